@@ -1,0 +1,128 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+  name: "CanonicalSync",
+  platforms: [.macOS(.v15)],
+  products: [
+    .library(name: "CanonicalSync", targets: ["CanonicalSync"]),
+    .library(name: "InMemoryAdapters", targets: ["InMemoryAdapters"]),
+    .library(name: "SQLiteAdapters", targets: ["SQLiteAdapters"]),
+    .library(name: "FileAdapters", targets: ["FileAdapters"]),
+    .library(name: "HTTPAdapters", targets: ["HTTPAdapters"]),
+    .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
+    .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
+    .library(name: "SyncConformance", targets: ["SyncConformance"]),
+    .executable(name: "schedule-sync", targets: ["schedule-sync"]),
+    .executable(name: "sync-daemon", targets: ["sync-daemon"]),
+    .executable(name: "sync-inspect", targets: ["sync-inspect"]),
+  ],
+  traits: [
+    .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
+    .default(enabledTraits: ["SQLite"]),
+  ],
+  dependencies: [],
+  targets: [
+    // The pure half: values, ports, and the engine that only knows the ports.
+    .target(name: "SyncModels"),
+    .target(name: "SyncPorts", dependencies: ["SyncModels"]),
+    .target(name: "SyncCore", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore"]),
+
+    // Adapters, one outside technology each.
+    .target(name: "InMemoryAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(name: "FileAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(
+      name: "SQLiteAdapters",
+      dependencies: [
+        "SyncModels", "SyncPorts",
+        .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+      ]),
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3",
+      providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+
+    .target(name: "HTTPAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(
+      name: "NetworkAdapters",
+      dependencies: [
+        "SyncModels", "SyncPorts", .target(name: "CNetlink", condition: .when(platforms: [.linux])),
+      ]),
+    .systemLibrary(name: "CNetlink"),
+    .target(name: "SchedulingAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+
+    // What the ports promise, as checks that any adapter's author can run.
+    .target(name: "SyncConformance", dependencies: ["SyncModels", "SyncPorts"]),
+
+    // Command-line tools.
+    .target(
+      name: "ToolSupport", dependencies: ["CanonicalSync"], path: "Examples/ToolSupport"),
+    .target(
+      name: "ScheduleKit", dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters"],
+      path: "Examples/ScheduleKit",
+      resources: [.copy("Resources/bootstrap.json")]),
+    .executableTarget(
+      name: "schedule-sync",
+      dependencies: ["CanonicalSync", "SQLiteAdapters", "ScheduleKit", "ToolSupport"],
+      path: "Examples/schedule-sync"),
+    .executableTarget(
+      name: "sync-daemon",
+      dependencies: [
+        "CanonicalSync", "NetworkAdapters", "SQLiteAdapters", "ScheduleKit", "SchedulingAdapters",
+        "ToolSupport",
+      ],
+      path: "Examples/sync-daemon"),
+    .executableTarget(
+      name: "sync-inspect",
+      dependencies: ["CanonicalSync", "SQLiteAdapters", "ToolSupport"],
+      path: "Examples/sync-inspect"),
+
+    .testTarget(name: "SyncModelsTests", dependencies: ["SyncModels"]),
+    .testTarget(
+      name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters"]),
+    .testTarget(
+      name: "InMemoryAdaptersTests",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance"]),
+    .testTarget(
+      name: "FileAdaptersTests",
+      dependencies: ["CanonicalSync", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
+    .testTarget(
+      name: "SQLiteAdaptersTests",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance"]),
+    .testTarget(
+      name: "NetworkAdaptersTests",
+      dependencies: [
+        "CanonicalSync", "InMemoryAdapters", "NetworkAdapters",
+        .target(name: "CNetlink", condition: .when(platforms: [.linux])),
+      ]),
+    .testTarget(
+      name: "SchedulingAdaptersTests",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters"]),
+    .testTarget(
+      name: "HTTPAdaptersTests",
+      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance"]),
+    // Against a real server, which Tests/run starts.
+    .testTarget(
+      name: "KintoTests",
+      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance"]),
+    .testTarget(name: "ArchitectureTests"),
+    // Black-box trials of the tools, on real files and real processes.
+    .testTarget(
+      name: "ExamplesTests",
+      dependencies: [
+        "CanonicalSync", "FileAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit", "ToolSupport",
+        "schedule-sync", "sync-daemon", "sync-inspect",
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+/// One bar for every target, the tests and the tools included.
+for target in package.targets where target.type != .system {
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ]
+}
