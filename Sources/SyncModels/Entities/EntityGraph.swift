@@ -1,0 +1,82 @@
+/// All the record types of an app, checked together, in the order in which they have to be synced.
+///
+/// ```swift
+/// let graph = try EntityGraph(
+///   Entity("teams"),
+///   Entity("games", references: [.to("teams", by: "home_team_id")]))
+/// ```
+public struct EntityGraph: Hashable, Sendable {
+  /// Every type after all those that it refers to; otherwise as they were declared.
+  public let entities: [Entity]
+  private let positions: [RecordType: Int]
+
+  /// Checks declarations and works out their order.
+  ///
+  /// - Throws: ``SyncError`` with code `invalidConfiguration` that says which name is bad, which type is declared
+  ///   twice, which reference has no target, or which types refer to each other in a circle.
+  /// - Complexity: O(*n*²) in the number of types.
+  public init(_ entities: Entity...) throws(SyncError) {
+    try self.init(entities)
+  }
+
+  /// Checks declarations and works out their order; see ``init(_:)-(Entity...)``.
+  public init(_ entities: [Entity]) throws(SyncError) {
+    try EntityChecks.check(entities)
+    self.entities = try Self.ordered(entities)
+    self.positions = Dictionary(
+      zip(self.entities.map(\.type), self.entities.indices), uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The declaration of a type.
+  public subscript(type: RecordType) -> Entity? {
+    positions[type].map { entities[$0] }
+  }
+
+  /// The types that a type has to come after, itself excepted.
+  public func dependencies(of entity: Entity) -> [RecordType] {
+    entity.references.filter { $0.isOrdered && $0.target != entity.type }.map(\.target)
+  }
+
+  /// The types, with the field concerned, that refer to a type by an ordered reference.
+  public func referrers(to type: RecordType) -> [(type: RecordType, field: FieldName)] {
+    entities.flatMap { entity in
+      entity.references.filter { $0.isOrdered && $0.target == type }.map { (entity.type, $0.field) }
+    }
+  }
+
+  private static func ordered(_ entities: [Entity]) throws(SyncError) -> [Entity] {
+    var waiting = entities
+    var done: Set<RecordType> = []
+    var order: [Entity] = []
+    while !waiting.isEmpty {
+      let ready = waiting.firstIndex { entity in
+        entity.references.allSatisfy { !$0.isOrdered || $0.target == entity.type || done.contains($0.target) }
+      }
+      guard let ready else { throw cycle(among: waiting, done: done) }
+      let entity = waiting.remove(at: ready)
+      done.insert(entity.type)
+      order.append(entity)
+    }
+    return order
+  }
+
+  private static func cycle(among waiting: [Entity], done: Set<RecordType>) -> SyncError {
+    // Whoever waits, waits for somebody who waits: following that from anyone ends in the circle.
+    var path: [Entity] = []
+    var next = waiting.first
+    while let entity = next, !path.contains(entity) {
+      path.append(entity)
+      let target = entity.references.first {
+        $0.isOrdered && $0.target != entity.type && !done.contains($0.target)
+      }?.target
+      next = waiting.first { $0.type == target }
+    }
+    let circle = path.drop { $0 != next }.map(\.type.rawValue) + [next?.type.rawValue ?? ""]
+    return SyncError(
+      .invalidConfiguration, during: "ordering the record types",
+      """
+      \(circle.joined(separator: " → ")) refer to each other in a circle. Declare one of these references with \
+      `ordered: false`.
+      """)
+  }
+}

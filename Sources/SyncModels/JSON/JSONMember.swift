@@ -1,0 +1,34 @@
+/// One member of an object, as it stands in the text.
+public struct JSONMember: Sendable {
+  private let document: ArraySlice<UInt8>
+  private let keyToken: JSONToken
+  private let valueToken: JSONToken
+
+  init(document: ArraySlice<UInt8>, key: JSONToken, value: JSONToken) {
+    self.document = document
+    keyToken = key
+    valueToken = value
+  }
+
+  /// The key's bytes between its quotes, escapes as written.
+  public var rawKey: ArraySlice<UInt8> {
+    document[document.startIndex + keyToken.start + 1..<document.startIndex + keyToken.end - 1]
+  }
+
+  /// The key, its escapes resolved.
+  public var key: String { JSONString.decoded(rawKey, hasEscapes: keyToken.hasEscapes) }
+
+  /// The value.
+  public var value: JSONValueSlice { JSONValueSlice(document: document, token: valueToken) }
+
+  /// Tells whether the key is, once its escapes are resolved, a key's UTF-8 bytes.
+  ///
+  /// Nothing is allocated unless the key is written with escapes.
+  public func hasKey(_ other: [UInt8]) -> Bool {
+    guard !keyToken.hasEscapes else { return JSONString.unescaped(rawKey) == other }
+    guard keyToken.end - keyToken.start - 2 == other.count else { return false }
+    let text = document.span
+    for index in other.indices where text[keyToken.start + 1 + index] != other[index] { return false }
+    return true
+  }
+}

@@ -1,0 +1,28 @@
+/// Where a checked value stands in its text.
+struct JSONToken {
+  var kind: JSONValueSlice.Kind
+  /// True for a string in which a backslash occurs.
+  var hasEscapes: Bool
+  var start: Int
+  var end: Int
+}
+
+/// Listens to a scan.
+protocol JSONEvents {
+  /// A member's key has been read; its value follows.
+  mutating func key(_ token: JSONToken, of text: Span<UInt8>)
+  /// A string, number or literal has been read.
+  mutating func scalar(_ token: JSONToken)
+  /// An object or array begins.
+  mutating func open(_ kind: JSONValueSlice.Kind, at offset: Int)
+  /// The object or array opened last ends before an offset.
+  mutating func close(at offset: Int)
+}
+
+/// Listens to nothing: a scan that only checks.
+struct NoEvents: JSONEvents {
+  @inline(__always) func key(_ token: JSONToken, of text: Span<UInt8>) {}
+  @inline(__always) func scalar(_ token: JSONToken) {}
+  @inline(__always) func open(_ kind: JSONValueSlice.Kind, at offset: Int) {}
+  @inline(__always) func close(at offset: Int) {}
+}

@@ -1,0 +1,41 @@
+/// A place in a text that a value decodes itself from.
+///
+/// Three words: as an `any Decoder` it needs no box.
+struct PayloadCursor: Decoder, SingleValueDecodingContainer {
+  let text: PayloadText
+  let node: Int
+  let path: PayloadPath?
+
+  var codingPath: [any CodingKey] { PayloadPath.keys(path) }
+  var userInfo: [CodingUserInfoKey: Any] { text.userInfo }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(try PayloadMembers<Key>(self))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try PayloadElements(self) }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  func decodeNil() -> Bool { text.kind(of: node) == .null }
+
+  func decode(_ type: Bool.Type) throws -> Bool { try text.bool(at: node) { codingPath } }
+
+  func decode(_ type: String.Type) throws -> String { try text.string(at: node) { codingPath } }
+
+  func decode(_ type: Double.Type) throws -> Double { try text.double(at: node) { codingPath } }
+
+  func decode(_ type: Float.Type) throws -> Float { try text.float(at: node) { codingPath } }
+
+  func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type) throws -> Integer {
+    try text.integer(type, at: node) { codingPath }
+  }
+
+  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+
+  func decode(_ type: Int128.Type) throws -> Int128 { try text.integer(type, at: node) { codingPath } }
+
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try text.integer(type, at: node) { codingPath } }
+
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
+}

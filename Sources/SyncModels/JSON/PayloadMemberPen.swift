@@ -1,0 +1,69 @@
+/// The place an object's members are encoded to.
+struct PayloadMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  private let draft: PayloadDraft
+
+  init(_ draft: PayloadDraft) {
+    self.draft = draft
+    draft.begin(.object)
+  }
+
+  var codingPath: [any CodingKey] { PayloadPath.keys(draft.path) }
+
+  func encodeNil(forKey key: Key) {
+    draft.member(key) { draft.writeNull() }
+  }
+
+  func encode(_ value: Bool, forKey key: Key) {
+    draft.member(key) { draft.write(value) }
+  }
+
+  func encode(_ value: String, forKey key: Key) {
+    draft.member(key) { draft.write(value) }
+  }
+
+  func encode(_ value: Double, forKey key: Key) throws {
+    try draft.member(key) { try draft.write(value) { codingPath + [key] } }
+  }
+
+  func encode(_ value: Float, forKey key: Key) throws {
+    try draft.member(key) { try draft.write(value) { codingPath + [key] } }
+  }
+
+  func encode<Integer: FixedWidthInteger & Encodable>(_ value: Integer, forKey key: Key) throws {
+    draft.member(key) { draft.write(value) }
+  }
+
+  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+
+  func encode(_ value: Int128, forKey key: Key) throws {
+    draft.member(key) { draft.write(value) }
+  }
+
+  func encode(_ value: UInt128, forKey key: Key) throws {
+    draft.member(key) { draft.write(value) }
+  }
+
+  func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+    try draft.member(key) { try draft.write(value, path: PayloadPath(key, after: draft.path)) }
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) -> KeyedEncodingContainer<Nested> {
+    KeyedEncodingContainer(PayloadMemberPen<Nested>(opened(key)))
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    PayloadElementPen(opened(key))
+  }
+
+  func superEncoder() -> any Encoder { PayloadPen(draft: opened(PayloadKey.super)) }
+
+  func superEncoder(forKey key: Key) -> any Encoder { PayloadPen(draft: opened(key)) }
+
+  private func opened(_ key: some CodingKey) -> PayloadDraft {
+    let inner = PayloadDraft(userInfo: draft.userInfo, path: PayloadPath(key, after: draft.path))
+    draft.member(key) { draft.insert(inner) }
+    return inner
+  }
+}

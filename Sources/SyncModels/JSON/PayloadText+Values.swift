@@ -1,0 +1,61 @@
+/// A type that records are mostly made of, and that is read without a decoder of its own.
+private protocol CommonScalar {
+  init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws
+}
+
+extension String: CommonScalar {
+  fileprivate init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws {
+    self = try text.string(at: node, path: path)
+  }
+}
+
+extension Int: CommonScalar {
+  fileprivate init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws {
+    self = try text.integer(Int.self, at: node, path: path)
+  }
+}
+
+extension Double: CommonScalar {
+  fileprivate init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws {
+    self = try text.double(at: node, path: path)
+  }
+}
+
+extension PayloadText {
+  /// Decodes a value of any type, which stands at a key after a path.
+  ///
+  /// A decoder costs several allocations; an array of numbers would pay them for each of its elements. So the common
+  /// types go without.
+  func value<Value: Decodable>(
+    _ type: Value.Type, at node: Int, key: some CodingKey, after path: PayloadPath?
+  ) throws -> Value {
+    if let value = try common(type, at: node, path: { PayloadPath.keys(path) + [key] }) { return value }
+    return try Value(from: PayloadCursor(text: self, node: node, path: PayloadPath(key, after: path)))
+  }
+
+  private func common<Value>(
+    _ type: Value.Type, at node: Int, path: () -> [any CodingKey]
+  ) throws -> Value? {
+    if type == String.self { return try String(at: node, of: self, path: path) as? Value }
+    if type == Int.self { return try Int(at: node, of: self, path: path) as? Value }
+    if type == Double.self { return try Double(at: node, of: self, path: path) as? Value }
+    if type == [String].self { return try elements(of: String.self, at: node, path: path) as? Value }
+    if type == [Int].self { return try elements(of: Int.self, at: node, path: path) as? Value }
+    if type == [Double].self { return try elements(of: Double.self, at: node, path: path) as? Value }
+    return nil
+  }
+
+  private func elements<Element: CommonScalar>(
+    of type: Element.Type, at array: Int, path: () -> [any CodingKey]
+  ) throws -> [Element] {
+    guard kind(of: array) == .array else { throw mismatch([Element].self, at: array, path: path()) }
+    var elements: [Element] = []
+    var node = array + 1
+    while node < nodes[array].next {
+      let index = elements.count
+      elements.append(try Element(at: node, of: self) { path() + [PayloadKey(index: index)] })
+      node = nodes[node].next
+    }
+    return elements
+  }
+}

@@ -1,0 +1,110 @@
+/// Which records a query selects, told by the values of their fields.
+///
+/// Conditions are two-valued: a record satisfies one or it doesn't, and `not` turns that round. A missing field counts as null.
+/// A comparison with a value of another JSON type is not satisfied, whichever way round.
+///
+/// ```swift
+/// .equal("home_team_id", "BOS") && .range("date", from: "2026-04-06", to: "2026-04-12")
+/// ```
+public indirect enum Condition: Hashable, Sendable {
+  /// The field equals the value.
+  case equal(FieldName, FieldValue)
+  /// The field equals one of the values.
+  case isIn(FieldName, [FieldValue])
+  /// The field lies between two bounds of one JSON type, each included, excluded or absent.
+  case within(FieldName, lower: Bound?, upper: Bound?)
+  /// All of the conditions hold; of none, always.
+  case all([Condition])
+  /// At least one of the conditions holds; of none, never.
+  case any([Condition])
+  /// The condition does not hold.
+  case not(Condition)
+
+  /// One end of a range.
+  public struct Bound: Hashable, Sendable {
+    /// The value at the end.
+    public var value: FieldValue
+    /// Whether the value itself belongs to the range.
+    public var isIncluded: Bool
+
+    /// Describes one end of a range.
+    public init(_ value: FieldValue, isIncluded: Bool) {
+      self.value = value
+      self.isIncluded = isIncluded
+    }
+  }
+
+  /// The field lies between two values, both included.
+  public static func range(_ field: FieldName, from lower: FieldValue, to upper: FieldValue) -> Condition {
+    .within(field, lower: Bound(lower, isIncluded: true), upper: Bound(upper, isIncluded: true))
+  }
+
+  /// The field is less than a value of its own JSON type.
+  public static func less(_ field: FieldName, _ value: FieldValue) -> Condition {
+    .within(field, lower: nil, upper: Bound(value, isIncluded: false))
+  }
+
+  /// The field is greater than a value of its own JSON type.
+  public static func greater(_ field: FieldName, _ value: FieldValue) -> Condition {
+    .within(field, lower: Bound(value, isIncluded: false), upper: nil)
+  }
+
+  /// The field is at least a value of its own JSON type.
+  public static func atLeast(_ field: FieldName, _ value: FieldValue) -> Condition {
+    .within(field, lower: Bound(value, isIncluded: true), upper: nil)
+  }
+
+  /// The field is at most a value of its own JSON type.
+  public static func atMost(_ field: FieldName, _ value: FieldValue) -> Condition {
+    .within(field, lower: nil, upper: Bound(value, isIncluded: true))
+  }
+
+  /// Both conditions hold.
+  public static func && (a: Condition, b: Condition) -> Condition { .all([a, b]) }
+  /// At least one of the conditions holds.
+  public static func || (a: Condition, b: Condition) -> Condition { .any([a, b]) }
+  /// The condition does not hold.
+  public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
+}
+
+extension Condition {
+  /// Whether a record whose fields have the given values satisfies the condition.
+  ///
+  /// This is the meaning that every store's own evaluation has to have.
+  public func isSatisfied(by value: (FieldName) -> FieldValue) -> Bool {
+    switch self {
+    case .equal(let field, let wanted): value(field) == wanted
+    case .isIn(let field, let wanted): wanted.contains(value(field))
+    case .within(let field, let lower, let upper): Self.lies(value(field), lower, upper)
+    case .all(let conditions): conditions.allSatisfy { $0.isSatisfied(by: value) }
+    case .any(let conditions): conditions.contains { $0.isSatisfied(by: value) }
+    case .not(let condition): !condition.isSatisfied(by: value)
+    }
+  }
+
+  private static func lies(_ value: FieldValue, _ lower: Bound?, _ upper: Bound?) -> Bool {
+    for bound in [lower, upper].compactMap(\.self) where !bound.value.isComparable(with: value) {
+      return false
+    }
+    if let lower, !(lower.value < value || (lower.isIncluded && lower.value == value)) { return false }
+    if let upper, !(value < upper.value || (upper.isIncluded && upper.value == value)) { return false }
+    return true
+  }
+
+  /// Every field that the condition mentions.
+  package var fields: Set<FieldName> {
+    switch self {
+    case .equal(let field, _), .isIn(let field, _), .within(let field, _, _): [field]
+    case .all(let conditions), .any(let conditions):
+      conditions.reduce(into: []) { $0.formUnion($1.fields) }
+    case .not(let condition): condition.fields
+    }
+  }
+}
+
+extension FieldValue {
+  /// Whether one of two values can be less than the other: both numbers, both strings or both booleans.
+  package func isComparable(with other: FieldValue) -> Bool {
+    rank == other.rank && (1...3).contains(rank)
+  }
+}

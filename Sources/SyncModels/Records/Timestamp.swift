@@ -1,0 +1,75 @@
+/// An instant of civil time, in whole microseconds since 1970-01-01T00:00:00Z.
+///
+/// The range is that of `Int64`, some 292,000 years either way; arithmetic stops at its ends.
+public struct Timestamp: Hashable, Sendable, Codable {
+  /// Microseconds since 1970-01-01T00:00:00Z; negative before.
+  public let microseconds: Int64
+
+  /// An instant given in microseconds since 1970.
+  public init(microseconds: Int64) {
+    self.microseconds = microseconds
+  }
+
+  /// An instant given in milliseconds since 1970; one out of range becomes the nearest that is in range.
+  public init(milliseconds: Int64) {
+    let (value, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
+    self.microseconds = overflow ? (milliseconds < 0 ? .min : .max) : value
+  }
+
+  /// Reads back what ``encode(to:)`` wrote: a bare number of microseconds.
+  public init(from decoder: any Decoder) throws {
+    microseconds = try decoder.singleValueContainer().decode(Int64.self)
+  }
+
+  /// Writes the bare number of microseconds.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(microseconds)
+  }
+}
+
+extension Timestamp: Comparable, CustomStringConvertible {
+  /// Whether one instant is before another.
+  public static func < (a: Timestamp, b: Timestamp) -> Bool {
+    a.microseconds < b.microseconds
+  }
+
+  /// The instant a duration later, to the microsecond below, stopping at the ends of the range.
+  public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
+    let (sum, overflow) = instant.microseconds.addingReportingOverflow(duration.wholeMicroseconds)
+    return Timestamp(microseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+  }
+
+  /// The instant a duration earlier, stopping at the ends of the range.
+  public static func - (instant: Timestamp, duration: Duration) -> Timestamp {
+    let (difference, overflow) = instant.microseconds.subtractingReportingOverflow(
+      duration.wholeMicroseconds)
+    return Timestamp(microseconds: overflow ? (duration < .zero ? .max : .min) : difference)
+  }
+
+  /// How long after another instant this one is; negative when it is before.
+  public func duration(since earlier: Timestamp) -> Duration {
+    let (difference, overflow) = microseconds.subtractingReportingOverflow(earlier.microseconds)
+    return .microseconds(overflow ? (earlier.microseconds < 0 ? .max : .min) : difference)
+  }
+
+  /// Microseconds since 1970, with their unit.
+  public var description: String { "\(microseconds)µs" }
+}
+
+extension Duration {
+  /// The duration in whole microseconds, rounded down, stopping at the ends of `Int64`.
+  package var wholeMicroseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    if overflow { return seconds < 0 ? .min : .max }
+    let (sum, overflowed) = scaled.addingReportingOverflow(attoseconds / 1_000_000_000_000)
+    return overflowed ? (seconds < 0 ? .min : .max) : sum
+  }
+
+  /// The duration in seconds, as printed and as reported in results.
+  package var inSeconds: Double {
+    let (seconds, attoseconds) = components
+    return Double(seconds) + Double(attoseconds) * 1e-18
+  }
+}

@@ -1,0 +1,64 @@
+extension String {
+  /// Whether two strings have the same UTF-8 bytes.
+  ///
+  /// Swift compares strings by canonical equivalence and SQL databases compare bytes; identifiers that
+  /// travel between them have to mean the same in both, so they compare bytes. (Byte-equal strings are canonically
+  /// equal, so `String`'s own hash goes with this.)
+  package func isSameUTF8(as other: String) -> Bool {
+    let isSame = utf8.withContiguousStorageIfAvailable { a in
+      other.utf8.withContiguousStorageIfAvailable { b in
+        UnsafeRawBufferPointer(a).hasSameBytes(as: b)
+      }
+    }
+    // Strings that came from Objective-C have no storage to look at.
+    return isSame.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
+  }
+
+  /// Whether a string's UTF-8 bytes come before another's.
+  package func precedesByUTF8(_ other: String) -> Bool {
+    let precedes = utf8.withContiguousStorageIfAvailable { a in
+      other.utf8.withContiguousStorageIfAvailable { b in
+        UnsafeRawBufferPointer(a).precedes(UnsafeRawBufferPointer(b))
+      }
+    }
+    return precedes.flatMap(\.self) ?? utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}
+
+// Identifiers are compared for each record several times over, so this goes by eight bytes at a time.
+extension UnsafeRawBufferPointer {
+  fileprivate func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard count == other.count else { return false }
+    let other = UnsafeRawBufferPointer(other)
+    var offset = 0
+    while offset + 8 <= count {
+      guard word(at: offset) == other.word(at: offset) else { return false }
+      offset += 8
+    }
+    while offset < count {
+      guard self[offset] == other[offset] else { return false }
+      offset += 1
+    }
+    return true
+  }
+
+  fileprivate func precedes(_ other: UnsafeRawBufferPointer) -> Bool {
+    let shared = Swift.min(count, other.count)
+    var offset = 0
+    while offset + 8 <= shared {
+      let (a, b) = (word(at: offset), other.word(at: offset))
+      if a != b { return a.bigEndian < b.bigEndian }
+      offset += 8
+    }
+    while offset < shared {
+      let (a, b) = (self[offset], other[offset])
+      if a != b { return a < b }
+      offset += 1
+    }
+    return count < other.count
+  }
+
+  private func word(at offset: Int) -> UInt64 {
+    loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+  }
+}
