@@ -1,0 +1,35 @@
+/// What is known of the network at one time.
+public struct NetworkStatus: Hashable, Sendable, Codable {
+  /// Whether it is there.
+  public var connectivity: Connectivity
+  /// By which kind of interface; `nil` where that is not known, or there is none.
+  public var interface: Interface?
+
+  /// Describes a network.
+  public init(_ connectivity: Connectivity, interface: Interface? = nil) {
+    self.connectivity = connectivity
+    self.interface = interface
+  }
+
+  /// A kind of network interface.
+  public enum Interface: String, Hashable, Sendable, Codable, CaseIterable {
+    /// A wireless local network.
+    case wifi
+    /// A mobile network, which may cost by volume.
+    case cellular
+    /// A cable.
+    case wired
+    /// Anything else, such as a tunnel.
+    case other
+  }
+}
+
+/// What is known of the network.
+public enum Connectivity: String, Hashable, Sendable, Codable {
+  /// The network is known to be there.
+  case online
+  /// The network is known to be away: requests would fail, so none are made.
+  case offline
+  /// Nobody knows; requests are made, and tried again.
+  case unknown
+}

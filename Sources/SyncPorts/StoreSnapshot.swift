@@ -1,0 +1,54 @@
+public import SyncModels
+
+/// One unchanging state of a store, for as long as a ``LocalStore/read(_:)`` lasts.
+///
+/// Records are *live* when readers see them: not deleted, and not merely set aside.
+public protocol StoreSnapshot {
+  /// The name that the store got when it was created; another store has another.
+  func storeIdentity() throws(SyncError) -> String
+
+  /// The declarations of the last registered graphs, those of types that are no longer declared included, by type.
+  func registeredEntities() throws(SyncError) -> [Entity]
+
+  /// The live records that a query selects, in its order.
+  ///
+  /// - Throws: `invalidConfiguration` for a type that is not registered.
+  /// - Complexity: O(log *m* + *k*) for *k* selected of *m* records where a declared index fits, otherwise O(*m*).
+  func records(_ query: Query) throws(SyncError) -> [Record]
+
+  /// How many live records a query selects, its limit set aside.
+  func count(_ query: Query) throws(SyncError) -> Int
+
+  /// The live copies of some records, each at the place of its id; `nil` for what is not live.
+  func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?]
+
+  /// The version of a record's last copy or deletion that came from the remote; `nil` for one never heard of.
+  func state(of id: RecordID) throws(SyncError) -> StoredState?
+
+  /// The checkpoint of a type.
+  func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint?
+
+  /// The entries set aside for a type, of some kinds, by key: entries of records by their ids, then those of bytes by digest.
+  ///
+  /// - Parameter after: The key of the entry after which to begin, to read them in portions.
+  func setAside(
+    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+  ) throws(SyncError) -> [SetAside]
+
+  /// The entries filed under some keys, where there are any, in no particular order.
+  func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside]
+
+  /// How many entries of each kind are set aside for a type.
+  ///
+  /// - Complexity: Must not grow with the number of records.
+  func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int]
+
+  /// The bytes kept under a name, such as a type's ``TypeStatus``.
+  func value(forKey key: String) throws(SyncError) -> [UInt8]?
+
+  /// The marked state of a type's rows: how many live rows carry no mark, and how many there are.
+  func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int)
+
+  /// The live records without a mark, by key, for a sweep.
+  func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone]
+}

@@ -1,0 +1,50 @@
+public import SyncModels
+
+/// A transaction of a store: a snapshot that also sees, and makes, its own writes.
+///
+/// Every method takes a batch, so that a page costs a handful of calls. Batches hold each id at most once.
+public protocol StoreTransaction: StoreSnapshot {
+  /// What a merge has to know of some records, each at the place of its copy; `nil` for a record never heard of.
+  ///
+  /// - Complexity: O(*n* log *m*) for *n* copies against a type of *m* records.
+  func states(of copies: [Record]) throws(SyncError) -> [StoredState?]
+
+  /// What a merge has to know of some deletions, each at the place of its tombstone.
+  func states(of tombstones: [Tombstone]) throws(SyncError) -> [StoredState?]
+
+  /// Those of some ids that are live.
+  func live(among ids: [RecordID]) throws(SyncError) -> Set<RecordID>
+
+  /// Those of some ids that a live record other than itself refers to by an ordered reference.
+  func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID>
+
+  /// Makes each copy the record's live one, whatever was there.
+  func put(_ copies: [Record]) throws(SyncError)
+
+  /// Writes the versions and entity tags of live records whose payload is as it was.
+  func touch(_ copies: [Record]) throws(SyncError)
+
+  /// Deletes records and keeps their versions, also of those never heard of, so that nothing older shows later.
+  func delete(_ tombstones: [Tombstone]) throws(SyncError)
+
+  /// Keeps changes without showing them; an entry replaces the one with its key.
+  func setAside(_ entries: [SetAside]) throws(SyncError)
+
+  /// Forgets entries; those that are not there are passed over.
+  func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError)
+
+  /// The parked entries that wait for one of some records, in the order of their keys.
+  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside]
+
+  /// Marks those of some records that the store has a row for, as held by the complete listing under way.
+  func mark(_ ids: [RecordID]) throws(SyncError)
+
+  /// Takes the marks off all records of a type.
+  func clearMarks(_ type: RecordType) throws(SyncError)
+
+  /// Saves the checkpoint of a type.
+  func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError)
+
+  /// Keeps bytes under a name, or forgets them.
+  func setValue(_ value: [UInt8]?, forKey key: String) throws(SyncError)
+}
