@@ -1,0 +1,86 @@
+public import SyncModels
+public import SyncPorts
+
+/// Writes each event as one line, `key=value` pairs after a stable name, for a log.
+///
+/// Ids and reasons appear; record contents and secrets never do.
+public struct LogObserver: SyncObserver {
+  private let write: @Sendable (String) -> Void
+
+  /// Logs to a function, which is called from the sync's own task.
+  public init(_ write: @escaping @Sendable (String) -> Void) {
+    self.write = write
+  }
+
+  /// Writes the event's line.
+  public func receive(_ event: SyncEvent) {
+    write(event.logLine.onOneLine)
+  }
+}
+
+extension String {
+  /// The text with its line breaks and control characters spelled out: a key from a remote must not forge a line of the log.
+  fileprivate var onOneLine: String {
+    let isControl = { (scalar: Unicode.Scalar) in
+      scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x2028...0x2029).contains(scalar.value)
+    }
+    guard unicodeScalars.contains(where: isControl) else { return self }
+    return unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
+  }
+}
+
+extension SyncEvent {
+  /// The event as one line.
+  package var logLine: String {
+    switch self {
+    case .started(let fence):
+      "sync.started fence=\(fence)"
+    case .entityStarted(let type, let coverage, let isResumed):
+      "sync.entity.started type=\(type) lists=\(coverage.rawValue) resumed=\(isResumed)"
+    case .pageCommitted(let page):
+      "sync.page.committed type=\(page.type) \(page.counts.logPairs) progress=\(page.fetched)"
+        + (page.total.map { "/\($0)" } ?? "")
+    case .retrying(let type, let attempt, let pause, let error):
+      "sync.retrying type=\(type) attempt=\(attempt) after=\(pause) code=\(error.code)"
+    case .reset(let type, let reason):
+      "sync.reset type=\(type) reason=\(reason.rawValue)"
+    case .quarantined(let poison):
+      "sync.quarantined type=\(poison.type) key=\(poison.key ?? "?") at=\"\(poison.location ?? "?")\""
+        + " reason=\"\(poison.reason)\""
+    case .sweepRefused(let type, let refusal):
+      "sync.sweep.refused type=\(type) reason=\"\(refusal.sentence)\""
+    case .entityFinished(let type, let counts):
+      "sync.entity.finished type=\(type) \(counts.logPairs)"
+    case .entityFailed(let type, let error):
+      "sync.entity.failed type=\(type) code=\(error.code) message=\"\(error)\""
+    case .undecodable(let id, let reason):
+      "sync.undecodable id=\(id) reason=\"\(reason)\""
+    case .finished(let result):
+      "sync.finished cancelled=\(result.wasCancelled) seconds=\(result.duration.inSeconds) \(result.total.logPairs)"
+    case .failed(let error):
+      "sync.failed code=\(error.code) message=\"\(error)\""
+    case .lost(let count):
+      "sync.events.lost count=\(count)"
+    }
+  }
+}
+
+extension SyncCounts {
+  /// The counts that are not zero, by their stable names.
+  fileprivate var logPairs: String {
+    Self.names.filter { self[keyPath: $0.path] != 0 }.map { "\($0.name)=\(self[keyPath: $0.path])" }
+      .joined(separator: " ")
+  }
+}
+
+extension Checkpoint.Refusal {
+  /// Why a sweep was not carried out, for a person.
+  public var sentence: String {
+    switch self {
+    case .massDeletion(let missing, let live):
+      "\(missing) of \(live) records are gone from the remote; removing so many has to be allowed"
+    case .unidentifiedPoison(let count):
+      "\(count) unreadable records may be any of those that seem to be gone; mend or remove them at the remote"
+    }
+  }
+}

@@ -1,0 +1,27 @@
+public import SyncModels
+
+extension SyncResult: CustomStringConvertible {
+  /// The counts as an aligned table: a row a type, a column a count, the totals below.
+  ///
+  /// Columns without any number in them are left out.
+  public var description: String {
+    let total = total
+    let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
+    let header = ["type"] + columns.map(\.name)
+    var rows = entities.map { row in
+      [row.type.rawValue] + columns.map { String(row.counts[keyPath: $0.path]) }
+    }
+    rows.append(["total"] + columns.map { String(total[keyPath: $0.path]) })
+    let widths = header.indices.map { index in ([header] + rows).map { $0[index].count }.max() ?? 0 }
+    let lines = ([header] + rows).map { Self.line($0, widths: widths) }
+    return (lines.dropLast() + [String(repeating: "-", count: lines[0].count)] + lines.suffix(1))
+      .joined(separator: "\n")
+  }
+
+  private static func line(_ cells: [String], widths: [Int]) -> String {
+    zip(cells, widths).enumerated().map { index, cell in
+      let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
+      return index == 0 ? cell.0 + padding : padding + cell.0
+    }.joined(separator: "  ")
+  }
+}

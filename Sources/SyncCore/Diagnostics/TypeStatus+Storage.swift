@@ -1,0 +1,24 @@
+import SyncModels
+import SyncPorts
+
+extension TypeStatus {
+  /// Reads what the store remembers of a type; a type that was never synced has an empty status.
+  static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> TypeStatus {
+    guard let bytes = try snapshot.value(forKey: key(for: type)) else { return TypeStatus() }
+    // A status that another version wrote otherwise is not worth failing for: it says how syncs went, no more.
+    return (try? PayloadDecoder().decode(TypeStatus.self, from: bytes[...])) ?? TypeStatus()
+  }
+
+  /// Writes the status down, with whatever else the transaction does.
+  func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    do {
+      try transaction.setValue(PayloadEncoder().encode(self), forKey: Self.key(for: type))
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.storeFailure, during: "saving the status of \(type)", underlying: error)
+    }
+  }
+
+  private static func key(for type: RecordType) -> String { "status/\(type)" }
+}

@@ -1,0 +1,256 @@
+import SyncModels
+import SyncPorts
+
+/// Runs the pulls of one sync: does what the machines of the types ask for, one commit at a time.
+///
+/// All that decides is in ``PullMachine`` and ``PullSchedule``; this is the loop beside them. What is fetched, waited for and
+/// committed are child tasks of one group, so nothing outlives the sync.
+struct PullRun {
+  enum Event: Sendable {
+    case fetched(RecordType, Result<RecordPage, SyncError>)
+    case waited(RecordType)
+    case committed(RecordType, Result<Tally, SyncError>)
+    case stopRequested
+    case leaseLost(SyncError)
+    case idle
+  }
+
+  let environment: RunEnvironment
+  let stop: StopSignal
+  private(set) var lease: Lease
+  private(set) var progress: SyncProgress
+  private(set) var wasStopped = false
+  private(set) var failure: SyncError?
+
+  private var schedule: PullSchedule
+  private var machines: [RecordType: PullMachine] = [:]
+  private var statuses: [RecordType: TypeStatus] = [:]
+  private var stopwatches: [RecordType: @Sendable () -> Duration] = [:]
+  private let starts: [RecordType: PullStart]
+  /// Requests of types that wait for more urgent ones.
+  private var held: [RecordType: PageRequest] = [:]
+  private var commits: [(type: RecordType, commit: PageCommit)] = []
+  private var isCommitting = false
+  private var underWay = 0
+
+  init(
+    _ entities: [Entity], starts: [RecordType: PullStart], environment: RunEnvironment, lease: Lease,
+    stop: StopSignal, progress: SyncProgress
+  ) {
+    self.environment = environment
+    self.stop = stop
+    self.lease = lease
+    self.progress = progress
+    self.starts = starts
+    schedule = PullSchedule(entities, of: environment.graph, width: environment.options.typesAtOnce)
+  }
+
+  /// Pulls every type, until all are through, somebody asks to stop, or something ends the sync.
+  mutating func run(in group: inout TaskGroup<Event>) async {
+    schedule.prioritize(environment.priorities.types)
+    startTypes(in: &group)
+    while !schedule.isOver, failure == nil, !wasStopped {
+      guard let event = await group.next() else { break }
+      // Before the event: what it leads to follows the priorities as they are now.
+      let isNews = schedule.prioritize(environment.priorities.types)
+      handle(event, in: &group)
+      if isNews || !held.isEmpty { goOn(in: &group) }
+      if stop.isRaised { wasStopped = true }
+    }
+    guard underWay > 0 else { return }
+    // A request under way is given up; a commit that has begun is completed.
+    group.cancelAll()
+    while underWay > 0, let event = await group.next() {
+      settle(event)
+    }
+  }
+
+  private mutating func handle(_ event: Event, in group: inout TaskGroup<Event>) {
+    switch event {
+    case .fetched(let type, let result):
+      underWay -= 1
+      if stop.isRaised { return wasStopped = true }
+      fetched(type, result, in: &group)
+    case .waited(let type):
+      underWay -= 1
+      if stop.isRaised { return wasStopped = true }
+      act(on: type, in: &group) { $0.waited() }
+    case .committed(let type, .success):
+      settle(event)
+      if stop.isRaised { return wasStopped = true }
+      act(on: type, in: &group) { $0.committed() }
+      commitNext(in: &group)
+    case .committed(_, .failure):
+      settle(event)
+    case .stopRequested:
+      wasStopped = true
+    case .leaseLost(let error):
+      failure = failure ?? error
+    case .idle:
+      break
+    }
+  }
+
+  /// Takes note of what is over, and starts nothing new.
+  private mutating func settle(_ event: Event) {
+    switch event {
+    case .fetched, .waited:
+      underWay -= 1
+    case .committed(let type, .success(let tally)):
+      underWay -= 1
+      isCommitting = false
+      progress.note(tally)
+      report(tally, of: type)
+    case .committed(_, .failure(let error)):
+      underWay -= 1
+      isCommitting = false
+      failure = failure ?? error
+    case .leaseLost(let error):
+      failure = failure ?? error
+    case .stopRequested, .idle:
+      break
+    }
+  }
+
+  private mutating func fetched(
+    _ type: RecordType, _ result: Result<RecordPage, SyncError>, in group: inout TaskGroup<Event>
+  ) {
+    let now = environment.clock.timestamp
+    switch result {
+    case .success(let page):
+      if case .reset(let reason) = page.next { environment.emit(.reset(type, reason)) }
+      let isFirst = machines[type]?.isFirstAnswer ?? false
+      act(on: type, in: &group) { $0.fetched(page, at: now) }
+      if isFirst, let machine = machines[type] {
+        environment.emit(.entityStarted(type, coverage: machine.coverage, isResumed: machine.isResumed))
+      }
+    case .failure(let error):
+      let random = environment.random()
+      act(on: type, in: &group, after: error) { $0.fetchFailed(error, random: random) }
+    }
+  }
+
+  private mutating func act(
+    on type: RecordType, in group: inout TaskGroup<Event>, after error: SyncError? = nil,
+    _ step: (inout PullMachine) -> [PullMachine.Action]
+  ) {
+    guard var machine = machines[type] else { return }
+    let actions = step(&machine)
+    machines[type] = machine
+    for action in actions {
+      perform(action, on: type, attempt: machine.failedAttempts, after: error, in: &group)
+    }
+  }
+
+  private mutating func perform(
+    _ action: PullMachine.Action, on type: RecordType, attempt: Int, after error: SyncError?,
+    in group: inout TaskGroup<Event>
+  ) {
+    let environment = environment
+    switch action {
+    case .fetch(let request):
+      guard !schedule.hold(type) else { return held[type] = request }
+      underWay += 1
+      progress.noteRequests(of: type, 1)
+      group.addTask { .fetched(type, await environment.fetch(request)) }
+    case .wait(let pause):
+      underWay += 1
+      if let error { environment.emit(.retrying(type, attempt: attempt + 1, after: pause, error: error)) }
+      group.addTask {
+        // A wait that is cut short ends the sync; the loop asks why it was.
+        try? await environment.clock.pause(for: pause)
+        return .waited(type)
+      }
+    case .commit(let commit):
+      commits.append((type, commit))
+      commitNext(in: &group)
+    case .finish:
+      environment.emit(.entityFinished(type, progress.result[type]))
+      end(type, in: &group)
+    case .fail(let reason):
+      let error = reason.error(type: type)
+      guard error.endsOneTypeAlone else { return failure = error }
+      progress.noteFailure(of: type, error)
+      environment.emit(.entityFailed(type, error))
+      end(type, in: &group)
+    }
+  }
+
+  private mutating func commitNext(in group: inout TaskGroup<Event>) {
+    guard !isCommitting, let index = schedule.mostUrgent(commits.map(\.type)),
+      let entity = environment.graph[commits[index].type]
+    else {
+      return
+    }
+    let (type, commit) = commits.remove(at: index)
+    isCommitting = true
+    underWay += 1
+    let transaction = PageTransaction(
+      entity: entity, context: context(for: commit, of: entity), commit: commit,
+      status: status(of: type, after: commit))
+    let (store, lease) = (environment.store, lease)
+    group.addTask {
+      do throws(SyncError) {
+        return .committed(
+          type,
+          .success(
+            try await store.write(.lease(lease)) { (open) throws(SyncError) in try transaction.run(in: open) }
+          ))
+      } catch {
+        return .committed(type, .failure(error))
+      }
+    }
+  }
+
+  private mutating func status(of type: RecordType, after commit: PageCommit) -> TypeStatus? {
+    guard commit.isLast || statuses[type] == nil else { return nil }
+    var status = statuses[type] ?? starts[type]?.status ?? TypeStatus()
+    status.noteAttempt(at: environment.clock.timestamp, isComplete: commit.isLast)
+    statuses[type] = status
+    return status
+  }
+
+  private func context(for commit: PageCommit, of entity: Entity) -> MergeContext {
+    MergeContext(
+      graph: environment.graph, fence: lease.fence, now: environment.clock.timestamp,
+      source: environment.source.capabilities, pass: commit.pass, markPass: commit.markPass,
+      stages: entity.visibility == .wholeEntity)
+  }
+
+  private func report(_ tally: Tally, of type: RecordType) {
+    for poison in tally.poison { environment.emit(.quarantined(poison)) }
+    environment.emit(
+      .pageCommitted(
+        SyncEvent.PageReport(
+          type: type, counts: tally.counts[type, default: SyncCounts()], changed: tally.changed,
+          fetched: tally.passProgress.fetched, total: tally.passProgress.total,
+          elapsed: stopwatches[type]?() ?? .zero, fetchedInSync: progress.result[type].fetched)))
+  }
+
+  private mutating func startTypes(in group: inout TaskGroup<Event>) {
+    for entity in schedule.next() {
+      guard let start = starts[entity.type] else { continue }
+      progress.noteStart(of: entity.type)
+      stopwatches[entity.type] = environment.clock.stopwatch()
+      machines[entity.type] = PullMachine(
+        entity: entity, checkpoint: start.checkpoint, settings: start.settings,
+        now: environment.clock.timestamp)
+      act(on: entity.type, in: &group) { $0.start() }
+    }
+  }
+
+  /// Lets types go on that were held, and types start whose turn it is.
+  private mutating func goOn(in group: inout TaskGroup<Event>) {
+    guard failure == nil, !wasStopped else { return }
+    for type in schedule.released() {
+      guard let request = held.removeValue(forKey: type) else { continue }
+      perform(.fetch(request), on: type, attempt: 0, after: nil, in: &group)
+    }
+    startTypes(in: &group)
+  }
+
+  private mutating func end(_ type: RecordType, in group: inout TaskGroup<Event>) {
+    schedule.ended(type)
+    goOn(in: &group)
+  }
+}

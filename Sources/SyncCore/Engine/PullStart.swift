@@ -1,0 +1,34 @@
+import SyncModels
+import SyncPorts
+
+/// Where the pull of a type starts from, read from the store before the sync's first request.
+struct PullStart: Sendable {
+  var checkpoint: Checkpoint?
+  var status: TypeStatus
+  var settings: PullMachine.Settings
+
+  /// Reads where some types stand.
+  static func load(
+    _ entities: [Entity], request: SyncRequest, environment: RunEnvironment
+  ) async throws(SyncError) -> [RecordType: PullStart] {
+    let (source, options) = (environment.source, environment.options)
+    return try await environment.store.read { (snapshot) throws(SyncError) in
+      let store = try snapshot.storeIdentity()
+      var starts: [RecordType: PullStart] = [:]
+      for entity in entities {
+        let scope = Checkpoint.Scope(
+          source: source.identity, query: source.query(for: entity.type),
+          schemaVersion: entity.schemaVersion, store: store)
+        starts[entity.type] = PullStart(
+          checkpoint: try snapshot.checkpoint(for: entity.type),
+          status: try TypeStatus.load(for: entity.type, from: snapshot),
+          settings: PullMachine.Settings(
+            scope: scope, capabilities: source.capabilities, pageSize: options.pageSize,
+            pagesAhead: options.pagesAhead, retry: options.retry,
+            deletionCheckInterval: options.deletionCheckInterval,
+            forcesFullPass: request.completely.contains(entity.type)))
+      }
+      return starts
+    }
+  }
+}

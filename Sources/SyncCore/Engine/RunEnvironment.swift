@@ -1,0 +1,42 @@
+import SyncModels
+import SyncPorts
+
+/// Everything a sync works with, its own state aside.
+struct RunEnvironment: Sendable {
+  var graph: EntityGraph
+  var store: any LocalStore
+  var source: any RemoteRecordSource
+  var options: SyncOptions
+  var clock: any Clock<Duration>
+  var connectivity: (any ConnectivityMonitor)?
+  var priorities: PriorityBoard
+  var random: @Sendable () -> UInt64
+  var emit: @Sendable (SyncEvent) -> Void
+
+  /// Fetches a page, or says at once that the network is away.
+  func fetch(_ request: PageRequest) async -> Result<RecordPage, SyncError> {
+    if let offline { return .failure(offline) }
+    do throws(SyncError) {
+      return .success(try await source.page(request))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Tells what a transaction without a page changed, if it did.
+  func emitChanges(_ tally: Tally, of type: RecordType) {
+    guard !tally.changed.isEmpty else { return }
+    emit(
+      .pageCommitted(
+        SyncEvent.PageReport(
+          type: type, counts: tally.counts[type, default: SyncCounts()], changed: tally.changed, fetched: 0,
+          total: nil)))
+  }
+
+  /// The error of a network that is known to be away.
+  var offline: SyncError? {
+    guard connectivity?.connectivity == .offline else { return nil }
+    return SyncError(
+      .offline, during: "reaching \(source.identity)", "The network is away; local data go on being used.")
+  }
+}

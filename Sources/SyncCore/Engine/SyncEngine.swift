@@ -1,0 +1,119 @@
+public import SyncModels
+public import SyncPorts
+
+/// Keeps a store in step with a remote.
+///
+/// ```swift
+/// let engine = try await SyncEngine(graph: graph, store: store, source: source)
+/// let result = try await engine.sync()
+/// ```
+///
+/// A sync pulls each type, page by page, after the types that it refers to, and merges every page in one transaction with the
+/// checkpoint that the next one goes on from. It can be stopped, or die, at any moment, and the next sync goes on there. The engine starts no
+/// task that outlives a call, and may be shared among tasks.
+public final class SyncEngine: Sendable {
+  /// The types that are synced.
+  public let graph: EntityGraph
+  let environment: RunEnvironment
+  private let flight = SingleFlight()
+  private let hub: EventHub
+
+  /// Sets up syncing, and makes the store fit for the graph.
+  ///
+  /// - Parameters:
+  ///   - clock: Waits, measures and stamps; the machine's by default.
+  ///   - connectivity: Who knows whether the network is there; without one, requests are made and tried again.
+  ///   - observers: Who is told what happens, besides ``events()``.
+  ///   - random: Draws the jitter of pauses; the system's random numbers by default.
+  /// - Throws: `invalidConfiguration` for options that make no sense, or are not safe with the source; what ``LocalStore/register(_:)``
+  ///   throws.
+  public init(
+    graph: EntityGraph, store: any LocalStore, source: any RemoteRecordSource,
+    clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
+    connectivity: (any ConnectivityMonitor)? = nil, observers: [any SyncObserver] = [],
+    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+  ) async throws(SyncError) {
+    try options.check(against: source.capabilities)
+    try await store.register(graph)
+    let hub = EventHub(observers: observers)
+    self.graph = graph
+    self.hub = hub
+    self.environment = RunEnvironment(
+      graph: graph, store: store, source: source, options: options, clock: clock, connectivity: connectivity,
+      priorities: PriorityBoard(), random: random, emit: { hub.emit($0) })
+  }
+
+  /// Pulls what changed at the remote since the last sync, or everything at the first.
+  ///
+  /// Being stopped is not a failure: the result says `wasCancelled` and holds what was done. A type whose own pass fails is listed in
+  /// ``SyncResult/failures`` while the other types go on.
+  ///
+  /// - Parameters:
+  ///   - request: Which types, and how; by default everything that changed.
+  ///   - token: Somebody's wish to stop, honoured between pages; cancelling the task does the same.
+  /// - Throws: ``SyncError``. `offline` and `syncAlreadyInProgress`: nothing was done. `remoteUnavailable`, `authentication` and
+  ///   the store's codes: the pages committed before stay, and the next sync goes on from there. `leaseLost`: another
+  ///   process goes on from there.
+  public func sync(
+    _ request: SyncRequest = SyncRequest(), token: (any CancellationToken)? = nil
+  ) async throws(SyncError) -> SyncResult {
+    let run = SyncRun(environment: environment, request: request, stop: StopSignal(token: token))
+    let (environment, hub) = (environment, hub)
+    return try await flight.run(ifBusy: request.ifBusy, stop: run.stop, clock: environment.clock) {
+      () throws(SyncError) in
+      do throws(SyncError) {
+        let result = try await run.perform()
+        hub.emit(.finished(result))
+        return result
+      } catch {
+        hub.emit(.failed(error))
+        throw error
+      }
+    }
+  }
+
+  /// Lists types completely, whatever their tokens say, and removes what the remote no longer has.
+  ///
+  /// - Parameters:
+  ///   - types: The types; none for all.
+  ///   - allowingMassDeletion: Whether removals may pass the guard of ``SyncOptions/massDeletionRecords``.
+  /// - Throws: As ``sync(_:token:)``.
+  public func resync(
+    _ types: RecordType..., allowingMassDeletion: Bool = false, token: (any CancellationToken)? = nil
+  ) async throws(SyncError) -> SyncResult {
+    let types = types.isEmpty ? graph.entities.map(\.type) : types
+    return try await sync(
+      SyncRequest(types: types, completely: Set(types), allowsMassDeletion: allowingMassDeletion),
+      token: token)
+  }
+
+  /// Puts types before all others in the sync under way, from its next page on; without one, nothing happens.
+  ///
+  /// They go with the types that they refer to. What the others have fetched is committed, and they go on when these are through.
+  public func prioritize(_ types: [RecordType]) {
+    environment.priorities.raise(types)
+  }
+
+  /// What happens from now on, for one consumer at its own pace.
+  ///
+  /// The newest 256 events are kept for a slow consumer; ``SyncEvent/lost(_:)`` says how many were dropped.
+  public func events() -> EventSequence {
+    hub.subscribe()
+  }
+
+  /// The records in the store; reading never touches the network.
+  public var records: LocalRecords {
+    let hub = hub
+    return LocalRecords(store: environment.store, graph: graph) { hub.emit($0) }
+  }
+
+  /// How the syncs of each type have gone, in the order in which types are synced.
+  public func status() async throws(SyncError) -> [TypeReport] {
+    try await TypeReport.load(graph.entities, from: environment.store, at: environment.clock.timestamp)
+  }
+
+  /// What the store knows of one record, shown or not.
+  public func explain(_ id: RecordID) async throws(SyncError) -> Explanation {
+    try await Explanation.load(id, from: environment.store)
+  }
+}

@@ -1,0 +1,28 @@
+import SyncModels
+
+extension SyncError {
+  /// Whether the failure concerns one type, and the others can still be pulled.
+  var endsOneTypeAlone: Bool {
+    code == .quotaExceeded || code == .permissionDenied || code == .inconsistentData
+      || code == .invalidResponse
+  }
+}
+
+extension TypeStatus {
+  /// A pass was gone on with, or completed.
+  mutating func noteAttempt(at now: Timestamp, isComplete: Bool) {
+    lastAttempt = now
+    guard isComplete else { return }
+    lastSuccess = now
+    lastError = nil
+    consecutiveFailures = 0
+  }
+
+  /// A pass failed.
+  mutating func noteFailure(_ error: SyncError, at now: Timestamp) {
+    lastAttempt = now
+    lastError = Failure(
+      code: error.code.description, message: error.description, retryAt: error.retryAfter.map { now + $0 })
+    consecutiveFailures += 1
+  }
+}

@@ -1,0 +1,131 @@
+import SyncModels
+import SyncPorts
+
+/// What a merge has to know besides the changes: the pass, the sync, and how they write down what is set aside.
+struct MergeContext {
+  /// How many records a transaction takes up at a time where their number is not bounded by a page.
+  static let portion = 400
+
+  var graph: EntityGraph
+  /// The sync's fencing number.
+  var fence: Int64
+  var now: Timestamp
+  var versionOrder: SourceCapabilities.VersionOrder
+  var isSnapshot: Bool
+  /// The number of the pass, and what it lists.
+  var pass: Int64
+  var coverage: RecordPage.Coverage
+  /// The complete listing that records are noted for as still existing, if one is under way or waits for its sweep.
+  var markPass: Int64?
+  /// Whether changes wait for the publication of the whole type.
+  var stages: Bool
+
+  init(
+    graph: EntityGraph, fence: Int64, now: Timestamp, source: SourceCapabilities, pass: Checkpoint.Pass,
+    markPass: Int64?, stages: Bool
+  ) {
+    self.graph = graph
+    self.fence = fence
+    self.now = now
+    self.versionOrder = source.versions
+    self.isSnapshot = source.listing == .snapshot
+    self.pass = pass.number
+    self.coverage = pass.coverage
+    self.markPass = markPass
+    self.stages = stages
+  }
+
+  /// The same sync, merging what waited, which was listed by the pass that its entry names.
+  func forRelease(markPass: Int64?) -> MergeContext {
+    var context = self
+    context.stages = false
+    context.coverage = .changes
+    context.markPass = markPass
+    return context
+  }
+
+  /// Whether the listing that is being marked holds a change: one of its own page, or one that it had to set aside.
+  func isListed(_ incoming: Incoming) -> Bool {
+    guard let markPass else { return false }
+    guard case .setAside(let entry) = incoming.origin else { return true }
+    return entry.pass >= markPass
+  }
+
+  /// An entry that the pass lists as well, and that stays.
+  func relisted(_ entry: SetAside) -> SetAside {
+    var entry = entry
+    entry.pass = max(entry.pass, pass)
+    return entry
+  }
+
+  /// Where the ordered references of a type stand among its fields.
+  func referenceColumns(of entity: Entity) -> [(index: Int, target: RecordType)] {
+    entity.references.compactMap { reference in
+      guard reference.isOrdered, let index = entity.fields.firstIndex(of: reference.field) else { return nil }
+      return (index, reference.target)
+    }
+  }
+}
+
+extension MergeContext {
+  func parked(_ record: Record, waitingFor missing: [RecordID], origin: Incoming.Origin) -> SetAside {
+    let names = missing.prefix(3).map(\.description).joined(separator: ", ")
+    let more = missing.count > 3 ? " and \(missing.count - 3) more" : ""
+    return entry(
+      .record(record.id), .parked, .upsert(record), "refers to \(names)\(more), which is not here",
+      waitsFor: missing, origin: origin)
+  }
+
+  func held(_ tombstone: Tombstone, origin: Incoming.Origin) -> SetAside {
+    entry(
+      .record(tombstone.id), .held, .tombstone(tombstone),
+      "deleted at the remote, and other records still refer to it", origin: origin)
+  }
+
+  func incompatible(_ record: Record, entity: Entity, origin: Incoming.Origin) -> SetAside {
+    entry(
+      .record(record.id), .incompatible, .upsert(record),
+      "written with schema \(record.schemaVersion), and the app understands up to \(entity.schemaVersion)",
+      origin: origin)
+  }
+
+  func staged(_ change: RecordChange, id: RecordID, origin: Incoming.Origin) -> SetAside {
+    entry(.record(id), .staged, change, "waits until all of \(id.type) has arrived", origin: origin)
+  }
+
+  func missing(_ tombstone: Tombstone) -> SetAside {
+    entry(
+      .record(tombstone.id), .missing, .tombstone(tombstone),
+      "the last complete listing lacked it; it goes if the next one lacks it too", origin: .page)
+  }
+
+  /// Files bytes under their record, or, where that is unknown or has another entry, under a digest of them and of its key.
+  func quarantine(_ poison: Poison, besideOther: Bool) -> SetAside {
+    let key: SetAside.Key =
+      if let id = poison.id, !besideOther {
+        .record(id)
+      } else {
+        // No byte of a key is 255, so no key and bytes run together like others; two records may be broken alike.
+        .bytes(
+          poison.type,
+          digest: ContentDigest.of((Array((poison.key ?? "").utf8) + [255] + poison.bytes.bytes)[...]))
+      }
+    return entry(key, .quarantined, .poison(poison), poison.reason, origin: .page)
+  }
+
+  /// What is filed again stays the find of the pass and the sync that fetched it.
+  private func entry(
+    _ key: SetAside.Key, _ kind: SetAside.Kind, _ change: RecordChange, _ reason: String,
+    waitsFor: [RecordID] = [], origin: Incoming.Origin
+  ) -> SetAside {
+    var entry = SetAside(
+      key: key, kind: kind, change: change, reason: reason, waitsFor: waitsFor, pass: pass, fence: fence,
+      since: now)
+    if case .setAside(let earlier) = origin {
+      entry.pass = earlier.pass
+      entry.fence = earlier.fence
+      entry.since = earlier.since
+    }
+    return entry
+  }
+}

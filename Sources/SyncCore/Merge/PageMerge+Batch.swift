@@ -1,0 +1,52 @@
+import SyncModels
+import SyncPorts
+
+extension PageMerge {
+  /// Everything that one round reads and writes.
+  struct Batch {
+    var copies: [Record] = []
+    /// Where each of the copies comes from; empty where all are of the page.
+    var origins: [Incoming.Origin] = []
+    var tombstones: [(tombstone: Tombstone, origin: Incoming.Origin)] = []
+    var setAside: [SetAside] = []
+    var superseded: [SetAside.Key] = []
+    var marks: [RecordID] = []
+
+    init(capacity: Int) {
+      copies.reserveCapacity(capacity)
+      origins.reserveCapacity(capacity)
+      marks.reserveCapacity(capacity)
+    }
+
+    init(copies: [Record]) {
+      self.copies = copies
+    }
+
+    func origin(ofCopy place: Int) -> Incoming.Origin {
+      origins.isEmpty ? .page : origins[place]
+    }
+
+    /// What is set aside, each key once. Bytes that are there already stay the find of the day they were first seen.
+    func entries(in transaction: any StoreTransaction) throws(SyncError) -> [SetAside] {
+      guard !setAside.isEmpty else { return [] }
+      var places: [SetAside.Key: Int] = [:]
+      var entries: [SetAside] = []
+      for entry in setAside {
+        if let place = places[entry.key] {
+          entries[place] = entry
+        } else {
+          places[entry.key] = entries.count
+          entries.append(entry)
+        }
+      }
+      let unnamed = entries.filter { $0.kind == .quarantined }.map(\.key)
+      guard !unnamed.isEmpty else { return entries }
+      for known in try transaction.setAside(for: unnamed) where known.kind == .quarantined {
+        if let place = places[known.key], known.change == entries[place].change {
+          entries[place].since = known.since
+        }
+      }
+      return entries
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import SyncModels
+import SyncPorts
+
+extension PageMerge {
+  /// Merges the copies of a round, and returns the records that are live now and were not before.
+  mutating func mergeCopies(
+    _ batch: inout Batch, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    guard !batch.copies.isEmpty else { return [] }
+    let states = try transaction.states(of: batch.copies)
+    let absent = try absentTargets(of: batch.copies, in: transaction)
+    var puts: [Int] = []
+    puts.reserveCapacity(batch.copies.count)
+    var touches: [Record] = []
+    var appeared: [RecordID] = []
+    for index in states.indices {
+      let stored = states[index]
+      let origin = batch.origin(ofCopy: index)
+      let fate = rule.fate(ofCopy: batch.copies[index].version, over: stored)
+      if fate == .unchanged || fate == .skippedOlder, !isRival(of: stored, origin: origin) {
+        if fate == .unchanged, let stored, !rule.restates(batch.copies[index].version, stored) {
+          touches.append(batch.copies[index])
+        }
+        note(fate, of: batch.copies[index].id, origin: origin)
+        continue
+      }
+      if absent.isEmpty, !isRival(of: stored, origin: origin) {
+        puts.append(index)
+        let id = batch.copies[index].id
+        if fate == .inserted { appeared.append(id) }
+        note(fate, of: id, origin: origin)
+        continue
+      }
+      let record = batch.copies[index]
+      let missing = absent.isEmpty ? [] : entity.requiredReferences(of: record).filter(absent.contains)
+      if let stored, isRival(of: stored, origin: origin) {
+        // Of two that cannot both be shown, one that can be is.
+        if fate == .updated, missing.isEmpty {
+          try replaceRival(by: record, stored, into: &batch, in: transaction)
+          puts.append(index)
+        } else {
+          quarantineRival(record, into: &batch)
+        }
+      } else if !missing.isEmpty {
+        batch.setAside.append(context.parked(record, waitingFor: missing, origin: origin))
+        note(.deferred, of: record.id, origin: origin)
+      } else {
+        puts.append(index)
+        if fate == .inserted { appeared.append(record.id) }
+        note(fate, of: record.id, origin: origin)
+      }
+    }
+    if !puts.isEmpty {
+      // Mostly it is all or little.
+      let isAll = puts.count == batch.copies.count
+      try transaction.put(isAll ? batch.copies : puts.map { batch.copies[$0] })
+    }
+    if !touches.isEmpty { try transaction.touch(touches) }
+    return appeared
+  }
+
+  /// The records that some copies refer to and that are not live.
+  private func absentTargets(
+    of copies: [Record], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Set<RecordID> {
+    let columns = context.referenceColumns(of: entity)
+    guard !columns.isEmpty else { return [] }
+    var targets: Set<RecordID> = []
+    for record in copies {
+      for column in columns {
+        guard column.index < record.fields.count, case .string(let key) = record.fields[column.index] else {
+          continue
+        }
+        targets.insert(RecordID(type: column.target, key: key))
+      }
+    }
+    guard !targets.isEmpty else { return [] }
+    return targets.subtracting(try transaction.live(among: Array(targets)))
+  }
+}

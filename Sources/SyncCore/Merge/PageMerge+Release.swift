@@ -1,0 +1,83 @@
+import SyncModels
+import SyncPorts
+
+extension PageMerge {
+  /// Merges changes, then what was parked for records that are live now, what was parked for those, and so on.
+  mutating func mergeAndRelease(
+    _ changes: [Incoming], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    let appeared = try merge(changes, in: transaction)
+    try releaseParked(waitingFor: appeared, in: transaction)
+  }
+
+  /// Merges entries that may no longer have to wait, and what was parked for them.
+  mutating func release(_ entries: [SetAside], in transaction: any StoreTransaction) throws(SyncError) {
+    let appeared = try merge(entries, in: transaction)
+    try releaseParked(waitingFor: appeared, in: transaction)
+  }
+
+  /// Merges what was parked for some records, and for what appears by that.
+  ///
+  /// What still lacks another record is parked again, for that one alone, so each portion makes the rest smaller.
+  mutating func releaseParked(
+    waitingFor appeared: [RecordID], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
+    var pending = appeared[...]
+    while !pending.isEmpty {
+      let portion = Array(pending.prefix(MergeContext.portion))
+      let entries = try transaction.parked(waitingFor: portion, limit: MergeContext.portion)
+      // A type that is no longer declared keeps what waits for it.
+      let declared = entries.filter { context.graph[$0.key.type] != nil }
+      if entries.count < MergeContext.portion || declared.isEmpty {
+        pending = pending.dropFirst(portion.count)
+      }
+      if !declared.isEmpty { pending += try merge(declared, in: transaction) }
+    }
+  }
+
+  /// Merges entries of any types, without what waits for them.
+  private mutating func merge(
+    _ entries: [SetAside], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    try transaction.removeSetAside(entries.map(\.key))
+    var appeared: [RecordID] = []
+    for (type, entries) in Dictionary(grouping: entries, by: \.key.type).sorted(by: { $0.key < $1.key }) {
+      guard let other = context.graph[type] else { continue }
+      let markPass = type == entity.type ? context.markPass : try markPass(of: type, in: transaction)
+      var merge = PageMerge(other, context: context.forRelease(markPass: markPass), tally: tally)
+      appeared += try merge.merge(entries.map { Incoming($0.lifted(by: other)) }, in: transaction)
+      tally = merge.tally
+    }
+    return appeared
+  }
+
+  private func markPass(
+    of type: RecordType, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Int64? {
+    let checkpoint = try transaction.checkpoint(for: type)
+    if let pass = checkpoint?.inFlight, pass.coverage == .everything { return pass.number }
+    return checkpoint?.sweep?.pass
+  }
+
+  private func isAnythingParked(in transaction: any StoreTransaction) throws(SyncError) -> Bool {
+    // A release may reach on to types that refer to this one by way of others.
+    for other in context.graph.entities {
+      if try transaction.setAsideCounts(other.type)[.parked, default: 0] > 0 { return true }
+    }
+    return false
+  }
+}
+
+extension SetAside {
+  /// The entry with its fields as the type is declared today, which may not be as it was when the entry was filed.
+  fileprivate func lifted(by entity: Entity) -> SetAside {
+    guard case .upsert(var record) = change, let fields = try? entity.fields(of: record.payload) else {
+      return self
+    }
+    var entry = self
+    record.fields = fields
+    entry.change = .upsert(record)
+    return entry
+  }
+}

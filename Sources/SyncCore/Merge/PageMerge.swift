@@ -1,0 +1,169 @@
+import SyncModels
+import SyncPorts
+
+/// Merges changes of one type into the store, within one transaction.
+///
+/// It reads what the store has of a whole batch, decides each change, and writes batches: a page costs a handful of calls, whatever its size.
+struct PageMerge {
+  let entity: Entity
+  let context: MergeContext
+  var tally: Tally
+
+  let rule: ReplicationRule
+
+  init(_ entity: Entity, context: MergeContext, tally: Tally = Tally()) {
+    self.entity = entity
+    self.context = context
+    self.tally = tally
+    rule = ReplicationRule(order: context.versionOrder)
+  }
+
+  /// Merges changes in their order. A record that occurs again is merged again, over its first copy.
+  ///
+  /// - Returns: The records that are live now and were not before.
+  mutating func merge(
+    _ changes: [Incoming], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    var appeared: [RecordID] = []
+    for round in Self.rounds(of: changes) {
+      appeared += try mergeRound(round, in: transaction)
+    }
+    return appeared
+  }
+
+  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin) {
+    tally.note(fate, of: id, origin: origin, fence: context.fence)
+  }
+
+  /// Splits changes so that no round holds a record twice.
+  private static func rounds(of changes: [Incoming]) -> [[Incoming]] {
+    var seen: Set<RecordID> = []
+    seen.reserveCapacity(changes.count)
+    var rounds: [[Incoming]] = []
+    var start = changes.startIndex
+    for (index, incoming) in changes.enumerated() {
+      guard let id = incoming.change.id, !seen.insert(id).inserted else { continue }
+      rounds.append(Array(changes[start..<index]))
+      start = index
+      seen = [id]
+    }
+    // The usual page is one round, and is not copied.
+    return rounds.isEmpty ? [changes] : rounds + [Array(changes[start...])]
+  }
+
+  private mutating func mergeRound(
+    _ changes: [Incoming], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    var batch = Batch(capacity: changes.count)
+    let earlier = try entriesSetAside(for: changes, in: transaction)
+    for incoming in changes {
+      sort(incoming, earlier: earlier, into: &batch)
+    }
+    if !batch.superseded.isEmpty { try transaction.removeSetAside(batch.superseded) }
+
+    return try write(&batch, in: transaction)
+  }
+
+  /// Writes what was sorted, and returns the records that are live now and were not before.
+  mutating func write(
+    _ batch: inout Batch, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    let appeared = try mergeCopies(&batch, in: transaction)
+    try mergeTombstones(&batch, in: transaction)
+    let entries = try batch.entries(in: transaction)
+    if !entries.isEmpty { try transaction.setAside(entries) }
+    if context.markPass != nil, !batch.marks.isEmpty { try transaction.mark(batch.marks) }
+    return appeared
+  }
+
+  // MARK: What was set aside before
+
+  private func entriesSetAside(
+    for changes: [Incoming], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID: SetAside] {
+    guard try !transaction.setAsideCounts(entity.type).isEmpty else { return [:] }
+    var entries: [RecordID: SetAside] = [:]
+    for entry in try transaction.setAside(for: changes.compactMap { $0.change.id.map { .record($0) } }) {
+      if case .record(let id) = entry.key { entries[id] = entry }
+    }
+    return entries
+  }
+
+  private mutating func sort(
+    _ incoming: Incoming, earlier: [RecordID: SetAside], into batch: inout Batch
+  ) {
+    let change = incoming.change
+    if let id = change.id, context.isListed(incoming) { batch.marks.append(id) }
+    var isFiledAlready = false
+    if let id = change.id, let entry = earlier[id], incoming.origin.isPage {
+      switch standing(of: change, against: entry) {
+      case .older:
+        batch.setAside.append(context.relisted(entry))
+        if case .upsert(let record) = change, isRival(record, of: entry) {
+          quarantineRival(record, into: &batch)
+        } else {
+          note(.skippedOlder, of: id, origin: .page)
+        }
+        return
+      case .beside:
+        batch.setAside.append(context.relisted(entry))
+        isFiledAlready = true
+      case .newer:
+        batch.superseded.append(entry.key)
+        if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
+          isRival(record, of: entry)
+        {
+          tally.retract(entry)
+          quarantineRival(loser, into: &batch)
+        } else {
+          tally.noteSuperseded(entry, fence: context.fence)
+        }
+      }
+    }
+    switch change {
+    case .poison(let poison):
+      batch.setAside.append(context.quarantine(poison, besideOther: isFiledAlready))
+      tally.note(poison)
+    case .upsert(let record) where record.schemaVersion > entity.schemaVersion:
+      batch.setAside.append(context.incompatible(record, entity: entity, origin: incoming.origin))
+      note(.skippedIncompatible, of: record.id, origin: incoming.origin)
+    case .upsert(let record) where context.stages:
+      batch.setAside.append(context.staged(change, id: record.id, origin: incoming.origin))
+      note(.deferred, of: record.id, origin: incoming.origin)
+    case .tombstone(let tombstone) where context.stages:
+      batch.setAside.append(context.staged(change, id: tombstone.id, origin: incoming.origin))
+      note(.deferred, of: tombstone.id, origin: incoming.origin)
+    case .upsert(let record):
+      batch.copies.append(record)
+      batch.origins.append(incoming.origin)
+    case .tombstone(let tombstone):
+      batch.tombstones.append((tombstone, incoming.origin))
+    }
+  }
+
+  private enum Standing { case older, beside, newer }
+
+  private func standing(of change: RecordChange, against entry: SetAside) -> Standing {
+    switch (change, entry.kind) {
+    case (.poison, .missing): return .newer
+    // Bytes that cannot be read have no version: what waits under the same id is kept beside them.
+    case (.poison, .quarantined):
+      return entry.change == change || entry.pass < context.pass ? .newer : .beside
+    case (.poison, _): return .beside
+    case (_, .missing): return .newer
+    // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
+    case (_, .quarantined): return context.isSnapshot && entry.pass == context.pass ? .beside : .newer
+    case (.upsert(let record), _): return isOlder(record.version, than: entry) ? .older : .newer
+    case (.tombstone(let tombstone), _): return isOlder(tombstone.version, than: entry) ? .older : .newer
+    }
+  }
+
+  private func isOlder(_ version: Version, than entry: SetAside) -> Bool {
+    if context.versionOrder == .latestFetched { return false }
+    switch entry.change {
+    case .upsert(let record): return version < record.version
+    case .tombstone(let tombstone): return version < tombstone.version
+    case .poison: return false
+    }
+  }
+}

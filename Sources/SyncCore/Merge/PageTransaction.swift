@@ -1,0 +1,45 @@
+import SyncModels
+import SyncPorts
+
+/// What one page does to the store, in one transaction: rows, what is set aside, marks, and the checkpoint.
+struct PageTransaction: Sendable {
+  var entity: Entity
+  var context: MergeContext
+  var commit: PageCommit
+  var status: TypeStatus?
+
+  /// Writes the page, and tells what became of its changes.
+  func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
+    if commit.clearsMarks { try transaction.clearMarks(entity.type) }
+    var merge = PageMerge(entity, context: context)
+    merge.tally.notePage(of: entity.type, changes: commit.page.changes.count)
+    try merge.mergeAndRelease(page: commit.page.changes, in: transaction)
+    if commit.isLast { try publish(with: &merge, in: transaction) }
+    try transaction.setCheckpoint(commit.checkpoint, for: entity.type)
+    if let status { try status.save(for: entity.type, in: transaction) }
+    merge.tally.passProgress = (commit.pass.fetched, commit.pass.total)
+    return merge.tally
+  }
+
+  /// Shows a whole type's new state at once: merges what was staged, portion by portion, in this one transaction.
+  private func publish(
+    with merge: inout PageMerge, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    var context = context
+    context.stages = false
+    var publication = PageMerge(entity, context: context, tally: merge.tally)
+    while try transaction.setAsideCounts(entity.type)[.staged, default: 0] > 0 {
+      let entries = try transaction.setAside(
+        entity.type, kinds: [.staged], after: nil, limit: MergeContext.portion)
+      if entries.isEmpty { break }
+      try transaction.removeSetAside(entries.map(\.key))
+      // What an abandoned pass staged, this one has listed anew, or the remote no longer has it.
+      for entry in entries where entry.pass != commit.pass.number {
+        publication.tally.noteSuperseded(entry, fence: context.fence)
+      }
+      let current = entries.filter { $0.pass == commit.pass.number }
+      try publication.mergeAndRelease(current.map { Incoming($0) }, in: transaction)
+    }
+    merge.tally = publication.tally
+  }
+}

@@ -1,0 +1,109 @@
+import SyncModels
+
+/// What a transaction did: counts by type, and the records that readers now see otherwise.
+struct Tally: Sendable {
+  /// What became of the changes, by type.
+  var counts: [RecordType: SyncCounts] {
+    var counts = settled
+    if let type { counts[type, default: SyncCounts()] += current }
+    return counts
+  }
+  // Changes mostly come one after another of one type, which is then counted without looking it up each time.
+  private var settled: [RecordType: SyncCounts] = [:]
+  private var type: RecordType?
+  private var current = SyncCounts()
+  private(set) var changed = SyncEvent.ChangedRecords.some([])
+  private(set) var poison: [Poison] = []
+  /// How many changes of the pass are committed, and how many it will have, where the remote says so.
+  var passProgress: (fetched: Int, total: Int?) = (0, nil)
+
+  private subscript(type: RecordType) -> SyncCounts {
+    get { counts[type, default: SyncCounts()] }
+    _modify {
+      if self.type != type {
+        settled = counts
+        current = SyncCounts()
+        self.type = type
+      }
+      yield &current
+    }
+  }
+
+  /// Counts one change by what became of it.
+  ///
+  /// What this sync had set aside was counted as that, and is counted anew; what an earlier one had set aside, that
+  /// one has counted.
+  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, fence: Int64) {
+    switch origin {
+    case .page:
+      self[id.type][keyPath: fate.count] += 1
+    case .setAside(let entry) where entry.fence == fence:
+      if let before = entry.kind.fate { self[id.type][keyPath: before.count] -= 1 }
+      self[id.type][keyPath: fate.count] += 1
+    case .setAside(let entry) where entry.isFindOfSweep:
+      if fate == .deleted { return noteSwept(id) }
+    case .setAside:
+      if fate.isVisible { self[id.type].replayed += 1 }
+    }
+    if fate.isVisible { changed.insert(id) }
+  }
+
+  /// Counts an entry that a later copy took the place of before it could be applied.
+  mutating func noteSuperseded(_ entry: SetAside, fence: Int64) {
+    guard entry.fence == fence, let path = entry.kind.fate?.count else { return }
+    self[entry.key.type][keyPath: path] -= 1
+    self[entry.key.type].skippedOlder += 1
+  }
+
+  /// Takes back the count of an entry whose change is about to be counted anew.
+  mutating func retract(_ entry: SetAside) {
+    guard let path = entry.kind.fate?.count else { return }
+    self[entry.key.type][keyPath: path] -= 1
+  }
+
+  /// Takes back the count of a row that was as it is listed, and is so no longer.
+  mutating func retractUnchanged(_ type: RecordType) {
+    self[type].unchanged -= 1
+  }
+
+  /// Counts bytes that were set aside.
+  mutating func note(_ poison: Poison) {
+    self[poison.type].quarantined += 1
+    self.poison.append(poison)
+  }
+
+  /// Counts a record that a complete listing no longer held.
+  mutating func noteSwept(_ id: RecordID) {
+    self[id.type].deleted += 1
+    self[id.type].swept += 1
+    changed.insert(id)
+  }
+
+  /// Counts what the remote answered about single records.
+  mutating func noteAnswers(of type: RecordType, count: Int) {
+    self[type].fetched += count
+  }
+
+  /// Counts a page and its changes.
+  mutating func notePage(of type: RecordType, changes: Int) {
+    self[type].pages += changes > 0 ? 1 : 0
+    self[type].fetched += changes
+  }
+}
+
+extension SetAside {
+  /// Whether a sweep found the deletion out, so that no remote sent it and nobody has counted it yet.
+  var isFindOfSweep: Bool { fence == 0 && kind == .held }
+}
+
+extension SetAside.Kind {
+  /// How a change that is set aside for this reason is counted; a missing record was not fetched at all.
+  var fate: Fate? {
+    switch self {
+    case .parked, .held, .staged: .deferred
+    case .incompatible: .skippedIncompatible
+    case .quarantined: .quarantined
+    case .missing: nil
+    }
+  }
+}

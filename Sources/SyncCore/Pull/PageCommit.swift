@@ -1,0 +1,82 @@
+import SyncModels
+
+/// A page on its way into the store, with the checkpoint that goes with it in the same transaction.
+struct PageCommit: Hashable {
+  var page: RecordPage
+  /// The pass that the page belongs to.
+  var pass: Checkpoint.Pass
+  /// The checkpoint as of this page.
+  var checkpoint: Checkpoint
+  /// Whether a complete listing begins with this page.
+  var clearsMarks: Bool
+  /// Whether the pass is complete with this page.
+  var isLast: Bool
+
+  /// The complete listing that the page's records are noted for as still existing, if one is under way or waits for its sweep.
+  var markPass: Int64? {
+    pass.coverage == .everything ? pass.number : checkpoint.sweep?.pass
+  }
+}
+
+extension RecordPage {
+  /// The page with its versions in one of the remote's lives; most remotes have but the first.
+  func stamped(epoch: Int64) -> RecordPage {
+    guard epoch != 0 else { return self }
+    var page = self
+    page.changes = changes.map { change in
+      switch change {
+      case .upsert(var record):
+        record.version.epoch = epoch
+        return .upsert(record)
+      case .tombstone(var tombstone):
+        tombstone.version.epoch = epoch
+        return .tombstone(tombstone)
+      case .poison:
+        return change
+      }
+    }
+    return page
+  }
+}
+
+/// Why the pass over one type cannot go on.
+enum PullFailure: Hashable {
+  /// The remote failed, for good or past the budget.
+  case remote(SyncError)
+  /// The remote keeps answering with the same continuation.
+  case stuck
+  /// The remote keeps starting over.
+  case resetsWithoutEnd(ResetReason)
+
+  static func == (a: PullFailure, b: PullFailure) -> Bool {
+    switch (a, b) {
+    case (.remote(let a), .remote(let b)): a.code == b.code && a.operation == b.operation
+    case (.stuck, .stuck): true
+    case (.resetsWithoutEnd(let a), .resetsWithoutEnd(let b)): a == b
+    default: false
+    }
+  }
+
+  func hash(into hasher: inout Hasher) {
+    switch self {
+    case .remote(let error): hasher.combine(error.code)
+    case .stuck: hasher.combine(0)
+    case .resetsWithoutEnd(let reason): hasher.combine(reason)
+    }
+  }
+
+  /// The failure in a caller's words.
+  func error(type: RecordType) -> SyncError {
+    switch self {
+    case .remote(let error): error
+    case .stuck:
+      SyncError(
+        .inconsistentData, during: "pulling \(type)",
+        "The remote keeps answering with the same continuation, so the listing would never end.")
+    case .resetsWithoutEnd(let reason):
+      SyncError(
+        .inconsistentData, during: "pulling \(type)",
+        "The remote keeps starting its listing over (\(reason.rawValue)); try again when it is quiet.")
+    }
+  }
+}

@@ -1,0 +1,218 @@
+import SyncModels
+
+/// Decides each step of the pass over one type, and performs none of them.
+///
+/// It is told what happened (a page came, a request failed, a page is in the store) and answers what to do next. At
+/// most one request and one commit are under way; at most `pagesAhead` pages wait for the commit before them.
+struct PullMachine {
+  /// What is to be done.
+  enum Action: Hashable {
+    case fetch(PageRequest)
+    case wait(Duration)
+    case commit(PageCommit)
+    case finish
+    case fail(PullFailure)
+  }
+
+  let entity: Entity
+  let settings: Settings
+  /// The checkpoint as it will be when everything handed out so far is committed.
+  private(set) var checkpoint: Checkpoint
+  private(set) var isResumed = false
+
+  private var pass: Checkpoint.Pass
+  private var isFirstPage = true
+  private var position: PullPosition?
+  private var isFetching = false
+  private var isCommitting = false
+  private var isListed = false
+  private var waiting: [PageCommit] = []
+  private var failures = 0
+  private var resets = 0
+  private var stall = StallDetector()
+  private var failure: PullFailure?
+  private var hasAnswered = false
+
+  /// What a machine has to know besides the checkpoint.
+  struct Settings {
+    var scope: Checkpoint.Scope
+    var capabilities: SourceCapabilities
+    var pageSize: Int
+    var pagesAhead: Int
+    var retry: RetryPolicy
+    var deletionCheckInterval: Duration
+    var forcesFullPass = false
+    var maximumResets = 3
+  }
+
+  /// Prepares a pass that goes on where the checkpoint says, or starts anew where it is void.
+  init(entity: Entity, checkpoint stored: Checkpoint?, settings: Settings, now: Timestamp) {
+    self.entity = entity
+    self.settings = settings
+    var checkpoint = stored ?? Checkpoint(scope: settings.scope)
+    if checkpoint.scope != settings.scope {
+      // Another remote's versions are of another order; a changed query or schema leaves the order as it was.
+      if checkpoint.scope.source != settings.scope.source { checkpoint.epoch += 1 }
+      checkpoint.scope = settings.scope
+      checkpoint.committed = nil
+      checkpoint.inFlight = nil
+    }
+    if !settings.forcesFullPass, let pass = checkpoint.inFlight, let token = pass.resumeAt {
+      self.pass = pass
+      self.position = .resume(token)
+      self.isFirstPage = false
+      self.isResumed = true
+    } else {
+      let needsEverything =
+        settings.forcesFullPass
+        || Self.isDeletionCheckDue(checkpoint, settings: settings, now: now)
+      let base = needsEverything ? nil : checkpoint.inFlight.map(\.base) ?? checkpoint.committed
+      self.pass = Checkpoint.Pass(
+        number: checkpoint.lastPass + 1, base: base, coverage: base == nil ? .everything : .changes)
+      self.position = .start(since: base)
+    }
+    self.checkpoint = checkpoint
+  }
+
+  /// What the pass lists, as far as is known.
+  var coverage: RecordPage.Coverage { pass.coverage }
+
+  /// The first step.
+  mutating func start() -> [Action] {
+    fetchIfRoom()
+  }
+
+  /// A page came.
+  mutating func fetched(_ page: RecordPage, at now: Timestamp) -> [Action] {
+    isFetching = false
+    failures = 0
+    hasAnswered = true
+    if case .reset(let reason) = page.next { return reset(reason) }
+    if isFirstPage {
+      pass.coverage = pass.base == nil ? .everything : page.coverage
+      pass.candidate = page.startToken
+      pass.total = page.total
+    }
+    if stall.isStuck(after: position, page: page) { return fail(.stuck) }
+    waiting.append(commit(of: page, at: now))
+    isFirstPage = false
+    switch page.next {
+    case .more(let token, _): position = .resume(token)
+    case .done, .reset:
+      position = nil
+      isListed = true
+    }
+    return commitIfFree() + fetchIfRoom()
+  }
+
+  /// A request failed.
+  mutating func fetchFailed(_ error: SyncError, random: UInt64) -> [Action] {
+    isFetching = false
+    failures += 1
+    if error.code == .tokenExpired { return reset(.tokenExpired) }
+    guard let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) else {
+      return fail(.remote(error))
+    }
+    isFetching = true
+    return [.wait(pause)]
+  }
+
+  /// The pause is over.
+  mutating func waited() -> [Action] {
+    isFetching = false
+    return fetchIfRoom()
+  }
+
+  /// The page handed out last is in the store.
+  mutating func committed() -> [Action] {
+    isCommitting = false
+    let actions = commitIfFree() + fetchIfRoom()
+    guard actions.isEmpty, !isFetching else { return actions }
+    if let failure { return [.fail(failure)] }
+    return isListed ? [.finish] : []
+  }
+
+  /// How many attempts at the current page have failed.
+  var failedAttempts: Int { failures }
+
+  /// Whether no page of the pass has come in this sync.
+  var isFirstAnswer: Bool { !hasAnswered }
+
+  /// Gives the pass up, once the pages that came before are in the store.
+  private mutating func fail(_ failure: PullFailure) -> [Action] {
+    self.failure = failure
+    position = nil
+    return isCommitting || !waiting.isEmpty ? commitIfFree() : [.fail(failure)]
+  }
+
+  private mutating func fetchIfRoom() -> [Action] {
+    guard failure == nil, let position, !isFetching,
+      waiting.count + (isCommitting ? 1 : 0) <= settings.pagesAhead
+    else {
+      return []
+    }
+    isFetching = true
+    let size = min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max)
+    return [.fetch(PageRequest(entity: entity, position: position, limit: size, pass: pass.number))]
+  }
+
+  private mutating func commitIfFree() -> [Action] {
+    guard !isCommitting, !waiting.isEmpty else { return [] }
+    isCommitting = true
+    return [.commit(waiting.removeFirst())]
+  }
+
+  /// The page, with the checkpoint that the store has to hold once the page is in it.
+  private mutating func commit(of page: RecordPage, at now: Timestamp) -> PageCommit {
+    pass.fetched += page.changes.count
+    let clearsMarks = isFirstPage && pass.coverage == .everything
+    if clearsMarks { checkpoint.sweep = nil }
+    checkpoint.lastPass = pass.number
+    switch page.next {
+    case .more(let token, let resumable):
+      pass.resumeAt = resumable ? token : nil
+      checkpoint.inFlight = pass
+    case .done(let token):
+      // A delta that names no token at all leaves the one it started from.
+      checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .changes ? pass.base : nil)
+      checkpoint.committedAt = now
+      checkpoint.inFlight = nil
+      if pass.coverage == .everything { checkpoint.sweep = Checkpoint.Sweep(pass: pass.number) }
+    case .reset:
+      break
+    }
+    return PageCommit(
+      page: page.stamped(epoch: checkpoint.epoch), pass: pass, checkpoint: checkpoint,
+      clearsMarks: clearsMarks,
+      isLast: checkpoint.inFlight == nil)
+  }
+
+  private mutating func reset(_ reason: ResetReason) -> [Action] {
+    resets += 1
+    guard resets <= settings.maximumResets else { return fail(.resetsWithoutEnd(reason)) }
+    if reason == .remoteReplaced { checkpoint.epoch += 1 }
+    let base = reason == .pageTokenExpired ? pass.base : nil
+    pass = Checkpoint.Pass(
+      number: max(pass.number, checkpoint.lastPass) + 1, base: base,
+      coverage: base == nil ? .everything : .changes)
+    isFirstPage = true
+    isListed = false
+    isResumed = false
+    position = .start(since: base)
+    stall = StallDetector()
+    // What was fetched of the void pass and is not committed is fetched again.
+    waiting = []
+    return fetchIfRoom()
+  }
+
+  private static func isDeletionCheckDue(
+    _ checkpoint: Checkpoint, settings: Settings, now: Timestamp
+  ) -> Bool {
+    let capabilities = settings.capabilities
+    guard capabilities.deltas != .fullOnly else { return false }
+    // Deletions from before the last reset have no tombstones; no other occasion to miss a record twice will come.
+    if capabilities.sendsTombstones { return checkpoint.needsSecondListing }
+    guard let last = checkpoint.deletionsVerifiedAt else { return true }
+    return now >= last + settings.deletionCheckInterval
+  }
+}

@@ -1,0 +1,94 @@
+import SyncModels
+
+/// Decides which types are pulled when: each after those that it refers to, a few side by side, urgent ones first.
+///
+/// Of the types that are not through, only the most urgent go on; the others wait at their next page. What an urgent type refers to is
+/// as urgent, so one of them can always go on.
+struct PullSchedule {
+  private var waiting: [Entity]
+  private var running: Set<RecordType> = []
+  private var held: Set<RecordType> = []
+  private var priority: [RecordType] = []
+  /// How urgent types are, 0 the most; those that are not here are the least.
+  private var ranks: [RecordType: Int] = [:]
+  private let dependencies: [RecordType: [RecordType]]
+  private let width: Int
+
+  /// Plans the pulls of some types of a graph.
+  init(_ entities: [Entity], of graph: EntityGraph, width: Int) {
+    waiting = entities
+    dependencies = Dictionary(
+      entities.map { ($0.type, graph.dependencies(of: $0)) }, uniquingKeysWith: { first, _ in first })
+    self.width = max(1, width)
+  }
+
+  /// Whether nothing runs and nothing waits.
+  var isOver: Bool { waiting.isEmpty && running.isEmpty }
+
+  /// Puts types before the others, in this order; whether that is news.
+  @discardableResult
+  mutating func prioritize(_ types: [RecordType]) -> Bool {
+    guard types != priority else { return false }
+    priority = types
+    ranks = [:]
+    for (rank, type) in types.enumerated() { setRank(rank, of: type) }
+    return true
+  }
+
+  private mutating func setRank(_ rank: Int, of type: RecordType) {
+    // A type that has a rank already is at least as urgent, and so is what it refers to.
+    guard ranks[type] == nil else { return }
+    ranks[type] = rank
+    for dependency in dependencies[type, default: []] { setRank(rank, of: dependency) }
+  }
+
+  /// The types that may start now.
+  mutating func next() -> [Entity] {
+    var started: [Entity] = []
+    let floor = floor
+    // Only types that are pulled in this sync can be waited for.
+    let pending = Set(waiting.map(\.type)).union(running)
+    for entity in waiting where running.count - held.count < width && rank(of: entity.type) == floor {
+      guard dependencies[entity.type, default: []].allSatisfy({ !pending.contains($0) }) else { continue }
+      started.append(entity)
+      running.insert(entity.type)
+    }
+    waiting.removeAll { running.contains($0.type) }
+    return started
+  }
+
+  /// A running type wants to go on: whether it has to wait for more urgent ones, until ``released()`` names it.
+  mutating func hold(_ type: RecordType) -> Bool {
+    guard rank(of: type) > floor else { return false }
+    held.insert(type)
+    return true
+  }
+
+  /// The types that were held and may go on.
+  mutating func released() -> [RecordType] {
+    let floor = floor
+    let released = held.filter { rank(of: $0) == floor }.sorted()
+    held.subtract(released)
+    return released
+  }
+
+  /// The place of the most urgent of some types, the first of equals.
+  func mostUrgent(_ types: [RecordType]) -> Int? {
+    types.indices.min { (rank(of: types[$0]), $0) < (rank(of: types[$1]), $1) }
+  }
+
+  /// A type's pass is over, one way or the other.
+  mutating func ended(_ type: RecordType) {
+    running.remove(type)
+    held.remove(type)
+  }
+
+  private func rank(of type: RecordType) -> Int { ranks[type] ?? .max }
+
+  /// The rank of the most urgent types that are not through.
+  private var floor: Int {
+    min(
+      waiting.lazy.map { rank(of: $0.type) }.min() ?? .max,
+      running.lazy.map { rank(of: $0) }.min() ?? .max)
+  }
+}

@@ -1,0 +1,148 @@
+public import SyncModels
+public import SyncPorts
+
+/// The records in a store, as the app's own types. Reading never touches the network.
+///
+/// Each call reads one snapshot. A record whose payload does not decode as the type asked for is left out and reported to the engine's
+/// observers as ``SyncEvent/undecodable(_:reason:)``; it stays in the store, untouched.
+public struct LocalRecords: Sendable {
+  private let store: any LocalStore
+  private let graph: EntityGraph
+  private let emit: @Sendable (SyncEvent) -> Void
+
+  /// Reads from a store whose types are those of a graph.
+  public init(
+    store: any LocalStore, graph: EntityGraph, emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) {
+    self.store = store
+    self.graph = graph
+    self.emit = emit
+  }
+
+  /// Every live record of a type, by key.
+  ///
+  /// - Complexity: O(*n*) in the type's records, all of which are held in memory; see ``filter(_:where:order:limit:)``.
+  public func all<T: SyncedRecord>(_ type: T.Type) async throws(SyncError) -> [T] {
+    try await filter(type)
+  }
+
+  /// The live records that satisfy a condition, sorted by fields, and by key where those tie.
+  ///
+  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared.
+  /// - Complexity: O(log *m* + *k*) for *k* records of *m* where a declared index fits, otherwise O(*m*).
+  public func filter<T: SyncedRecord>(
+    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil
+  ) async throws(SyncError) -> [T] {
+    let query = Query(T.recordType, where: condition, order: order, limit: limit)
+    let records = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(query) }
+    return decoded(records)
+  }
+
+  /// The live record with a key, if there is one.
+  public func find<T: SyncedRecord>(_ type: T.Type, key: String) async throws(SyncError) -> T? {
+    let id = RecordID(type: T.recordType, key: key)
+    let records = try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.records(withIDs: [id])
+    }
+    let values: [T] = decoded(records.compactMap(\.self))
+    return values.first
+  }
+
+  /// How many live records satisfy a condition.
+  public func count<T: SyncedRecord>(
+    _ type: T.Type, where condition: Condition? = nil
+  ) async throws(SyncError) -> Int {
+    let query = Query(T.recordType, where: condition)
+    return try await store.read { (snapshot) throws(SyncError) in try snapshot.count(query) }
+  }
+
+  /// The live records that satisfy a condition, with the records that some of their references name.
+  ///
+  /// Everything is read from one snapshot, each target once.
+  ///
+  /// - Parameter fields: Fields that the type declares as references.
+  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a field that is no declared reference.
+  public func filter<T: SyncedRecord>(
+    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil,
+    including fields: [FieldName]
+  ) async throws(SyncError) -> [Included<T>] {
+    let columns = try columns(of: fields, in: T.recordType)
+    let query = Query(T.recordType, where: condition, order: order, limit: limit)
+    let (records, targets) = try await store.read { (snapshot) throws(SyncError) in
+      let records = try snapshot.records(query)
+      var ids: Set<RecordID> = []
+      for record in records {
+        for column in columns { if let id = column.target(in: record) { ids.insert(id) } }
+      }
+      let wanted = Array(ids)
+      let found = try snapshot.records(withIDs: wanted)
+      var targets: [RecordID: Record] = [:]
+      for (id, record) in zip(wanted, found) { targets[id] = record }
+      return (records, targets)
+    }
+    return records.compactMap { record in
+      guard let value: T = decoded(record) else { return nil }
+      var references: [FieldName: Record] = [:]
+      for column in columns { references[column.field] = column.target(in: record).flatMap { targets[$0] } }
+      return Included(record: value, references: references, emit: emit)
+    }
+  }
+
+  private struct Column {
+    var field: FieldName
+    var index: Int
+    var type: RecordType
+
+    func target(in record: Record) -> RecordID? {
+      guard index < record.fields.count, case .string(let key) = record.fields[index] else { return nil }
+      return RecordID(type: type, key: key)
+    }
+  }
+
+  private func columns(of fields: [FieldName], in type: RecordType) throws(SyncError) -> [Column] {
+    var columns: [Column] = []
+    for field in fields {
+      guard let entity = graph[type], let index = entity.fields.firstIndex(of: field),
+        let reference = entity.references.first(where: { $0.field == field })
+      else {
+        throw SyncError(
+          .invalidConfiguration, during: "reading \(type)", "\(type).\(field) is not declared as a reference."
+        )
+      }
+      columns.append(Column(field: field, index: index, type: reference.target))
+    }
+    return columns
+  }
+
+  private func decoded<T: SyncedRecord>(_ records: [Record]) -> [T] {
+    records.compactMap { decoded($0) }
+  }
+
+  private func decoded<T: SyncedRecord>(_ record: Record) -> T? {
+    record.decoded(reportingTo: emit)
+  }
+}
+
+/// A record, with the records that its references name.
+public struct Included<Value: SyncedRecord>: Sendable {
+  /// The record itself.
+  public let record: Value
+  let references: [FieldName: Record]
+  let emit: @Sendable (SyncEvent) -> Void
+
+  /// The record that a reference names; `nil` where the field is null, was not asked for, or names none that is live.
+  public func reference<T: SyncedRecord>(_ field: FieldName, as type: T.Type = T.self) -> T? {
+    references[field].flatMap { $0.decoded(reportingTo: emit) }
+  }
+}
+
+extension Record {
+  fileprivate func decoded<T: SyncedRecord>(reportingTo emit: (SyncEvent) -> Void) -> T? {
+    do {
+      return try PayloadDecoder().decode(T.self, from: payload.bytes)
+    } catch {
+      emit(.undecodable(id, reason: "\(error)"))
+      return nil
+    }
+  }
+}

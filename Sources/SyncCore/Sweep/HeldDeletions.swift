@@ -1,0 +1,29 @@
+import SyncModels
+import SyncPorts
+
+/// Carries out deletions that were held while other records referred to theirs.
+struct HeldDeletions: Sendable {
+  var entity: Entity
+  var context: MergeContext
+
+  /// How a portion ended.
+  struct Portion: Sendable {
+    var tally: Tally
+    var released: Int
+    /// The key after which the next portion begins; `nil` after the last.
+    var next: SetAside.Key?
+  }
+
+  /// Carries out what nothing refers to any more, of one portion of the entries.
+  func portion(
+    after key: SetAside.Key?, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Portion {
+    let entries = try transaction.setAside(
+      entity.type, kinds: [.held], after: key, limit: MergeContext.portion)
+    let referenced = try transaction.referenced(among: entries.compactMap(\.change.id))
+    let free = entries.filter { entry in entry.change.id.map { !referenced.contains($0) } ?? false }
+    var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
+    if !free.isEmpty { try merge.release(free, in: transaction) }
+    return Portion(tally: merge.tally, released: free.count, next: entries.last?.key)
+  }
+}

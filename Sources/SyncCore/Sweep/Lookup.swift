@@ -1,0 +1,61 @@
+import SyncModels
+import SyncPorts
+
+/// Asks the remote about records that a listing of a moving collection lacked.
+struct Lookup {
+  var entity: Entity
+  var environment: RunEnvironment
+  var stop: StopSignal
+
+  /// What was asked, and what the remote still has of it.
+  struct Answer: Sendable {
+    var asked: [RecordID] = []
+    var present: [RecordChange] = []
+    var requests = 0
+  }
+
+  /// Asks about the next portion of unmarked records; `nil` if somebody asked to stop meanwhile.
+  ///
+  /// - Throws: The remote's failure, once the budget of attempts is used up.
+  func ask(after key: String?) async throws(SyncError) -> Answer? {
+    let type = entity.type
+    let ids = try await environment.store.read { (snapshot) throws(SyncError) in
+      try snapshot.unmarked(type, afterKey: key, limit: MergeContext.portion).map(\.id)
+    }
+    guard !ids.isEmpty else { return Answer() }
+    var answer = Answer(asked: ids)
+    while true {
+      answer.requests += 1
+      guard let result = await request(ids) else { return nil }
+      switch result {
+      case .success(let changes):
+        // What exists and cannot be read exists all the same.
+        answer.present = changes.filter { if case .tombstone = $0 { false } else { true } }
+        return answer
+      case .failure(let error):
+        let pause = environment.options.retry.pause(
+          afterFailures: answer.requests, error: error, random: environment.random())
+        guard let pause else { throw error }
+        environment.emit(.retrying(type, attempt: answer.requests + 1, after: pause, error: error))
+        guard await wait(pause) else { return nil }
+      }
+    }
+  }
+
+  private func request(_ ids: [RecordID]) async -> Result<[RecordChange], SyncError>? {
+    let (environment, entity) = (environment, entity)
+    return await stop.race(clock: environment.clock) {
+      if let offline = environment.offline { return .failure(offline) }
+      do throws(SyncError) {
+        return .success(try await environment.source.lookup(ids, of: entity))
+      } catch {
+        return .failure(error)
+      }
+    }
+  }
+
+  private func wait(_ pause: Duration) async -> Bool {
+    let clock = environment.clock
+    return await stop.race(clock: clock) { (try? await clock.pause(for: pause)) != nil } == true
+  }
+}

@@ -1,0 +1,126 @@
+import SyncModels
+import SyncPorts
+
+/// Removes what a complete listing of a type did not hold, in bounded transactions.
+struct Sweep: Sendable {
+  var entity: Entity
+  var context: MergeContext
+  /// The complete listing, and the one before it whose sweep was carried out; 0 for none.
+  var pass: Int64
+  var passBefore: Int64
+  var absence: Absence
+
+  /// What it takes for a record to be gone.
+  enum Absence: Sendable {
+    /// The listing was of one instant: what it lacks is gone.
+    case once
+    /// The listing was of a moving collection: a second one has to lack it too.
+    case twice
+    /// The remote is asked about each.
+    case lookedUp
+  }
+
+  /// How a portion ended.
+  struct Portion: Sendable {
+    var tally = Tally()
+    /// The key after which the next portion begins; `nil` after the last.
+    var lastKey: String?
+    var removed = 0
+  }
+
+  /// Removes one portion of what was not listed.
+  ///
+  /// - Parameter answer: Which records the remote was asked about, and what it still has of them; `nil` where it was not asked.
+  func portion(
+    after key: String?, answer: (asked: [RecordID], present: [RecordChange])?,
+    in transaction: any StoreTransaction
+  ) throws(SyncError) -> Portion {
+    var result = Portion()
+    var candidates = try transaction.unmarked(entity.type, afterKey: key, limit: MergeContext.portion)
+    result.lastKey = candidates.last?.id.key
+    if let answer {
+      let present = Set(answer.present.compactMap(\.id))
+      let absent = Set(answer.asked).subtracting(present)
+      candidates.removeAll { !absent.contains($0.id) }
+      var merge = PageMerge(entity, context: context)
+      merge.tally.noteAnswers(of: entity.type, count: answer.present.count)
+      try merge.mergeAndRelease(answer.present.map { Incoming($0) }, in: transaction)
+      result.tally = merge.tally
+    }
+    guard !candidates.isEmpty else { return result }
+    let entries = try transaction.setAside(for: candidates.map { .record($0.id) })
+    // A live record with a change set aside has no room for a note that it was missed; the change's own pass tells.
+    let missed = Set(entries.filter { isMissedBefore($0) }.compactMap(\.change.id))
+    let filed = Set(entries.filter { $0.kind != .missing && !isMissedBefore($0) }.compactMap(\.change.id))
+    let gone = absence == .twice ? candidates.filter { missed.contains($0.id) } : candidates
+    if absence == .twice {
+      let first = candidates.filter { !missed.contains($0.id) && !filed.contains($0.id) }
+      if !first.isEmpty { try transaction.setAside(first.map(context.missing)) }
+    }
+    try remove(gone, filed: filed, &result, in: transaction)
+    return result
+  }
+
+  private func remove(
+    _ gone: [Tombstone], filed: Set<RecordID>, _ result: inout Portion, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    let referenced =
+      context.graph.referrers(to: entity.type).isEmpty
+      ? [] : try transaction.referenced(among: gone.map(\.id))
+    let held = gone.filter { referenced.contains($0.id) && !filed.contains($0.id) }
+    if !held.isEmpty { try transaction.setAside(held.map(context.heldAfterSweep)) }
+    let removable = gone.filter { !referenced.contains($0.id) }
+    guard !removable.isEmpty else { return }
+    try transaction.removeSetAside(removable.map { .record($0.id) })
+    try transaction.delete(removable)
+    for tombstone in removable { result.tally.noteSwept(tombstone.id) }
+    result.removed = removable.count
+  }
+
+  /// Forgets one portion of what was set aside before the listing, which no longer holds it.
+  ///
+  /// - Returns: The key after which the next portion begins; `nil` after the last.
+  func forgetUnlisted(
+    after key: SetAside.Key?, in transaction: any StoreTransaction
+  ) throws(SyncError) -> SetAside.Key? {
+    let entries = try transaction.setAside(
+      entity.type, kinds: Self.forgettable, after: key, limit: MergeContext.portion)
+    let gone = entries.filter { isUnlisted($0) }
+    if !gone.isEmpty { try transaction.removeSetAside(gone.map(\.key)) }
+    return entries.last?.key
+  }
+
+  private func isMissedBefore(_ entry: SetAside) -> Bool {
+    entry.kind == .missing ? entry.pass < pass : Self.forgettable.contains(entry.kind) && isUnlisted(entry)
+  }
+
+  /// Whether this listing lacked something that a second one has to lack too.
+  func isAnythingInDoubt(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
+    guard absence != .once else { return false }
+    var last: SetAside.Key?
+    while true {
+      let entries = try snapshot.setAside(
+        entity.type, kinds: Self.forgettable.union([.missing]), after: last, limit: MergeContext.portion)
+      if entries.contains(where: { $0.kind == .missing || $0.pass < pass }) { return true }
+      guard let end = entries.last else { return false }
+      last = end.key
+    }
+  }
+
+  /// What is set aside without a live record that would be swept instead.
+  static let forgettable: Set<SetAside.Kind> = [.parked, .incompatible, .quarantined]
+
+  /// Whether the listing, and where one proves nothing the one before it too, lacked what is set aside.
+  func isUnlisted(_ entry: SetAside) -> Bool {
+    entry.pass < (absence == .once ? pass : min(pass, passBefore))
+  }
+}
+
+extension MergeContext {
+  /// A deletion that a sweep found out, and that nobody has counted yet.
+  fileprivate func heldAfterSweep(_ tombstone: Tombstone) -> SetAside {
+    var entry = held(tombstone, origin: .page)
+    entry.fence = 0
+    return entry
+  }
+}

@@ -1,0 +1,50 @@
+import SyncModels
+import SyncPorts
+
+/// Tells whether a sweep would remove so much, or knows so little, that a person has to agree.
+struct SweepGuard: Sendable {
+  var sweep: Sweep
+  /// From how many removals on, and from which share of the type on.
+  var records: Int
+  var share: Double
+  /// When the sweep before was carried out.
+  var lastSwept: Timestamp?
+
+  /// Why the sweep may not begin; `nil` if it may.
+  func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> Checkpoint.Refusal? {
+    let type = sweep.entity.type
+    let (unmarked, live) = try snapshot.unmarkedCount(type)
+    let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
+    guard unmarked + unlisted > 0 else { return nil }
+    // Bytes that cannot be read may be any of the records that were not seen.
+    if unmarked > 0, unidentified > 0 { return .unidentifiedPoison(unidentified) }
+    let missing = unmarked + unlisted
+    guard missing > records, Double(missing) > Double(live + kept) * share else { return nil }
+    return .massDeletion(missing: missing, of: live + kept)
+  }
+
+  /// How many entries would be forgotten, of how many, and how many new ones nobody can name.
+  private func survey(
+    _ type: RecordType, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> (unlisted: Int, kept: Int, unidentified: Int) {
+    let counts = try snapshot.setAsideCounts(type)
+    let kept = Sweep.forgettable.reduce(0) { $0 + counts[$1, default: 0] }
+    var (unlisted, unidentified) = (0, 0)
+    var last: SetAside.Key?
+    while kept > 0 {
+      let entries = try snapshot.setAside(
+        type, kinds: Sweep.forgettable, after: last, limit: MergeContext.portion)
+      guard let end = entries.last else { break }
+      last = end.key
+      unlisted += entries.count { sweep.isUnlisted($0) }
+      unidentified += entries.count { isNewAndNameless($0) }
+    }
+    return (unlisted, kept, unidentified)
+  }
+
+  /// What was there when the sweep before was carried out has cost nobody a record since.
+  private func isNewAndNameless(_ entry: SetAside) -> Bool {
+    guard entry.kind == .quarantined, entry.change.id == nil, entry.pass >= sweep.pass else { return false }
+    return lastSwept.map { entry.since > $0 } ?? true
+  }
+}

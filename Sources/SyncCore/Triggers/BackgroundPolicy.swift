@@ -1,0 +1,26 @@
+public import SyncPorts
+
+/// When an app wants time in the background.
+///
+/// Both requests are submitted after the app has been launched and whenever it goes to the background, and each anew before its work begins,
+/// so that a process that dies in the middle is woken again.
+public struct BackgroundPolicy: Hashable, Sendable {
+  /// How far ahead a refresh is, at the earliest.
+  public var refreshAfter: Duration
+  /// When sync and clean-up are due, in the app's time zone.
+  public var processingAt: TimeOfDay
+
+  /// Describes a policy.
+  public init(refreshAfter: Duration = .seconds(3600), processingAt: TimeOfDay = TimeOfDay(hour: 2)) {
+    self.refreshAfter = refreshAfter
+    self.processingAt = processingAt
+  }
+
+  /// What to ask for.
+  func request(for kind: BackgroundRequest.Kind) -> BackgroundRequest {
+    switch kind {
+    case .refresh: BackgroundRequest(.refresh, earliest: .after(refreshAfter))
+    case .processing: BackgroundRequest(.processing, earliest: .next(processingAt), needsNetwork: true)
+    }
+  }
+}

@@ -1,0 +1,184 @@
+import SyncModels
+import SyncPorts
+
+/// Decides when to sync, and never syncs: whatever asks comes together here.
+///
+/// However many triggers come while a sync runs, one more follows it. No trigger gets past the rate limit or a pause that the remote asked for;
+/// the pause after failures gives way to those that have reason to hope.
+struct TriggerMachine {
+  /// A sync about to be started.
+  struct Run: Hashable, Sendable {
+    /// What asked for it, the first one first.
+    var triggers: [SyncTrigger]
+    /// The types that were asked for first.
+    var first: [RecordType]
+
+    /// Whether clean-up follows, unless the sync was stopped.
+    var cleansUp: Bool { triggers.contains(.background(.processing)) }
+  }
+
+  /// What is to be done now.
+  enum Step: Hashable {
+    case run(Run)
+    case wait(until: Duration)
+    case idle
+  }
+
+  /// How a sync ended.
+  enum Ending: Hashable {
+    /// Complete, but for types whose own failure asked for a pause.
+    case synced(retryAfter: Duration?)
+    /// Stopped by wish.
+    case stopped
+    /// The network is away: there was no attempt worth counting.
+    case offline
+    case failed(retryAfter: Duration?)
+  }
+
+  private struct Plan: Hashable {
+    var run: Run
+    var earliest: Duration
+  }
+
+  private let pacing: SyncPacing
+  private let staleAge: Duration
+  private(set) var record = SyncRecord()
+  private(set) var running: Run?
+  private var planned: Plan?
+  private var isOffline = false
+  /// When the last syncs were started, as many as the rate limit looks at.
+  private var starts: [Duration] = []
+  private var backoffEnd: Duration?
+  private var pauseEnd: Duration?
+
+  /// A machine that remembers nothing.
+  init(pacing: SyncPacing = SyncPacing(), staleAge: Duration = .seconds(300)) {
+    self.pacing = pacing
+    self.staleAge = staleAge
+  }
+
+  /// Goes on from what an earlier process left: an attempt that was to follow a failure still does.
+  mutating func restore(_ record: SyncRecord, at now: Moment) {
+    self.record = record
+    // No clock that was set meanwhile can make a pause longer than it may be.
+    func left(_ end: Timestamp?, atMost limit: Duration) -> Duration? {
+      end.map { now.elapsed + min(max($0.duration(since: now.timestamp), .zero), limit) }
+    }
+    pauseEnd = left(record.pausedUntil, atMost: pacing.longestPause)
+    backoffEnd = left(record.retryAt, atMost: pacing.failureCap)
+    if backoffEnd != nil, !isOffline { plan(.retry, first: [], from: now.elapsed) }
+  }
+
+  /// Something asks for a sync.
+  mutating func report(_ trigger: SyncTrigger, first: [RecordType] = [], at now: Moment) -> SyncDecision {
+    if let reason = refusal(of: trigger, at: now) { return .ignored(reason) }
+    let isJoining = planned != nil
+    plan(trigger, first: first, from: now.elapsed + (trigger == .pushSignal ? pacing.gathering : .zero))
+    guard running == nil, let next = next(after: now) else { return .follows }
+    return isJoining ? .joined(next) : .planned(next)
+  }
+
+  /// The network is known to be away, or no longer. What was planned is dropped: when the network is back, that is a trigger.
+  mutating func network(isOffline: Bool) {
+    self.isOffline = isOffline
+    if isOffline { planned = nil }
+  }
+
+  /// Whoever asked takes it back, and nobody else asked.
+  mutating func withdraw(_ trigger: SyncTrigger) {
+    planned?.run.triggers.removeAll { $0 == trigger }
+    if planned?.run.triggers.isEmpty == true { planned = nil }
+  }
+
+  /// What to do now; a run that is handed out has begun.
+  mutating func step(at now: Moment) -> Step {
+    guard running == nil, let plan = planned else { return .idle }
+    let due = due(of: plan).time
+    guard due <= now.elapsed else { return .wait(until: due) }
+    planned = nil
+    running = plan.run
+    record.lastAttempt = now.timestamp
+    starts = starts.suffix(max(pacing.runs, 1) - 1) + [now.elapsed]
+    return .run(plan.run)
+  }
+
+  /// The run is over.
+  mutating func finished(_ ending: Ending, at now: Moment, random: UInt64) {
+    running = nil
+    switch ending {
+    case .synced(let retryAfter):
+      record.lastSuccess = now.timestamp
+      record.failures = 0
+      setBackoff(nil, at: now)
+      setPause(retryAfter, at: now)
+    case .failed(let retryAfter):
+      record.failures += 1
+      setBackoff(pacing.wait(afterFailures: record.failures, random: random), at: now)
+      setPause(retryAfter, at: now)
+      if !isOffline { plan(.retry, first: [], from: now.elapsed) }
+    case .offline, .stopped:
+      break
+    }
+  }
+
+  /// The sync that comes next, as things stand.
+  func next(after now: Moment) -> NextSync? {
+    guard let plan = planned else { return nil }
+    let due = due(of: plan)
+    return NextSync(
+      at: now.timestamp(at: due.time), triggers: plan.run.triggers,
+      waitsFor: due.time > now.elapsed ? due.wait : nil)
+  }
+
+  private func refusal(of trigger: SyncTrigger, at now: Moment) -> SyncDecision.Reason? {
+    if isOffline { return .offline }
+    if trigger == .foreground, record.lastSuccess == nil { return .firstSyncIncomplete }
+    let gate = StalenessGate(lastAttempt: record.lastAttempt)
+    if let age = trigger.staleAge(byDefault: staleAge),
+      let opening = gate.opens(olderThan: age, at: now.timestamp)
+    {
+      return .fresh(until: opening)
+    }
+    // Time in the background is not spent waiting for hours.
+    if case .background = trigger, let pauseEnd, pauseEnd > now.elapsed {
+      return .remotePause(until: now.timestamp(at: pauseEnd))
+    }
+    return nil
+  }
+
+  private mutating func plan(_ trigger: SyncTrigger, first: [RecordType], from earliest: Duration) {
+    var plan = planned ?? Plan(run: Run(triggers: [], first: []), earliest: earliest)
+    if !plan.run.triggers.contains(trigger) { plan.run.triggers.append(trigger) }
+    // The latest wish stands first.
+    plan.run.first = first + plan.run.first.filter { !first.contains($0) }
+    plan.earliest = min(plan.earliest, earliest)
+    planned = plan
+  }
+
+  /// When a plan may be carried out, and what it waits for longest.
+  private func due(of plan: Plan) -> (time: Duration, wait: NextSync.Wait) {
+    var due = (time: plan.earliest, wait: NextSync.Wait.gathering)
+    func notBefore(_ time: Duration?, _ wait: NextSync.Wait) {
+      if let time, time > due.time { due = (time, wait) }
+    }
+    if starts.count == max(pacing.runs, 1), let oldest = starts.first {
+      notBefore(oldest + pacing.window, .rateLimit)
+    }
+    if !plan.run.triggers.contains(where: \.overtakesBackoff) {
+      notBefore(backoffEnd, .failures(record.failures))
+    }
+    notBefore(pauseEnd, .remotePause)
+    return due
+  }
+
+  private mutating func setBackoff(_ wait: Duration?, at now: Moment) {
+    backoffEnd = wait.map { now.elapsed + $0 }
+    record.retryAt = wait.map { now.timestamp + $0 }
+  }
+
+  private mutating func setPause(_ wait: Duration?, at now: Moment) {
+    let wait = wait.map { min($0, pacing.longestPause) }
+    pauseEnd = wait.map { now.elapsed + $0 }
+    record.pausedUntil = wait.map { now.timestamp + $0 }
+  }
+}

@@ -1,0 +1,110 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+
+/// Looks a store over: after every commit for references that dangle, and at the end for what it has otherwise than the remote.
+final class Audit: Sendable {
+  let graph: EntityGraph
+  let store: InMemoryStore
+  private let found = Mutex<[String]>([])
+
+  init(_ graph: EntityGraph, _ store: InMemoryStore) {
+    self.graph = graph
+    self.store = store
+  }
+
+  /// References of live records to records that were not live, at any commit so far.
+  var dangling: [String] { found.withLock { $0 } }
+
+  /// Looks for live records whose targets are not live.
+  func lookForDanglingReferences() {
+    var live: Set<RecordID> = []
+    for entity in graph.entities { live.formUnion(store.records(of: entity.type).map(\.id)) }
+    for entity in graph.entities {
+      for record in store.records(of: entity.type) {
+        for target in entity.requiredReferences(of: record) where !live.contains(target) {
+          found.withLock { $0.append("\(record.id) refers to \(target)") }
+        }
+      }
+    }
+  }
+
+  /// Where the store differs from a remote without saying so, in words.
+  ///
+  /// - Parameter poisoned: Records of which the remote has nothing but unreadable bytes.
+  func differences(from remote: InMemoryRemote, poisoned: Set<RecordID> = []) async throws -> [String] {
+    var complaints: [String] = []
+    let shelf = try await shelf()
+    let quarantined = Set(shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
+    for id in poisoned.subtracting(quarantined) { complaints.append("\(id) is poison, and not quarantined") }
+    for entity in graph.entities {
+      let type = entity.type
+      let here = Dictionary(uniqueKeysWithValues: store.records(of: type).map { ($0.id, $0.payload) })
+      let there = Dictionary(
+        uniqueKeysWithValues: remote.records(of: type).map { (RecordID(type: type, key: $0.key), $0.payload) }
+      )
+      for id in Set(here.keys).union(there.keys).sorted()
+      where here[id] != there[id] && !poisoned.contains(id) {
+        guard let entry = shelf[.record(id)] else {
+          complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, nothing set aside")
+          continue
+        }
+        if let flaw = flaw(of: entry, there: there[id]) { complaints.append("\(id): \(flaw)") }
+      }
+      for entry in shelf.values where entry.key.type == type {
+        guard case .record(let id) = entry.key, !poisoned.contains(id) else { continue }
+        if here[id] == there[id] {
+          complaints.append("\(id) is as it should be, and \(entry.kind) all the same")
+        }
+      }
+    }
+    return complaints
+  }
+
+  private func flaw(of entry: SetAside, there: Payload?) -> String? {
+    switch entry.kind {
+    case .parked:
+      guard case .upsert(let copy) = entry.change else { return "parked without a copy" }
+      if copy.payload != there { return "parked with a copy that the remote no longer has" }
+      let missing = entry.waitsFor.filter { id in !store.records(of: id.type).contains { $0.id == id } }
+      return missing.count == entry.waitsFor.count && !missing.isEmpty ? nil : "parked without need"
+    case .held:
+      if there != nil { return "held, but the remote has it" }
+      let id = entry.change.id
+      let isReferred = graph.entities.contains { entity in
+        store.records(of: entity.type).contains { record in
+          record.id != id && entity.requiredReferences(of: record).contains { $0 == id }
+        }
+      }
+      return isReferred ? nil : "held without need"
+    case .incompatible:
+      guard case .upsert(let copy) = entry.change else { return "incompatible without a copy" }
+      return copy.payload == there ? nil : "incompatible with a copy that the remote no longer has"
+    case .quarantined:
+      return there == nil ? nil : "quarantined, but the remote has a good copy"
+    case .staged, .missing:
+      return "still \(entry.kind)"
+    }
+  }
+
+  private func shelf() async throws -> [SetAside.Key: SetAside] {
+    let types = graph.entities.map(\.type)
+    let entries = try await store.read { (snapshot) throws(SyncError) in
+      var all: [SetAside] = []
+      for type in types {
+        all += try snapshot.setAside(type, kinds: Set(SetAside.Kind.allCases), after: nil, limit: 10_000)
+      }
+      return all
+    }
+    return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0) })
+  }
+
+  private func words(_ payload: Payload?) -> String {
+    payload.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
+  }
+}
+
+extension SyncResult {
+  /// Whether every fetched change is counted once, by what became of it, in all types together.
+  var isBalanced: Bool { total.fetched == total.fates - total.swept }
+}

@@ -1,0 +1,192 @@
+import Testing
+
+@testable import SyncCore
+@testable import SyncModels
+
+@Suite("The pull machine")
+struct PullMachineTests {
+  static let entity = Entity("games")
+  static let scope = Checkpoint.Scope(source: "s", query: "", schemaVersion: 1, store: "x")
+  static let now = Timestamp(milliseconds: 1000)
+
+  static func settings(
+    deltas: SourceCapabilities.Deltas = .changeTokens, sendsTombstones: Bool = true, ahead: Int = 1
+  ) -> PullMachine.Settings {
+    PullMachine.Settings(
+      scope: scope,
+      capabilities: SourceCapabilities(deltas: deltas, sendsTombstones: sendsTombstones, listing: .snapshot),
+      pageSize: 2, pagesAhead: ahead, retry: RetryPolicy(attempts: 3, base: .seconds(1)),
+      deletionCheckInterval: .seconds(100))
+  }
+
+  static func machine(
+    _ checkpoint: Checkpoint? = nil, settings: PullMachine.Settings = settings(), now: Timestamp = now
+  ) -> PullMachine {
+    PullMachine(entity: entity, checkpoint: checkpoint, settings: settings, now: now)
+  }
+
+  static func request(_ position: PullPosition, pass: Int64 = 1) -> PageRequest {
+    PageRequest(entity: entity, position: position, limit: 2, pass: pass)
+  }
+
+  static func page(_ next: RecordPage.Continuation, records: Int = 1, start: String? = nil) -> RecordPage {
+    let poison = RecordChange.poison(Poison(type: "games", bytes: Payload([]), reason: "test"))
+    return RecordPage(
+      coverage: .everything, changes: Array(repeating: poison, count: records),
+      startToken: start.map { SyncToken($0) }, next: next)
+  }
+
+  static func more(_ token: String, resumable: Bool = true) -> RecordPage.Continuation {
+    .more(PageToken(token), resumable: resumable)
+  }
+
+  @Test func fetchesOnePageAheadOfTheCommit() {
+    var machine = Self.machine()
+    #expect(machine.start() == [.fetch(Self.request(.start(since: nil)))])
+    let first = machine.fetched(Self.page(Self.more("a")), at: Self.now)
+    #expect(first.count == 2)
+    #expect(first.last == .fetch(Self.request(.resume(PageToken("a")))))
+    // The second page waits for the first one's commit, and nothing more is fetched meanwhile.
+    #expect(machine.fetched(Self.page(Self.more("b")), at: Self.now).isEmpty)
+    let next = machine.committed()
+    #expect(next.count == 2)
+    #expect(next.last == .fetch(Self.request(.resume(PageToken("b")))))
+  }
+
+  @Test func fetchesNothingAheadWhenToldSo() {
+    var machine = Self.machine(settings: Self.settings(ahead: 0))
+    _ = machine.start()
+    #expect(machine.fetched(Self.page(Self.more("a")), at: Self.now).count == 1)
+    #expect(machine.committed() == [.fetch(Self.request(.resume(PageToken("a"))))])
+  }
+
+  @Test func commitsTheTokenTakenBeforeTheFirstPageAndOnlyAtTheEnd() {
+    var machine = Self.machine()
+    _ = machine.start()
+    _ = machine.fetched(Self.page(Self.more("a"), start: "before"), at: Self.now)
+    #expect(machine.checkpoint.committed == nil)
+    #expect(machine.checkpoint.inFlight?.candidate == SyncToken("before"))
+    #expect(machine.checkpoint.inFlight?.resumeAt == PageToken("a"))
+    _ = machine.fetched(Self.page(.done(nil), start: "later"), at: Self.now)
+    #expect(machine.checkpoint.committed == SyncToken("before"))
+    #expect(machine.checkpoint.inFlight == nil)
+    #expect(machine.checkpoint.sweep == Checkpoint.Sweep(pass: 1))
+    #expect(machine.committed().count == 1)
+    #expect(machine.committed() == [.finish])
+  }
+
+  @Test func resumesAnInterruptedPassWhereTheSourceCan() {
+    var checkpoint = Checkpoint(scope: Self.scope)
+    checkpoint.lastPass = 7
+    checkpoint.inFlight = Checkpoint.Pass(
+      number: 7, base: SyncToken("t"), coverage: .changes, resumeAt: PageToken("p"))
+    var machine = Self.machine(checkpoint)
+    #expect(machine.start() == [.fetch(Self.request(.resume(PageToken("p")), pass: 7))])
+    #expect(machine.isResumed)
+  }
+
+  @Test func startsAnInterruptedPassOverFromItsBaseWhereTheSourceCannotResume() {
+    var checkpoint = Checkpoint(scope: Self.scope)
+    checkpoint.lastPass = 7
+    checkpoint.inFlight = Checkpoint.Pass(number: 7, base: SyncToken("t"), coverage: .changes)
+    var machine = Self.machine(checkpoint)
+    #expect(machine.start() == [.fetch(Self.request(.start(since: SyncToken("t")), pass: 8))])
+  }
+
+  @Test(arguments: [
+    Checkpoint.Scope(source: "other", query: "", schemaVersion: 1, store: "x"),
+    Checkpoint.Scope(source: "s", query: "other", schemaVersion: 1, store: "x"),
+    Checkpoint.Scope(source: "s", query: "", schemaVersion: 2, store: "x"),
+    Checkpoint.Scope(source: "s", query: "", schemaVersion: 1, store: "other"),
+  ])
+  func listsEverythingUnderAChangedScope(_ old: Checkpoint.Scope) {
+    var checkpoint = Checkpoint(scope: old)
+    checkpoint.committed = SyncToken("t")
+    var machine = Self.machine(checkpoint)
+    #expect(machine.start() == [.fetch(Self.request(.start(since: nil)))])
+    _ = machine.fetched(Self.page(Self.more("a")), at: Self.now)
+    #expect(machine.checkpoint.committed == nil)
+    #expect(machine.checkpoint.epoch == (old.source == "s" ? 0 : 1))
+  }
+
+  @Test func asksForTheSamePageAfterAFailureThatMayPass() {
+    var machine = Self.machine()
+    _ = machine.start()
+    let error = SyncError(.remoteUnavailable, during: "testing")
+    #expect(machine.fetchFailed(error, random: .max) == [.wait(.seconds(1) * (1 - 0x1p-53))])
+    #expect(machine.waited() == [.fetch(Self.request(.start(since: nil)))])
+    #expect(machine.fetchFailed(error, random: 0) == [.wait(.zero)])
+    _ = machine.waited()
+    #expect(machine.fetchFailed(error, random: 0) == [.fail(.remote(error))])
+  }
+
+  @Test func failsOnlyAfterThePagesBeforeAreInTheStore() {
+    var machine = Self.machine()
+    _ = machine.start()
+    _ = machine.fetched(Self.page(Self.more("a")), at: Self.now)
+    let error = SyncError(.authentication, during: "testing")
+    #expect(machine.fetchFailed(error, random: 0).isEmpty)
+    #expect(machine.committed() == [.fail(.remote(error))])
+  }
+
+  @Test func takesAContinuationThatNeverAdvancesForAnErrorAndNeverForTheEnd() {
+    var machine = Self.machine()
+    _ = machine.start()
+    _ = machine.fetched(Self.page(Self.more("a")), at: Self.now)
+    _ = machine.committed()
+    var actions: [PullMachine.Action] = []
+    for _ in 0..<3 where !actions.contains(.fail(.stuck)) {
+      actions += machine.fetched(Self.page(Self.more("a"), records: 0), at: Self.now)
+      if !actions.contains(.fail(.stuck)) { actions += machine.committed() }
+    }
+    #expect(actions.contains(.fail(.stuck)))
+    #expect(!actions.contains(.finish))
+  }
+
+  @Test func noticesContinuationsThatGoRoundInACircle() {
+    var machine = Self.machine(settings: Self.settings(ahead: 0))
+    _ = machine.start()
+    var failed = false
+    for number in 0..<40 where !failed {
+      failed = machine.fetched(Self.page(Self.more("t\(number % 3)")), at: Self.now).contains(.fail(.stuck))
+      if !failed { failed = machine.committed().contains(.fail(.stuck)) }
+    }
+    #expect(failed)
+  }
+
+  @Test func startsANewPassWhenTheRemoteResets() {
+    var checkpoint = Checkpoint(scope: Self.scope)
+    checkpoint.lastPass = 3
+    checkpoint.committed = SyncToken("old")
+    var machine = Self.machine(checkpoint)
+    #expect(machine.start() == [.fetch(Self.request(.start(since: SyncToken("old")), pass: 4))])
+    let again = machine.fetched(Self.page(.reset(.tokenExpired)), at: Self.now)
+    #expect(again == [.fetch(Self.request(.start(since: nil), pass: 5))])
+    let actions = machine.fetched(Self.page(.done(SyncToken("new"))), at: Self.now)
+    guard case .commit(let commit) = actions.first else { return #expect(Bool(false), "no commit") }
+    #expect(commit.clearsMarks)
+    #expect(commit.markPass == 5)
+    #expect(commit.checkpoint.committed == SyncToken("new"))
+    #expect(commit.checkpoint.epoch == 0)
+  }
+
+  @Test func givesUpOnARemoteThatResetsWithoutEnd() {
+    var machine = Self.machine()
+    _ = machine.start()
+    for _ in 0..<3 { _ = machine.fetched(Self.page(.reset(.contentChanged)), at: Self.now) }
+    #expect(
+      machine.fetched(Self.page(.reset(.contentChanged)), at: Self.now)
+        == [.fail(.resetsWithoutEnd(.contentChanged))])
+  }
+
+  @Test func listsEverythingFromTimeToTimeWhereDeletionsAreNotTold() {
+    var checkpoint = Checkpoint(scope: Self.scope)
+    checkpoint.committed = SyncToken("t")
+    checkpoint.deletionsVerifiedAt = Self.now
+    let settings = Self.settings(deltas: .modifiedSince(overlap: .seconds(5)), sendsTombstones: false)
+    var soon = Self.machine(checkpoint, settings: settings, now: Self.now + .seconds(99))
+    #expect(soon.start() == [.fetch(Self.request(.start(since: SyncToken("t"))))])
+    var due = Self.machine(checkpoint, settings: settings, now: Self.now + .seconds(100))
+    #expect(due.start() == [.fetch(Self.request(.start(since: nil)))])
+  }
+}

@@ -1,0 +1,47 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("After the reset of a moving collection that sends tombstones,", .timeLimit(.minutes(10)))
+struct SecondListingTests {
+  @Test func whatOneListingLackedGoesWithASecondOneAtTheNextSync() async throws {
+    let world = try await World(configuration: .timestampedCollection())
+    world.addTeams(1...5)
+    world.addGame("g1", home: "t9", away: "t1")
+    _ = try await world.engine.sync()
+    world.remote.wipe("teams")
+    world.remote.wipe("games")
+    world.addTeams(1...4)
+    let first = try await world.engine.sync()
+    #expect(first["teams"].swept == 0)
+    #expect(world.keys("teams") == ["t1", "t2", "t3", "t4", "t5"])
+    let second = try await world.engine.sync()
+    #expect(second["teams"].swept == 1)
+    #expect(world.isEqual("teams"))
+    #expect(try await world.engine.explain(RecordID(type: "games", key: "g1")).setAside.isEmpty)
+  }
+
+  @Test func aRecordGoesAlsoIfItHadAChangeSetAside() async throws {
+    let world = try await World([World.teams], configuration: .timestampedCollection())
+    world.addTeams(1...3)
+    _ = try await world.engine.sync()
+    world.remote.upsert("teams", "t2", #"{"schema":2}"#)
+    _ = try await world.engine.sync()
+    world.remote.wipe("teams")
+    world.addTeams(3...4)
+    for _ in 1...2 { _ = try await world.engine.sync() }
+    #expect(world.isEqual("teams"))
+    #expect(try await world.engine.status()[0].setAside.isEmpty)
+  }
+
+  @Test func nothingIsListedASecondTimeWhereNothingWasLacking() async throws {
+    let world = try await World(configuration: .timestampedCollection())
+    world.addTeams(1...5)
+    _ = try await world.engine.sync()
+    world.remote.expireTokens()
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    let starts = world.remote.requestLog.filter { $0.entity.type == "teams" }.map(\.position)
+    #expect(starts.count { $0 == .start(since: nil) } == 2)
+  }
+}

@@ -1,0 +1,92 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+/// What the network does, and when that starts a sync.
+struct NetworkStory: Sendable, CustomTestStringConvertible {
+  var testDescription: String
+  var first: Connectivity
+  var moments: [CoordinatorWorld.Moment]
+  var runs: [Double]
+
+  init(
+    _ description: String, first: Connectivity = .online,
+    _ moments: [(Double, CoordinatorWorld.Signal)], runs: [Double]
+  ) {
+    testDescription = description
+    self.first = first
+    self.moments = moments.map { CoordinatorWorld.Moment($0.0, $0.1) }
+    self.runs = runs
+  }
+
+  static let all: [NetworkStory] = [
+    NetworkStory("there from the start", [], runs: []),
+    NetworkStory("the first connected is no restoration", first: .unknown, [(1, .online)], runs: []),
+    NetworkStory(
+      "unknown, then away, then there", first: .unknown, [(1, .offline), (4, .online)], runs: [6.5]),
+    NetworkStory("away at the start, then there", first: .offline, [(10, .online)], runs: [12.5]),
+    NetworkStory("never there", first: .offline, [(1, .unknown)], runs: []),
+    NetworkStory("lost and regained", [(5, .offline), (10, .online)], runs: [12.5]),
+    NetworkStory("lost and not regained", [(5, .offline)], runs: []),
+    NetworkStory("lost again within the time", [(5, .offline), (10, .online), (12.4, .offline)], runs: []),
+    NetworkStory(
+      "flapping", [(5, .offline), (6, .online), (7, .offline), (8, .online), (9, .offline), (10, .online)],
+      runs: [12.5]),
+    NetworkStory(
+      "flapping, and away in the end",
+      [(5, .offline), (6, .online), (7, .offline), (8, .online), (9, .offline)], runs: []),
+    NetworkStory(
+      "another interface while there", first: .unknown, [(1, .wifi), (5, .cellular), (9, .wifi)], runs: []),
+    NetworkStory(
+      "another interface while it settles", [(5, .offline), (10, .wifi), (11, .cellular), (12, .wifi)],
+      runs: [12.5]),
+    NetworkStory(
+      "another interface after it settled", [(5, .offline), (10, .wifi), (20, .cellular)], runs: [12.5]),
+    NetworkStory(
+      "twice", [(5, .offline), (10, .online), (20, .offline), (30, .online)], runs: [12.5, 32.5]),
+    NetworkStory("lost after the sync", [(5, .offline), (10, .online), (13, .offline)], runs: [12.5]),
+    NetworkStory(
+      "unknown on the way back", [(5, .offline), (6, .unknown), (8, .online), (9, .unknown)], runs: [10.5]),
+    NetworkStory("unknown is no loss", [(5, .unknown), (6, .online)], runs: []),
+    NetworkStory(
+      "a request meanwhile goes at once, and the restoration follows",
+      [(5, .offline), (10, .online), (11, .request)], runs: [11, 12.5]),
+  ]
+}
+
+@Suite("The network's return", .timeLimit(.minutes(10)))
+struct ConnectivityTableTests {
+  @Test(arguments: NetworkStory.all)
+  func startsOneSyncOnceItHasStayed(_ story: NetworkStory) async throws {
+    let world = try await CoordinatorWorld(connectivity: story.first)
+    await world.play(story.moments, until: 60)
+    #expect(world.runs == story.runs)
+    #expect(world.isQuiet)
+  }
+
+  @Test func isAnnouncedWhileItSettles() async throws {
+    let world = try await CoordinatorWorld(connectivity: .offline)
+    let start = world.clock.timestamp
+    await world.running {
+      #expect(!world.coordinator.status.isOnline)
+      world.time.pass(until: .seconds(10))
+      world.signal(.wifi)
+      world.time.settle()
+      let status = world.coordinator.status
+      #expect(status.isOnline)
+      #expect(status.network.interface == .wifi)
+      #expect(
+        status.nextSync
+          == NextSync(
+            at: start + .milliseconds(12500), triggers: [.connectivityRestored], waitsFor: .settling))
+    }
+  }
+
+  @Test func ofAnEarlierRunIsNotRemembered() async throws {
+    let world = try await CoordinatorWorld()
+    await world.play([CoordinatorWorld.Moment(1, .offline)], until: 2)
+    world.signal(.online)
+    await world.play([], until: 60)
+    #expect(world.runs.isEmpty)
+  }
+}

@@ -1,0 +1,185 @@
+import SyncModels
+import SyncPorts
+import Testing
+
+@testable import SyncCore
+
+@Suite("The trigger machine")
+struct TriggerMachineTests {
+  private static let start = Timestamp(milliseconds: 1_000_000_000)
+
+  private func at(_ second: Double) -> Moment {
+    Moment(elapsed: .seconds(second), timestamp: Self.start + .seconds(second))
+  }
+
+  private func run(_ triggers: SyncTrigger..., first: [RecordType] = []) -> TriggerMachine.Step {
+    .run(TriggerMachine.Run(triggers: triggers, first: first))
+  }
+
+  @Test func makesOneMoreRunOfAllThatComesDuringARun() {
+    var machine = TriggerMachine()
+    #expect(machine.report(.request, at: at(0)) == .planned(NextSync(at: Self.start, triggers: [.request])))
+    #expect(machine.step(at: at(0)) == run(.request))
+    for second in [1.0, 2, 3] {
+      #expect(machine.report(.request, first: ["games"], at: at(second)) == .follows)
+      #expect(machine.report(.pushSignal, first: ["teams"], at: at(second)) == .follows)
+      #expect(machine.step(at: at(second)) == .idle)
+    }
+    machine.finished(.synced(retryAfter: nil), at: at(4), random: 0)
+    #expect(machine.step(at: at(4)) == run(.request, .pushSignal, first: ["teams", "games"]))
+    machine.finished(.synced(retryAfter: nil), at: at(5), random: 0)
+    #expect(machine.step(at: at(5)) == .idle)
+    #expect(machine.record.lastAttempt == at(4).timestamp)
+    #expect(machine.record.lastSuccess == at(5).timestamp)
+  }
+
+  @Test func countsTheGateFromTheLastAttemptHoweverItEnded() {
+    for ending in [TriggerMachine.Ending.synced(retryAfter: nil), .failed(retryAfter: nil), .stopped] {
+      var machine = TriggerMachine()
+      _ = machine.report(.launch, at: at(0))
+      _ = machine.step(at: at(0))
+      machine.finished(ending, at: at(20), random: 0)
+      #expect(machine.report(.launch, at: at(299)) == .ignored(.fresh(until: at(300).timestamp)))
+    }
+  }
+
+  @Test func startsNoMoreThanTheRateLimitAllows() {
+    var machine = TriggerMachine(pacing: SyncPacing(runs: 2, window: .seconds(60)))
+    for second in [0.0, 10] {
+      _ = machine.report(.request, at: at(second))
+      #expect(machine.step(at: at(second)) == run(.request))
+      machine.finished(.synced(retryAfter: nil), at: at(second), random: 0)
+    }
+    let next = NextSync(at: at(60).timestamp, triggers: [.request], waitsFor: .rateLimit)
+    #expect(machine.report(.request, at: at(11)) == .planned(next))
+    #expect(machine.report(.request, at: at(12)) == .joined(next))
+    #expect(machine.step(at: at(12)) == .wait(until: .seconds(60)))
+    #expect(machine.step(at: at(60)) == run(.request))
+    machine.finished(.synced(retryAfter: nil), at: at(61), random: 0)
+    _ = machine.report(.connectivityRestored, at: at(62))
+    #expect(machine.step(at: at(62)) == .wait(until: .seconds(70)))
+  }
+
+  @Test(arguments: [(1, 7.5, 15.0), (2, 15, 30), (3, 30, 60), (9, 1800, 3600), (100_000, 1800, 3600)])
+  func waitsLongerAfterEachFailureUpToACap(_ failures: Int, _ least: Double, _ most: Double) {
+    let pacing = SyncPacing()
+    #expect(pacing.wait(afterFailures: failures, random: 0) == .seconds(least))
+    let longest = pacing.wait(afterFailures: failures, random: .max)
+    #expect(longest > .seconds(most * 0.999))
+    #expect(longest <= .seconds(most))
+  }
+
+  @Test func saysWhenItTriesAgainAndWhy() {
+    var machine = TriggerMachine()
+    _ = machine.report(.launch, at: at(0))
+    #expect(machine.step(at: at(0)) == run(.launch))
+    machine.finished(.failed(retryAfter: nil), at: at(1), random: 0)
+    #expect(
+      machine.next(after: at(1))
+        == NextSync(at: at(8.5).timestamp, triggers: [.retry], waitsFor: .failures(1)))
+    #expect(machine.step(at: at(1)) == .wait(until: .seconds(8.5)))
+    #expect(machine.step(at: at(8.5)) == run(.retry))
+    machine.finished(.failed(retryAfter: nil), at: at(9), random: 0)
+    #expect(
+      machine.next(after: at(9)) == NextSync(at: at(24).timestamp, triggers: [.retry], waitsFor: .failures(2))
+    )
+    #expect(machine.step(at: at(24)) == run(.retry))
+    machine.finished(.synced(retryAfter: nil), at: at(25), random: 0)
+    #expect(machine.record.failures == 0)
+    #expect(machine.next(after: at(25)) == nil)
+  }
+
+  @Test(arguments: [
+    (SyncTrigger.request, true), (.connectivityRestored, true), (.background(.refresh), true),
+    (.background(.processing), true), (.pushSignal, false), (.requestIfStale(olderThan: .zero), false),
+  ])
+  func letsOnlyThosePastFailuresThatHaveReasonToHope(_ trigger: SyncTrigger, _ passes: Bool) {
+    var machine = TriggerMachine(pacing: SyncPacing(gathering: .zero))
+    _ = machine.report(.launch, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.failed(retryAfter: nil), at: at(1), random: 0)
+    _ = machine.report(trigger, at: at(2))
+    #expect(machine.step(at: at(2)) == (passes ? run(.retry, trigger) : .wait(until: .seconds(8.5))))
+  }
+
+  @Test func letsNobodyPastAPauseThatTheRemoteAskedFor() {
+    var machine = TriggerMachine()
+    _ = machine.report(.launch, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.failed(retryAfter: .seconds(100)), at: at(1), random: 0)
+    let next = NextSync(at: at(101).timestamp, triggers: [.retry, .request], waitsFor: .remotePause)
+    #expect(machine.report(.request, at: at(2)) == .joined(next))
+    // Whoever was given time in the background is told, and does not wait it away.
+    #expect(
+      machine.report(.background(.refresh), at: at(3)) == .ignored(.remotePause(until: at(101).timestamp)))
+    #expect(machine.step(at: at(100)) == .wait(until: .seconds(101)))
+    #expect(machine.step(at: at(101)) == run(.retry, .request))
+  }
+
+  @Test func takesAPauseThatOneTypeAskedForAsWell() {
+    var machine = TriggerMachine()
+    _ = machine.report(.launch, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.synced(retryAfter: .seconds(100)), at: at(1), random: 0)
+    #expect(machine.next(after: at(1)) == nil)
+    _ = machine.report(.request, at: at(2))
+    #expect(machine.step(at: at(2)) == .wait(until: .seconds(101)))
+  }
+
+  @Test func boundsWhatARemoteMayAskFor() {
+    var machine = TriggerMachine()
+    _ = machine.report(.launch, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.failed(retryAfter: .seconds(10_000_000)), at: at(0), random: 0)
+    #expect(machine.step(at: at(1)) == .wait(until: .seconds(24 * 3600)))
+  }
+
+  @Test func dropsWhatWasPlannedWhenTheNetworkGoes() {
+    var machine = TriggerMachine()
+    _ = machine.report(.pushSignal, at: at(0))
+    machine.network(isOffline: true)
+    #expect(machine.report(.request, at: at(0.5)) == .ignored(.offline))
+    machine.network(isOffline: false)
+    #expect(machine.step(at: at(10)) == .idle)
+  }
+
+  @Test func countsNeitherAStopNorAMissingNetworkAsAFailure() {
+    for ending in [TriggerMachine.Ending.stopped, .offline] {
+      var machine = TriggerMachine()
+      _ = machine.report(.request, at: at(0))
+      _ = machine.step(at: at(0))
+      machine.finished(ending, at: at(1), random: 0)
+      #expect(machine.record.failures == 0)
+      #expect(machine.record.lastSuccess == nil)
+      #expect(machine.step(at: at(100)) == .idle)
+    }
+  }
+
+  @Test func goesOnWithThePausesOfAnEarlierProcess() {
+    var first = TriggerMachine()
+    _ = first.report(.request, at: at(0))
+    _ = first.step(at: at(0))
+    first.finished(.failed(retryAfter: .seconds(50)), at: at(0), random: 0)
+    var second = TriggerMachine()
+    second.restore(first.record, at: Moment(elapsed: .zero, timestamp: at(20).timestamp))
+    #expect(
+      second.next(after: Moment(elapsed: .zero, timestamp: at(20).timestamp))
+        == NextSync(at: at(50).timestamp, triggers: [.retry], waitsFor: .remotePause))
+    // A clock that was set back by a year does not make the pause a year long.
+    var third = TriggerMachine()
+    third.restore(first.record, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
+    #expect(third.step(at: at(1)) == .wait(until: .seconds(24 * 3600)))
+  }
+
+  @Test func forgetsATriggerThatIsTakenBack() {
+    var machine = TriggerMachine(pacing: SyncPacing(runs: 1))
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    _ = machine.report(.background(.refresh), at: at(1))
+    _ = machine.report(.request, at: at(1))
+    machine.withdraw(.background(.refresh))
+    #expect(machine.next(after: at(1))?.triggers == [.request])
+    machine.withdraw(.request)
+    #expect(machine.next(after: at(1)) == nil)
+  }
+}
