@@ -1,0 +1,153 @@
+public import SyncModels
+public import SyncPorts
+import Synchronization
+
+/// A clock that stands still until it is told to go on, for tests.
+///
+/// ```swift
+/// async let sync = engine.sync()
+/// #expect(await clock.nextSleep() == .seconds(1))  // resumes when somebody really sleeps
+/// clock.advance(by: .seconds(1))
+/// ```
+public final class ManualClock: SyncPorts.Clock {
+  /// An instant of a ``ManualClock``: the time since the clock was made.
+  public struct Instant: InstantProtocol {
+    /// The time since the clock was made.
+    public var offset: Duration
+
+    /// The instant a duration later.
+    public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+    /// How long after this instant another one is.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+    /// Whether one instant is before another.
+    public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
+  }
+
+  fileprivate struct Sleeper {
+    var deadline: Instant
+    var continuation: CheckedContinuation<Void, any Error>
+  }
+
+  fileprivate struct State {
+    var now = Instant(offset: .zero)
+    var timestamp: Timestamp
+    var nextID = 0
+    var sleepers: [Int: Sleeper] = [:]
+    /// Sleeps that began and that nobody asked for yet, oldest first.
+    var unseen: [(id: Int, duration: Duration)] = []
+    /// Those who wait for a sleep to begin, oldest first.
+    var watchers: [(id: Int, continuation: CheckedContinuation<Duration, Never>)] = []
+  }
+
+  private let state: Mutex<State>
+
+  /// A clock at its beginning.
+  ///
+  /// - Parameter timestamp: The civil time at that moment; it moves with the clock.
+  public init(timestamp: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
+    state = Mutex(State(timestamp: timestamp))
+  }
+
+  /// How far the clock was advanced.
+  public var now: Instant { state.withLock { $0.now } }
+
+  /// As fine as durations are.
+  public var minimumResolution: Duration { .zero }
+
+  /// The civil time; setting it moves nobody's sleep, as when somebody sets a machine's clock.
+  public var timestamp: Timestamp {
+    get { state.withLock { $0.timestamp } }
+    set { state.withLock { $0.timestamp = newValue } }
+  }
+
+  /// How many sleeps are under way.
+  public var sleepers: Int { state.withLock { $0.sleepers.count } }
+
+  /// When the first of the sleeps under way ends.
+  public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+
+  /// Moves the clock, and wakes whose time has come, the earliest deadline first.
+  public func advance(by duration: Duration) {
+    let due = state.withLock { state in
+      state.now = state.now.advanced(by: duration)
+      state.timestamp = state.timestamp + duration
+      let due = state.sleepers.filter { $0.value.deadline <= state.now }
+      for id in due.keys { state.remove(id) }
+      return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
+    }
+    for (_, sleeper) in due { sleeper.continuation.resume() }
+  }
+
+  /// Sleeps until the clock was advanced far enough.
+  ///
+  /// - Throws: `CancellationError`, at once when the task is cancelled.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    let id = state.withLock { $0.takeID() }
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        // The handler below may have run already; then nobody would come back for this continuation.
+        let ending = state.withLock { state -> Ending in
+          if Task.isCancelled { return .cancelled }
+          guard state.now < deadline else { return .due }
+          state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+          let duration = state.now.duration(to: deadline)
+          guard !state.watchers.isEmpty else {
+            state.unseen.append((id, duration))
+            return .asleep(nil, duration)
+          }
+          return .asleep(state.watchers.removeFirst().continuation, duration)
+        }
+        switch ending {
+        case .cancelled: continuation.resume(throwing: CancellationError())
+        case .due: continuation.resume()
+        case .asleep(let watcher, let duration): watcher?.resume(returning: duration)
+        }
+      }
+    } onCancel: {
+      let sleeper = state.withLock { $0.remove(id) }
+      sleeper?.continuation.resume(throwing: CancellationError())
+    }
+  }
+
+  private enum Ending {
+    case cancelled, due
+    case asleep(CheckedContinuation<Duration, Never>?, Duration)
+  }
+
+  /// Returns the length of a sleep under way that was not returned before, as soon as there is one.
+  ///
+  /// Sleeps come in the order in which they began. One that has ended is passed over. Zero means that the asking task was cancelled.
+  public func nextSleep() async -> Duration {
+    let id = state.withLock { $0.takeID() }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let known = state.withLock { state -> Duration? in
+          if Task.isCancelled { return .zero }
+          if !state.unseen.isEmpty { return state.unseen.removeFirst().duration }
+          state.watchers.append((id, continuation))
+          return nil
+        }
+        if let known { continuation.resume(returning: known) }
+      }
+    } onCancel: {
+      let watcher = state.withLock { state in
+        let index = state.watchers.firstIndex { $0.id == id }
+        return index.map { state.watchers.remove(at: $0) }
+      }
+      watcher?.continuation.resume(returning: .zero)
+    }
+  }
+}
+
+extension ManualClock.State {
+  fileprivate mutating func takeID() -> Int {
+    nextID += 1
+    return nextID
+  }
+
+  @discardableResult
+  fileprivate mutating func remove(_ id: Int) -> ManualClock.Sleeper? {
+    unseen.removeAll { $0.id == id }
+    return sleepers.removeValue(forKey: id)
+  }
+}

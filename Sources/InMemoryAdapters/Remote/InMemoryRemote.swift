@@ -1,0 +1,134 @@
+public import SyncModels
+public import SyncPorts
+import Synchronization
+
+/// A remote that lives in this process: a real little server, with the habits and the faults of those out there.
+///
+/// It keeps records by type under keys, numbers their changes, keeps tombstones and a log, and answers page by page. Which kind of
+/// remote it is, a ``Configuration`` says; what goes wrong when, a script of ``Behaviour``s. Tokens follow from the identity
+/// and from the changes made: a second remote to which the same was done understands the first one's.
+public final class InMemoryRemote: RemoteRecordSource {
+  struct State {
+    var collections: [RecordType: RemoteCollection] = [:]
+    var snapshots: [RecordType: [RemoteCollection]] = [:]
+    var lastPages: [RecordType: RecordPage] = [:]
+    var script = RemoteScript()
+    var counters = RemoteLedger()
+    var onRequest: (@Sendable (PageRequest) async -> Void)?
+  }
+
+  /// Which remote this is.
+  public let identity: String
+  /// What kind of remote it is.
+  public let configuration: Configuration
+  let clock: any SyncPorts.Clock<Duration>
+  let state = Mutex(State())
+  let hanging = HangingRequests()
+
+  /// A remote without records.
+  ///
+  /// - Parameters:
+  ///   - identity: The remote's name, which its tokens are bound to.
+  ///   - configuration: What kind of remote it is.
+  ///   - clock: The server's clock: it stamps changes, and the latency passes by it.
+  public init(
+    identity: String = "memory-remote", configuration: Configuration = .privateZone,
+    clock: any SyncPorts.Clock<Duration> = ContinuousClock()
+  ) {
+    self.identity = identity
+    self.configuration = configuration
+    self.clock = clock
+  }
+
+  /// What the configuration amounts to.
+  public var capabilities: SourceCapabilities { configuration.capabilities }
+
+  /// The filter that the configuration names.
+  public func query(for type: RecordType) -> String { configuration.query }
+
+  /// Called with each request after it was counted and before it is answered: a test holds a page back here, or acts between
+  /// two pages.
+  public var onRequest: (@Sendable (PageRequest) async -> Void)? {
+    get { state.withLock { $0.onRequest } }
+    set { state.withLock { $0.onRequest = newValue } }
+  }
+
+  /// Returns the page that begins at a position, unless the script says otherwise.
+  public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    let (behaviours, hook) = state.withLock { state in
+      let number = state.counters.receive(request)
+      return (state.script.behaviours(for: request.entity.type, number), state.onRequest)
+    }
+    await hook?(request)
+    try await spendLatency(on: request.entity.type)
+    for behaviour in behaviours {
+      if case .hang = behaviour { try await hang(request.entity.type) }
+      if case .fail(let error) = behaviour { throw error }
+    }
+    let time = clock.timestamp
+    return state.withLock { state in
+      let page = answer(request, behaviours, at: time, &state)
+      state.lastPages[request.entity.type] = page
+      state.counters.serve(page, of: request.entity.type)
+      return page
+    }
+  }
+
+  /// Returns the current copies of some records.
+  public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    guard configuration.supportsLookup else {
+      throw SyncError(
+        .invalidConfiguration, during: "looking records of \(entity.type) up", "\(identity) has no lookup.")
+    }
+    try await spendLatency(on: entity.type)
+    return state.withLock { state in
+      state.counters.lookUp(ids, of: entity.type)
+      guard let collection = state.collections[entity.type] else { return [] }
+      return ids.compactMap { id in
+        guard let document = collection.byKey[UTF8Key(id.key)] else { return nil }
+        if document.isDeleted && !configuration.sendsTombstones { return nil }
+        return document.change(for: entity)
+      }
+    }
+  }
+
+  private func answer(
+    _ request: PageRequest, _ behaviours: [Behaviour], at time: Timestamp, _ state: inout State
+  ) -> RecordPage {
+    let type = request.entity.type
+    let collection = state.collections[type, default: RemoteCollection(configuration)]
+    var desk = PageDesk(
+      identity: identity, configuration: configuration, collection: collection,
+      snapshots: state.snapshots[type] ?? [], time: configuration.rounded(time))
+    for behaviour in behaviours {
+      switch behaviour {
+      case .shortPage(let limit): desk.limit = limit
+      case .emptyPage: desk.limit = 0
+      case .stuckToken: (desk.limit, desk.isStuck) = (0, true)
+      case .laggingReplica(let changes): desk.lag(by: changes)
+      case .repeatedPage:
+        if let page = state.lastPages[type] { return page }
+      case .fail, .hang: break
+      }
+    }
+    defer { state.snapshots[type] = desk.snapshots }
+    return desk.page(request)
+  }
+
+  private func spendLatency(on type: RecordType) async throws(SyncError) {
+    guard configuration.latency > .zero else { return }
+    do {
+      try await clock.pause(for: configuration.latency)
+    } catch {
+      throw Self.cancelled(type)
+    }
+  }
+
+  private func hang(_ type: RecordType) async throws(SyncError) {
+    guard await hanging.hang() else { throw Self.cancelled(type) }
+  }
+
+  private static func cancelled(_ type: RecordType) -> SyncError {
+    SyncError(.cancelled, during: "fetching a page of \(type)")
+  }
+}

@@ -1,0 +1,155 @@
+import SyncModels
+
+/// Answers one request out of one state of a collection.
+struct PageDesk {
+  let identity: String
+  let configuration: InMemoryRemote.Configuration
+  var collection: RemoteCollection
+  /// The states that snapshot listings under way are of; one that is missing here is made from the log.
+  var snapshots: [RemoteCollection]
+  let time: Timestamp
+  /// The most records that the page may hold, by the script.
+  var limit = Int.max
+  /// Whether empty pages repeat their token.
+  var isStuck = false
+  /// The number of the last change that the remote knows, even where a replica answers that lags behind.
+  private let latest: Int64
+
+  init(
+    identity: String, configuration: InMemoryRemote.Configuration, collection: RemoteCollection,
+    snapshots: [RemoteCollection], time: Timestamp
+  ) {
+    self.identity = identity
+    self.configuration = configuration
+    self.collection = collection
+    self.snapshots = snapshots
+    self.time = time
+    latest = collection.sequence
+  }
+
+  /// Answers from a replica that has not heard of the last changes.
+  mutating func lag(by changes: Int) {
+    collection = collection.asOf(collection.sequence - Int64(changes))
+  }
+
+  mutating func page(_ request: PageRequest) -> RecordPage {
+    limit = min(limit, max(1, request.limit), configuration.maximumPageSize ?? .max)
+    switch request.position {
+    case .start(since: nil): return listing(request)
+    case .start(since: let token?): return start(request, since: token)
+    case .resume(let token): return resume(request, at: token)
+    }
+  }
+
+  private mutating func start(_ request: PageRequest, since token: SyncToken) -> RecordPage {
+    guard let since = RemoteToken(token, of: identity) else { return Self.reset(.tokenExpired) }
+    if let reason = voidness(of: since.era) { return Self.reset(reason) }
+    // A number that is still to come is no place in this log.
+    if !configuration.isByTime && since.value > latest { return Self.reset(.tokenExpired) }
+    switch configuration.deltas {
+    case .fullOnly where since.value == collection.sequence:
+      return RecordPage(coverage: .changes, changes: [], total: total(0), next: .done(token))
+    case .fullOnly: return listing(request)
+    case .changeTokens: return delta(request, after: .init(sequence: since.value))
+    case .modifiedSince(let overlap):
+      let reach = Timestamp(microseconds: since.value) - overlap
+      return delta(request, after: .init(time: reach.microseconds, sequence: .min))
+    }
+  }
+
+  private mutating func resume(_ request: PageRequest, at token: PageToken) -> RecordPage {
+    guard let cursor = RemoteCursor(token, of: identity) else { return Self.reset(.pageTokenExpired) }
+    if let reason = voidness(of: cursor.era) { return Self.reset(reason) }
+    guard cursor.pageTerm == collection.pageTerm else { return Self.reset(.pageTokenExpired) }
+    return page(request, from: cursor)
+  }
+
+  private func voidness(of era: Int) -> ResetReason? {
+    if era == collection.era { return nil }
+    return era < collection.wipedInEra ? .remoteReplaced : .tokenExpired
+  }
+
+  private static func reset(_ reason: ResetReason) -> RecordPage {
+    RecordPage(coverage: .changes, changes: [], next: .reset(reason))
+  }
+
+  private mutating func listing(_ request: PageRequest) -> RecordPage {
+    if configuration.listing == .snapshot && snapshots.last?.sequence != collection.sequence {
+      snapshots = snapshots.suffix(3) + [collection]
+    }
+    var page = page(
+      request,
+      from: cursor(configuration.listing == .snapshot ? .snapshot : .moving, .init(time: .min, sequence: 0)))
+    page.startToken = token(configuration.isByTime ? time.microseconds : collection.sequence)
+    page.total = total(collection.liveCount)
+    return page
+  }
+
+  private mutating func delta(_ request: PageRequest, after place: RemoteCollection.Place) -> RecordPage {
+    var page = page(request, from: cursor(.delta, place))
+    if configuration.isByTime { page.startToken = token(time.microseconds) }
+    page.total = total(
+      configuration.sendsTombstones
+        ? collection.byPlace.count(after: place)
+        : collection.byPlace.entries(after: place).reduce(0) { $0 + ($1.value.isDeleted ? 0 : 1) })
+    return page
+  }
+
+  private func cursor(_ pass: RemoteCursor.Pass, _ place: RemoteCollection.Place) -> RemoteCursor {
+    RemoteCursor(
+      era: collection.era, pageTerm: collection.pageTerm, pass: pass, bound: collection.sequence, place: place
+    )
+  }
+
+  private func token(_ value: Int64) -> SyncToken {
+    RemoteToken(era: collection.era, value: value).token(of: identity)
+  }
+
+  private func total(_ count: Int) -> Int? {
+    configuration.tellsTotals ? count : nil
+  }
+
+  private func page(_ request: PageRequest, from cursor: RemoteCursor) -> RecordPage {
+    var next = cursor
+    var changes: [RecordChange] = []
+    var isComplete = true
+    for document in documents(after: cursor) {
+      if document.isDeleted && (cursor.pass != .delta || !configuration.sendsTombstones) { continue }
+      if changes.count >= limit {
+        isComplete = false
+        break
+      }
+      let scan = configuration.versions == .perScan ? request.pass : nil
+      changes.append(document.change(for: request.entity, scan: scan))
+      if cursor.pass == .snapshot {
+        next.key = document.key
+      } else {
+        next.place = collection.place(of: document)
+      }
+    }
+    let coverage: RecordPage.Coverage = cursor.pass == .delta ? .changes : .everything
+    // A page that the script emptied is never the last one.
+    guard isComplete && limit > 0 else {
+      next.serial = limit > 0 ? 0 : cursor.serial + (isStuck ? 0 : 1)
+      return RecordPage(
+        coverage: coverage, changes: changes,
+        next: .more(next.token(of: identity), resumable: configuration.hasResumablePages))
+    }
+    var own: SyncToken?
+    if cursor.pass == .delta && !configuration.isByTime {
+      own = token(max(collection.sequence, next.place.sequence))
+    }
+    return RecordPage(coverage: coverage, changes: changes, next: .done(own))
+  }
+
+  private func documents(after cursor: RemoteCursor) -> any Sequence<RemoteDocument> {
+    guard cursor.pass == .snapshot else {
+      return collection.byPlace.entries(after: cursor.place).lazy.map(\.value)
+    }
+    var state = collection
+    if cursor.bound < collection.sequence {
+      state = snapshots.last { $0.sequence == cursor.bound } ?? collection.asOf(cursor.bound)
+    }
+    return state.byKey.entries(after: cursor.key.map(UTF8Key.init)).lazy.map(\.value)
+  }
+}

@@ -1,0 +1,73 @@
+import SyncModels
+
+/// What a sync token of the remote says, for the remote's own eyes.
+struct RemoteToken {
+  var era: Int
+  /// The number of the last change that the token includes, or the time it was taken at.
+  var value: Int64
+
+  func token(of identity: String) -> SyncToken {
+    SyncToken("s1/\(RemoteToken.mark(of: identity))/\(era)/\(value)")
+  }
+
+  init(era: Int, value: Int64) {
+    self.era = era
+    self.value = value
+  }
+
+  /// Reads a token; `nil` if it is another remote's, or none.
+  init?(_ token: SyncToken, of identity: String) {
+    let parts = token.rawValue.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count == 4, parts[0] == "s1", parts[1] == RemoteToken.mark(of: identity),
+      let era = Int(parts[2]), let value = Int64(parts[3])
+    else { return nil }
+    self.init(era: era, value: value)
+  }
+
+  /// Something short that identities hardly share, the same in every process (FNV-1a).
+  static func mark(of identity: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in identity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 36)
+  }
+}
+
+/// What a page token of the remote says: where the next page starts.
+struct RemoteCursor {
+  enum Pass: String {
+    case snapshot, moving, delta
+  }
+
+  var era: Int
+  var pageTerm: Int
+  var pass: Pass
+  /// The number of the last change when the pass began.
+  var bound: Int64
+  /// The last document sent, by place; for a snapshot by key.
+  var place: RemoteCollection.Place
+  var key: String?
+  /// Counts the empty pages sent at one place, so that each has a token of its own.
+  var serial = 0
+
+  func token(of identity: String) -> PageToken {
+    let numbers = [Int64(era), Int64(pageTerm), bound, place.time, place.sequence, Int64(serial)]
+    let text = numbers.map(String.init).joined(separator: "/")
+    return PageToken("p1/\(RemoteToken.mark(of: identity))/\(pass.rawValue)/\(text)/\(key ?? "")")
+  }
+}
+
+extension RemoteCursor {
+  /// Reads a token; `nil` if it is another remote's, or none.
+  init?(_ token: PageToken, of identity: String) {
+    let parts = token.rawValue.split(separator: "/", maxSplits: 9, omittingEmptySubsequences: false)
+    guard parts.count == 10, parts[0] == "p1", parts[1] == RemoteToken.mark(of: identity),
+      let pass = Pass(rawValue: String(parts[2]))
+    else { return nil }
+    let numbers = parts[3..<9].compactMap { Int64($0) }
+    guard numbers.count == 6 else { return nil }
+    self.init(
+      era: Int(numbers[0]), pageTerm: Int(numbers[1]), pass: pass, bound: numbers[2],
+      place: .init(time: numbers[3], sequence: numbers[4]), key: parts[9].isEmpty ? nil : String(parts[9]),
+      serial: Int(numbers[5]))
+  }
+}

@@ -1,0 +1,153 @@
+import SyncModels
+import SyncPorts
+
+/// One state of a store, read.
+class MemorySnapshot: StoreSnapshot {
+  private let identity: String
+  fileprivate(set) final var state: StoreState
+
+  init(identity: String, state: StoreState) {
+    self.identity = identity
+    self.state = state
+  }
+
+  func storeIdentity() -> String { identity }
+
+  func registeredEntities() -> [Entity] {
+    state.tables.values.map(\.entity).sorted { $0.type < $1.type }
+  }
+
+  func records(_ query: Query) throws(SyncError) -> [Record] {
+    try state.table(query.type, during: "reading \(query.type)").records(query)
+  }
+
+  func count(_ query: Query) throws(SyncError) -> Int {
+    try state.table(query.type, during: "counting \(query.type)").count(query)
+  }
+
+  func records(withIDs ids: [RecordID]) -> [Record?] {
+    ids.map { row(of: $0)?.record }
+  }
+
+  func state(of id: RecordID) -> StoredState? {
+    stored(id, payload: nil)
+  }
+
+  func checkpoint(for type: RecordType) -> Checkpoint? {
+    state.checkpoints[type]
+  }
+
+  func setAside(
+    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+  ) -> [SetAside] {
+    state.shelf.entries(type, kinds: kinds, after: after, limit: limit)
+  }
+
+  func setAside(for keys: [SetAside.Key]) -> [SetAside] {
+    keys.compactMap { state.shelf[$0] }
+  }
+
+  func setAsideCounts(_ type: RecordType) -> [SetAside.Kind: Int] {
+    state.shelf.counts(type)
+  }
+
+  func value(forKey key: String) -> [UInt8]? {
+    state.values[UTF8Key(key)]
+  }
+
+  func unmarkedCount(_ type: RecordType) -> (unmarked: Int, live: Int) {
+    guard let table = state.tables[type] else { return (0, 0) }
+    return (table.liveCount - table.markedCount, table.liveCount)
+  }
+
+  func unmarked(_ type: RecordType, afterKey: String?, limit: Int) -> [Tombstone] {
+    state.tables[type]?.unmarked(afterKey: afterKey, limit: limit) ?? []
+  }
+
+  fileprivate final func row(of id: RecordID) -> Row? {
+    state.tables[id.type]?[id.key]
+  }
+
+  fileprivate final func stored(_ id: RecordID, payload: Payload?) -> StoredState? {
+    guard let table = state.tables[id.type], let row = table[id.key] else { return nil }
+    return StoredState(
+      version: row.version, isDeleted: row.record == nil,
+      hasSamePayload: payload != nil && row.record?.payload == payload, isMarked: table.isMarked(row))
+  }
+}
+
+/// A state of a store being changed; what becomes of it is the store's to decide.
+final class MemoryTransaction: MemorySnapshot, StoreTransaction {
+  func states(of copies: [Record]) -> [StoredState?] {
+    copies.map { stored($0.id, payload: $0.payload) }
+  }
+
+  func states(of tombstones: [Tombstone]) -> [StoredState?] {
+    tombstones.map { stored($0.id, payload: nil) }
+  }
+
+  func live(among ids: [RecordID]) -> Set<RecordID> {
+    Set(ids.filter { row(of: $0)?.record != nil })
+  }
+
+  func referenced(among ids: [RecordID]) -> Set<RecordID> {
+    let tables = state.tables.values
+    return Set(
+      ids.filter { id in
+        tables.contains { table in
+          table.entity.references.contains {
+            $0.isOrdered && $0.target == id.type && table.refers(to: id, by: $0.field)
+          }
+        }
+      })
+  }
+
+  func put(_ copies: [Record]) throws(SyncError) {
+    for copy in copies {
+      try state.change(copy.id.type, during: "writing \(copy.id.type)") { $0.put(copy) }
+    }
+  }
+
+  func touch(_ copies: [Record]) throws(SyncError) {
+    for copy in copies {
+      try state.change(copy.id.type, during: "writing \(copy.id.type)") { $0.touch(copy) }
+    }
+  }
+
+  func delete(_ tombstones: [Tombstone]) throws(SyncError) {
+    for tombstone in tombstones {
+      let type = tombstone.id.type
+      try state.change(type, during: "deleting \(type)") { $0.delete(tombstone) }
+    }
+  }
+
+  func setAside(_ entries: [SetAside]) {
+    for entry in entries { state.shelf[entry.key] = entry }
+  }
+
+  func removeSetAside(_ keys: [SetAside.Key]) {
+    for key in keys { state.shelf[key] = nil }
+  }
+
+  func parked(waitingFor ids: [RecordID], limit: Int) -> [SetAside] {
+    state.shelf.parked(waitingFor: ids, limit: limit)
+  }
+
+  func mark(_ ids: [RecordID]) throws(SyncError) {
+    for id in ids {
+      try state.change(id.type, during: "marking \(id.type)") { $0.mark(id.key) }
+    }
+  }
+
+  func clearMarks(_ type: RecordType) throws(SyncError) {
+    try state.change(type, during: "clearing the marks of \(type)") { $0.clearMarks() }
+  }
+
+  func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) {
+    state.checkpoints[type] = checkpoint
+  }
+
+  func setValue(_ value: [UInt8]?, forKey key: String) {
+    state.values[UTF8Key(key)] = value
+  }
+}

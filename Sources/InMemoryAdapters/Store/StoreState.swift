@@ -1,0 +1,33 @@
+import SyncModels
+
+/// Everything in a store, as one value: copying it is a snapshot, dropping a changed copy is a rollback.
+struct StoreState: Sendable {
+  var tables: [RecordType: Table] = [:]
+  var shelf = Shelf()
+  var checkpoints: [RecordType: Checkpoint] = [:]
+  var values = OrderedMap<UTF8Key, [UInt8]>()
+
+  mutating func register(_ graph: EntityGraph) {
+    for entity in graph.entities {
+      tables[entity.type, default: Table(entity)].redeclare(as: entity)
+    }
+  }
+
+  /// The table of a type, which has to be registered.
+  func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError) -> Table {
+    guard let table = tables[type] else { throw Self.unregistered(type, during: operation()) }
+    return table
+  }
+
+  /// Changes the table of a type, which has to be registered, in place.
+  mutating func change(
+    _ type: RecordType, during operation: @autoclosure () -> String, _ body: (inout Table) -> Void
+  ) throws(SyncError) {
+    guard tables[type] != nil else { throw Self.unregistered(type, during: operation()) }
+    body(&tables[type, default: Table(Entity(type))])
+  }
+
+  private static func unregistered(_ type: RecordType, during operation: String) -> SyncError {
+    SyncError(.invalidConfiguration, during: operation, "\(type) is not registered in the store.")
+  }
+}

@@ -1,0 +1,123 @@
+import SyncModels
+
+/// The rows of one type, sorted by key, with an index for each declared field.
+struct Table: Sendable {
+  private(set) var entity: Entity
+  private(set) var rows = OrderedMap<UTF8Key, Row>()
+  private(set) var liveCount = 0
+  private(set) var markedCount = 0
+  private var indexes: [OrderedMap<IndexEntry, Void>]
+  // Clearing all marks starts another round, so it touches no row.
+  private var round = 1
+
+  /// One row's place in the index of a field.
+  struct IndexEntry: Comparable, Sendable {
+    var value: FieldValue
+    var key: UTF8Key
+
+    static func < (a: IndexEntry, b: IndexEntry) -> Bool {
+      if a.value < b.value { return true }
+      return !(b.value < a.value) && a.key < b.key
+    }
+
+    static func == (a: IndexEntry, b: IndexEntry) -> Bool {
+      !(a < b) && !(b < a)
+    }
+  }
+
+  init(_ entity: Entity) {
+    self.entity = entity
+    indexes = entity.fields.map { _ in OrderedMap() }
+  }
+
+  subscript(key: String) -> Row? {
+    rows[UTF8Key(key)]
+  }
+
+  /// Takes a changed declaration over; rows get the values of fields that the old one did not declare.
+  mutating func redeclare(as entity: Entity) {
+    let hasOtherFields = entity.fields != self.entity.fields
+    self.entity = entity
+    guard hasOtherFields else { return }
+    let old = rows
+    (rows, liveCount, markedCount) = (OrderedMap(), 0, 0)
+    indexes = entity.fields.map { _ in OrderedMap() }
+    for (_, row) in old {
+      guard var record = row.record else {
+        replace(row)
+        continue
+      }
+      // What is no JSON object has no fields; it was put here all the same.
+      record.fields = (try? entity.fields(of: record.payload)) ?? entity.fields.map { _ in .null }
+      replace(
+        Row(
+          id: row.id, record: record, version: row.version, entityTag: row.entityTag, round: row.round))
+    }
+  }
+
+  mutating func put(_ copy: Record) {
+    var record = copy
+    record.payload = copy.payload.detached()
+    replace(
+      Row(
+        id: copy.id, record: record, version: copy.version, entityTag: copy.entityTag,
+        round: self[copy.id.key]?.round ?? 0))
+  }
+
+  mutating func touch(_ copy: Record) {
+    guard let row = self[copy.id.key], var record = row.record else { return }
+    record.version = copy.version
+    record.entityTag = copy.entityTag
+    replace(
+      Row(id: row.id, record: record, version: copy.version, entityTag: copy.entityTag, round: row.round))
+  }
+
+  mutating func delete(_ tombstone: Tombstone) {
+    replace(
+      Row(
+        id: tombstone.id, record: nil, version: tombstone.version, entityTag: tombstone.entityTag,
+        round: self[tombstone.id.key]?.round ?? 0))
+  }
+
+  mutating func mark(_ key: String) {
+    guard let row = self[key], row.round != round else { return }
+    replace(
+      Row(id: row.id, record: row.record, version: row.version, entityTag: row.entityTag, round: round))
+  }
+
+  mutating func clearMarks() {
+    round += 1
+    markedCount = 0
+  }
+
+  func isMarked(_ row: Row) -> Bool {
+    row.round == round
+  }
+
+  /// The index of a declared field.
+  func index(of field: FieldName) -> OrderedMap<IndexEntry, Void>? {
+    entity.fields.firstIndex(of: field).map { indexes[$0] }
+  }
+
+  private mutating func replace(_ row: Row) {
+    let key = UTF8Key(row.id.key)
+    let old = rows[key]
+    for index in indexes.indices {
+      let was = old?.record.map { value(at: index, of: $0) }
+      let becomes = row.record.map { value(at: index, of: $0) }
+      if let was, let becomes, !(was < becomes), !(becomes < was) { continue }
+      if let was { indexes[index][IndexEntry(value: was, key: key)] = nil }
+      if let becomes { indexes[index][IndexEntry(value: becomes, key: key)] = () }
+    }
+    for (row, sign) in [(old, -1), (row, 1)] {
+      guard let row, row.record != nil else { continue }
+      liveCount += sign
+      if isMarked(row) { markedCount += sign }
+    }
+    rows[key] = row
+  }
+
+  private func value(at index: Int, of record: Record) -> FieldValue {
+    index < record.fields.count ? record.fields[index] : .null
+  }
+}

@@ -1,0 +1,125 @@
+import SyncModels
+import SyncPorts
+
+/// What a full listing holds, page by page.
+enum ListingChecks {
+  static func listingHoldsEveryRecordOnce(_ bench: SourceBench) async throws {
+    try await bench.fill(25)
+    let pass = try await bench.pull(limit: 7)
+    try expect(pass.coverage, equals: .everything, "A start without a token covers everything.")
+    try expect(
+      pass.upserted.sorted(), equals: (0..<25).map(SourceBench.key), "A full listing holds each record once.")
+    for (key, value) in pass.values {
+      try expect(SourceBench.key(Int(value)), equals: key, "A record has its own fields.")
+    }
+  }
+
+  static func emptyRemoteListsNothing(_ bench: SourceBench) async throws {
+    let pass = try await bench.pull()
+    try expect(pass.coverage, equals: .everything, "A start without a token covers everything.")
+    try expect(pass.changes.count, equals: 0, "A remote without records lists none.")
+    _ = try bench.token(of: pass)
+  }
+
+  static func pagesObeyTheirLimit(_ bench: SourceBench) async throws {
+    try await bench.fill(12)
+    for limit in [1, 5, 12, 10_000] {
+      let most = min(limit, bench.capabilities.maximumPageSize ?? .max)
+      let pass = try await bench.pull(limit: limit)
+      try expect(
+        pass.pages.allSatisfy { $0.changes.count <= most }, "A page holds no more than the limit \(limit).")
+      try expect(pass.upserted.count, equals: 12, "A full listing holds each record once, limit \(limit).")
+    }
+  }
+
+  static func recordsAreReadWhole(_ bench: SourceBench) async throws {
+    try await harnessItem(bench)
+    for change in try await bench.pull().changes {
+      guard case .upsert(let record) = change else { throw ConformanceFailure("A record comes as a copy.") }
+      try expect(record.id, equals: SourceBench.id("é/1"), "A record has its type and its key.")
+      try expect(record.version.epoch, equals: 0, "A source leaves the epoch to the engine.")
+      try expect(record.fields, equals: [42], "A record has a value for each declared field.")
+      let lifted = try SourceHarness.entity.fields(of: record.payload)
+      try expect(lifted, equals: record.fields, "A record's fields are those of its payload.")
+    }
+  }
+
+  private static func harnessItem(_ bench: SourceBench) async throws {
+    try await bench.harness.upsert("é/1", 42)
+  }
+
+  static func samePositionIsAnsweredAlike(_ bench: SourceBench) async throws {
+    try await bench.fill(10)
+    let first = try await bench.page(.start(since: nil))
+    let again = try await bench.page(.start(since: nil))
+    try expect(again.changes == first.changes, "A start asked for twice is answered alike.")
+    guard case .more(let token, _) = first.next else {
+      throw Inapplicable(reason: "The source lists everything on one page.")
+    }
+    let second = try await bench.page(.resume(token))
+    let repeated = try await bench.page(.resume(token))
+    try expect(
+      Set(first.changes.map(\.id)).isDisjoint(with: second.changes.map(\.id)) && second.next != first.next,
+      "A continuation leads on, when nothing changes meanwhile.")
+    try expect(repeated.changes == second.changes, "A continuation asked for twice is answered alike.")
+  }
+
+  static func resumablePassGoesOnInAnotherProcess(_ bench: SourceBench) async throws {
+    try await bench.fill(10)
+    let first = try await bench.page(.start(since: nil))
+    guard case .more(let token, resumable: true) = first.next, let reopen = bench.harness.reopen else {
+      return
+    }
+    let here = try await bench.page(.resume(token))
+    let there = try await reopen().page(bench.request(.resume(token)))
+    try expect(there.changes == here.changes, "A resumable continuation is understood by another process.")
+  }
+
+  static func deletedRecordIsNotListed(_ bench: SourceBench) async throws {
+    try await bench.fill(5)
+    try await bench.harness.delete("i02")
+    let pass = try await bench.pull()
+    try expect(
+      pass.upserted.sorted(), equals: ["i00", "i01", "i03", "i04"], "A full listing lacks what was deleted.")
+  }
+
+  static func totalCountsTheListing(_ bench: SourceBench) async throws {
+    try await bench.fill(11)
+    let pass = try await bench.pull()
+    guard let total = pass.pages[0].total else { throw Inapplicable(reason: "The source tells no totals.") }
+    try expect(total, equals: 11, "A total is what the pass lists, when nothing changes meanwhile.")
+  }
+
+  static func poisonComesInItsPlace(_ bench: SourceBench) async throws {
+    try await bench.fill(3)
+    let bytes = Array(#"{"value":"#.utf8)
+    try await bench.harness.putPoison?(bytes)
+    let pass = try await bench.pull(limit: 2)
+    try expect(pass.upserted.sorted(), equals: ["i00", "i01", "i02"], "Poison keeps no other record away.")
+    let poison = pass.changes.compactMap { if case .poison(let poison) = $0 { poison } else { nil } }
+    try expect(poison.count, equals: 1, "Bytes that are no record come as poison, once.")
+    try expect(poison.first?.type, equals: SourceHarness.entity.type, "Poison has the type of its page.")
+    try expect(poison.first.map { Array($0.bytes.bytes) }, equals: bytes, "Poison has its bytes as they are.")
+    try expect(poison.first?.reason.isEmpty, equals: false, "Poison has a reason.")
+  }
+
+  static func lookupGivesCurrentCopies(_ bench: SourceBench) async throws {
+    try await bench.fill(3)
+    try await bench.harness.upsert("i01", 77)
+    try await bench.harness.delete("i02")
+    let ids = ["i01", "i02", "never"].map(SourceBench.id)
+    let found = try await bench.source.lookup(ids, of: SourceHarness.entity)
+    var values: [FieldValue] = []
+    for change in found {
+      switch change {
+      case .upsert(let record):
+        try expect(record.id.key, equals: "i01", "A lookup gives copies of those that exist.")
+        values += record.fields
+      case .tombstone(let tombstone):
+        try expect(tombstone.id.key != "i01", "A lookup gives tombstones of those that don't exist.")
+      case .poison: throw ConformanceFailure("A lookup of records gives no poison.")
+      }
+    }
+    try expect(values, equals: [77], "A lookup gives the current copy.")
+  }
+}

@@ -1,0 +1,96 @@
+import SyncModels
+import SyncPorts
+
+/// A source with its world, and short words for what checks do with them.
+struct SourceBench: Sendable {
+  let harness: SourceHarness
+
+  var source: any RemoteRecordSource { harness.source }
+  var capabilities: SourceCapabilities { harness.source.capabilities }
+
+  /// All pages of one pass.
+  struct Pass: Sendable {
+    var coverage: RecordPage.Coverage
+    var pages: [RecordPage]
+    /// Where the next delta starts.
+    var token: SyncToken?
+
+    var changes: [RecordChange] { pages.flatMap(\.changes) }
+
+    /// The listed values by key; one that is listed twice counts as listed last.
+    var values: [String: Int64] {
+      var values: [String: Int64] = [:]
+      for change in changes {
+        guard case .upsert(let record) = change, case .integer(let value)? = record.fields.first else {
+          continue
+        }
+        values[record.id.key] = value
+      }
+      return values
+    }
+
+    /// The keys of the copies and of the tombstones.
+    var upserted: [String] {
+      changes.compactMap { if case .upsert(let record) = $0 { record.id.key } else { nil } }
+    }
+    var deleted: [String] {
+      changes.compactMap { if case .tombstone(let tombstone) = $0 { tombstone.id.key } else { nil } }
+    }
+  }
+
+  func request(_ position: PullPosition, limit: Int = 4, pass: Int64 = 1) -> PageRequest {
+    PageRequest(entity: SourceHarness.entity, position: position, limit: limit, pass: pass)
+  }
+
+  func page(_ position: PullPosition, limit: Int = 4, pass: Int64 = 1) async throws(SyncError) -> RecordPage {
+    try await source.page(request(position, limit: limit, pass: pass))
+  }
+
+  /// Pulls one pass to its end; one that is reset starts over and lists everything, as the engine does it.
+  ///
+  /// - Parameter between: Called after each page but the last, with the page's number from 1.
+  func pull(
+    since token: SyncToken? = nil, limit: Int = 4, pass: Int64 = 1,
+    between: @Sendable (Int) async throws -> Void = { _ in }
+  ) async throws -> Pass {
+    var position = PullPosition.start(since: token)
+    var pages: [RecordPage] = []
+    for _ in 0..<1000 {
+      let page = try await page(position, limit: limit, pass: pass)
+      pages.append(page)
+      switch page.next {
+      case .more(let next, _):
+        try await between(pages.count)
+        position = .resume(next)
+      case .done(let own):
+        return Pass(coverage: pages[0].coverage, pages: pages, token: own ?? pages[0].startToken)
+      case .reset(let reason):
+        pages = []
+        position = .start(since: reason == .pageTokenExpired ? token : nil)
+      }
+    }
+    throw ConformanceFailure("A pass over a small world ends.")
+  }
+
+  /// Writes items `i00`, `i01`… whose values are their numbers.
+  func fill(_ count: Int) async throws {
+    for number in 0..<count { try await harness.upsert(Self.key(number), number) }
+  }
+
+  static func key(_ number: Int) -> String {
+    number < 10 ? "i0\(number)" : "i\(number)"
+  }
+
+  static func id(_ key: String) -> RecordID {
+    RecordID(type: SourceHarness.entity.type, key: key)
+  }
+
+  /// The token of a pass, which all but sources without deltas have to give.
+  func token(of pass: Pass) throws(ConformanceFailure) -> SyncToken? {
+    if capabilities.deltas != .fullOnly {
+      try expect(
+        pass.token != nil, "A pass of a source that has deltas ends with a token, or begins with one.")
+    }
+    return pass.token
+  }
+}

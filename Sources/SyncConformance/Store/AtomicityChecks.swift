@@ -1,0 +1,171 @@
+import SyncModels
+import SyncPorts
+
+/// What a transaction shows, to whom, and when.
+enum AtomicityChecks {
+  private static let checkpoint = Checkpoint(
+    scope: .init(source: "s", query: "", schemaVersion: 1, store: "x"))
+
+  /// One write of each sort: game `new` comes, `old` is touched, `gone` goes, `kept` is marked; an entry comes and one goes.
+  private static func everything(_ transaction: any StoreTransaction, touch: Record, put: Record)
+    throws(SyncError)
+  {
+    try transaction.put([put])
+    try transaction.touch([touch])
+    try transaction.delete([StoreBench.tombstone("games", "gone")])
+    try transaction.mark([StoreBench.game("kept")])
+    try transaction.setAside([StoreBench.entry(.record(StoreBench.game("aside")))])
+    try transaction.removeSetAside([.record(StoreBench.game("before"))])
+    try transaction.setCheckpoint(checkpoint, for: "games")
+    try transaction.setValue([1], forKey: "k")
+  }
+
+  private static func prepare(_ bench: StoreBench) async throws -> (touch: Record, put: Record) {
+    try await bench.put(
+      StoreBench.copy("games", "old"), StoreBench.copy("games", "gone"), StoreBench.copy("games", "kept"))
+    try await bench.setAside(StoreBench.entry(.record(StoreBench.game("before"))))
+    return (
+      try StoreBench.copy("games", "old", version: 8, tag: "t"), try StoreBench.copy("games", "new")
+    )
+  }
+
+  private struct Findings: Equatable {
+    var live: [Bytes]
+    var version: Int64?
+    var isMarked: Bool?
+    var aside: [SetAside.Key]
+    var hasCheckpoint: Bool
+    var value: [UInt8]?
+
+    static let before = Findings(
+      live: ["gone", "kept", "old"], version: 1, isMarked: false, aside: [.record(StoreBench.game("before"))],
+      hasCheckpoint: false, value: nil)
+    static let after = Findings(
+      live: ["kept", "new", "old"], version: 8, isMarked: true, aside: [.record(StoreBench.game("aside"))],
+      hasCheckpoint: true, value: [1])
+
+    init(
+      live: [Bytes], version: Int64?, isMarked: Bool?, aside: [SetAside.Key], hasCheckpoint: Bool,
+      value: [UInt8]?
+    ) {
+      self.live = live
+      self.version = version
+      self.isMarked = isMarked
+      self.aside = aside
+      self.hasCheckpoint = hasCheckpoint
+      self.value = value
+    }
+
+    init(_ snapshot: any StoreSnapshot) throws(SyncError) {
+      live = try snapshot.records(Query("games")).map { Bytes($0.id.key) }
+      version = try snapshot.state(of: StoreBench.game("old"))?.version.sequence
+      isMarked = try snapshot.state(of: StoreBench.game("kept"))?.isMarked
+      aside = try snapshot.setAside("games", kinds: Set(SetAside.Kind.allCases), after: nil, limit: 9).map(
+        \.key)
+      hasCheckpoint = try snapshot.checkpoint(for: "games") != nil
+      value = try snapshot.value(forKey: "k")
+    }
+  }
+
+  static func throwingBodyLeavesNothing(_ bench: StoreBench) async throws {
+    let (touch, put) = try await prepare(bench)
+    try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+      try await bench.write { transaction throws(SyncError) in
+        try everything(transaction, touch: touch, put: put)
+        throw SyncError(.inconsistentData, during: "checking")
+      }
+    }
+    let found = try await bench.read { snapshot throws(SyncError) in try Findings(snapshot) }
+    try expect(found, equals: .before, "A body that throws leaves the store as it was.")
+  }
+
+  static func returningBodyCommitsAll(_ bench: StoreBench) async throws {
+    let (touch, put) = try await prepare(bench)
+    let result = try await bench.write { transaction throws(SyncError) in
+      try everything(transaction, touch: touch, put: put)
+      return 42
+    }
+    try expect(result, equals: 42, "A write returns what its body returns.")
+    let found = try await bench.read { snapshot throws(SyncError) in try Findings(snapshot) }
+    try expect(found, equals: .after, "A body that returns commits all that it wrote.")
+  }
+
+  static func transactionSeesItsOwnWrites(_ bench: StoreBench) async throws {
+    let (touch, put) = try await prepare(bench)
+    let (before, after) = try await bench.write { transaction throws(SyncError) in
+      let before = try Findings(transaction)
+      try everything(transaction, touch: touch, put: put)
+      return (before, try Findings(transaction))
+    }
+    try expect(before, equals: .before, "A transaction sees what was committed before it.")
+    try expect(after, equals: .after, "A transaction sees its own writes.")
+  }
+
+  static func cancelledTaskCompletesItsWrite(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("games", "g")
+    let failure: SyncError? = await withTaskGroup(of: SyncError?.self) { group in
+      group.addTask {
+        withUnsafeCurrentTask { $0?.cancel() }
+        do throws(SyncError) {
+          try await bench.put(copy)
+          return nil
+        } catch {
+          return error
+        }
+      }
+      return await group.next() ?? nil
+    }
+    try expect(failure?.code, equals: nil, "A write in a cancelled task is completed.")
+    try expect(
+      try await bench.record(copy.id) == copy, "What was written in a cancelled task is there afterwards.")
+  }
+
+  private static let turn = Turn()
+
+  static func readSeesOneUnchangingState(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("games", "g")
+    let (before, after) = try await turn.take {
+      let (reading, written) = (Signal(), Signal())
+      async let write: Void = {
+        await reading.wait()
+        try await bench.put(copy)
+        written.give()
+      }()
+      let counts = try await bench.read { snapshot throws(SyncError) in
+        let before = try snapshot.count(Query("games"))
+        reading.give()
+        // A store whose writes wait for reads gives up here, and keeps the promise all the same.
+        written.waitBriefly()
+        return (before, try snapshot.count(Query("games")))
+      }
+      try await write
+      return counts
+    }
+    try expect(after, equals: before, "A read sees one state, whatever is written meanwhile.")
+    try expect(
+      try await bench.keys(Query("games")), equals: ["g"], "A write beside a read is there afterwards.")
+  }
+
+  static func readSeesNothingUncommitted(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("games", "g")
+    let count = try await turn.take {
+      let (written, read) = (Signal(), Signal())
+      async let seen: Int = {
+        await written.wait()
+        defer { read.give() }
+        return try await bench.read { snapshot throws(SyncError) in try snapshot.count(Query("games")) }
+      }()
+      try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+        try await bench.write { transaction throws(SyncError) in
+          try transaction.put([copy])
+          written.give()
+          // A store whose reads wait for writes gives up here.
+          read.waitBriefly()
+          throw SyncError(.inconsistentData, during: "checking")
+        }
+      }
+      return try await seen
+    }
+    try expect(count, equals: 0, "A read never sees what was not committed.")
+  }
+}

@@ -1,0 +1,49 @@
+import SyncModels
+import SyncPorts
+
+/// What another handle to the same store finds.
+enum DurabilityChecks {
+  static func reopenedStoreHoldsWhatWasCommitted(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("games", "g", #"{"v":1,"home":"t"}"#, version: 4, tag: "x")
+    let entry = StoreBench.entry(.record(StoreBench.game("aside")), waitsFor: [StoreBench.team("t")])
+    let checkpoint = Checkpoint(scope: .init(source: "s", query: "", schemaVersion: 1, store: "x"))
+    try await bench.put(copy)
+    try await bench.delete(StoreBench.tombstone("games", "gone"))
+    try await bench.setAside(entry)
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.mark([copy.id])
+      try transaction.setCheckpoint(checkpoint, for: "games")
+      try transaction.setValue([1, 2], forKey: "k")
+    }
+    let lease = try await bench.store.acquireLease(for: .seconds(60))
+    try await bench.store.release(lease)
+
+    let reopened = StoreBench(harness: bench.harness, store: try await bench.harness.open())
+    try await reopened.store.register(try StoreBench.graph())
+    try expect(
+      try await reopened.records(Query("games", where: .equal("v", 1))), equals: [copy], "Records are there.")
+    try expect(try await reopened.state(copy.id)?.isMarked, equals: true, "Marks are there.")
+    try expect(
+      try await reopened.state(StoreBench.game("gone"))?.isDeleted, equals: true, "Deletions are there.")
+    try expect(try await reopened.entries(), equals: [entry], "What was set aside is there.")
+    let (found, value) = try await reopened.read { snapshot throws(SyncError) in
+      (try snapshot.checkpoint(for: "games"), try snapshot.value(forKey: "k"))
+    }
+    try expect(found == checkpoint, "Checkpoints are there.")
+    try expect(value, equals: [1, 2], "Values are there.")
+    let next = try await reopened.store.acquireLease(for: .seconds(60))
+    try expect(next.fence > lease.fence, "Fences go on rising.")
+  }
+
+  static func handlesSeeEachOthersCommits(_ bench: StoreBench) async throws {
+    let other = StoreBench(harness: bench.harness, store: try await bench.harness.open())
+    try await other.store.register(try StoreBench.graph())
+    let first = try StoreBench.copy("games", "a")
+    let second = try StoreBench.copy("games", "b")
+    try await bench.put(first)
+    try expect(
+      try await other.records(Query("games")), equals: [first], "A commit is seen by the other handle.")
+    try await other.put(second)
+    try expect(try await bench.records(Query("games")), equals: [first, second], "And the other way round.")
+  }
+}

@@ -1,0 +1,123 @@
+/// One promise of `LocalStore` and its transactions, as a check that any adapter can run.
+///
+/// Run every case on an empty store of its own, and report each alone; see ``LocalStoreHarness``.
+public enum LocalStoreCheck: String, CaseIterable, Sendable {
+  // Registration.
+  case unregisteredTypeIsRefused, registeringAgainChangesNothing, newFieldIsFilledIn, droppedFieldIsGone
+  case undeclaredTypeStays, storeHasItsOwnIdentity
+  // Atomicity and isolation.
+  case throwingBodyLeavesNothing, returningBodyCommitsAll, transactionSeesItsOwnWrites
+  case cancelledTaskCompletesItsWrite, readSeesOneUnchangingState, readSeesNothingUncommitted
+  // The lease.
+  case leaseHasOneHolder, leaseThatRanOutIsTakenOver, fencesRise, lostLeaseCannotWrite,
+    lostLeaseCannotBeRenewed
+  case renewedLeaseLasts, overdueLeaseGoesOnUntilTakenOver, releasedLeaseIsFree,
+    releasingALostLeaseDoesNothing
+  case appWritesNeedNoLease
+  // Records.
+  case versionsComeBackWhole
+  case putMakesACopyTheLiveOne, touchWritesVersionAndTag, deletedRecordKeepsItsVersion
+  case deletionOfUnknownRecordIsRemembered, statesTellWhatAMergeNeeds, liveOnesAreTold,
+    referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp
+  case recordsKeepTheirPlaces, payloadsKeepTheirBytes, keysCompareByBytes, batchesMayBeEmptyOrLarge
+  // What is set aside.
+  case everyKindAndChangeComesBack, entryReplacesTheOneWithItsKey, entriesComeByKeyInPortions
+  case kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor
+  case entriesShowNothing
+  // What the engine notes down.
+  case marksTellWhatAListingHeld, checkpointsComeBack, valuesComeBack
+  // Queries.
+  case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType, conditionsCombine
+  case notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything, lastOfRepeatedMembersCounts
+  case queriesSeeLiveRecordsOfTheirType, orderIsTotal, laterSortFieldsBreakTies, limitsAndPortions
+  // Other handles.
+  case reopenedStoreHoldsWhatWasCommitted, handlesSeeEachOthersCommits
+
+  /// Runs the check on a harness that no other check has used.
+  ///
+  /// - Returns: Whether the promise was kept, or could not be asked for.
+  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the store's own error where none was due.
+  public func run(on harness: LocalStoreHarness) async throws -> ConformanceOutcome {
+    if needsLeaseClock && harness.advanceLeaseClock == nil {
+      return .skipped("The harness cannot advance the lease clock.")
+    }
+    if needsDurability && !harness.isDurable {
+      return .skipped("The store does not outlive its process.")
+    }
+    return try await ConformanceOutcome { try await body(StoreBench(harness)) }
+  }
+
+  private var needsLeaseClock: Bool {
+    switch self {
+    case .leaseThatRanOutIsTakenOver, .lostLeaseCannotWrite, .lostLeaseCannotBeRenewed, .renewedLeaseLasts,
+      .overdueLeaseGoesOnUntilTakenOver, .releasingALostLeaseDoesNothing:
+      true
+    default: false
+    }
+  }
+
+  private var needsDurability: Bool { self == .reopenedStoreHoldsWhatWasCommitted }
+
+  private var body: @Sendable (StoreBench) async throws -> Void {
+    switch self {
+    case .unregisteredTypeIsRefused: RegistrationChecks.unregisteredTypeIsRefused
+    case .registeringAgainChangesNothing: RegistrationChecks.registeringAgainChangesNothing
+    case .newFieldIsFilledIn: RegistrationChecks.newFieldIsFilledIn
+    case .droppedFieldIsGone: RegistrationChecks.droppedFieldIsGone
+    case .undeclaredTypeStays: RegistrationChecks.undeclaredTypeStays
+    case .storeHasItsOwnIdentity: RegistrationChecks.storeHasItsOwnIdentity
+    case .throwingBodyLeavesNothing: AtomicityChecks.throwingBodyLeavesNothing
+    case .returningBodyCommitsAll: AtomicityChecks.returningBodyCommitsAll
+    case .transactionSeesItsOwnWrites: AtomicityChecks.transactionSeesItsOwnWrites
+    case .cancelledTaskCompletesItsWrite: AtomicityChecks.cancelledTaskCompletesItsWrite
+    case .readSeesOneUnchangingState: AtomicityChecks.readSeesOneUnchangingState
+    case .readSeesNothingUncommitted: AtomicityChecks.readSeesNothingUncommitted
+    case .leaseHasOneHolder: LeaseChecks.leaseHasOneHolder
+    case .leaseThatRanOutIsTakenOver: LeaseChecks.leaseThatRanOutIsTakenOver
+    case .fencesRise: LeaseChecks.fencesRise
+    case .lostLeaseCannotWrite: LeaseChecks.lostLeaseCannotWrite
+    case .lostLeaseCannotBeRenewed: LeaseChecks.lostLeaseCannotBeRenewed
+    case .renewedLeaseLasts: LeaseChecks.renewedLeaseLasts
+    case .overdueLeaseGoesOnUntilTakenOver: LeaseChecks.overdueLeaseGoesOnUntilTakenOver
+    case .releasedLeaseIsFree: LeaseChecks.releasedLeaseIsFree
+    case .releasingALostLeaseDoesNothing: LeaseChecks.releasingALostLeaseDoesNothing
+    case .appWritesNeedNoLease: LeaseChecks.appWritesNeedNoLease
+    case .versionsComeBackWhole: RowChecks.versionsComeBackWhole
+    case .putMakesACopyTheLiveOne: RowChecks.putMakesACopyTheLiveOne
+    case .touchWritesVersionAndTag: RowChecks.touchWritesVersionAndTag
+    case .deletedRecordKeepsItsVersion: RowChecks.deletedRecordKeepsItsVersion
+    case .deletionOfUnknownRecordIsRemembered: RowChecks.deletionOfUnknownRecordIsRemembered
+    case .statesTellWhatAMergeNeeds: RowChecks.statesTellWhatAMergeNeeds
+    case .liveOnesAreTold: RowChecks.liveOnesAreTold
+    case .referencesByOthersAreTold: RowChecks.referencesByOthersAreTold
+    case .aBatchMayBePartOfTheOneLookedUp: RowChecks.aBatchMayBePartOfTheOneLookedUp
+    case .recordsKeepTheirPlaces: RowChecks.recordsKeepTheirPlaces
+    case .payloadsKeepTheirBytes: RowChecks.payloadsKeepTheirBytes
+    case .keysCompareByBytes: RowChecks.keysCompareByBytes
+    case .batchesMayBeEmptyOrLarge: RowChecks.batchesMayBeEmptyOrLarge
+    case .everyKindAndChangeComesBack: SetAsideChecks.everyKindAndChangeComesBack
+    case .entryReplacesTheOneWithItsKey: SetAsideChecks.entryReplacesTheOneWithItsKey
+    case .entriesComeByKeyInPortions: SetAsideChecks.entriesComeByKeyInPortions
+    case .kindsAreToldApartAndCounted: SetAsideChecks.kindsAreToldApartAndCounted
+    case .entriesAreFoundByKey: SetAsideChecks.entriesAreFoundByKey
+    case .parkedEntriesAreFoundByWhatTheyWaitFor: SetAsideChecks.parkedEntriesAreFoundByWhatTheyWaitFor
+    case .entriesShowNothing: SetAsideChecks.entriesShowNothing
+    case .marksTellWhatAListingHeld: KeptStateChecks.marksTellWhatAListingHeld
+    case .checkpointsComeBack: KeptStateChecks.checkpointsComeBack
+    case .valuesComeBack: KeptStateChecks.valuesComeBack
+    case .equalComparesExactlyWithinAType: QueryChecks.equalComparesExactlyWithinAType
+    case .membershipIsEqualityWithAny: QueryChecks.membershipIsEqualityWithAny
+    case .rangesStayWithinAType: QueryChecks.rangesStayWithinAType
+    case .conditionsCombine: QueryChecks.conditionsCombine
+    case .notHoldsWhereTheConditionDoesNot: QueryChecks.notHoldsWhereTheConditionDoesNot
+    case .fieldNamesMayHoldAnything: QueryChecks.fieldNamesMayHoldAnything
+    case .lastOfRepeatedMembersCounts: QueryChecks.lastOfRepeatedMembersCounts
+    case .queriesSeeLiveRecordsOfTheirType: QueryChecks.queriesSeeLiveRecordsOfTheirType
+    case .orderIsTotal: QueryChecks.orderIsTotal
+    case .laterSortFieldsBreakTies: QueryChecks.laterSortFieldsBreakTies
+    case .limitsAndPortions: QueryChecks.limitsAndPortions
+    case .reopenedStoreHoldsWhatWasCommitted: DurabilityChecks.reopenedStoreHoldsWhatWasCommitted
+    case .handlesSeeEachOthersCommits: DurabilityChecks.handlesSeeEachOthersCommits
+    }
+  }
+}

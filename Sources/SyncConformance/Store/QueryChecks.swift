@@ -1,0 +1,213 @@
+import SyncModels
+import SyncPorts
+
+/// What queries select. Every condition is tried on a declared field, `v`, and on one that is only in the payloads, `w`.
+enum QueryChecks {
+  /// JSON spellings of values, each of a record of its own; the first record lacks the field.
+  private static let spellings = [
+    nil, "null", "0", "-0.0", "1", "1.0", "10e-1", "2.5", "-5", "9007199254740992", "9007199254740993",
+    "9007199254740992.0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e300",
+    "1e400",
+    "true", "false", #""""#, #""1""#, #""a""#, #""A""#, #""z""#, #""\u00e9""#, #""e\u0301""#, #""～""#,
+    #""😀""#,
+    #""a\u0000b""#, #""true""#, #""null""#, "[1]", "[]", #"{"x":1}"#,
+  ]
+
+  private static let values: [FieldValue] = [
+    .null, 0, 1, .double(1), 2.5, -5, .integer(9_007_199_254_740_992), .integer(9_007_199_254_740_993),
+    .double(9_007_199_254_740_992), .integer(.max), .double(0x1p63), .integer(.min), .double(1e300),
+    .double(.infinity), true, false, "", "1", "a", "z", "\u{e9}", "e\u{301}", "～", "😀", "a\u{0}b", .composite,
+  ]
+
+  private static func fill(_ bench: StoreBench) async throws -> [Record] {
+    var copies: [Record] = []
+    for (index, spelling) in spellings.enumerated() {
+      let json = spelling.map { #"{"v":\#($0),"w":\#($0)}"# } ?? "{}"
+      copies.append(try StoreBench.copy("games", "r\(index + 10)", json))
+    }
+    try await bench.put(copies)
+    return copies
+  }
+
+  /// Demands that conditions select what they select by definition.
+  private static func verify(_ bench: StoreBench, _ conditions: (FieldName) -> [Condition]) async throws {
+    let copies = try await fill(bench)
+    for field in ["v", "w"] as [FieldName] {
+      for condition in conditions(field) {
+        let names = Array(condition.fields)
+        var wanted: [Bytes] = []
+        for copy in copies {
+          let lifted = try copy.payload.values(of: names)
+          let isSelected = condition.isSatisfied { name in
+            names.firstIndex(of: name).map { lifted[$0] } ?? .null
+          }
+          if isSelected { wanted.append(Bytes(copy.id.key)) }
+        }
+        let query = Query("games", where: condition)
+        try expect(try await bench.keys(query), equals: wanted, "\(condition) selects by its meaning.")
+        let count = try await bench.read { snapshot throws(SyncError) in try snapshot.count(query) }
+        try expect(count, equals: wanted.count, "\(condition) counts what it selects.")
+      }
+    }
+  }
+
+  static func equalComparesExactlyWithinAType(_ bench: StoreBench) async throws {
+    try await verify(bench) { field in values.map { .equal(field, $0) } }
+    // The definition itself is pinned where stores are likeliest to differ from it.
+    try expect(
+      try await bench.keys(Query("games", where: .equal("v", 1))), equals: ["r14", "r15", "r16"],
+      "One is one, however it is spelled, and neither true nor \"1\".")
+    try expect(
+      try await bench.keys(Query("games", where: .equal("v", nil))), equals: ["r10", "r11"],
+      "Null is null or missing.")
+    try expect(
+      try await bench.keys(Query("games", where: .equal("v", .integer(9_007_199_254_740_993)))),
+      equals: ["r20"],
+      "Integers past 2^53 are told apart.")
+    try expect(
+      try await bench.keys(Query("games", where: .equal("v", "\u{e9}"))), equals: ["r34"],
+      "Strings are compared by their bytes.")
+  }
+
+  static func membershipIsEqualityWithAny(_ bench: StoreBench) async throws {
+    try await verify(bench) { field in
+      [
+        .isIn(field, []), .isIn(field, [1, 1.0, "1"]), .isIn(field, [nil, true]), .isIn(field, values),
+        .isIn(field, (0..<1500).map { .integer($0) }),
+      ]
+    }
+  }
+
+  static func rangesStayWithinAType(_ bench: StoreBench) async throws {
+    try await verify(bench) { field in
+      var conditions: [Condition] = [.within(field, lower: nil, upper: nil)]
+      for value in values {
+        conditions += [
+          .less(field, value), .atMost(field, value), .greater(field, value), .atLeast(field, value),
+        ]
+      }
+      conditions += [
+        .range(field, from: 0, to: "z"), .range(field, from: 2, to: 1), .range(field, from: "A", to: "～"),
+        .range(field, from: .integer(9_007_199_254_740_993), to: .double(1e300)),
+        .range(field, from: false, to: true),
+        .range(field, from: nil, to: 5),
+      ]
+      return conditions
+    }
+  }
+
+  static func conditionsCombine(_ bench: StoreBench) async throws {
+    try await verify(bench) { field in
+      let one = Condition.equal(field, 1)
+      let text = Condition.atLeast(field, "")
+      return [
+        .all([]), .any([]), .all([one]), .any([one, text]), .all([one, text]), one || text && !one,
+        !.all([]), !.any([]), .all([text, .any([.equal(field, "a"), .equal("nowhere", 1)])]),
+      ]
+    }
+  }
+
+  static func notHoldsWhereTheConditionDoesNot(_ bench: StoreBench) async throws {
+    try await verify(bench) { field in
+      values.flatMap { value in
+        [!.equal(field, value), !.less(field, value), !(!.equal(field, value)), !.isIn(field, [value, nil])]
+      }
+    }
+    let all = try await bench.records(Query("games", where: !.equal("nowhere", 1))).count
+    try expect(all, equals: spellings.count, "What is missing does not equal, so its negation holds.")
+  }
+
+  static func fieldNamesMayHoldAnything(_ bench: StoreBench) async throws {
+    let names = ["a.b", "a\"b", "a'b", "$", "[0]", " ", "a\\b", "\u{e9}", "e\u{301}", "select", "%"]
+    for (index, name) in names.enumerated() {
+      let json = String(decoding: JSONString.quoted(name), as: UTF8.self)
+      try await bench.put(StoreBench.copy("games", "g\(index)", #"{"a":{"b":1},\#(json):\#(index + 5)}"#))
+    }
+    for (index, name) in names.enumerated() {
+      let found = try await bench.keys(
+        Query("games", where: .equal(FieldName(name), .integer(Int64(index + 5)))))
+      try expect(found, equals: [Bytes("g\(index)")], "A field is found whatever its name, as in \(name).")
+    }
+  }
+
+  static func lastOfRepeatedMembersCounts(_ bench: StoreBench) async throws {
+    try await bench.put(StoreBench.copy("games", "g", #"{"w":1,"v":1,"w":2,"v":2}"#))
+    for field in ["v", "w"] as [FieldName] {
+      try expect(
+        try await bench.keys(Query("games", where: .equal(field, 2))), equals: ["g"], "The last copy counts.")
+      try expect(
+        try await bench.keys(Query("games", where: .equal(field, 1))), equals: [], "The last copy counts.")
+    }
+  }
+
+  static func queriesSeeLiveRecordsOfTheirType(_ bench: StoreBench) async throws {
+    try await bench.put(
+      StoreBench.copy("games", "a", #"{"v":1}"#), StoreBench.copy("games", "b", #"{"v":1}"#),
+      StoreBench.copy("teams", "c", #"{"v":1}"#))
+    try await bench.delete(StoreBench.tombstone("games", "a"), StoreBench.tombstone("games", "d"))
+    for query in [Query("games"), Query("games", where: .equal("v", 1)), Query("games", order: ["v"])] {
+      try expect(try await bench.keys(query), equals: ["b"], "A query gives live records of its type.")
+      let count = try await bench.read { snapshot throws(SyncError) in try snapshot.count(query) }
+      try expect(count, equals: 1, "A count counts live records of its type.")
+    }
+  }
+
+  static func orderIsTotal(_ bench: StoreBench) async throws {
+    let copies = try await fill(bench)
+    for field in ["v", "w"] as [FieldName] {
+      for isDescending in [false, true] {
+        var decorated: [(key: String, value: FieldValue)] = []
+        for copy in copies { decorated.append((copy.id.key, try copy.payload.values(of: [field])[0])) }
+        let wanted = decorated.sorted { a, b in
+          if a.value < b.value { return !isDescending }
+          if b.value < a.value { return isDescending }
+          return a.key < b.key
+        }.map { Bytes($0.key) }
+        let order = Query.SortField(field, descending: isDescending)
+        try expect(
+          try await bench.keys(Query("games", order: [order])), equals: wanted,
+          "Records come by type of value, by value, and by key where values are equal, \(field) \(isDescending)."
+        )
+        try expect(
+          try await bench.keys(Query("games", order: [order], limit: 7)), equals: Array(wanted.prefix(7)),
+          "A limit gives the first ones of the order.")
+      }
+    }
+  }
+
+  static func laterSortFieldsBreakTies(_ bench: StoreBench) async throws {
+    let rows = [("a", 1, 1), ("b", 2, 1), ("c", 1, 2), ("d", 2, 2), ("e", 1, 2)]
+    for (key, v, w) in rows { try await bench.put(StoreBench.copy("games", key, #"{"v":\#(v),"w":\#(w)}"#)) }
+    try expect(
+      try await bench.keys(Query("games", order: ["v", .descending("w")])),
+      equals: ["c", "e", "a", "d", "b"],
+      "A later field sorts what the earlier ones leave equal, and the key what is left.")
+  }
+
+  static func limitsAndPortions(_ bench: StoreBench) async throws {
+    let keys = ["A", "a", "b", "e\u{301}", "\u{e9}"]
+    for key in keys { try await bench.put(StoreBench.copy("games", key, #"{"v":1}"#)) }
+    for condition in [nil, Condition.equal("v", 1)] {
+      try expect(
+        try await bench.keys(Query("games", where: condition, limit: 0)), equals: [],
+        "A limit of zero gives none.")
+      try expect(
+        try await bench.keys(Query("games", where: condition, limit: 9)), equals: keys.map { Bytes($0) },
+        "A limit past the end gives all.")
+      var portions: [Bytes] = []
+      var after: String?
+      while true {
+        let portion = try await bench.records(Query("games", where: condition, afterKey: after, limit: 2))
+        guard let last = portion.last else { break }
+        try expect(
+          portion.count <= 2 && portions.count < 9, "A portion holds no more than its limit, and goes on.")
+        portions += portion.map { Bytes($0.id.key) }
+        after = last.id.key
+      }
+      try expect(portions, equals: keys.map { Bytes($0) }, "Portions by key make up the whole.")
+      let query = Query("games", where: condition, limit: 2)
+      let count = try await bench.read { snapshot throws(SyncError) in try snapshot.count(query) }
+      try expect(count, equals: keys.count, "A count sets the limit aside.")
+    }
+  }
+}

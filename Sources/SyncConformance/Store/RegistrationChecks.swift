@@ -1,0 +1,80 @@
+import SyncModels
+import SyncPorts
+
+/// What registering a graph does to a store, and what not.
+enum RegistrationChecks {
+  static func unregisteredTypeIsRefused(_ bench: StoreBench) async throws {
+    try await expect(.invalidConfiguration, "A query of a type that is not registered is refused.") {
+      () throws(SyncError) in _ = try await bench.records(Query("nobodys"))
+    }
+    try await expect(.invalidConfiguration, "A count of a type that is not registered is refused.") {
+      () throws(SyncError) in
+      _ = try await bench.read { snapshot throws(SyncError) in try snapshot.count(Query("nobodys")) }
+    }
+  }
+
+  static func registeringAgainChangesNothing(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("games", "g", #"{"v":1}"#)
+    try await bench.put(copy)
+    let entities = try await bench.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
+    try await bench.store.register(try StoreBench.graph())
+    try expect(
+      try await bench.record(copy.id), equals: copy, "Registering again leaves records as they were.")
+    let again = try await bench.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
+    try expect(again, equals: entities, "Registering again leaves the declarations as they were.")
+  }
+
+  static func newFieldIsFilledIn(_ bench: StoreBench) async throws {
+    try await bench.put(
+      StoreBench.copy("venues", "a", #"{"size":10,"name":"x"}"#),
+      StoreBench.copy("venues", "b", #"{"size":30}"#), StoreBench.copy("venues", "c", #"{"size":20}"#))
+    try await bench.delete(StoreBench.tombstone("venues", "c"))
+    let entity = Entity("venues", indexes: ["name", "size"])
+    try await bench.store.register(try EntityGraph(StoreBench.games, entity, StoreBench.teams))
+    let found = try await bench.records(
+      Query("venues", where: .atLeast("size", 10), order: [.descending("size")]))
+    try expect(
+      found.map(\.id.key), equals: ["b", "a"], "A field declared later is found in records from before.")
+    try expect(
+      found.map(\.fields), equals: [[.null, 30], ["x", 10]],
+      "Records have a value for each of the fields declared now, in their order.")
+  }
+
+  static func droppedFieldIsGone(_ bench: StoreBench) async throws {
+    try await bench.put(StoreBench.copy("teams", "t", #"{"city":"Bern","parent":"p"}"#))
+    let entity = Entity("teams", indexes: ["city"])
+    try await bench.store.register(try EntityGraph(StoreBench.games, StoreBench.venues, entity))
+    try expect(
+      try await bench.record(StoreBench.team("t"))?.fields, equals: ["Bern"],
+      "Records have a value for each of the fields declared now, in their order.")
+    let referenced = try await bench.write { transaction throws(SyncError) in
+      try transaction.referenced(among: [StoreBench.team("p")])
+    }
+    try expect(referenced, equals: [], "A reference that is no longer declared counts no more.")
+  }
+
+  static func undeclaredTypeStays(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("venues", "a", #"{"size":10}"#)
+    try await bench.put(copy)
+    try await bench.store.register(try EntityGraph(Entity("clubs")))
+    let entities = try await bench.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
+    try expect(
+      entities, equals: [Entity("clubs"), StoreBench.games, StoreBench.teams, StoreBench.venues],
+      "Declarations stay when a graph lacks them, and come by type.")
+    try await bench.store.register(try StoreBench.graph())
+    try expect(
+      try await bench.record(copy.id), equals: copy, "Records of a type that was not declared meanwhile stay."
+    )
+  }
+
+  static func storeHasItsOwnIdentity(_ bench: StoreBench) async throws {
+    let identity = try await bench.read { snapshot throws(SyncError) in try snapshot.storeIdentity() }
+    try expect(!identity.isEmpty, "A store has a name.")
+    let again = try await bench.harness.open()
+    let other = try await bench.harness.openAnother()
+    let same = try await again.read { snapshot throws(SyncError) in try snapshot.storeIdentity() }
+    let another = try await other.read { snapshot throws(SyncError) in try snapshot.storeIdentity() }
+    try expect(same, equals: identity, "A store keeps its name.")
+    try expect(another != identity, "Another store has another name.")
+  }
+}

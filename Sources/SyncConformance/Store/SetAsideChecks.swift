@@ -1,0 +1,175 @@
+import SyncModels
+import SyncPorts
+
+/// What a store keeps without showing it.
+enum SetAsideChecks {
+  private static let all = Set(SetAside.Kind.allCases)
+
+  static func everyKindAndChangeComesBack(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy(
+      "games", "u", #"{"home":"t","v":1.5,"code":[1],"schema":9}"#, version: 3, tag: "é", schema: 9)
+    let bytes = Payload([0x00, 0xFF, 0x22])
+    let changes: [(SetAside.Key, RecordChange)] = [
+      (.record(copy.id), .upsert(copy)),
+      (.record(StoreBench.game("t")), .tombstone(StoreBench.tombstone("games", "t", version: 5, tag: "x"))),
+      (.record(StoreBench.game("n")), .tombstone(StoreBench.tombstone("games", "n"))),
+      (
+        .record(StoreBench.game("p")),
+        .poison(Poison(type: "games", key: "p", bytes: bytes, reason: "r", location: "line 3"))
+      ),
+      (
+        .bytes("games", digest: .max),
+        .poison(Poison(type: "games", bytes: bytes, reason: "r"))
+      ),
+      (.bytes("games", digest: 0), .upsert(copy)),
+    ]
+    for kind in SetAside.Kind.allCases {
+      var entries: [SetAside] = []
+      for (key, change) in changes {
+        entries.append(
+          SetAside(
+            key: key, kind: kind, change: change, reason: "because \u{0} é",
+            waitsFor: [StoreBench.team("z"), StoreBench.team("e\u{301}"), StoreBench.game("g")], pass: .max,
+            fence: 7, since: Timestamp(microseconds: -1)))
+      }
+      for entry in entries { try await bench.setAside(entry) }
+      let found = try await bench.entries()
+      for entry in entries {
+        try expect(found.contains(entry), "What is set aside as \(kind) comes back as it was: \(entry.key).")
+      }
+      try expect(found.count, equals: entries.count, "Nothing else is set aside.")
+    }
+  }
+
+  static func entryReplacesTheOneWithItsKey(_ bench: StoreBench) async throws {
+    let key = SetAside.Key.record(StoreBench.game("g"))
+    try await bench.setAside(
+      StoreBench.entry(key, .parked, waitsFor: [StoreBench.team("t")]),
+      StoreBench.entry(.bytes("games", digest: 1)))
+    let entry = StoreBench.entry(key, .held, waitsFor: [StoreBench.team("u")], reason: "later")
+    try await bench.setAside(entry)
+    let found = try await bench.entries()
+    try expect(found.first, equals: entry, "A later entry replaces the one with its key.")
+    try expect(found.count, equals: 2, "Other entries stay.")
+    let (counts, parked) = try await bench.write { transaction throws(SyncError) in
+      (
+        try transaction.setAsideCounts("games"),
+        try transaction.parked(waitingFor: [StoreBench.team("t"), StoreBench.team("u")], limit: 9)
+      )
+    }
+    try expect(counts[.held] ?? 0, equals: 1, "The later entry's kind is counted.")
+    try expect(counts[.parked] ?? 0, equals: 1, "The replaced entry's kind is not counted.")
+    try expect(parked, equals: [], "A replaced entry waits no more, and what is not parked does not wait.")
+  }
+
+  static func entriesComeByKeyInPortions(_ bench: StoreBench) async throws {
+    let keys: [SetAside.Key] =
+      ["B", "a", "e\u{301}", "\u{e9}", "～", "😀"].map { .record(StoreBench.game($0)) }
+      + [1, UInt64(Int64.max), 1 << 63, .max].map { .bytes("games", digest: $0) }
+    for key in keys.reversed() { try await bench.setAside(StoreBench.entry(key)) }
+    try await bench.setAside(StoreBench.entry(.record(StoreBench.team("a"))))
+    try expect(
+      try await bench.entries().map(\.key), equals: keys,
+      "Entries come by key: those of records by id, then those of bytes by digest.")
+    for (index, key) in keys.enumerated() {
+      try expect(
+        try await bench.entries(after: key, limit: 2).map(\.key),
+        equals: Array(keys[(index + 1)...].prefix(2)),
+        "A portion begins after the key given and holds no more than its limit.")
+    }
+    try expect(
+      try await bench.entries(after: .record(StoreBench.game("b")), limit: 1).map(\.key), equals: [keys[2]],
+      "A portion may begin after a key that is not there.")
+    try expect(try await bench.entries(limit: 0).map(\.key), equals: [], "A portion of none is empty.")
+  }
+
+  static func kindsAreToldApartAndCounted(_ bench: StoreBench) async throws {
+    let kinds: [SetAside.Kind] = [.parked, .held, .parked, .quarantined]
+    for (index, kind) in kinds.enumerated() {
+      try await bench.setAside(StoreBench.entry(.record(StoreBench.game("g\(index)")), kind))
+    }
+    try await bench.setAside(StoreBench.entry(.record(StoreBench.team("t")), .missing))
+    try expect(
+      try await bench.entries(kinds: [.parked, .quarantined]).map(\.key),
+      equals: ["g0", "g2", "g3"].map { .record(StoreBench.game($0)) },
+      "Only entries of the kinds asked for come.")
+    try expect(
+      try await bench.entries(kinds: [.parked], after: .record(StoreBench.game("g0")), limit: 1).map(\.key),
+      equals: [.record(StoreBench.game("g2"))], "A portion is of the kinds asked for.")
+    try expect(try await bench.entries(kinds: []).map(\.key), equals: [], "Of no kind, no entries come.")
+    try await expectCounts(bench, [.parked: 2, .held: 1, .quarantined: 1])
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.removeSetAside([
+        .record(StoreBench.game("g0")), .record(StoreBench.game("never")), .bytes("games", digest: 5),
+      ])
+    }
+    try await expectCounts(bench, [.parked: 1, .held: 1, .quarantined: 1])
+    try expect(try await bench.entries().count, equals: 3, "Removed entries are gone, the others stay.")
+  }
+
+  private static func expectCounts(_ bench: StoreBench, _ wanted: [SetAside.Kind: Int]) async throws {
+    let counts = try await bench.read { snapshot throws(SyncError) in try snapshot.setAsideCounts("games") }
+    try expect(counts.filter { $0.value != 0 }, equals: wanted, "Entries of a type are counted by kind.")
+  }
+
+  static func entriesAreFoundByKey(_ bench: StoreBench) async throws {
+    try await bench.setAside(
+      StoreBench.entry(.record(StoreBench.game("a"))), StoreBench.entry(.record(StoreBench.game("b")), .held),
+      StoreBench.entry(.record(StoreBench.team("a"))), StoreBench.entry(.bytes("games", digest: 3)))
+    let present: [SetAside.Key] = [
+      .record(StoreBench.game("b")), .record(StoreBench.team("a")), .bytes("games", digest: 3),
+    ]
+    let keys = present + [.record(StoreBench.game("c")), .bytes("games", digest: 4)]
+    let found = try await bench.read { snapshot throws(SyncError) in try snapshot.setAside(for: keys) }
+    try expect(Set(found.map(\.key)), equals: Set(present), "The entries of the keys asked for come.")
+    try expect(found.count, equals: 3, "Each entry comes once.")
+  }
+
+  static func parkedEntriesAreFoundByWhatTheyWaitFor(_ bench: StoreBench) async throws {
+    let (s, t, u) = (StoreBench.team("s"), StoreBench.team("t"), StoreBench.team("u"))
+    try await bench.setAside(
+      StoreBench.entry(.record(StoreBench.game("c")), waitsFor: [t]),
+      StoreBench.entry(.record(StoreBench.game("a")), waitsFor: [u, t]),
+      StoreBench.entry(.record(StoreBench.game("b")), waitsFor: [s]),
+      StoreBench.entry(.record(StoreBench.team("x")), waitsFor: [t]),
+      StoreBench.entry(.record(StoreBench.game("h")), .held, waitsFor: [t]),
+      StoreBench.entry(.record(StoreBench.game("v")), waitsFor: [RecordID(type: "venues", key: "t")]))
+    let (found, first, none) = try await bench.write { transaction throws(SyncError) in
+      (
+        try transaction.parked(waitingFor: [t, u], limit: 9).map(\.key),
+        try transaction.parked(waitingFor: [u, t], limit: 2).map(\.key),
+        try transaction.parked(waitingFor: [StoreBench.team("y")], limit: 9).map(\.key)
+      )
+    }
+    let wanted: [SetAside.Key] = [
+      .record(StoreBench.game("a")), .record(StoreBench.game("c")), .record(StoreBench.team("x")),
+    ]
+    try expect(found, equals: wanted, "Parked entries that wait for any of the records come once, by key.")
+    try expect(first, equals: Array(wanted.prefix(2)), "No more come than the limit.")
+    try expect(none, equals: [], "What waits for others stays.")
+    let left = try await bench.write { transaction throws(SyncError) in
+      try transaction.removeSetAside([wanted[0]])
+      return try transaction.parked(waitingFor: [t, u], limit: 9).map(\.key)
+    }
+    try expect(left, equals: Array(wanted.dropFirst()), "A removed entry waits no more.")
+  }
+
+  static func entriesShowNothing(_ bench: StoreBench) async throws {
+    let live = try StoreBench.copy("games", "live", #"{"v":1}"#, version: 2)
+    try await bench.put(live)
+    let update = try StoreBench.copy("games", "live", #"{"v":2}"#, version: 3)
+    let new = try StoreBench.copy("games", "new", #"{"v":2}"#, version: 3)
+    try await bench.setAside(
+      StoreBench.entry(.record(live.id), .parked, .upsert(update)),
+      StoreBench.entry(.record(new.id), .staged, .upsert(new)))
+    try expect(try await bench.records(Query("games")), equals: [live], "What is set aside is not shown.")
+    try expect(try await bench.record(new.id) == nil, "What is set aside is not given by id.")
+    try expect(
+      try await bench.state(live.id)?.version, equals: live.version, "What is set aside changes no version.")
+    try expect(
+      try await bench.keys(Query("games", where: .equal("v", 2))), equals: [],
+      "What is set aside is not found.")
+    try await bench.delete(StoreBench.tombstone("games", "live"))
+    try expect(try await bench.entries().count, equals: 2, "Entries stay until they are removed.")
+  }
+}

@@ -1,0 +1,121 @@
+import SyncConformance
+import SyncModels
+import SyncPorts
+import Synchronization
+
+@testable import InMemoryAdapters
+
+/// A store that breaks one promise, for seeing that the checks notice.
+final class FlawedStore: LocalStore {
+  enum Flaw: String, CaseIterable, Sendable {
+    case keepsWritesOfThrowingBody, ignoresFences, givesLeaseToAll, renewsLostLeases, givesUpWhenCancelled
+    case forgetsDeletionsOfUnknownRecords, countsOwnReferences, showsWhatIsSetAside, countsUpToTheLimit
+    case sortsKeysAsStrings, roundsIntegers, losesReasons, listsByOneKindOnly, marksNothing, mixesEmptyWithNil
+    case clearsAllMarks, touchesNothing, seesPayloadsAlike, parksForever, movesOnUnderReads, showsUncommitted
+
+    /// The check that notices.
+    var check: LocalStoreCheck {
+      switch self {
+      case .keepsWritesOfThrowingBody: .throwingBodyLeavesNothing
+      case .ignoresFences: .lostLeaseCannotWrite
+      case .givesLeaseToAll: .leaseHasOneHolder
+      case .renewsLostLeases: .lostLeaseCannotBeRenewed
+      case .givesUpWhenCancelled: .cancelledTaskCompletesItsWrite
+      case .forgetsDeletionsOfUnknownRecords: .deletionOfUnknownRecordIsRemembered
+      case .countsOwnReferences: .referencesByOthersAreTold
+      case .showsWhatIsSetAside: .entriesShowNothing
+      case .countsUpToTheLimit: .limitsAndPortions
+      case .sortsKeysAsStrings: .keysCompareByBytes
+      case .roundsIntegers: .equalComparesExactlyWithinAType
+      case .losesReasons: .everyKindAndChangeComesBack
+      case .listsByOneKindOnly: .kindsAreToldApartAndCounted
+      case .marksNothing: .marksTellWhatAListingHeld
+      case .mixesEmptyWithNil: .valuesComeBack
+      case .clearsAllMarks: .marksTellWhatAListingHeld
+      case .touchesNothing: .touchWritesVersionAndTag
+      case .seesPayloadsAlike: .statesTellWhatAMergeNeeds
+      case .parksForever: .parkedEntriesAreFoundByWhatTheyWaitFor
+      case .movesOnUnderReads: .readSeesOneUnchangingState
+      case .showsUncommitted: .readSeesNothingUncommitted
+      }
+    }
+  }
+
+  private let flaw: Flaw
+  private let base: InMemoryStore
+  private let uncommitted = UncommittedCopies()
+
+  init(_ flaw: Flaw, identity: String, leaseClock: @escaping @Sendable () -> Timestamp) {
+    self.flaw = flaw
+    base = InMemoryStore(identity: identity, leaseClock: leaseClock)
+  }
+
+  func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
+
+  func read<R: Sendable>(
+    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    if flaw == .movesOnUnderReads || flaw == .showsUncommitted {
+      return try body(UnsteadySnapshot(of: base, and: uncommitted))
+    }
+    // A snapshot with a flaw needs a transaction under it; what is read is not changed by it.
+    return try await base.write(.app) { transaction throws(SyncError) in
+      try body(FlawedTransaction(flaw: flaw, base: transaction))
+    }
+  }
+
+  func write<R: Sendable>(
+    _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    if flaw == .givesUpWhenCancelled && Task.isCancelled { throw SyncError(.cancelled, during: "writing") }
+    let authority = flaw == .ignoresFences ? .app : authority
+    let result = try await base.write(authority) { transaction throws(SyncError) in
+      do throws(SyncError) {
+        let flawed = FlawedTransaction(flaw: flaw, base: transaction, uncommitted: uncommitted)
+        return Result<R, SyncError>.success(try body(flawed))
+      } catch {
+        guard flaw == .keepsWritesOfThrowingBody else { throw error }
+        return .failure(error)
+      }
+    }
+    return try result.get()
+  }
+
+  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+    do throws(SyncError) {
+      return try await base.acquireLease(for: duration)
+    } catch {
+      guard flaw == .givesLeaseToAll else { throw error }
+      return Lease(fence: .max, expiresAt: Timestamp(milliseconds: 0))
+    }
+  }
+
+  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
+    flaw == .renewsLostLeases ? lease : try await base.renew(lease, for: duration)
+  }
+
+  func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
+}
+
+/// How many copies a transaction under way has put.
+final class UncommittedCopies: Sendable {
+  private let number = Mutex(0)
+  var count: Int { number.withLock { $0 } }
+  func add(_ copies: Int) { number.withLock { $0 += copies } }
+}
+
+/// A snapshot that counts what is in the store now, and what somebody is about to commit.
+private final class UnsteadySnapshot: MemorySnapshot {
+  private let store: InMemoryStore
+  private let uncommitted: UncommittedCopies
+
+  init(of store: InMemoryStore, and uncommitted: UncommittedCopies) {
+    self.store = store
+    self.uncommitted = uncommitted
+    super.init(identity: "unsteady", state: StoreState())
+  }
+
+  override func count(_ query: Query) throws(SyncError) -> Int {
+    store.records(of: query.type).count + uncommitted.count
+  }
+}

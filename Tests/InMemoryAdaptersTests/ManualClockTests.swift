@@ -1,0 +1,114 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+import Testing
+
+@Suite("A manual clock", .timeLimit(.minutes(10)))
+struct ManualClockTests {
+  let clock = ManualClock(timestamp: Timestamp(milliseconds: 1000))
+
+  @Test func wakesASleeperWhenItsTimeHasCome() async throws {
+    async let slept: Void = clock.sleep(for: .seconds(5))
+    #expect(await clock.nextSleep() == .seconds(5))
+    clock.advance(by: .seconds(4))
+    #expect(clock.sleepers == 1)
+    clock.advance(by: .seconds(1))
+    try await slept
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test func tellsASleepThatBeginsLater() async throws {
+    async let length = clock.nextSleep()
+    async let slept: Void = clock.sleep(for: .seconds(3))
+    #expect(await length == .seconds(3))
+    clock.advance(by: .seconds(3))
+    try await slept
+  }
+
+  @Test func doesNotPutAnyoneToSleepForNothing() async throws {
+    try await clock.sleep(until: clock.now)
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test func endsACancelledSleepAtOnce() async {
+    await withTaskGroup(of: Bool.self) { group in
+      group.addTask { [clock] in
+        do {
+          try await clock.sleep(for: .seconds(1))
+          return false
+        } catch {
+          return error is CancellationError
+        }
+      }
+      _ = await clock.nextSleep()
+      group.cancelAll()
+      #expect(await group.next() == true)
+    }
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test func endsASleepOfACancelledTaskBeforeItBegins() async {
+    await withTaskGroup(of: Void.self) { group in
+      group.cancelAll()
+      group.addTask { [clock] in
+        await #expect(throws: CancellationError.self) { try await clock.sleep(for: .seconds(1)) }
+      }
+    }
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test func passesOverSleepsThatHaveEnded() async throws {
+    async let first: Void = clock.sleep(for: .seconds(1))
+    #expect(await clock.nextSleep() == .seconds(1))
+    async let second: Void = clock.sleep(for: .seconds(2))
+    while clock.sleepers < 2 { await Task.yield() }
+    clock.advance(by: .seconds(2))
+    try await first
+    try await second
+    async let third: Void = clock.sleep(for: .seconds(3))
+    #expect(await clock.nextSleep() == .seconds(3))
+    clock.advance(by: .seconds(3))
+    try await third
+  }
+
+  @Test func stampsTheTimeItWasToldAndMovesItOn() {
+    clock.advance(by: .milliseconds(500))
+    #expect(clock.timestamp == Timestamp(milliseconds: 1500))
+    clock.timestamp = Timestamp(milliseconds: 7)
+    clock.advance(by: .milliseconds(1))
+    #expect(clock.timestamp == Timestamp(milliseconds: 8))
+    #expect(clock.now.offset == .milliseconds(501))
+  }
+}
+
+@Suite("An event recorder", .timeLimit(.minutes(10)))
+struct EventRecorderTests {
+  private static func isStart(_ event: SyncEvent) -> Bool {
+    if case .started = event { true } else { false }
+  }
+
+  @Test func findsAnEventThatCameBefore() async {
+    let recorder = EventRecorder()
+    recorder.receive(.started(fence: 1))
+    #expect(await recorder.wait(for: Self.isStart) != nil)
+    #expect(recorder.events.count == 1)
+  }
+
+  @Test func waitsForAnEventThatComesLater() async {
+    let recorder = EventRecorder()
+    async let event = recorder.wait(for: Self.isStart)
+    recorder.receive(.lost(1))
+    recorder.receive(.started(fence: 7))
+    guard case .started(fence: 7)? = await event else { return #expect(Bool(false), "Another event came.") }
+  }
+
+  @Test func stopsWaitingWhenCancelled() async {
+    let recorder = EventRecorder()
+    let found = await withTaskGroup(of: Bool.self) { group in
+      group.addTask { await recorder.wait(for: Self.isStart) != nil }
+      group.cancelAll()
+      return await group.next()
+    }
+    #expect(found == false)
+  }
+}

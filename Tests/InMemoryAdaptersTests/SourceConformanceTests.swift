@@ -1,0 +1,111 @@
+import InMemoryAdapters
+import SyncConformance
+import SyncModels
+import Synchronization
+import Testing
+
+@Suite("The remote in memory", .timeLimit(.minutes(10)))
+struct SourceConformanceTests {
+  @Test(arguments: RemoteKind.allCases, SourceCheck.allCases)
+  func keepsThePromisesOfASource(_ kind: RemoteKind, _ check: SourceCheck) async throws {
+    let outcome = try await check.run(on: World(kind.configuration).harness())
+    guard case .skipped(let reason) = outcome else { return }
+    #expect(kind.inapplicable.contains(check), "\(reason)")
+    try Test.cancel("\(reason)")
+  }
+}
+
+/// The kinds of remotes that there are to be checked.
+enum RemoteKind: String, CaseIterable, Sendable {
+  case privateZone, movingPrivateZone, publicDatabase, timestampedCollection, coarseClock, fullOnly,
+    movingFullOnly
+
+  /// The checks that this kind, by its own word, cannot be put to: no other may be skipped.
+  var inapplicable: Set<SourceCheck> {
+    switch self {
+    case .privateZone, .timestampedCollection, .coarseClock: [.lookupGivesCurrentCopies]
+    case .movingPrivateZone: []
+    case .publicDatabase:
+      [.resumablePassGoesOnInAnotherProcess, .totalCountsTheListing, .deletionComesAsTombstone]
+    case .fullOnly: [.lookupGivesCurrentCopies, .deletionComesAsTombstone]
+    case .movingFullOnly: [.lookupGivesCurrentCopies, .deletionComesAsTombstone, .versionsRise]
+    }
+  }
+
+  var configuration: InMemoryRemote.Configuration {
+    var configuration: InMemoryRemote.Configuration
+    switch self {
+    case .privateZone: configuration = .privateZone
+    case .movingPrivateZone:
+      configuration = .privateZone
+      configuration.listing = .moving
+      configuration.supportsLookup = true
+    case .publicDatabase:
+      configuration = .publicDatabase()
+      configuration.supportsLookup = true
+    case .timestampedCollection: configuration = .timestampedCollection()
+    case .coarseClock:
+      configuration = .timestampedCollection(overlap: .seconds(10))
+      configuration.timeGranularity = .seconds(3)
+      configuration.listing = .snapshot
+      configuration.maximumPageSize = 3
+    case .fullOnly: configuration = .fullOnly
+    case .movingFullOnly:
+      configuration = .fullOnly
+      configuration.listing = .moving
+      configuration.versions = .latestFetched
+    }
+    return configuration
+  }
+}
+
+/// A remote, the clock it runs by, and what was done to it.
+final class World: Sendable {
+  let clock = ManualClock()
+  let remote: InMemoryRemote
+  private let journal = Mutex<[@Sendable (World) -> Void]>([])
+
+  init(_ configuration: InMemoryRemote.Configuration) {
+    remote = InMemoryRemote(configuration: configuration, clock: clock)
+  }
+
+  func act(_ deed: @escaping @Sendable (World) -> Void) {
+    journal.withLock { $0.append(deed) }
+    deed(self)
+  }
+
+  /// Another world to which the same was done, as another process makes it of the same data.
+  func again() -> World {
+    let world = World(remote.configuration)
+    for deed in journal.withLock({ $0 }) { deed(world) }
+    return world
+  }
+
+  func harness() -> SourceHarness {
+    let type = SourceHarness.entity.type
+    var harness = SourceHarness(
+      source: remote,
+      upsert: { key, value in
+        self.act { world in
+          world.clock.advance(by: .milliseconds(1))
+          world.remote.upsert(type, key, #"{"value":\#(value)}"#)
+        }
+      },
+      delete: { key in
+        self.act { world in
+          world.clock.advance(by: .milliseconds(1))
+          world.remote.delete(type, key)
+        }
+      })
+    harness.reopen = { self.again().remote }
+    harness.settle = { self.act { $0.clock.advance(by: .seconds(60)) } }
+    harness.putPoison = { bytes in self.act { $0.remote.upsert(type, "poison", bytes) } }
+    harness.voidTokens = { self.act { $0.remote.expireTokens() } }
+    harness.beginUpsert = { key, value in
+      let change = self.remote.prepareUpsert(type, key, #"{"value":\#(value)}"#)
+      self.clock.advance(by: .seconds(1))
+      return { change.commit() }
+    }
+    return harness
+  }
+}
