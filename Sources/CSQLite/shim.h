@@ -1,0 +1,137 @@
+#pragma once
+
+// What Swift cannot say itself: variadic functions, macros that are casts, and file locks.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Open-file-description locks, where the headers hide them.
+#if defined(__linux__)
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 36
+#endif
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 37
+#endif
+#elif defined(__APPLE__)
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 90
+#endif
+#ifndef F_OFD_GETLK
+#define F_OFD_GETLK 92
+#endif
+#endif
+
+/// Sets a switch of a connection.
+static inline int csqlite_configure(sqlite3 *connection, int option, int value) {
+  return sqlite3_db_config(connection, option, value, (int *)0);
+}
+
+/// Binds text that SQLite copies. An empty text has no address, which SQLite would take for NULL.
+static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return sqlite3_bind_text(statement, index, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT);
+}
+
+/// Binds bytes that SQLite copies.
+static inline int csqlite_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
+/// Binds text that stays where it is until the statement is reset.
+static inline int csqlite_bind_borrowed_text(
+    sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return sqlite3_bind_text(statement, index, bytes ? (const char *)bytes : "", count, SQLITE_STATIC);
+}
+
+/// Binds bytes that stay where they are until the statement is reset.
+static inline int csqlite_bind_borrowed_blob(
+    sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_STATIC);
+}
+
+/// Compares a row's text or blob with bytes, as `memcmp` does; NULL comes before all.
+static inline int csqlite_compare_column(sqlite3_stmt *statement, int column, const void *bytes, int count) {
+  // As a blob: a text would be copied to end with a zero.
+  const void *stored = sqlite3_column_blob(statement, column);
+  int stored_count = sqlite3_column_bytes(statement, column);
+  int shared = stored_count < count ? stored_count : count;
+  int order = shared > 0 ? memcmp(stored, bytes, (size_t)shared) : 0;
+  return order ? order : stored_count - count;
+}
+
+/// Gives text back from a function; SQLite copies it.
+static inline void csqlite_result_text(sqlite3_context *context, const void *bytes, int count) {
+  sqlite3_result_text(context, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT);
+}
+
+/// Gives bytes back from a function; SQLite copies them.
+static inline void csqlite_result_blob(sqlite3_context *context, const void *bytes, int count) {
+  sqlite3_result_blob(context, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+}
+
+/// Opens a file that its owner alone may read, creating it where it is missing; the negated errno on failure.
+static inline int csqlite_open_private(const char *path) {
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  return file >= 0 ? file : -errno;
+}
+
+static inline void csqlite_close(int file) { close(file); }
+
+static inline int csqlite_process_id(void) { return (int)getpid(); }
+
+/// 0 for what is missing, 1 for a regular file, 2 for a directory, 3 for anything else.
+static inline int csqlite_kind_of_path(const char *path) {
+  struct stat status;
+  if (stat(path, &status) != 0) return 0;
+  if (S_ISREG(status.st_mode)) return 1;
+  return S_ISDIR(status.st_mode) ? 2 : 3;
+}
+
+/// Whether a file exists and holds nothing, or does not exist.
+static inline int csqlite_is_empty(const char *path) {
+  struct stat status;
+  return stat(path, &status) != 0 || status.st_size == 0;
+}
+
+static inline int csqlite_is_writable(const char *path) { return access(path, W_OK) == 0; }
+
+static inline int csqlite_is_readable(const char *path) { return access(path, R_OK) == 0; }
+
+/// How many names a file has; 0 for what is missing.
+static inline long csqlite_link_count(const char *path) {
+  struct stat status;
+  return stat(path, &status) != 0 ? 0 : (long)status.st_nlink;
+}
+
+/// The path without symbolic links, to be freed; NULL for what is missing.
+static inline char *csqlite_real_path(const char *path) { return realpath(path, (char *)0); }
+
+static inline void csqlite_free(char *memory) { free(memory); }
+
+/// Locks one byte of a file for as long as the file stays open; 0, or an errno.
+static inline int csqlite_lock_byte(int file, long long offset) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = (off_t)offset;
+  lock.l_len = 1;
+  return fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+/// Whether another open file holds a lock on a byte; the negated errno when that cannot be found out.
+static inline int csqlite_is_byte_locked(int file, long long offset) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = (off_t)offset;
+  lock.l_len = 1;
+  if (fcntl(file, F_OFD_GETLK, &lock) != 0) return -errno;
+  return lock.l_type == F_UNLCK ? 0 : 1;
+}

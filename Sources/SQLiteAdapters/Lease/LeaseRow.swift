@@ -1,0 +1,89 @@
+#if SQLite
+  import CSQLite
+  import SyncModels
+  import SyncPorts
+
+  /// The lease as the file has it.
+  struct LeaseRow {
+    var fence: Int64
+    /// The process that holds it, or held it last.
+    var holder: String?
+    /// Whether the holder could lock its byte, so that an unlocked one means that it is dead.
+    var hasFileLock: Bool
+    /// When it ends; `nil` once it was given back.
+    var expiresAt: Timestamp?
+  }
+
+  extension Connection {
+    func leaseRow() throws(SyncError) -> LeaseRow {
+      let statement = try statement("SELECT fence, holder, has_file_lock, expires_at FROM lease")
+      defer { statement.reset() }
+      guard try statement.step() else {
+        throw SyncError(.storeUnreadable, during: "reading the lease", "The store has no lease row.")
+      }
+      return LeaseRow(
+        fence: statement.integer(0), holder: statement.optionalText(1),
+        hasFileLock: statement.integer(2) != 0,
+        expiresAt: statement.isNull(3) ? nil : Timestamp(microseconds: statement.integer(3)))
+    }
+
+    func setLeaseRow(_ row: LeaseRow) throws(SyncError) {
+      let statement = try statement(
+        "UPDATE lease SET fence = ?, holder = ?, has_file_lock = ?, expires_at = ?")
+      try statement.bind(row.fence, at: 1)
+      try statement.bind(row.holder, at: 2)
+      try statement.bind(Int64(row.hasFileLock ? 1 : 0), at: 3)
+      if let end = row.expiresAt {
+        try statement.bind(end.microseconds, at: 4)
+      } else {
+        try statement.bindNull(at: 4)
+      }
+      try statement.run()
+    }
+
+    /// Refuses a lease that somebody took over, or that was given back. Belongs inside the transaction that it allows.
+    func demand(_ authority: WriteAuthority) throws(SyncError) {
+      guard case .lease(let lease) = authority else { return }
+      let row = try leaseRow()
+      guard row.fence == lease.fence, row.expiresAt != nil else {
+        throw SyncError(
+          .leaseLost, during: "writing under lease \(lease.fence)",
+          row.fence == lease.fence
+            ? "The lease has been given back."
+            : "The store's last lease is \(row.fence): another sync took over.")
+      }
+    }
+
+    /// Takes the lease, and returns the locked file that shows that its holder lives.
+    func takeLease(
+      for duration: Duration, now: Timestamp, storePath: String
+    ) throws(SyncError) -> (Lease, LeaseFile?) {
+      try transaction(.write) { () throws(SyncError) in
+        let row = try leaseRow()
+        let file = LeaseFile(besideStore: storePath)
+        if let end = row.expiresAt, now < end, !row.isHolderDead(accordingTo: file) {
+          throw SyncError(
+            .syncAlreadyInProgress, during: "taking the lease",
+            """
+            \(row.holder ?? "Another process") is syncing into this store; its lease lasts for another \
+            \(end.duration(since: now)) unless it is renewed or given back.
+            """)
+        }
+        let lease = Lease(fence: row.fence + 1, expiresAt: now + duration)
+        let isLocked = file?.lock(lease.fence) ?? false
+        try setLeaseRow(
+          LeaseRow(
+            fence: lease.fence, holder: "process \(csqlite_process_id())", hasFileLock: isLocked,
+            expiresAt: lease.expiresAt))
+        return (lease, isLocked ? file : nil)
+      }
+    }
+  }
+
+  extension LeaseRow {
+    /// Whether the holder's lock is gone, and with it the holder.
+    fileprivate func isHolderDead(accordingTo file: LeaseFile?) -> Bool {
+      hasFileLock && file?.isLocked(fence) == false
+    }
+  }
+#endif

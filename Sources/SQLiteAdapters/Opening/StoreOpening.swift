@@ -1,0 +1,207 @@
+#if SQLite
+  import CSQLite
+  import SyncModels
+
+  /// Opens connections to a store's file, and checks first that it is one.
+  struct StoreOpening: Sendable {
+    let path: String
+    let configuration: SQLiteStore.Configuration
+    let migrations: [Migration]
+
+    // The log is copied into the file when it has grown to 64 MiB, and cut back to that after a burst. Pages of indexes are changed
+    // again and again, and are copied once each time: with random ids, that is most of what is written (Docs/Performance.md).
+    private static let checkpointPages = 16384
+    private static let logLimit = 64 << 20
+
+    init(path: String, configuration: SQLiteStore.Configuration, migrations: [Migration]) throws(SyncError) {
+      guard !path.isEmpty, !path.utf8.contains(0) else {
+        throw SyncError(
+          .invalidConfiguration, during: "opening the store", "The path is empty or has a NUL in it.")
+      }
+      // Some names mean something else to SQLite; none of them has a slash.
+      self.path = Self.resolved(path.utf8.first == UInt8(ascii: "/") ? path : "./" + path)
+      self.configuration = configuration
+      self.migrations = migrations
+    }
+
+    /// The connection that writes: the first one, which checks the file or makes it.
+    func openWriter() throws(SyncError) -> Connection {
+      let isMissing = try checkPath()
+      if !isMissing { try checkPermission() }
+      let connection = try isMissing ? create() : open()
+      // Whatever the checks find, a file that is refused stays as it is.
+      connection.setCheckpointsOnClose(false)
+      let label = try untilNotBusy { () throws(SyncError) in
+        // In one transaction: another process may be making the store between two looks.
+        try connection.transaction(.read) { () throws(SyncError) in try connection.label() }
+      }
+      try check(label)
+      if !connection.isReadOnly {
+        if label.version < migrations.count {
+          // It cannot be changed inside a transaction, and says that it is busy without waiting.
+          try untilNotBusy { () throws(SyncError) in try connection.execute("PRAGMA journal_mode = WAL") }
+          try connection.migrate(by: migrations)
+        }
+        connection.setCheckpointsOnClose(true)
+      } else if label.version < migrations.count {
+        throw SyncError(
+          .storeReadOnly, during: "opening the store",
+          label.version == 0
+            ? "There is no store in \(path) yet: it is empty, or just being made."
+            : "The store has an older layout and cannot be written, so it cannot be brought up to date.")
+      }
+      try settle(connection)
+      return connection
+    }
+
+    /// A connection that only reads. The writer's has been opened before.
+    func openReader() throws(SyncError) -> Connection {
+      let connection = try open()
+      try settle(connection)
+      try connection.execute("PRAGMA query_only = 1")
+      return connection
+    }
+
+    // MARK: Checks
+
+    /// The path without symbolic links: the files beside the store are found by its one name.
+    private static func resolved(_ path: String) -> String {
+      guard let real = csqlite_real_path(path) else { return path }
+      defer { csqlite_free(real) }
+      return String(cString: real)
+    }
+
+    /// Whether the file has to be made.
+    private func checkPath() throws(SyncError) -> Bool {
+      switch csqlite_kind_of_path(path) {
+      case 1: return false
+      case 0: break
+      default:
+        throw SyncError(.storeUnreadable, during: "opening the store", "\(path) is not a regular file.")
+      }
+      if configuration.isReadOnly {
+        throw SyncError(
+          .storeFailure, during: "opening the store",
+          "There is no store at \(path), and it was to be read only.")
+      }
+      guard csqlite_kind_of_path(directory) == 2 else {
+        throw SyncError(
+          .storeFailure, during: "opening the store",
+          "The directory \(directory) does not exist; create it first.")
+      }
+      return true
+    }
+
+    /// Refuses what SQLite would open, and fail at later without saying why.
+    private func checkPermission() throws(SyncError) {
+      guard csqlite_is_readable(path) != 0 else {
+        throw SyncError(
+          .storeUnreadable, during: "opening the store",
+          "\(path) cannot be read; it belongs to somebody else, or its permissions forbid it.")
+      }
+      guard csqlite_link_count(path) <= 1 else {
+        // The log and the lease lie beside one of the names, and whoever comes by another would not find them.
+        throw SyncError(
+          .storeUnreadable, during: "opening the store",
+          "\(path) has more than one name (hard links); a store needs to have one.")
+      }
+      guard !configuration.isReadOnly else { return }
+      for place in [path, directory] where csqlite_is_writable(place) == 0 {
+        throw SyncError(
+          .storeReadOnly, during: "opening the store",
+          "\(place) cannot be written; make it writable, or open the store to be read only.")
+      }
+    }
+
+    private func check(_ label: Connection.Label) throws(SyncError) {
+      if label.applicationID == 0, label.version == 0, label.isEmpty { return }
+      guard label.applicationID == Connection.applicationID else {
+        throw SyncError(
+          .storeUnreadable, during: "opening the store",
+          "\(path) is a database of another application; it was not touched.")
+      }
+      guard label.version <= migrations.count else {
+        throw SyncError(
+          .storeNewer, during: "opening the store",
+          """
+          \(path) has layout \(label.version) and this version of the library knows \(migrations.count): \
+          update the app. The store was not touched.
+          """)
+      }
+    }
+
+    /// The directory that the store's files are in.
+    private var directory: String {
+      let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
+      return end == path.startIndex ? "/" : String(path[..<end])
+    }
+
+    // MARK: Connections
+
+    private func create() throws(SyncError) -> Connection {
+      // SQLite takes the new files' permissions from this one, so they are private from their first moment.
+      let lease = LeaseFile.path(besideStore: path)
+      guard LeaseFile(besideStore: path) != nil else {
+        throw SyncError(
+          .storeReadOnly, during: "creating the store", "No file can be created in \(directory).")
+      }
+      return try connection(
+        flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options: "?modeof=" + Self.escaped(lease))
+    }
+
+    private func open() throws(SyncError) -> Connection {
+      guard configuration.isReadOnly else { return try connection(flags: SQLITE_OPEN_READWRITE, options: "") }
+      let connection = try connection(
+        flags: SQLITE_OPEN_READONLY, options: isOnReadOnlyMedium ? "?immutable=1" : "")
+      connection.setCheckpointsOnClose(false)
+      return connection
+    }
+
+    /// Whether nobody can be writing: readers of a log need a file beside it, which cannot be made here.
+    private var isOnReadOnlyMedium: Bool {
+      csqlite_is_writable(directory) == 0
+        && csqlite_kind_of_path(path + "-shm") == 0 && csqlite_is_empty(path + "-wal") != 0
+    }
+
+    private func connection(flags: Int32, options: String) throws(SyncError) -> Connection {
+      try Connection(
+        uri: "file:" + Self.escaped(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
+    }
+
+    private func settle(_ connection: Connection) throws(SyncError) {
+      try connection.execute("PRAGMA synchronous = NORMAL")
+      try connection.execute("PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024))")
+      guard !connection.isReadOnly else { return }
+      _ = try connection.value("PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
+      _ = try connection.value("PRAGMA journal_size_limit = \(Self.logLimit)")
+    }
+
+    /// Tries again for as long as the busy timeout says, where SQLite itself does not wait.
+    private func untilNotBusy<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R {
+      let end = ContinuousClock.now + configuration.busyTimeout
+      while true {
+        do {
+          return try body()
+        } catch {
+          guard error.code == .storeBusy, ContinuousClock.now < end else { throw error }
+          _ = sqlite3_sleep(5)
+        }
+      }
+    }
+
+    /// A path as a URI has it.
+    private static func escaped(_ path: String) -> String {
+      let digits = Array("0123456789ABCDEF".utf8)
+      var bytes: [UInt8] = []
+      for byte in path.utf8 {
+        switch byte {
+        case UInt8(ascii: "%"), UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "&"), UInt8(ascii: "="):
+          bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        default:
+          bytes.append(byte)
+        }
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+  }
+#endif

@@ -1,0 +1,88 @@
+#if SQLite
+  import SyncModels
+
+  /// A query as SQL: the text says what is asked, the parameters say for which values.
+  struct CompiledQuery {
+    var sql: String
+    var parameters: [Parameter]
+    /// A condition that SQL cannot express within SQLite's limits, to be applied to the rows; then no limit is in the SQL.
+    var residual: Condition?
+
+    /// What a query selects.
+    enum Purpose {
+      case records
+      case count
+    }
+
+    init(_ query: Query, in table: EntityTable, for purpose: Purpose = .records) {
+      var compiler = ConditionCompiler(table)
+      var clauses = ["payload IS NOT NULL"]
+      if let condition = query.condition {
+        let clause = compiler.sql(condition)
+        if compiler.isTooMuch {
+          compiler = ConditionCompiler(table)
+          residual = condition
+        } else {
+          clauses.append(clause)
+        }
+      }
+      parameters = compiler.parameters
+      if let key = query.afterKey {
+        clauses.append("id > ?")
+        parameters.append(.text(key))
+      }
+      let rows = "FROM \(table.name) WHERE \(clauses.joined(separator: " AND "))"
+      if purpose == .count, residual == nil {
+        sql = "SELECT count(*) \(rows)"
+        return
+      }
+      var order: [String] = []
+      var names = ConditionCompiler(table)
+      for field in query.order {
+        order.append(names.value(field.field) + (field.isDescending ? " DESC" : ""))
+      }
+      parameters += names.parameters
+      sql = "SELECT \(table.recordColumns) \(rows) ORDER BY \((order + ["id"]).joined(separator: ", "))"
+      if residual == nil, let limit = query.limit {
+        sql += " LIMIT ?"
+        parameters.append(.number(Int64(max(0, limit))))
+      }
+    }
+  }
+
+  extension Statement {
+    func bind(_ parameters: [Parameter]) throws(SyncError) {
+      for (place, parameter) in parameters.enumerated() {
+        let index = Int32(place + 1)
+        switch parameter {
+        case .field(let value): try bind(value, at: index)
+        case .text(let text): try bind(text, at: index)
+        case .number(let number): try bind(number, at: index)
+        case .bytes(let bytes): try bind(bytes, at: index)
+        }
+      }
+    }
+
+    /// The record in a row of ``EntityTable/recordColumns``.
+    func record(of table: EntityTable) -> Record {
+      let payload = Payload(bytes(6))
+      var fields: [FieldValue] = []
+      if table.hasAllFields {
+        fields.reserveCapacity(table.entity.fields.count)
+        for place in 0..<table.entity.fields.count { fields.append(fieldValue(Int32(7 + place))) }
+      } else {
+        fields = FieldLifter(table.entity.storedFields).values(in: payload)
+      }
+      return Record(
+        id: RecordID(type: table.entity.type, key: text(0)), version: version(1), entityTag: optionalText(4),
+        schemaVersion: Int(integer(5)), payload: payload, fields: fields)
+    }
+
+    /// The version in three columns.
+    func version(_ column: Int32) -> Version {
+      Version(
+        epoch: integer(column), sequence: integer(column + 1),
+        modifiedAt: Timestamp(microseconds: integer(column + 2)))
+    }
+  }
+#endif

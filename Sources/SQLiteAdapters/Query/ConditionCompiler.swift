@@ -1,0 +1,159 @@
+#if SQLite
+  import SyncModels
+
+  /// A value for a parameter of a query.
+  enum Parameter {
+    case field(FieldValue)
+    case text(String)
+    case number(Int64)
+    case bytes([UInt8])
+  }
+
+  /// Turns a condition into SQL with bound values.
+  ///
+  /// SQL has three truth values and conditions have two. Unknown may stand for false under AND and OR; only below NOT does it make a
+  /// difference, and there `IS NOT TRUE` takes both for false.
+  struct ConditionCompiler {
+    let table: EntityTable
+    private(set) var parameters: [Parameter] = []
+    /// Set when SQL would become too deep or too long for SQLite's limits: the condition has to be evaluated here.
+    private(set) var isTooMuch = false
+
+    // SQLite's parser keeps a hundred states, and each level of parentheses takes some.
+    private static let maximumDepth = 16
+    private static let maximumParameters = 4000
+    // Operands in one chain; SQLite allows expressions a thousand deep, and a chain is as deep as it is long.
+    private static let chain = 200
+    private static let shortList = 100
+
+    init(_ table: EntityTable) {
+      self.table = table
+    }
+
+    mutating func sql(_ condition: Condition, depth: Int = 0) -> String {
+      guard depth < Self.maximumDepth, parameters.count < Self.maximumParameters else {
+        isTooMuch = true
+        return "0"
+      }
+      switch condition {
+      case .equal(let field, let value): return equal(field, value)
+      case .isIn(let field, let values): return isIn(field, values)
+      case .within(let field, let lower, let upper): return within(field, lower, upper)
+      case .all(let conditions):
+        var operands: [String] = []
+        for operand in Self.flattened(all: conditions) { operands.append(sql(operand, depth: depth + 1)) }
+        return joined(operands, by: " AND ", none: "1")
+      case .any(let conditions):
+        var operands: [String] = []
+        for operand in Self.flattened(any: conditions) { operands.append(sql(operand, depth: depth + 1)) }
+        return joined(operands, by: " OR ", none: "0")
+      case .not(.not(let condition)): return sql(condition, depth: depth)
+      case .not(let condition): return "(\(sql(condition, depth: depth + 1)) IS NOT TRUE)"
+      }
+    }
+
+    private static func flattened(all conditions: [Condition]) -> [Condition] {
+      conditions.flatMap { condition in
+        if case .all(let inner) = condition { flattened(all: inner) } else { [condition] }
+      }
+    }
+
+    private static func flattened(any conditions: [Condition]) -> [Condition] {
+      conditions.flatMap { condition in
+        if case .any(let inner) = condition { flattened(any: inner) } else { [condition] }
+      }
+    }
+
+    private func joined(_ operands: [String], by word: String, none: String) -> String {
+      guard operands.count > 1 else { return operands.first ?? none }
+      if operands.count <= Self.chain { return "(" + operands.joined(separator: word) + ")" }
+      let chains = stride(from: 0, to: operands.count, by: Self.chain).map { start in
+        "(" + operands[start..<min(start + Self.chain, operands.count)].joined(separator: word) + ")"
+      }
+      return joined(chains, by: word, none: none)
+    }
+
+    // MARK: Comparisons
+
+    /// The SQL for a field's value. It may occur more than once in a comparison, and binds the field's name each time.
+    mutating func value(_ field: FieldName) -> String {
+      if let column = table.column(of: field) { return column }
+      parameters.append(.text(field.rawValue))
+      return "\(FieldFunction.field)(payload, ?, \(table.entity.storedField(field).isKey ? 1 : 0))"
+    }
+
+    private mutating func comparison(_ field: FieldName, _ comparison: String, _ wanted: FieldValue) -> String
+    {
+      let value = value(field)
+      parameters.append(.field(wanted))
+      return "\(value) \(comparison) ?"
+    }
+
+    private mutating func equal(_ field: FieldName, _ wanted: FieldValue) -> String {
+      if case .null = wanted { return "\(value(field)) IS NULL" }
+      // Not-a-number is bound as NULL, which equals nothing, as it should.
+      return comparison(field, "=", wanted)
+    }
+
+    private mutating func isIn(_ field: FieldName, _ wanted: [FieldValue]) -> String {
+      let values = wanted.filter { $0.rank != 0 }
+      var operands: [String] = []
+      if wanted.contains(.null) { operands.append(equal(field, .null)) }
+      if values.count > Self.shortList {
+        let value = value(field)
+        parameters += [.number(Int64(values.count)), .bytes(ValueList.encode(values))]
+        operands.append(
+          """
+          \(value) IN (WITH RECURSIVE place(n) AS \
+          (SELECT 0 UNION ALL SELECT n + 1 FROM place WHERE n + 1 < ?) \
+          SELECT \(FieldFunction.item)(?, n) FROM place)
+          """)
+      } else if !values.isEmpty {
+        let value = value(field)
+        parameters += values.map { .field($0) }
+        operands.append("\(value) IN (\(values.map { _ in "?" }.joined(separator: ", ")))")
+      }
+      return joined(operands, by: " OR ", none: "0")
+    }
+
+    private mutating func within(
+      _ field: FieldName, _ lower: Condition.Bound?, _ upper: Condition.Bound?
+    ) -> String {
+      guard let some = lower ?? upper else { return "1" }
+      // Only numbers, strings and booleans have an order that a range can mean, each among themselves.
+      guard some.value.isComparable(with: some.value), some.value.isComparable(with: (upper ?? some).value)
+      else { return "0" }
+      var operands: [String] = []
+      if let lower {
+        operands.append(comparison(field, lower.isIncluded ? ">=" : ">", lower.value))
+      } else {
+        operands.append("\(value(field)) >= \(Self.start(of: some.value))")
+      }
+      if let upper {
+        operands.append(comparison(field, upper.isIncluded ? "<=" : "<", upper.value))
+      } else {
+        operands.append("\(value(field)) < \(Self.end(of: some.value))")
+      }
+      return joined(operands, by: " AND ", none: "1")
+    }
+
+    /// Where a value's JSON type begins in SQLite's order.
+    private static func start(of value: FieldValue) -> String {
+      switch value {
+      case .string: "''"
+      case .boolean: "x''"
+      // Only nulls come before numbers, so this is for the planner, which takes a range with one end for a large one.
+      default: "-9e999"
+      }
+    }
+
+    /// Where the next JSON type begins.
+    private static func end(of value: FieldValue) -> String {
+      switch value {
+      case .string: "x''"
+      case .boolean: "x'02'"
+      default: "''"
+      }
+    }
+  }
+#endif

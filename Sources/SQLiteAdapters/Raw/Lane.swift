@@ -1,0 +1,75 @@
+#if SQLite
+  import SyncModels
+  import Synchronization
+
+  /// A connection, with the place where its work runs. Work waits for its turn without blocking a shared thread.
+  final class Lane: Sendable {
+    private enum State {
+      case unopened
+      case open(Connection)
+      case closed
+    }
+
+    // Only the lane's own work waits for this lock, on the lane's queue; with an inline executor, callers do.
+    private let state = Mutex(State.unopened)
+    private let hop: Hop?
+    private let open: @Sendable () throws(SyncError) -> Connection
+
+    /// A lane whose connection is opened when it is needed first.
+    init(
+      label: String, executor: SQLiteExecutor, open: @escaping @Sendable () throws(SyncError) -> Connection
+    ) {
+      hop = executor.makeQueue(label).map { Hop($0) }
+      self.open = open
+    }
+
+    /// Runs work on the connection.
+    func run<R: Sendable>(
+      _ body: @Sendable (Connection) throws(SyncError) -> R
+    ) async throws(SyncError) -> R {
+      guard let hop else { return try runHere(body) }
+      return try await hop.run { () throws(SyncError) -> R in try runHere(body) }
+    }
+
+    /// Closes the connection once the work that has begun is done.
+    func close() async {
+      guard let hop else { return closeHere() }
+      await hop.run { closeHere() }
+    }
+
+    private func closeHere() {
+      state.withLock { $0 = .closed }
+    }
+
+    private func runHere<R: Sendable>(
+      _ body: @Sendable (Connection) throws(SyncError) -> R
+    ) throws(SyncError) -> R {
+      try state.withLock { (state: inout sending State) throws(SyncError) -> R in
+        switch state {
+        case .closed:
+          throw SyncError(.storeFailure, during: "using the store", "The store has been closed.")
+        case .open(let connection):
+          return try body(connection)
+        case .unopened:
+          let connection = try open()
+          state = .open(connection)
+          return try body(connection)
+        }
+      }
+    }
+  }
+
+  /// Carries work to an executor.
+  private actor Hop {
+    private let executor: any SerialExecutor
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    init(_ executor: any SerialExecutor) {
+      self.executor = executor
+    }
+
+    func run<R: Sendable, Failure>(_ work: @Sendable () throws(Failure) -> R) throws(Failure) -> R {
+      try work()
+    }
+  }
+#endif

@@ -1,0 +1,54 @@
+#if SQLite
+  import CSQLite
+  import SyncModels
+
+  /// What SQLite said: a result code, without any SQL or contents.
+  struct SQLiteFailure: Error, CustomStringConvertible {
+    /// The extended result code.
+    var code: Int32
+    /// The operating system's error number at the time; 0 for none.
+    var systemError: Int32 = 0
+
+    var description: String {
+      // The connection's own message may quote names and SQL; this one is a fixed text for each code.
+      let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
+      return "SQLite \(code): \(text)" + (systemError == 0 ? "" : " (errno \(systemError))")
+    }
+  }
+
+  extension SQLiteFailure {
+    /// What a caller may branch on: the one place where result codes are translated.
+    var meaning: SyncError.Code {
+      if isForWantOfSpace { return .storeFull }
+      return switch code & 0xFF {
+      case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
+      case SQLITE_FULL: .storeFull
+      case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .storeReadOnly
+      case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_FORMAT: .storeUnreadable
+      default: .storeFailure
+      }
+    }
+
+    private var isForWantOfSpace: Bool {
+      let primary = code & 0xFF
+      guard primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN else { return false }
+      return systemError == ENOSPC || systemError == EDQUOT
+    }
+
+    private var advice: String {
+      switch meaning {
+      case .storeBusy: "Another writer kept the store locked for longer than the busy timeout."
+      case .storeFull: "There is no room for the store to grow."
+      case .storeReadOnly:
+        "The store cannot be written: its file, its directory or this connection is read-only."
+      case .storeUnreadable: "The file is not a store, or is damaged."
+      default: "SQLite failed with result code \(code)."
+      }
+    }
+
+    /// The failure in the library's vocabulary.
+    func error(during operation: String) -> SyncError {
+      SyncError(meaning, during: operation, advice, underlying: self)
+    }
+  }
+#endif

@@ -1,0 +1,182 @@
+#if SQLite
+  import CSQLite
+  import SyncModels
+
+  /// A prepared statement. It belongs to its connection and is used where the connection is.
+  ///
+  /// Parameters count from 1 and columns from 0, as in SQLite.
+  final class Statement {
+    private let handle: OpaquePointer
+    // The connection finalizes its statements before it goes away, and nobody else keeps one.
+    private unowned(unsafe) let connection: Connection
+
+    init(handle: OpaquePointer, connection: Connection) {
+      self.handle = handle
+      self.connection = connection
+    }
+
+    /// Frees the statement, which cannot be used any more.
+    func finalize() {
+      sqlite3_finalize(handle)
+    }
+
+    /// Runs to the next row; false when there is none.
+    func step() throws(SyncError) -> Bool {
+      try connection.demandHealth()
+      switch sqlite3_step(handle) {
+      case SQLITE_ROW: return true
+      case SQLITE_DONE: return false
+      default: throw connection.failed()
+      }
+    }
+
+    /// Runs to the end and makes the statement ready for the next run.
+    func run() throws(SyncError) {
+      defer { reset() }
+      while try step() {}
+    }
+
+    /// Makes the statement ready for the next run. Bindings stay.
+    func reset() {
+      // Its result repeats the last step's, which has been dealt with.
+      sqlite3_reset(handle)
+    }
+
+    /// Forgets all bindings, so that nothing points to bytes that were only lent.
+    func clear() {
+      sqlite3_reset(handle)
+      sqlite3_clear_bindings(handle)
+    }
+  }
+
+  // MARK: Parameters
+
+  extension Statement {
+    func bind(_ value: Int64, at index: Int32) throws(SyncError) {
+      try check(sqlite3_bind_int64(handle, index, value))
+    }
+
+    func bind(_ value: Double, at index: Int32) throws(SyncError) {
+      try check(sqlite3_bind_double(handle, index, value))
+    }
+
+    func bind(_ value: String, at index: Int32) throws(SyncError) {
+      var value = value
+      try demandRoom(for: value.utf8.count)
+      try check(value.withUTF8 { csqlite_bind_text(handle, index, $0.baseAddress, Int32($0.count)) })
+    }
+
+    func bind(_ value: String?, at index: Int32) throws(SyncError) {
+      if let value { try bind(value, at: index) } else { try bindNull(at: index) }
+    }
+
+    func bind(_ bytes: [UInt8], at index: Int32) throws(SyncError) {
+      try demandRoom(for: bytes.count)
+      try check(bytes.withUnsafeBytes { csqlite_bind_blob(handle, index, $0.baseAddress, Int32($0.count)) })
+    }
+
+    func bindNull(at index: Int32) throws(SyncError) {
+      try check(sqlite3_bind_null(handle, index))
+    }
+
+    /// Runs with bytes bound that SQLite reads where they are.
+    func run<R>(
+      lending bytes: ArraySlice<UInt8>, at index: Int32, _ body: () throws(SyncError) -> R
+    ) throws(SyncError) -> R {
+      try demandRoom(for: bytes.count)
+      return try bytes.withUnsafeBufferPointer { (buffer) throws(SyncError) -> R in
+        // Whatever happens, the statement is not stepped again before another value is bound here.
+        defer { sqlite3_reset(handle) }
+        try check(csqlite_bind_borrowed_blob(handle, index, buffer.baseAddress, Int32(buffer.count)))
+        return try body()
+      }
+    }
+
+    /// Runs to the end, without rows, with a text bound that SQLite reads where it is.
+    func run(lending text: String, at index: Int32) throws(SyncError) {
+      try withLent(text, at: index) { () throws(SyncError) in try run() }
+    }
+
+    /// Does something with a text bound that SQLite reads where it is. The statement has to be reset in the end.
+    func withLent<R>(
+      _ text: String, at index: Int32, _ body: () throws(SyncError) -> R
+    ) throws(SyncError) -> R {
+      var text = text
+      try demandRoom(for: text.utf8.count)
+      // `withUTF8` knows no typed errors.
+      return try text.withUTF8 { buffer in
+        Result { () throws(SyncError) in
+          try check(csqlite_bind_borrowed_text(handle, index, buffer.baseAddress, Int32(buffer.count)))
+          return try body()
+        }
+      }.get()
+    }
+
+    private func demandRoom(for count: Int) throws(SyncError) {
+      guard count < Int(Int32.max) else {
+        throw SQLiteFailure(code: SQLITE_TOOBIG).error(during: "binding bytes")
+      }
+    }
+
+    private func check(_ code: Int32) throws(SyncError) {
+      guard code == SQLITE_OK else { throw connection.failed() }
+    }
+  }
+
+  // MARK: Columns
+
+  extension Statement {
+    func isNull(_ column: Int32) -> Bool {
+      sqlite3_column_type(handle, column) == SQLITE_NULL
+    }
+
+    func isText(_ column: Int32) -> Bool {
+      sqlite3_column_type(handle, column) == SQLITE_TEXT
+    }
+
+    func type(_ column: Int32) -> Int32 {
+      sqlite3_column_type(handle, column)
+    }
+
+    func integer(_ column: Int32) -> Int64 {
+      sqlite3_column_int64(handle, column)
+    }
+
+    func double(_ column: Int32) -> Double {
+      sqlite3_column_double(handle, column)
+    }
+
+    func text(_ column: Int32) -> String {
+      // The address first: asking for the length afterwards is what SQLite's documentation calls safe.
+      let address = sqlite3_column_text(handle, column)
+      let count = Int(sqlite3_column_bytes(handle, column))
+      return String(
+        decoding: UnsafeBufferPointer(start: address, count: address == nil ? 0 : count), as: UTF8.self)
+    }
+
+    func optionalText(_ column: Int32) -> String? {
+      isNull(column) ? nil : text(column)
+    }
+
+    /// Whether a text or a blob is less than, equal to or greater than another text: -1, 0 or 1.
+    func order(_ column: Int32, against text: String) -> Int {
+      var text = text
+      return text.withUTF8 {
+        Int(csqlite_compare_column(handle, column, $0.baseAddress, Int32(clamping: $0.count)).signum())
+      }
+    }
+
+    /// Whether a blob has the same bytes.
+    func hasBytes(_ column: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
+      bytes.withUnsafeBufferPointer {
+        csqlite_compare_column(handle, column, $0.baseAddress, Int32(clamping: $0.count)) == 0
+      }
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+      let address = sqlite3_column_blob(handle, column)
+      let count = Int(sqlite3_column_bytes(handle, column))
+      return Array(UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count))
+    }
+  }
+#endif

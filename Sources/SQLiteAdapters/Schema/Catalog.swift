@@ -1,0 +1,89 @@
+#if SQLite
+  import SyncModels
+
+  /// What a store object has declared, and a number that tells one state of that from the next.
+  struct Declarations: Sendable {
+    private(set) var generation = 0
+    private(set) var entities: [RecordType: Entity] = [:]
+
+    mutating func declare(_ graph: EntityGraph) {
+      for entity in graph.entities { entities[entity.type] = entity }
+      generation += 1
+    }
+  }
+
+  /// The registered types as the file has them, seen with the declarations of this store object.
+  ///
+  /// Another process may have registered other declarations meanwhile; this one's records still come with the fields that
+  /// it declared itself.
+  struct Catalog {
+    private(set) var version: Int64
+    private(set) var generation: Int
+    /// The declarations that were registered last, by type.
+    private(set) var stored: [Entity]
+    private(set) var tables: [RecordType: EntityTable]
+
+    static var empty: Catalog { Catalog(version: -1, generation: -1, stored: [], tables: [:]) }
+
+    /// The table of a type, which has to be registered.
+    func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError)
+      -> EntityTable
+    {
+      if let table = tables[type] { return table }
+      throw SyncError(.invalidConfiguration, during: operation(), "\(type) is not registered in the store.")
+    }
+  }
+
+  extension Connection {
+    /// Reads what is registered, if it is not what is known already. Belongs at the start of each transaction.
+    func refreshCatalog(_ declarations: Declarations) throws(SyncError) {
+      let version = try catalogVersion()
+      guard version != catalog.version || declarations.generation != catalog.generation else { return }
+      var stored: [Entity] = []
+      try forEachRow("SELECT declaration FROM entities ORDER BY type") { row throws(SyncError) in
+        stored.append(try decoded(Entity.self, from: row.text(0), what: "declaration of a type"))
+      }
+      let columns = try columnsByType()
+      var tables: [RecordType: EntityTable] = [:]
+      for entity in stored {
+        tables[entity.type] = EntityTable(
+          declarations.entities[entity.type] ?? entity, columns: columns[entity.type] ?? [])
+      }
+      catalog = Catalog(
+        version: version, generation: declarations.generation, stored: stored, tables: tables)
+    }
+
+    private func catalogVersion() throws(SyncError) -> Int64 {
+      let statement = try statement("SELECT value FROM meta WHERE key = 'catalog'")
+      defer { statement.reset() }
+      return try statement.step() ? statement.integer(0) : 0
+    }
+
+    private func columnsByType() throws(SyncError) -> [RecordType: [EntityTable.Column]] {
+      var columns: [RecordType: [EntityTable.Column]] = [:]
+      let sql = """
+        SELECT type, name, is_key, column_name, filled_through IS NULL FROM fields WHERE is_declared \
+        ORDER BY type, CAST(substr(column_name, 2) AS INTEGER)
+        """
+      try forEachRow(sql) { row throws(SyncError) in
+        columns[RecordType(row.text(0)), default: []].append(
+          EntityTable.Column(
+            field: StoredField(name: FieldName(row.text(1)), isKey: row.integer(2) != 0), name: row.text(3),
+            isFilled: row.integer(4) != 0))
+      }
+      return columns
+    }
+
+    /// Tells every connection that what it knows of the types is out of date.
+    func bumpCatalog() throws(SyncError) {
+      try execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
+    }
+
+    /// Visits the rows of a statement without parameters.
+    func forEachRow(_ sql: String, _ body: (Statement) throws(SyncError) -> Void) throws(SyncError) {
+      let statement = try statement(sql)
+      defer { statement.reset() }
+      while try statement.step() { try body(statement) }
+    }
+  }
+#endif

@@ -1,0 +1,117 @@
+#if SQLite
+  import SyncModels
+
+  /// One step of the file's layout. The list only ever grows at its end, and a step never changes once it was released.
+  package struct Migration: Sendable {
+    /// What the step is called, for ever.
+    package let name: String
+    let statements: [String]
+
+    package init(_ name: String, _ statements: [String]) {
+      self.name = name
+      self.statements = statements
+    }
+
+    /// Every step, the oldest first; a file's `user_version` says how many it has seen.
+    package static let all: [Migration] = [
+      Migration("initial", initial)
+    ]
+
+    private static let initial = [
+      "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value) WITHOUT ROWID",
+      "INSERT INTO meta VALUES ('identity', lower(hex(randomblob(16)))), ('catalog', 0)",
+      "CREATE TABLE entities (type TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) WITHOUT ROWID",
+      """
+      CREATE TABLE fields (
+        type TEXT NOT NULL, name TEXT NOT NULL, is_key INTEGER NOT NULL, column_name TEXT NOT NULL,
+        is_declared INTEGER NOT NULL, filled_through INTEGER, PRIMARY KEY (type, name, is_key)) WITHOUT ROWID
+      """,
+      "CREATE TABLE checkpoints (type TEXT NOT NULL PRIMARY KEY, checkpoint TEXT NOT NULL) WITHOUT ROWID",
+      "CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL)",
+      """
+      CREATE TABLE marks (
+        type TEXT NOT NULL, chunk INTEGER NOT NULL, bits BLOB NOT NULL, PRIMARY KEY (type, chunk)) WITHOUT ROWID
+      """,
+      """
+      CREATE TABLE lease (
+        id INTEGER PRIMARY KEY CHECK (id = 1), fence INTEGER NOT NULL, holder TEXT, has_file_lock INTEGER NOT NULL,
+        expires_at INTEGER)
+      """,
+      "INSERT INTO lease VALUES (1, 0, NULL, 0, NULL)",
+      """
+      CREATE TABLE set_aside (
+        entry INTEGER PRIMARY KEY, type TEXT NOT NULL, slot NOT NULL, kind TEXT NOT NULL, change TEXT NOT NULL,
+        record_type TEXT NOT NULL, record_key TEXT, version_epoch INTEGER, version_sequence INTEGER,
+        version_modified_at INTEGER, entity_tag TEXT, schema_version INTEGER, flaw TEXT, location TEXT, reason TEXT NOT NULL,
+        waits_for TEXT NOT NULL, pass INTEGER NOT NULL, fence INTEGER NOT NULL, since INTEGER NOT NULL, payload BLOB)
+      """,
+      "CREATE UNIQUE INDEX \"set_aside.slot\" ON set_aside (type, slot)",
+      """
+      CREATE TABLE waiting (
+        target_type TEXT NOT NULL, target_key TEXT NOT NULL, is_bytes INTEGER NOT NULL, type TEXT NOT NULL,
+        slot NOT NULL, entry INTEGER NOT NULL,
+        PRIMARY KEY (target_type, target_key, is_bytes, type, slot)) WITHOUT ROWID
+      """,
+      "CREATE INDEX \"waiting.entry\" ON waiting (entry)",
+      """
+      CREATE TABLE set_aside_counts (
+        type TEXT NOT NULL, kind TEXT NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY (type, kind)) WITHOUT ROWID
+      """,
+      """
+      CREATE TRIGGER set_aside_added AFTER INSERT ON set_aside BEGIN
+        INSERT INTO set_aside_counts VALUES (new.type, new.kind, 1)
+          ON CONFLICT (type, kind) DO UPDATE SET entries = entries + 1;
+      END
+      """,
+      """
+      CREATE TRIGGER set_aside_removed AFTER DELETE ON set_aside BEGIN
+        UPDATE set_aside_counts SET entries = entries - 1 WHERE type = old.type AND kind = old.kind;
+        DELETE FROM waiting WHERE entry = old.entry;
+      END
+      """,
+    ]
+  }
+
+  extension Connection {
+    /// What the file says of itself.
+    struct Label: Equatable {
+      var applicationID: Int64
+      var version: Int64
+      var isEmpty: Bool
+    }
+
+    /// Says whose file this is: `CSyn`, in ASCII.
+    static let applicationID: Int64 = 0x4353_796E
+
+    func label() throws(SyncError) -> Label {
+      Label(
+        applicationID: try value("PRAGMA application_id") ?? 0,
+        version: try value("PRAGMA user_version") ?? 0,
+        isEmpty: try value("SELECT count(*) FROM sqlite_schema") == 0)
+    }
+
+    /// Takes every step that the file has not seen, each in its own transaction.
+    func migrate(by migrations: [Migration]) throws(SyncError) {
+      while true {
+        let done = try transaction(.write) { () throws(SyncError) -> Bool in
+          // Another process may have migrated while this one waited.
+          let version = Int(try label().version)
+          guard version < migrations.count else { return true }
+          let migration = migrations[version]
+          do throws(SyncError) {
+            for statement in migration.statements { try execute(statement) }
+          } catch {
+            throw SyncError(
+              error.code, during: "migrating the store's layout",
+              "Step \(version + 1), \"\(migration.name)\", failed; the store is as it was before it. \(error.message)",
+              underlying: error.underlying)
+          }
+          try execute("PRAGMA application_id = \(Self.applicationID)")
+          try execute("PRAGMA user_version = \(version + 1)")
+          return version + 1 >= migrations.count
+        }
+        if done { return }
+      }
+    }
+  }
+#endif

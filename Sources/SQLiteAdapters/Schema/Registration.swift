@@ -1,0 +1,261 @@
+#if SQLite
+  import SyncModels
+
+  /// Makes a file fit for a graph, in transactions that each end soon.
+  ///
+  /// First the tables and columns are made; then columns of rows that were there before are filled in by portions, while readers
+  /// evaluate their fields from payloads; last come indexes, views and the declarations themselves. A process that dies in between leaves
+  /// a file that is right, and the next registration goes on.
+  struct Registration {
+    private let connection: Connection
+    private let graph: EntityGraph
+    private static let portion = 500
+
+    init(_ graph: EntityGraph, on connection: Connection) {
+      self.connection = connection
+      self.graph = graph
+    }
+
+    /// Whether the file is as this graph wants it.
+    static func isDone(_ graph: EntityGraph, in catalog: Catalog) -> Bool {
+      let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
+      return graph.entities.allSatisfy { stored[$0.type] == $0 }
+    }
+
+    func run() throws(SyncError) {
+      var unfilled: [Entity] = []
+      try connection.transaction(.write) { () throws(SyncError) in
+        for entity in graph.entities {
+          try checkName(of: entity)
+          try makeTable(entity)
+          if try declareColumns(of: entity) { unfilled.append(entity) }
+        }
+        try connection.bumpCatalog()
+      }
+      for entity in unfilled {
+        while try fillPortion(of: entity) {}
+      }
+      try connection.transaction(.write) { () throws(SyncError) in
+        for entity in graph.entities {
+          try retireOtherColumns(of: entity)
+          try makeIndexes(entity)
+          try makeView(entity)
+          let statement = try connection.statement("INSERT OR REPLACE INTO entities VALUES (?, ?)")
+          try statement.bind(entity.type.rawValue, at: 1)
+          try statement.bind(try encoded(entity, what: "declaration of \(entity.type)"), at: 2)
+          try statement.run()
+        }
+        try connection.bumpCatalog()
+      }
+    }
+
+    /// SQLite's names disregard case: a type that was registered long ago may be in the way.
+    private func checkName(of entity: Entity) throws(SyncError) {
+      let statement = try connection.statement(
+        "SELECT type FROM entities WHERE type = ?1 COLLATE NOCASE AND type <> ?1")
+      try statement.bind(entity.type.rawValue, at: 1)
+      defer { statement.reset() }
+      if try statement.step() {
+        throw SyncError(
+          .invalidConfiguration, during: "registering \(entity.type)",
+          "The store has the type \(statement.text(0)), whose name differs in case alone.")
+      }
+    }
+
+    private func makeTable(_ entity: Entity) throws(SyncError) {
+      let name = EntityTable.name(of: entity.type)
+      try connection.execute(
+        """
+        CREATE TABLE IF NOT EXISTS \(quoted(name)) (
+          row INTEGER PRIMARY KEY, id TEXT NOT NULL, version_epoch INTEGER NOT NULL,
+          version_sequence INTEGER NOT NULL, version_modified_at INTEGER NOT NULL, entity_tag TEXT, schema_version INTEGER, payload BLOB)
+        """)
+      try connection.execute(
+        "CREATE UNIQUE INDEX IF NOT EXISTS \(quoted(name + ".id")) ON \(quoted(name)) (id)")
+      // The column is always null there; with it, deletions are counted without a look at their rows.
+      try connection.execute(
+        """
+        CREATE INDEX IF NOT EXISTS \(quoted(name + ".deleted")) ON \(quoted(name)) (payload) WHERE payload IS NULL
+        """)
+    }
+
+    // MARK: Columns
+
+    private struct Known {
+      var column: String
+      var isDeclared: Bool
+      var isFilled: Bool
+    }
+
+    private func knownColumns(of entity: Entity) throws(SyncError) -> [StoredField: Known] {
+      let statement = try connection.statement(
+        "SELECT name, is_key, column_name, is_declared, filled_through IS NULL FROM fields WHERE type = ?")
+      try statement.bind(entity.type.rawValue, at: 1)
+      defer { statement.reset() }
+      var known: [StoredField: Known] = [:]
+      while try statement.step() {
+        let field = StoredField(name: FieldName(statement.text(0)), isKey: statement.integer(1) != 0)
+        known[field] = Known(
+          column: statement.text(2), isDeclared: statement.integer(3) != 0,
+          isFilled: statement.integer(4) != 0)
+      }
+      return known
+    }
+
+    /// Gives every declared field a column, and says whether one has to be filled in.
+    private func declareColumns(of entity: Entity) throws(SyncError) -> Bool {
+      let table = quoted(EntityTable.name(of: entity.type))
+      let known = try knownColumns(of: entity)
+      let hasRows = try connection.value("SELECT 1 FROM \(table) LIMIT 1") != nil
+      var next = known.count
+      var needsFilling = false
+      for field in entity.storedFields {
+        if let column = known[field], column.isDeclared {
+          needsFilling = needsFilling || !column.isFilled
+          continue
+        }
+        // A field that was declared once before has a column, with values that nobody kept up to date.
+        let column = known[field]?.column ?? "f\(next)"
+        if known[field] == nil {
+          next += 1
+          try connection.execute("ALTER TABLE \(table) ADD COLUMN \(column)")
+        }
+        let statement = try connection.statement("INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, 1, ?)")
+        try statement.bind(field, of: entity.type, at: 1)
+        try statement.bind(column, at: 4)
+        if hasRows { try statement.bind(Int64.min, at: 5) } else { try statement.bindNull(at: 5) }
+        try statement.run()
+        needsFilling = needsFilling || hasRows
+      }
+      return needsFilling
+    }
+
+    /// Takes columns of fields that are not declared any more out of use; their indexes go, they themselves stay.
+    private func retireOtherColumns(of entity: Entity) throws(SyncError) {
+      let declared = entity.storedFields
+      for (field, column) in try knownColumns(of: entity) where !declared.contains(field) && column.isDeclared
+      {
+        let statement = try connection.statement(
+          "UPDATE fields SET is_declared = 0 WHERE type = ? AND name = ? AND is_key = ?")
+        try statement.bind(field, of: entity.type, at: 1)
+        try statement.run()
+        try connection.execute("DROP INDEX IF EXISTS \(indexName(entity, column.column))")
+      }
+    }
+
+    // MARK: Filling in
+
+    /// Fills one portion of rows in, and says whether there may be more.
+    private func fillPortion(of entity: Entity) throws(SyncError) -> Bool {
+      try connection.transaction(.write) { () throws(SyncError) -> Bool in
+        let wanted = try knownColumns(of: entity).filter { $0.value.isDeclared && !$0.value.isFilled }
+        guard !wanted.isEmpty else { return false }
+        let fields = Array(wanted.keys)
+        let reached = try filledThrough(entity)
+        let rows = try rows(of: entity, after: reached)
+        let table = quoted(EntityTable.name(of: entity.type))
+        let columns = fields.compactMap { wanted[$0]?.column }
+        let update = try connection.statement(
+          "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE row = ?")
+        let lifter = FieldLifter(fields)
+        for (row, payload) in rows {
+          guard let payload else { continue }
+          for (place, value) in lifter.values(in: payload).enumerated() {
+            try update.bind(value, at: Int32(place + 1))
+          }
+          try update.bind(row, at: Int32(fields.count + 1))
+          try update.run()
+        }
+        let isLast = rows.count < Self.portion
+        for field in fields {
+          let statement = try connection.statement(
+            "UPDATE fields SET filled_through = ?4 WHERE type = ?1 AND name = ?2 AND is_key = ?3")
+          try statement.bind(field, of: entity.type, at: 1)
+          if isLast {
+            try statement.bindNull(at: 4)
+          } else {
+            try statement.bind(rows.last?.row ?? reached, at: 4)
+          }
+          try statement.run()
+        }
+        return !isLast
+      }
+    }
+
+    /// The row up to which every field of a type is filled in.
+    private func filledThrough(_ entity: Entity) throws(SyncError) -> Int64 {
+      let statement = try connection.statement(
+        "SELECT min(filled_through) FROM fields WHERE type = ? AND is_declared AND filled_through IS NOT NULL"
+      )
+      try statement.bind(entity.type.rawValue, at: 1)
+      defer { statement.reset() }
+      return try statement.step() ? statement.integer(0) : .min
+    }
+
+    private func rows(
+      of entity: Entity, after row: Int64
+    ) throws(SyncError) -> [(row: Int64, payload: Payload?)] {
+      let table = quoted(EntityTable.name(of: entity.type))
+      let statement = try connection.statement(
+        "SELECT row, payload FROM \(table) WHERE row > ? ORDER BY row LIMIT ?")
+      try statement.bind(row, at: 1)
+      try statement.bind(Int64(Self.portion), at: 2)
+      defer { statement.reset() }
+      var rows: [(row: Int64, payload: Payload?)] = []
+      while try statement.step() {
+        rows.append((statement.integer(0), statement.isNull(1) ? nil : Payload(statement.bytes(1))))
+      }
+      return rows
+    }
+
+    // MARK: Indexes and views
+
+    private func indexName(_ entity: Entity, _ column: String) -> String {
+      quoted("\(EntityTable.name(of: entity.type)).\(column)")
+    }
+
+    private func makeIndexes(_ entity: Entity) throws(SyncError) {
+      let table = quoted(EntityTable.name(of: entity.type))
+      let names = Set(entity.indexes + entity.references.filter(\.isOrdered).map(\.field))
+      let indexed = Set(names.map { entity.storedField($0) })
+      for (field, column) in try knownColumns(of: entity) where column.isDeclared {
+        let name = indexName(entity, column.column)
+        try connection.execute(
+          indexed.contains(field)
+            ? """
+            CREATE INDEX IF NOT EXISTS \(name) ON \(table) (\(column.column), id) WHERE payload IS NOT NULL
+            """ : "DROP INDEX IF EXISTS \(name)")
+      }
+    }
+
+    /// A view for people: live rows, with the fields by their names.
+    private func makeView(_ entity: Entity) throws(SyncError) {
+      let known = try knownColumns(of: entity)
+      let fields = entity.storedFields.compactMap { field in
+        known[field].map { known in
+          """
+          CASE \(known.column) WHEN x'00' THEN 'false' WHEN x'01' THEN 'true' WHEN x'02' THEN '[...]' \
+          ELSE \(known.column) END AS \(quoted(field.name.rawValue))
+          """
+        }
+      }
+      let columns = ["id"] + fields + ["CAST(payload AS TEXT) AS payload"]
+      let name = quoted(EntityTable.viewName(of: entity.type))
+      try connection.execute("DROP VIEW IF EXISTS \(name)")
+      try connection.execute(
+        """
+        CREATE VIEW \(name) AS SELECT \(columns.joined(separator: ", "))
+        FROM \(quoted(EntityTable.name(of: entity.type))) WHERE payload IS NOT NULL
+        """)
+    }
+  }
+
+  extension Statement {
+    /// Binds what names a column: the type, the field, and whether it is held as a key.
+    fileprivate func bind(_ field: StoredField, of type: RecordType, at index: Int32) throws(SyncError) {
+      try bind(type.rawValue, at: index)
+      try bind(field.name.rawValue, at: index + 1)
+      try bind(Int64(field.isKey ? 1 : 0), at: index + 2)
+    }
+  }
+#endif

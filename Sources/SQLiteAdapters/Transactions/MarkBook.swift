@@ -1,0 +1,105 @@
+#if SQLite
+  import SyncModels
+
+  /// The marks of one type: a bit for each row number, kept in chunks.
+  ///
+  /// A page's rows mostly lie side by side, so marking a page writes a chunk or two instead of its rows.
+  final class MarkBook {
+    static let rowsPerChunk: Int64 = 4096
+
+    let type: RecordType
+    private let connection: Connection
+    private var chunks: [Int64: Chunk] = [:]
+    private var last: Chunk?
+
+    private final class Chunk {
+      let number: Int64
+      var bits: [UInt8]
+      var isChanged = false
+
+      init(_ number: Int64, _ bits: [UInt8]) {
+        self.number = number
+        self.bits = bits
+      }
+    }
+
+    init(of type: RecordType, on connection: Connection) {
+      self.type = type
+      self.connection = connection
+    }
+
+    func isMarked(_ row: Int64) throws(SyncError) -> Bool {
+      let place = Self.place(of: row)
+      return try chunk(place.chunk).bits[place.byte] & place.bit != 0
+    }
+
+    func mark(_ row: Int64) throws(SyncError) {
+      let place = Self.place(of: row)
+      let chunk = try chunk(place.chunk)
+      guard chunk.bits[place.byte] & place.bit == 0 else { return }
+      chunk.bits[place.byte] |= place.bit
+      chunk.isChanged = true
+    }
+
+    /// Writes what was marked.
+    func flush() throws(SyncError) {
+      let changed = chunks.values.filter(\.isChanged)
+      guard !changed.isEmpty else { return }
+      let statement = try connection.statement("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)")
+      for chunk in changed.sorted(by: { $0.number < $1.number }) {
+        try statement.bind(type.rawValue, at: 1)
+        try statement.bind(chunk.number, at: 2)
+        try statement.bind(chunk.bits, at: 3)
+        try statement.run()
+        chunk.isChanged = false
+      }
+    }
+
+    /// Forgets all marks.
+    func clear() throws(SyncError) {
+      chunks = [:]
+      last = nil
+      let statement = try connection.statement("DELETE FROM marks WHERE type = ?")
+      try statement.bind(type.rawValue, at: 1)
+      try statement.run()
+    }
+
+    /// How many rows are marked, live or not.
+    func count() throws(SyncError) -> Int {
+      let statement = try connection.statement("SELECT bits FROM marks WHERE type = ?")
+      try statement.bind(type.rawValue, at: 1)
+      defer { statement.reset() }
+      var count = 0
+      while try statement.step() {
+        count += statement.bytes(0).reduce(0) { $0 + $1.nonzeroBitCount }
+      }
+      return count
+    }
+
+    // The rows of a page mostly lie in one chunk.
+    private func chunk(_ number: Int64) throws(SyncError) -> Chunk {
+      if let last, last.number == number { return last }
+      let chunk = if let known = chunks[number] { known } else { try load(number) }
+      last = chunk
+      return chunk
+    }
+
+    private func load(_ number: Int64) throws(SyncError) -> Chunk {
+      let statement = try connection.statement("SELECT bits FROM marks WHERE type = ? AND chunk = ?")
+      try statement.bind(type.rawValue, at: 1)
+      try statement.bind(number, at: 2)
+      defer { statement.reset() }
+      let size = Int(Self.rowsPerChunk / 8)
+      let bits = try statement.step() ? statement.bytes(0) : []
+      // A chunk of another size was not written by this library; marks are only hints for the next sweep's listing.
+      let chunk = Chunk(number, bits.count == size ? bits : Array(repeating: 0, count: size))
+      chunks[number] = chunk
+      return chunk
+    }
+
+    private static func place(of row: Int64) -> (chunk: Int64, byte: Int, bit: UInt8) {
+      let within = Int(row & (rowsPerChunk - 1))
+      return (row >> 12, within >> 3, 1 << UInt8(within & 7))
+    }
+  }
+#endif

@@ -1,0 +1,48 @@
+#if SQLite
+  import SyncModels
+
+  /// The rows of the records that a transaction has looked up last, in the order in which it did.
+  ///
+  /// A merge asks for the states of a batch, then writes some of its records, then marks them, each time in the batch's order: so the
+  /// record that is wanted next is mostly the next one here, and its row need not be looked up again.
+  struct RowTrail {
+    private var copies: [Record] = []
+    private var rows: [Int64?] = []
+    private var next = 0
+    private var misses = 0
+
+    // Whoever asks for other records, or in another order, is not worth searching for again and again.
+    private static let maximumMisses = 8
+
+    init() {}
+
+    /// Begins with a batch whose rows are not known yet.
+    init(over copies: [Record]) {
+      self.copies = copies
+      rows.reserveCapacity(copies.count)
+    }
+
+    /// Adds the row of the next copy; one that has none yet may get one.
+    mutating func append(row: Int64?) {
+      rows.append(row)
+    }
+
+    mutating func set(_ row: Int64, at place: Int) {
+      rows[place] = row
+    }
+
+    /// Where a record stands, and its row, as far as they are known.
+    mutating func find(_ id: RecordID) -> (place: Int?, row: Int64?) {
+      guard misses < Self.maximumMisses else { return (nil, nil) }
+      for step in rows.indices {
+        var place = next + step
+        if place >= rows.count { place -= rows.count }
+        guard copies[place].id == id else { continue }
+        next = place + 1
+        return (place, rows[place])
+      }
+      misses += 1
+      return (nil, nil)
+    }
+  }
+#endif

@@ -1,0 +1,200 @@
+#if SQLite
+  import SyncModels
+  import SyncPorts
+
+  /// Reads within one transaction of a connection.
+  class SQLiteSnapshot: StoreSnapshot {
+    final let connection: Connection
+    final let catalog: Catalog
+    // What a listing has marked is asked for row by row; chunks that were read once are kept meanwhile.
+    private final var books: [RecordType: MarkBook] = [:]
+    private final var lastBook: MarkBook?
+
+    init(on connection: Connection) {
+      self.connection = connection
+      catalog = connection.catalog
+    }
+
+    func storeIdentity() throws(SyncError) -> String {
+      try connection.storeIdentity()
+    }
+
+    func registeredEntities() -> [Entity] { catalog.stored }
+
+    // MARK: Records
+
+    func records(_ query: Query) throws(SyncError) -> [Record] {
+      let table = try catalog.table(query.type, during: "reading \(query.type)")
+      let compiled = CompiledQuery(query, in: table)
+      let statement = try connection.statement(compiled.sql)
+      defer { statement.clear() }
+      try statement.bind(compiled.parameters)
+      var records: [Record] = []
+      let limit = compiled.residual == nil ? Int.max : max(0, query.limit ?? .max)
+      while records.count < limit, try statement.step() {
+        let record = statement.record(of: table)
+        if let residual = compiled.residual, !residual.isSatisfied(by: record, of: table.entity) { continue }
+        records.append(record)
+      }
+      return records
+    }
+
+    func count(_ query: Query) throws(SyncError) -> Int {
+      let table = try catalog.table(query.type, during: "counting \(query.type)")
+      if query.condition == nil, query.afterKey == nil { return try liveCount(table) }
+      let compiled = CompiledQuery(query, in: table, for: .count)
+      if compiled.residual != nil {
+        var all = query
+        all.limit = nil
+        return try records(all).count
+      }
+      let statement = try connection.statement(compiled.sql)
+      defer { statement.clear() }
+      try statement.bind(compiled.parameters)
+      return try statement.step() ? Int(statement.integer(0)) : 0
+    }
+
+    func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] {
+      var records: [Record?] = []
+      records.reserveCapacity(ids.count)
+      var rows = BatchStatement(self, \.recordByID)
+      for id in ids {
+        guard let statement = try rows.select(id) else {
+          records.append(nil)
+          continue
+        }
+        defer { statement.reset() }
+        records.append(try statement.step() ? rows.table.map { statement.record(of: $0) } : nil)
+      }
+      return records
+    }
+
+    func state(of id: RecordID) throws(SyncError) -> StoredState? {
+      var rows = BatchStatement(self, \.state)
+      guard let statement = try rows.select(id) else { return nil }
+      return try stored(id.type, statement)?.state
+    }
+
+    /// Runs one of a table's state statements, and resets it.
+    final func stored(
+      _ type: RecordType, _ statement: Statement
+    ) throws(SyncError) -> (row: Int64, state: StoredState)? {
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      let row = statement.integer(0)
+      let state = StoredState(
+        version: statement.version(1), isDeleted: statement.integer(4) != 0,
+        hasSamePayload: statement.integer(5) != 0,
+        isMarked: try marks(of: type).isMarked(row))
+      return (row, state)
+    }
+
+    final func liveCount(_ table: EntityTable) throws(SyncError) -> Int {
+      let statement = try connection.statement(
+        """
+        SELECT (SELECT count(*) FROM \(table.name)) - (SELECT count(*) FROM \(table.name) WHERE payload IS NULL)
+        """)
+      defer { statement.reset() }
+      return try statement.step() ? Int(statement.integer(0)) : 0
+    }
+
+    // MARK: Small state
+
+    func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? {
+      let statement = try connection.statement("SELECT checkpoint FROM checkpoints WHERE type = ?")
+      try statement.bind(type.rawValue, at: 1)
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      return try decoded(Checkpoint.self, from: statement.text(0), what: "checkpoint of \(type)")
+    }
+
+    func value(forKey key: String) throws(SyncError) -> [UInt8]? {
+      let statement = try connection.statement("SELECT value FROM state WHERE key = ?")
+      try statement.bind(key, at: 1)
+      defer { statement.reset() }
+      return try statement.step() ? statement.bytes(0) : nil
+    }
+
+    // MARK: Marks
+
+    func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int) {
+      guard let table = catalog.tables[type] else { return (0, 0) }
+      let live = try liveCount(table)
+      let marked = try marks(of: type).count()
+      return (live - (marked - (try markedDeletions(table))), live)
+    }
+
+    /// How many marks are on rows that only remember a deletion.
+    private func markedDeletions(_ table: EntityTable) throws(SyncError) -> Int {
+      let statement = try connection.statement("SELECT row FROM \(table.name) WHERE payload IS NULL")
+      defer { statement.reset() }
+      let book = marks(of: table.entity.type)
+      var count = 0
+      while try statement.step() {
+        if try book.isMarked(statement.integer(0)) { count += 1 }
+      }
+      return count
+    }
+
+    func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone] {
+      guard let table = catalog.tables[type] else { return [] }
+      // Mostly every row is marked, and the marks alone tell so; a look at each row would cost as much as listing them.
+      if afterKey == nil, try unmarkedCount(type).unmarked == 0 { return [] }
+      let statement = try connection.statement(
+        """
+        SELECT row, id, version_epoch, version_sequence, version_modified_at, entity_tag FROM \(table.name) \
+        WHERE payload IS NOT NULL AND id > ? ORDER BY id
+        """)
+      // Keys are never empty, so all of them come after the empty one.
+      try statement.bind(afterKey ?? "", at: 1)
+      defer { statement.reset() }
+      let book = marks(of: type)
+      var found: [Tombstone] = []
+      while found.count < limit, try statement.step() {
+        if try book.isMarked(statement.integer(0)) { continue }
+        found.append(
+          Tombstone(
+            id: RecordID(type: type, key: statement.text(1)), version: statement.version(2),
+            entityTag: statement.optionalText(5)))
+      }
+      return found
+    }
+
+    /// The marks of a type, of which those that were read stay at hand.
+    final func marks(of type: RecordType) -> MarkBook {
+      if let lastBook, lastBook.type == type { return lastBook }
+      let book = books[type] ?? MarkBook(of: type, on: connection)
+      books[type] = book
+      lastBook = book
+      return book
+    }
+
+    /// Writes the marks that were made.
+    final func flushMarks() throws(SyncError) {
+      for book in books.values { try book.flush() }
+    }
+  }
+
+  extension Connection {
+    func storeIdentity() throws(SyncError) -> String {
+      let statement = try statement("SELECT value FROM meta WHERE key = 'identity'")
+      defer { statement.reset() }
+      return try statement.step() ? statement.text(0) : ""
+    }
+  }
+
+  extension Condition {
+    /// Whether a record satisfies the condition, evaluated here rather than by SQLite.
+    func isSatisfied(by record: Record, of entity: Entity) -> Bool {
+      let others = fields.filter { !entity.fields.contains($0) }
+      let names = Array(others)
+      let lifted = FieldLifter(names.map { StoredField(name: $0, isKey: false) }).values(in: record.payload)
+      return isSatisfied { name in
+        if let place = entity.fields.firstIndex(of: name) {
+          return place < record.fields.count ? record.fields[place] : .null
+        }
+        return names.firstIndex(of: name).map { lifted[$0] } ?? .null
+      }
+    }
+  }
+#endif

@@ -1,0 +1,231 @@
+#if SQLite
+  import SyncModels
+  import SyncPorts
+
+  /// How entries that are set aside lie in their table.
+  enum SetAsideRows {
+    static let columns = """
+      type, slot, kind, change, record_type, record_key, version_epoch, version_sequence, version_modified_at, entity_tag, \
+      schema_version, flaw, location, reason, waits_for, pass, fence, since, payload
+      """
+    static let insert =
+      "INSERT INTO set_aside (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    static let remove = "DELETE FROM set_aside WHERE type = ? AND slot = ?"
+  }
+
+  extension Statement {
+    /// Binds a key's type and its slot: a record's key as text, a digest as eight bytes, which sort after all texts.
+    func bind(_ key: SetAside.Key, at index: Int32) throws(SyncError) {
+      try bind(key.type.rawValue, at: index)
+      try bindSlot(of: key, at: index + 1)
+    }
+
+    func bindSlot(of key: SetAside.Key, at index: Int32) throws(SyncError) {
+      switch key {
+      case .record(let id): try bind(id.key, at: index)
+      case .bytes(_, let digest): try bind(withUnsafeBytes(of: digest.bigEndian) { Array($0) }, at: index)
+      }
+    }
+
+    /// Binds everything but the payload to the parameters of ``SetAsideRows/insert``.
+    func bind(_ entry: SetAside) throws(SyncError) {
+      clear()
+      try bind(entry.key, at: 1)
+      try bind(entry.kind.rawValue, at: 3)
+      switch entry.change {
+      case .upsert(let record):
+        try bind("upsert", at: 4)
+        try bind(record.id.type.rawValue, at: 5)
+        try bind(record.id.key, at: 6)
+        try bind(record.version, tag: record.entityTag, at: 7)
+        try bind(Int64(record.schemaVersion), at: 11)
+      case .tombstone(let tombstone):
+        try bind("tombstone", at: 4)
+        try bind(tombstone.id.type.rawValue, at: 5)
+        try bind(tombstone.id.key, at: 6)
+        try bind(tombstone.version, tag: tombstone.entityTag, at: 7)
+      case .poison(let poison):
+        try bind("poison", at: 4)
+        try bind(poison.type.rawValue, at: 5)
+        try bind(poison.key, at: 6)
+        try bind(poison.reason, at: 12)
+        try bind(poison.location, at: 13)
+      }
+      try bind(entry.reason, at: 14)
+      try bind(try encoded(entry.waitsFor, what: "references of an entry that is set aside"), at: 15)
+      try bind(entry.pass, at: 16)
+      try bind(entry.fence, at: 17)
+      try bind(entry.since.microseconds, at: 18)
+    }
+
+    /// The entry in a row of ``SetAsideRows/columns``.
+    func setAside(_ catalog: Catalog) throws(SyncError) -> SetAside {
+      guard let kind = SetAside.Kind(rawValue: text(2)) else {
+        throw SyncError(
+          .storeUnreadable, during: "reading what is set aside", "An entry has a kind that does not exist.")
+      }
+      return SetAside(
+        key: key(0), kind: kind, change: change(catalog), reason: text(13),
+        waitsFor: try decoded(
+          [RecordID].self, from: text(14), what: "references of an entry that is set aside"),
+        pass: integer(15), fence: integer(16), since: Timestamp(microseconds: integer(17)))
+    }
+
+    /// The key in two columns.
+    func key(_ column: Int32) -> SetAside.Key {
+      let type = RecordType(text(column))
+      if isText(column + 1) { return .record(RecordID(type: type, key: text(column + 1))) }
+      return .bytes(type, digest: bytes(column + 1).reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    private func change(_ catalog: Catalog) -> RecordChange {
+      let type = RecordType(text(4))
+      switch text(3) {
+      case "upsert":
+        let payload = Payload(bytes(18))
+        let fields = catalog.tables[type]?.entity.storedFields ?? []
+        return .upsert(
+          Record(
+            id: RecordID(type: type, key: text(5)), version: version(6), entityTag: optionalText(9),
+            schemaVersion: Int(integer(10)), payload: payload, fields: FieldLifter(fields).values(in: payload)
+          ))
+      case "tombstone":
+        return .tombstone(
+          Tombstone(
+            id: RecordID(type: type, key: text(5)), version: version(6), entityTag: optionalText(9)))
+      default:
+        return .poison(
+          Poison(
+            type: type, key: optionalText(5), bytes: Payload(bytes(18)), reason: text(11),
+            location: optionalText(12)))
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  extension SQLiteSnapshot {
+    func setAside(
+      _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+    ) throws(SyncError) -> [SetAside] {
+      guard limit > 0, !kinds.isEmpty else { return [] }
+      let places = kinds.map { _ in "?" }.joined(separator: ", ")
+      let statement = try connection.statement(
+        """
+        SELECT \(SetAsideRows.columns) FROM set_aside WHERE type = ? AND slot > ? AND kind IN (\(places)) \
+        ORDER BY slot LIMIT ?
+        """)
+      defer { statement.reset() }
+      try statement.bind(type.rawValue, at: 1)
+      // Keys are never empty, so every slot comes after the empty one.
+      if let after { try statement.bindSlot(of: after, at: 2) } else { try statement.bind("", at: 2) }
+      for (place, kind) in kinds.enumerated() { try statement.bind(kind.rawValue, at: Int32(3 + place)) }
+      try statement.bind(Int64(limit), at: Int32(3 + kinds.count))
+      var entries: [SetAside] = []
+      while try statement.step() { entries.append(try statement.setAside(catalog)) }
+      return entries
+    }
+
+    func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int] {
+      let statement = try connection.statement(
+        "SELECT kind, entries FROM set_aside_counts WHERE type = ? AND entries > 0")
+      defer { statement.reset() }
+      try statement.bind(type.rawValue, at: 1)
+      var counts: [SetAside.Kind: Int] = [:]
+      while try statement.step() {
+        if let kind = SetAside.Kind(rawValue: statement.text(0)) { counts[kind] = Int(statement.integer(1)) }
+      }
+      return counts
+    }
+
+    func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside] {
+      let statement = try connection.statement(
+        "SELECT \(SetAsideRows.columns) FROM set_aside WHERE type = ? AND slot = ?")
+      var entries: [SetAside] = []
+      for key in keys {
+        defer { statement.reset() }
+        try statement.bind(key, at: 1)
+        if try statement.step() { entries.append(try statement.setAside(catalog)) }
+      }
+      return entries
+    }
+  }
+
+  // MARK: Writing
+
+  extension SQLiteTransaction {
+    func setAside(_ entries: [SetAside]) throws(SyncError) {
+      try removeSetAside(entries.map(\.key))
+      let insert = try connection.statement(SetAsideRows.insert)
+      defer { insert.clear() }
+      for entry in entries {
+        try insert.bind(entry)
+        switch entry.change {
+        case .upsert(let record):
+          try insert.run(lending: record.payload.bytes, at: 19) { () throws(SyncError) in try insert.run() }
+        case .poison(let poison):
+          try insert.run(lending: poison.bytes.bytes, at: 19) { () throws(SyncError) in try insert.run() }
+        case .tombstone:
+          try insert.run()
+        }
+        if entry.kind == .parked { try enqueue(entry, number: connection.lastRow) }
+      }
+    }
+
+    /// Notes what a parked entry waits for, in the order in which it is asked for.
+    private func enqueue(_ entry: SetAside, number: Int64) throws(SyncError) {
+      let statement = try connection.statement("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?, ?, ?)")
+      for target in entry.waitsFor {
+        try statement.bind(target.type.rawValue, at: 1)
+        try statement.bind(target.key, at: 2)
+        try statement.bind(Int64(entry.key.isBytes ? 1 : 0), at: 3)
+        try statement.bind(entry.key, at: 4)
+        try statement.bind(number, at: 6)
+        try statement.run()
+      }
+    }
+
+    func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) {
+      let statement = try connection.statement(SetAsideRows.remove)
+      for key in keys {
+        try statement.bind(key, at: 1)
+        try statement.run()
+      }
+    }
+
+    func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside] {
+      guard limit > 0 else { return [] }
+      // Each record's first entries are enough to find the first ones of all.
+      let statement = try connection.statement(
+        """
+        SELECT type, slot FROM waiting WHERE target_type = ? AND target_key = ? \
+        ORDER BY is_bytes, type, slot LIMIT ?
+        """)
+      var keys: Set<SetAside.Key> = []
+      for id in ids {
+        defer { statement.reset() }
+        try statement.bind(id.type.rawValue, at: 1)
+        try statement.bind(id.key, at: 2)
+        try statement.bind(Int64(limit), at: 3)
+        while try statement.step() { keys.insert(statement.key(0)) }
+      }
+      return try setAside(for: Array(keys.sorted { $0.precedes($1) }.prefix(limit)))
+    }
+  }
+
+  extension SetAside.Key {
+    fileprivate var isBytes: Bool {
+      if case .bytes = self { true } else { false }
+    }
+
+    /// Entries of records by their ids, then those of bytes by digest.
+    fileprivate func precedes(_ other: SetAside.Key) -> Bool {
+      switch (self, other) {
+      case (.record(let a), .record(let b)): a < b
+      case (.record, .bytes): true
+      case (.bytes, .record): false
+      case (.bytes(let aType, let a), .bytes(let bType, let b)): aType == bType ? a < b : aType < bType
+      }
+    }
+  }
+#endif

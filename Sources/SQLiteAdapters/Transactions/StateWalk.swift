@@ -1,0 +1,68 @@
+#if SQLite
+  import SyncModels
+
+  /// Finds records in the order of their ids, by one walk along the index where they lie close together.
+  ///
+  /// A complete listing in that order meets every row of the table in turn: one statement steps from each to the next, where a lookup for
+  /// each would start at the root. Across wide gaps the walk begins anew behind them.
+  struct StateWalk {
+    private let statement: Statement
+    private var place = Place.unknown
+
+    private enum Place { case unknown, row, end }
+
+    // As many steps cost about as much as beginning anew.
+    private static let maximumSteps = 4
+
+    init(_ statement: Statement) {
+      self.statement = statement
+    }
+
+    /// The row and the state of a copy's record. Each id asked for is greater than the one before.
+    mutating func find(
+      _ copy: Record, marks: MarkBook
+    ) throws(SyncError) -> (row: Int64, state: StoredState)? {
+      var steps = 0
+      while place != .end {
+        if place == .row {
+          switch statement.order(0, against: copy.id.key) {
+          case 0: return try state(of: copy, marks: marks)
+          case 1: return nil
+          default: break
+          }
+        }
+        steps += 1
+        if place == .unknown || steps > Self.maximumSteps {
+          statement.reset()
+          try statement.bind(copy.id.key, at: 1)
+          steps = 0
+        }
+        place = try statement.step() ? .row : .end
+      }
+      return nil
+    }
+
+    private func state(
+      of copy: Record, marks: MarkBook
+    ) throws(SyncError) -> (row: Int64, state: StoredState) {
+      let row = statement.integer(1)
+      let state = StoredState(
+        version: statement.version(2), isDeleted: statement.isNull(5),
+        hasSamePayload: !statement.isNull(5) && statement.hasBytes(5, copy.payload.bytes),
+        isMarked: try marks.isMarked(row))
+      return (row, state)
+    }
+  }
+
+  extension [Record] {
+    /// Whether all are of one type, and each id comes after the one before.
+    var areInOrder: Bool {
+      for place in indices.dropFirst() {
+        guard self[place - 1].id.key.precedesByUTF8(self[place].id.key),
+          self[place - 1].id.type == self[place].id.type
+        else { return false }
+      }
+      return true
+    }
+  }
+#endif

@@ -1,0 +1,89 @@
+#if SQLite
+  import Foundation
+  import InMemoryAdapters
+  import SQLiteAdapters
+  import SyncModels
+  import SyncPorts
+  import Testing
+
+  @Suite("Leases in SQLite", .timeLimit(.minutes(10)))
+  struct LeaseTests {
+    /// Two handles on one file, as two processes have them.
+    private func withTwoStores(
+      _ body: (SQLiteStore, SQLiteStore, ManualClock) async throws -> Void
+    ) async throws {
+      let directory = try TemporaryDirectory()
+      let clock = ManualClock()
+      let configuration = SQLiteStore.Configuration(leaseClock: { clock.timestamp })
+      let first = try await SQLiteStore.open(path: directory.file("store.db"), configuration: configuration)
+      let second = try await SQLiteStore.open(path: directory.file("store.db"), configuration: configuration)
+      try await body(first, second, clock)
+      await first.close()
+      await second.close()
+    }
+
+    @Test func aLivingHolderKeepsTheOthersOut() async throws {
+      try await withTwoStores { first, second, clock in
+        let lease = try await first.acquireLease(for: .seconds(30))
+        clock.advance(by: .seconds(29))
+        for store in [first, second] {
+          let error = await #expect(throws: SyncError.self) {
+            _ = try await store.acquireLease(for: .seconds(30))
+          }
+          #expect(error?.code == .syncAlreadyInProgress)
+          #expect(error?.message.contains("process \(ProcessInfo.processInfo.processIdentifier)") == true)
+          #expect(error?.message.contains("1.0 seconds") == true)
+        }
+        try await first.release(lease)
+        #expect(try await second.acquireLease(for: .seconds(30)).fence == lease.fence + 1)
+      }
+    }
+
+    @Test func aDeadHoldersLeaseIsTakenOverAtOnce() async throws {
+      try await withTwoStores { first, second, _ in
+        let lease = try await first.acquireLease(for: .seconds(3600))
+        // Its files are closed without the lease being given back, as when its process dies.
+        await first.close()
+        let taken = try await second.acquireLease(for: .seconds(30))
+        #expect(taken.fence == lease.fence + 1)
+      }
+    }
+
+    @Test func aHolderWhoseLeaseRanOutIsFencedOff() async throws {
+      try await withTwoStores { first, second, clock in
+        let lost = try await first.acquireLease(for: .seconds(30))
+        clock.advance(by: .seconds(30))
+        let taken = try await second.acquireLease(for: .seconds(30))
+        let error = await #expect(throws: SyncError.self) {
+          try await first.write(.lease(lost)) { transaction throws(SyncError) in
+            try transaction.setValue([1], forKey: "k")
+          }
+        }
+        #expect(error?.code == .leaseLost)
+        // The old holder lives, and its lock says nothing of the new one: when that dies, its lease is free.
+        await second.close()
+        let again = try await first.acquireLease(for: .seconds(30))
+        #expect(again.fence == taken.fence + 1)
+        try await first.release(lost)
+        try await first.write(.lease(again)) { transaction throws(SyncError) in
+          try transaction.setValue([2], forKey: "k")
+        }
+        let value = try await first.read { snapshot throws(SyncError) in try snapshot.value(forKey: "k") }
+        #expect(value == [2])
+      }
+    }
+
+    @Test func aHolderThatOnlyLostItsLockFileIsStillFenced() async throws {
+      try await withTwoStores { first, second, _ in
+        let lease = try await first.acquireLease(for: .seconds(30))
+        try await first.execute("UPDATE lease SET has_file_lock = 0")
+        // Without a lock to look at, only the clock tells.
+        let error = await #expect(throws: SyncError.self) {
+          _ = try await second.acquireLease(for: .seconds(30))
+        }
+        #expect(error?.code == .syncAlreadyInProgress)
+        try await first.write(.lease(lease)) { _ in }
+      }
+    }
+  }
+#endif

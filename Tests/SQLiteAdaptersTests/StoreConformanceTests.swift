@@ -1,0 +1,44 @@
+#if SQLite
+  import InMemoryAdapters
+  import SQLiteAdapters
+  import SyncConformance
+  import SyncModels
+  import SyncPorts
+  import Synchronization
+  import Testing
+
+  @Suite("A store in SQLite", .timeLimit(.minutes(10)))
+  struct StoreConformanceTests {
+    @Test(arguments: LocalStoreCheck.allCases)
+    func keepsThePromisesOfALocalStore(_ check: LocalStoreCheck) async throws {
+      try await run(check, executor: .dispatch)
+    }
+
+    @Test(arguments: LocalStoreCheck.allCases)
+    func keepsThemOnTheCallersThread(_ check: LocalStoreCheck) async throws {
+      try await run(check, executor: .inline)
+    }
+
+    private func run(_ check: LocalStoreCheck, executor: SQLiteExecutor) async throws {
+      let directory = try TemporaryDirectory()
+      let clock = ManualClock()
+      let configuration = SQLiteStore.Configuration(leaseClock: { clock.timestamp }, executor: executor)
+      // A handle that is gone is a holder that died: its lease would be free before it ends.
+      let handles = Mutex<[SQLiteStore]>([])
+      let harness = LocalStoreHarness(
+        open: {
+          let store = try await SQLiteStore.open(
+            path: directory.file("store.db"), configuration: configuration)
+          handles.withLock { $0.append(store) }
+          return store
+        },
+        openAnother: {
+          try await SQLiteStore.open(path: directory.file("other.db"), configuration: configuration)
+        },
+        advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true)
+      let outcome = try await check.run(on: harness)
+      #expect(outcome == .kept, "\(outcome)")
+      for store in handles.withLock({ $0 }) { #expect(try await store.busyStatements() == 0) }
+    }
+  }
+#endif

@@ -1,0 +1,64 @@
+#if SQLite
+  import Foundation
+  import SQLiteAdapters
+  import SyncModels
+  import Testing
+
+  /// A directory for one test's stores; it goes when the last one who refers to it has gone.
+  final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+      let url = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      path = url.path
+    }
+
+    deinit {
+      // Nothing depends on the directory being gone.
+      try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    func contents(_ name: String) throws -> Data {
+      try Data(contentsOf: URL(fileURLWithPath: file(name)))
+    }
+
+    func write(_ data: Data, to name: String) throws {
+      try data.write(to: URL(fileURLWithPath: file(name)))
+    }
+
+    func permissions(_ name: String) throws -> Int? {
+      try FileManager.default.attributesOfItem(atPath: file(name))[.posixPermissions] as? Int
+    }
+
+    var names: [String] {
+      get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+    }
+  }
+
+  /// Runs a test on a new store, and closes it.
+  func withStore<R>(
+    _ configuration: SQLiteStore.Configuration = .init(),
+    _ body: (SQLiteStore, TemporaryDirectory) async throws -> R
+  ) async throws -> R {
+    let directory = try TemporaryDirectory()
+    let store = try await SQLiteStore.open(path: directory.file("store.db"), configuration: configuration)
+    let result = try await body(store, directory)
+    #expect(try await store.busyStatements() == 0)
+    await store.close()
+    return result
+  }
+
+  /// A copy of a record, with its fields lifted as a source does it.
+  func copy(
+    _ entity: Entity, _ key: String, _ json: String = "{}", version: Int64 = 1, tag: String? = nil
+  ) throws -> Record {
+    let payload = Payload(Array(json.utf8))
+    return Record(
+      id: RecordID(type: entity.type, key: key),
+      version: Version(sequence: version, modifiedAt: Timestamp(milliseconds: version)), entityTag: tag,
+      payload: payload, fields: try entity.fields(of: payload))
+  }
+#endif
