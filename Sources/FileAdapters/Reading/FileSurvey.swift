@@ -1,0 +1,47 @@
+/// What is known of a file once all its bytes were looked at.
+struct FileSurvey: Sendable {
+  /// The name of the content: equal for equal bytes, different for others.
+  var content: ContentName
+  /// How many bytes there are.
+  var length: Int
+  /// How many lines hold something.
+  var lines: Int
+  /// Whether the file begins with the mark that some editors put before UTF-8.
+  var hasByteOrderMark: Bool
+  /// The digest of the bytes before the offset that was asked about; `nil` if the file ends before it.
+  var prefix: XXH64?
+
+  static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+  private static let blockSize = 1 << 20
+
+  /// Reads a file from its beginning to its end.
+  ///
+  /// - Parameter offset: Where the digest of what comes before is wanted.
+  init(of file: FileDescriptor, prefixUpTo offset: Int) throws(FileDescriptor.Failure) {
+    let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 8)
+    defer { block.deallocate() }
+    var digest = XXH64()
+    var counter = LineCounter()
+    length = 0
+    hasByteOrderMark = false
+    prefix = offset == 0 ? digest : nil
+    while true {
+      let count = try file.read(into: block, at: length)
+      guard count > 0 else { break }
+      let bytes = UnsafeRawBufferPointer(rebasing: block[..<count])
+      if length == 0 { hasByteOrderMark = bytes.starts(with: Self.byteOrderMark) }
+      counter.count(
+        UnsafeRawBufferPointer(rebasing: bytes[(length == 0 && hasByteOrderMark ? 3 : 0)...]))
+      if length < offset, offset <= length + count {
+        digest.update(UnsafeRawBufferPointer(rebasing: bytes[..<(offset - length)]))
+        prefix = digest
+        digest.update(UnsafeRawBufferPointer(rebasing: bytes[(offset - length)...]))
+      } else {
+        digest.update(bytes)
+      }
+      length += count
+    }
+    lines = counter.lines
+    content = ContentName(digest: digest, length: length)
+  }
+}

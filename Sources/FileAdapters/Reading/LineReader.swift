@@ -1,0 +1,32 @@
+import SyncModels
+
+/// Makes changes of the lines of one page.
+struct LineReader {
+  private let reader: RecordReader
+  private let request: PageRequest
+  private let name: String
+
+  /// Prepares for a page of a file.
+  init(_ request: PageRequest, of file: TypeFile) {
+    self.request = request
+    name = file.name
+    reader = RecordReader(request.entity, layout: RecordLayout(modifiedAt: "updated_at", requiresTime: false))
+  }
+
+  /// The record that a line holds, or poison that says what it holds instead.
+  func change(of line: FileReading.Line, number: Int) -> RecordChange {
+    switch line {
+    case .whole(let bytes):
+      // The number of the pass makes each scan's copies newer than the last one's, whatever their times say.
+      return reader.read(bytes, sequence: request.pass, location: location(number))
+    case .tooLong(let prefix, let length):
+      return .poison(
+        Poison(
+          type: request.entity.type, bytes: Payload(prefix).detached(),
+          reason: "has \(length) bytes, too many for a record; only the beginning is kept",
+          location: location(number)))
+    }
+  }
+
+  private func location(_ number: Int) -> String { "\(name), line \(number)" }
+}

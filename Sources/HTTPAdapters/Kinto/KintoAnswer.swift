@@ -1,0 +1,87 @@
+import SyncModels
+
+/// A page as the server answered it, or what its status means to a sync.
+struct KintoAnswer: Sendable {
+  /// When the collection changed last, in milliseconds.
+  let etag: Int64
+  let body: [UInt8]
+  let nextPage: String?
+  let total: Int?
+  private let date: Timestamp?
+
+  /// The last millisecond of the year 9999: what lies past it is no time.
+  static let latest: Int64 = 253_402_300_799_999
+
+  init(_ response: HTTPResponse, of collection: KintoCollection) throws(SyncError) {
+    guard response.status == 200 else { throw Self.failure(response, of: collection) }
+    guard let etag = response.headers["ETag"].flatMap(Self.milliseconds) else {
+      throw SyncError(
+        .invalidResponse, during: collection.operation,
+        "The answer has no ETag of a Kinto server; does the address end with the version, as in /v1?")
+    }
+    self.etag = etag
+    body = response.body
+    nextPage = response.headers["Next-Page"]
+    total = (response.headers["Total-Objects"] ?? response.headers["Total-Records"]).flatMap { Int($0) }
+    date = response.headers["Date"].flatMap(HTTPDate.timestamp)
+  }
+
+  /// Whether everything up to the `ETag` had become visible when the server looked.
+  ///
+  /// That is so when, by the server's clock, the overlap was over before the request was sent. The overlap counts twice: the clock that writes
+  /// `Date` may be another machine's than the one that stamps records.
+  func isSettled(overlap: Duration, elapsed: Duration) -> Bool {
+    guard let date else { return false }
+    return date - elapsed > Timestamp(milliseconds: etag) + overlap + overlap
+  }
+
+  private static func milliseconds(_ text: String) -> Int64? {
+    let quoted = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
+    guard quoted.utf8.count >= 3, quoted.hasPrefix("\""), quoted.hasSuffix("\""),
+      let number = Int64(quoted.dropFirst().dropLast()), (0...latest).contains(number)
+    else { return nil }
+    return number
+  }
+
+  /// What a status other than 200 means.
+  private static func failure(_ response: HTTPResponse, of collection: KintoCollection) -> SyncError {
+    let status =
+      "The server answered \(response.status)\(errno(response.body).map { " (errno \($0))" } ?? "")"
+    let (code, message): (SyncError.Code, String) =
+      switch response.status {
+      case 401: (.authentication, "\(status): it does not accept the credentials.")
+      case 403:
+        (
+          .permissionDenied,
+          "\(status): these credentials may not read \(collection.type), or there is no bucket \"\(collection.bucket)\"."
+        )
+      case 404:
+        (
+          .invalidConfiguration,
+          "\(status): bucket \"\(collection.bucket)\" has no collection \(collection.type)."
+        )
+      case 408, 429, 500...599: (.remoteUnavailable, "\(status).")
+      case 410: (.invalidConfiguration, "\(status): the service was closed.")
+      case 412: (.invalidResponse, "\(status) to a request without a condition.")
+      case 400...499: (.invalidConfiguration, "\(status): it does not understand the request.")
+      default: (.invalidResponse, "\(status), which is no answer to a request for a page.")
+      }
+    return SyncError(
+      code, during: collection.operation, message,
+      retryAfter: code == .remoteUnavailable ? RequestedPause.retryAfter(in: response) : nil)
+  }
+
+  /// Kinto's own number of an error. Its words stay out: they may hold what was in a record.
+  private static func errno(_ body: [UInt8]) -> Int64? {
+    var number: Int64?
+    do {
+      try JSONScanner.members(of: body[...]) { member throws(JSONError) in
+        if member.hasKey(Array("errno".utf8)) { number = member.value.integer() }
+      }
+      return number
+    } catch {
+      // A proxy's page, say: the status has to do.
+      return nil
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import SyncModels
+
+/// Where a pass stands between two pages, as ``PageToken`` keeps it: any process can go on from there.
+struct KintoBookmark: Hashable, Sendable {
+  /// Where a listing has come to.
+  struct Place: Hashable, Sendable {
+    var modified: Int64
+    var key: String
+  }
+
+  let coverage: RecordPage.Coverage
+  /// The collection's `ETag` on the first page.
+  let etag: Int64
+  /// How many records the collection held when the delta before this one began.
+  let expected: Int?
+  /// How many it held when this pass began.
+  var count: Int?
+  /// How many tombstones the pass has listed so far.
+  var tombstones = 0
+  /// The last record listed.
+  var last: Place?
+  /// The query that the server named for the next page.
+  var query = ""
+
+  init(coverage: RecordPage.Coverage, etag: Int64, expected: Int?) {
+    self.coverage = coverage
+    self.etag = etag
+    self.expected = expected
+  }
+
+  /// Reads what ``pageToken`` wrote; `nil` for anything else.
+  init?(_ token: PageToken) {
+    let parts = token.rawValue.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 9, parts[0] == "kinto1",
+      let coverage = RecordPage.Coverage(rawValue: String(parts[1])), let etag = Int64(parts[2]),
+      let tombstones = Int(parts[5]), tombstones >= 0, let key = PercentEncoding.decoded(parts[7]),
+      HTTPAddress("https://host/?\(parts[8])") != nil
+    else { return nil }
+    self.init(coverage: coverage, etag: etag, expected: Int(parts[3]))
+    count = Int(parts[4]).map { max(0, $0) }
+    self.tombstones = min(tombstones, Int(Int32.max))
+    last = Int64(parts[6]).map { Place(modified: $0, key: key) }
+    query = String(parts[8])
+  }
+
+  /// The place as text.
+  var pageToken: PageToken {
+    func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
+    let parts = [
+      "kinto1", coverage.rawValue, "\(etag)", text(expected), text(count), "\(tombstones)",
+      last.map { "\($0.modified)" } ?? "", last.map { PercentEncoding.encoded($0.key) } ?? "", query,
+    ]
+    return PageToken(parts.joined(separator: " "))
+  }
+}

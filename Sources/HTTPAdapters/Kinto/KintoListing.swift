@@ -1,0 +1,112 @@
+import SyncModels
+
+/// The records of one page, read out of its body.
+struct KintoListing: Sendable {
+  private(set) var changes: [RecordChange] = []
+  private(set) var tombstones = 0
+  /// The last record that could be read.
+  private(set) var last: KintoBookmark.Place?
+
+  private let collection: KintoCollection
+  private let reader: RecordReader
+  private static let data = Array("data".utf8)
+
+  private init(of entity: Entity, _ collection: KintoCollection) {
+    self.collection = collection
+    reader = RecordReader(
+      entity,
+      layout: RecordLayout(
+        modifiedAt: "last_modified", unit: .milliseconds, deleted: "deleted", entityTag: "last_modified"))
+  }
+
+  /// Reads a page.
+  ///
+  /// - Parameter place: The last record of the page before, after which this one has to go on.
+  /// - Throws: `invalidResponse` if the body is no page, or not in the order that was asked for.
+  init(
+    _ body: [UInt8], of entity: Entity, _ collection: KintoCollection, after place: KintoBookmark.Place?
+  ) throws(SyncError) {
+    self.init(of: entity, collection)
+    last = place
+    let array = try data(of: body)
+    var isInOrder = true
+    do {
+      // However deeply a record nests, it is that record that is poison, not the page.
+      try JSONScanner.elements(of: array.bytes, depthLimit: .max) { element throws(JSONError) in
+        if !take(element.bytes) { isInOrder = false }
+      }
+    } catch {
+      throw unreadable(error)
+    }
+    guard isInOrder else {
+      throw SyncError(
+        .invalidResponse, during: collection.operation,
+        "The server does not list by ascending last_modified, or lists the same again.")
+    }
+  }
+
+  /// Reads the answer to a request for one record.
+  init(record body: [UInt8], of entity: Entity, _ collection: KintoCollection) throws(SyncError) {
+    self.init(of: entity, collection)
+    _ = take(try data(of: body).bytes)
+  }
+
+  private func data(of body: [UInt8]) throws(SyncError) -> JSONValueSlice {
+    var value: JSONValueSlice?
+    do {
+      try JSONScanner.members(of: body[...], depthLimit: .max) { member throws(JSONError) in
+        if member.hasKey(Self.data) { value = member.value }
+      }
+    } catch {
+      throw unreadable(error)
+    }
+    guard let value else {
+      throw SyncError(
+        .invalidResponse, during: collection.operation, "The answer has no member \"data\".")
+    }
+    return value
+  }
+
+  private func unreadable(_ error: JSONError) -> SyncError {
+    SyncError(
+      .invalidResponse, during: collection.operation, "The answer \(error.description).", underlying: error)
+  }
+
+  /// Takes one element; `false` if it is not one that can follow.
+  private mutating func take(_ bytes: ArraySlice<UInt8>) -> Bool {
+    let change = reader.read(bytes)
+    guard let (id, version) = change.identified else {
+      changes.append(change)
+      return true
+    }
+    let modified = version.modifiedAt.microseconds / 1000
+    guard (1...KintoAnswer.latest).contains(modified) else {
+      changes.append(
+        .poison(
+          Poison(
+            type: id.type, key: id.key, bytes: Payload(bytes).detached(),
+            reason: "\"last_modified\" is missing or no time")))
+      return true
+    }
+    if let last,
+      modified < last.modified || (modified == last.modified && id.key.utf8.elementsEqual(last.key.utf8))
+    {
+      return false
+    }
+    last = KintoBookmark.Place(modified: modified, key: id.key)
+    if case .tombstone = change { tombstones += 1 }
+    changes.append(change)
+    return true
+  }
+}
+
+extension RecordChange {
+  /// The record and its version, unless it could not be read.
+  fileprivate var identified: (RecordID, Version)? {
+    switch self {
+    case .upsert(let record): (record.id, record.version)
+    case .tombstone(let tombstone): (tombstone.id, tombstone.version)
+    case .poison: nil
+    }
+  }
+}

@@ -1,0 +1,42 @@
+public import SyncModels
+
+extension KintoSource {
+  /// How many records are asked for at once: an address that every proxy takes.
+  private static let lookupSize = 40
+
+  /// Returns the current copies of those records that exist.
+  ///
+  /// - Throws: As ``page(_:)``.
+  public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    let collection = try server.collection(entity.type)
+    var changes: [RecordChange] = []
+    let listable = ids.filter { KintoCollection.canBeListed($0.key) }
+    var rest = listable[...]
+    while !rest.isEmpty {
+      let keys = rest.prefix(Self.lookupSize).map(\.key)
+      rest = rest.dropFirst(keys.count)
+      var query = KintoCollection.query(forKeys: keys)
+      // A server may give fewer than are asked for.
+      for _ in keys {
+        let response = try await server.ask(
+          "GET", collection.list(query: query, limit: Self.lookupSize), during: collection.operation)
+        let answer = try KintoAnswer(response, of: collection)
+        changes += try KintoListing(answer.body, of: entity, collection, after: nil).changes
+        guard let next = answer.nextPage else { break }
+        query = try collection.query(ofNextPage: next)
+      }
+    }
+    for id in ids where !KintoCollection.canBeListed(id.key) {
+      let response = try await server.ask("GET", collection.record(id.key), during: collection.operation)
+      // 400: no id of Kinto's looks like that.
+      if response.status == 404 || response.status == 400 { continue }
+      let answer = try KintoAnswer(response, of: collection)
+      changes += try KintoListing(record: answer.body, of: entity, collection).changes
+    }
+    let wanted = Set(ids)
+    return changes.filter { change in
+      if case .poison = change { return false }
+      return change.id.map(wanted.contains) == true
+    }
+  }
+}

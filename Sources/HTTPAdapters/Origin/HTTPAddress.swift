@@ -1,0 +1,95 @@
+/// An absolute `http` or `https` address, strictly read, so that nobody reads another origin out of it.
+///
+/// It has no user, no fragment, and no bytes but those that RFC 3986 allows.
+public struct HTTPAddress: Hashable, Sendable {
+  /// Scheme, host and port.
+  public let origin: HTTPOrigin
+  /// The path, which begins with a slash.
+  public let path: String
+  /// What follows the question mark; `nil` without one.
+  public let query: String?
+
+  /// An address made of its parts.
+  init(_ origin: HTTPOrigin, path: String, query: String? = nil) {
+    self.origin = origin
+    self.path = path
+    self.query = query
+  }
+
+  /// Reads an address; `nil` if it is none.
+  public init?(_ text: String) {
+    guard text.utf8.allSatisfy(Self.mayOccur) else { return nil }
+    let isSecure: Bool
+    let rest: Substring
+    if let after = text.dropping(prefix: "https://") {
+      (isSecure, rest) = (true, after)
+    } else if let after = text.dropping(prefix: "http://") {
+      (isSecure, rest) = (false, after)
+    } else {
+      return nil
+    }
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard let (host, port) = Self.place(authority) else { return nil }
+    origin = HTTPOrigin(isSecure: isSecure, host: host, port: port ?? (isSecure ? 443 : 80))
+    let target = rest[authority.endIndex...]
+    let path = target.prefix { $0 != "?" }
+    self.path = path.isEmpty ? "/" : String(path)
+    query = path.endIndex == target.endIndex ? nil : String(target[path.endIndex...].dropFirst())
+  }
+
+  /// The address that a `Location` means, seen from this one; `nil` if it is none.
+  func resolving(_ location: String) -> HTTPAddress? {
+    guard location.utf8.first == UInt8(ascii: "/"), !location.hasPrefix("//") else {
+      return HTTPAddress(
+        location.hasPrefix("//") ? "\(origin.isSecure ? "https" : "http"):\(location)" : location)
+    }
+    return HTTPAddress("\(origin)\(location)")
+  }
+
+  private static func place(_ authority: Substring) -> (host: String, port: Int?)? {
+    var host = authority
+    var port: Int?
+    if let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") {
+      host = authority[..<colon]
+      let digits = authority[colon...].dropFirst()
+      guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy(isDigit), let number = Int(digits),
+        (1...65535).contains(number)
+      else { return nil }
+      port = number
+    }
+    let isNumber = host.hasPrefix("[") && host.hasSuffix("]")
+    let name = isNumber ? host.dropFirst().dropLast() : host
+    guard !name.isEmpty,
+      name.utf8.allSatisfy({
+        isLetter($0) || isDigit($0) || $0 == UInt8(ascii: ".")
+          || (isNumber ? $0 == UInt8(ascii: ":") : $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_"))
+      })
+    else { return nil }
+    return (host.lowercased(), port)
+  }
+
+  /// Unreserved, reserved and percent signs; without the number sign, and a backslash is never among them.
+  private static func mayOccur(_ byte: UInt8) -> Bool {
+    isLetter(byte) || isDigit(byte) || "-._~%:/?[]@!$&'()*+,;=".utf8.contains(byte)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+}
+
+extension HTTPAddress: CustomStringConvertible {
+  /// The address as it is written.
+  public var description: String { "\(origin)\(path)\(query.map { "?\($0)" } ?? "")" }
+}
+
+extension String {
+  /// What follows a prefix of ASCII letters, whatever their case.
+  fileprivate func dropping(prefix: String) -> Substring? {
+    self.prefix(prefix.count).lowercased() == prefix ? dropFirst(prefix.count) : nil
+  }
+}

@@ -1,0 +1,33 @@
+import SyncPorts
+
+/// What kind of interface a link is, by what the system says of it.
+enum InterfaceKind {
+  /// Decides by the device's type where there is one, by its hardware, and last by its name.
+  ///
+  /// - Parameter deviceType: The word that the system has for it, as in `wlan`; `nil` for most.
+  static func kind(of link: NetworkLink, deviceType: String?) -> NetworkStatus.Interface {
+    switch deviceType {
+    case "wlan": return .wifi
+    case "wwan": return .cellular
+    default: break
+    }
+    if RouteNumbers.wirelessTypes.contains(link.hardware) { return .wifi }
+    // By the names that systems give: wlp3s0, wlan0, wwan0, rmnet0.
+    if link.name.hasPrefix("wl") { return .wifi }
+    if link.name.hasPrefix("ww") || link.name.hasPrefix("rmnet") { return .cellular }
+    return link.hardware == RouteNumbers.ethernet ? .wired : .other
+  }
+
+  /// The device type in a link's `uevent` file.
+  static func deviceType(inUevent text: String) -> String? {
+    for line in text.split(separator: "\n") where line.hasPrefix("DEVTYPE=") {
+      return String(line.dropFirst("DEVTYPE=".count))
+    }
+    return nil
+  }
+
+  /// Whether a name can stand in a path: the kernel allows no other, but this is no place to rely on it.
+  static func isPlain(_ name: String) -> Bool {
+    !name.isEmpty && name.utf8.count < 16 && name != "." && name != ".." && !name.contains("/")
+  }
+}

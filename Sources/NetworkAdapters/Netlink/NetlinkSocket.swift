@@ -1,0 +1,51 @@
+#if os(Linux)
+  import CNetlink
+
+  /// The kernel's end of the talk: the one place with addresses of memory.
+  struct NetlinkSocket: Sendable {
+    let descriptor: Int32
+
+    /// How much one datagram may hold; the kernel fills no more than half of it.
+    private static let capacity = 1 << 16
+
+    enum Received {
+      case datagram([UInt8])
+      /// Nothing more for now.
+      case nothing
+      /// The kernel had more to say than there was room for.
+      case overrun
+      case failure(Int32)
+    }
+
+    /// Opens a socket.
+    init() throws(SystemError) {
+      let result = cnetlink_open(RouteNumbers.groups)
+      guard result >= 0 else { throw SystemError(number: -result) }
+      descriptor = result
+    }
+
+    func close() { cnetlink_close(descriptor) }
+
+    /// Sends a message; returns an error's number, or zero.
+    func send(_ message: [UInt8]) -> Int32 {
+      message.withUnsafeBytes { cnetlink_send(descriptor, $0.baseAddress, $0.count) }
+    }
+
+    /// Takes the next datagram, if there is one.
+    func receive() -> Received {
+      var error: Int32 = 0
+      let bytes = [UInt8](unsafeUninitializedCapacity: Self.capacity) { buffer, count in
+        let result = cnetlink_receive(descriptor, buffer.baseAddress, Self.capacity)
+        if result < 0 { error = Int32(-result) }
+        count = max(0, result)
+      }
+      switch error {
+      case 0: return .datagram(bytes)
+      case EAGAIN: return .nothing
+      case EINTR: return .datagram([])
+      case ENOBUFS, EMSGSIZE: return .overrun
+      default: return .failure(error)
+      }
+    }
+  }
+#endif

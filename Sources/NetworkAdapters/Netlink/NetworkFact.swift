@@ -1,0 +1,140 @@
+/// What one message of the kernel says about the network.
+enum NetworkFact: Equatable {
+  case link(NetworkLink)
+  case linkRemoved(Int32)
+  case address(LinkAddress, isUsable: Bool)
+  case addressRemoved(LinkAddress)
+  /// Ways out into the world, one for each link that they lead over.
+  case defaultRoutes([DefaultRoute])
+  case defaultRouteRemoved
+  /// Something that does not matter here.
+  case other
+}
+
+/// A network interface.
+struct NetworkLink: Hashable {
+  var index: Int32
+  var name: String
+  /// The kind of hardware, by the kernel's number.
+  var hardware: UInt16
+  var isUp: Bool
+  /// Whether anything can be sent: the cable is in, the access point found.
+  var isRunning: Bool
+  var isLoopback: Bool
+}
+
+/// The family of an address or a route.
+enum AddressFamily: Hashable {
+  case ipv4, ipv6
+
+  init?(_ number: UInt8?) {
+    switch number {
+    case RouteNumbers.ipv4: self = .ipv4
+    case RouteNumbers.ipv6: self = .ipv6
+    default: return nil
+    }
+  }
+}
+
+/// An address that a link has.
+struct LinkAddress: Hashable {
+  var link: Int32
+  var family: AddressFamily
+  var prefix: UInt8
+  /// The address here, and the other end's where there is one.
+  var bytes: [[UInt8]]
+}
+
+/// A route to everywhere.
+struct DefaultRoute: Hashable {
+  var family: AddressFamily
+  /// The link that it leads over; `nil` where the kernel does not say.
+  var link: Int32?
+  /// The lower, the sooner it is taken.
+  var metric: UInt32
+}
+
+extension NetworkFact {
+  /// Reads a message; one that is not whole, or not understood, says nothing.
+  init(_ message: NetlinkMessage) {
+    let body = message.body
+    let fact: NetworkFact? =
+      switch message.type {
+      case RouteNumbers.newLink, RouteNumbers.removedLink:
+        Self.link(body, isRemoved: message.type == RouteNumbers.removedLink)
+      case RouteNumbers.newAddress, RouteNumbers.removedAddress:
+        Self.address(body, isRemoved: message.type == RouteNumbers.removedAddress)
+      case RouteNumbers.newRoute: Self.routes(body).map { .defaultRoutes($0) }
+      case RouteNumbers.removedRoute: Self.routes(body).map { _ in .defaultRouteRemoved }
+      default: nil
+      }
+    self = fact ?? .other
+  }
+
+  private static func link(_ body: ByteReader, isRemoved: Bool) -> NetworkFact? {
+    // Of the bridges' family, "removed" only means that a link has left its bridge.
+    guard body.number(at: 0, as: UInt8.self) == 0, let hardware = body.number(at: 2, as: UInt16.self),
+      let index = body.number(at: 4, as: Int32.self), let flags = body.number(at: 8, as: UInt32.self),
+      let rest = body.rest(from: 16)
+    else { return nil }
+    if isRemoved { return .linkRemoved(index) }
+    let name = rest.attributes.first { $0.type == RouteNumbers.linkName }?.body.array ?? []
+    return .link(
+      NetworkLink(
+        index: index, name: String(decoding: name.prefix { $0 != 0 }, as: UTF8.self), hardware: hardware,
+        isUp: flags & RouteNumbers.isUp != 0, isRunning: flags & RouteNumbers.isRunning != 0,
+        isLoopback: flags & RouteNumbers.isLoopback != 0))
+  }
+
+  private static func address(_ body: ByteReader, isRemoved: Bool) -> NetworkFact? {
+    guard let family = AddressFamily(body.number(at: 0)), let prefix = body.number(at: 1, as: UInt8.self),
+      let shortFlags = body.number(at: 2, as: UInt8.self), let scope = body.number(at: 3, as: UInt8.self),
+      let link = body.number(at: 4, as: Int32.self), let rest = body.rest(from: 8)
+    else { return nil }
+    let attributes = rest.attributes
+    func bytes(_ type: UInt16) -> [UInt8] { attributes.first { $0.type == type }?.body.array ?? [] }
+    let address = LinkAddress(
+      link: link, family: family, prefix: prefix,
+      bytes: [bytes(RouteNumbers.localAddress), bytes(RouteNumbers.address)])
+    if isRemoved { return .addressRemoved(address) }
+    let longFlags: UInt32? = attributes.first { $0.type == RouteNumbers.addressFlags }?.body.number(at: 0)
+    let flags = longFlags ?? UInt32(shortFlags)
+    // An address that others may have already is not used yet, unless the kernel is told to be optimistic.
+    let isTried =
+      flags & RouteNumbers.isTentative == 0 || flags & RouteNumbers.isOptimistic != 0
+    return .address(
+      address, isUsable: isTried && flags & RouteNumbers.isDuplicate == 0 && scope < RouteNumbers.linkScope)
+  }
+
+  private static func routes(_ body: ByteReader) -> [DefaultRoute]? {
+    guard let family = AddressFamily(body.number(at: 0)), body.number(at: 1, as: UInt8.self) == 0,
+      body.number(at: 7, as: UInt8.self) == RouteNumbers.unicast, let rest = body.rest(from: 12)
+    else { return nil }
+    var metric: UInt32 = 0
+    var links: [Int32] = []
+    for (type, value) in rest.attributes {
+      switch type {
+      case RouteNumbers.metric: metric = value.number(at: 0) ?? 0
+      case RouteNumbers.outgoingLink: if let link: Int32 = value.number(at: 0) { links.append(link) }
+      case RouteNumbers.multipath: links += nextHops(value)
+      default: break
+      }
+    }
+    if links.isEmpty { return [DefaultRoute(family: family, link: nil, metric: metric)] }
+    return links.map { DefaultRoute(family: family, link: $0, metric: metric) }
+  }
+
+  /// The links of a route that leads over several.
+  private static func nextHops(_ body: ByteReader) -> [Int32] {
+    var links: [Int32] = []
+    var rest = body
+    while let length = rest.number(at: 0, as: UInt16.self).map(Int.init), length >= 8, length <= rest.count,
+      let link = rest.number(at: 4, as: Int32.self)
+    {
+      links.append(link)
+      guard let next = rest.rest(from: NetlinkMessage.aligned(length)) else { break }
+      rest = next
+    }
+    return links
+  }
+}

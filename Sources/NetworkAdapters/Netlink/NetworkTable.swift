@@ -1,0 +1,104 @@
+import SyncPorts
+
+/// The links, addresses and default routes of the machine, and what they amount to.
+struct NetworkTable {
+  /// Tells what kind of interface a link is.
+  typealias Classifier = @Sendable (NetworkLink) -> NetworkStatus.Interface
+
+  private let needsDefaultRoute: Bool
+  private let classify: Classifier
+  private struct Entry {
+    var link: NetworkLink
+    var kind: NetworkStatus.Interface
+  }
+  private var links = Roll<Int32, Entry>()
+  /// Whether each address can be used.
+  private var addresses = Roll<LinkAddress, Bool>()
+  private var routes = Roll<DefaultRoute, Bool>()
+
+  init(needsDefaultRoute: Bool, classify: @escaping Classifier) {
+    self.needsDefaultRoute = needsDefaultRoute
+    self.classify = classify
+  }
+
+  mutating func beginListing(_ subject: NetlinkDialogue.Subject) {
+    switch subject {
+    case .links: links.beginListing()
+    case .addresses: addresses.beginListing()
+    case .routes: routes.beginListing()
+    }
+  }
+
+  mutating func endListing(_ subject: NetlinkDialogue.Subject) {
+    switch subject {
+    case .links: links.endListing()
+    case .addresses: addresses.endListing()
+    case .routes: routes.endListing()
+    }
+  }
+
+  /// Takes note of a fact.
+  ///
+  /// - Parameter isListed: Whether it is from a list that was asked for.
+  /// - Returns: Whether the routes have to be listed anew. The kernel drops the routes of a link that is put down, and of an address
+  ///   that is removed, without a word; and a message about a route does not say which others it replaces.
+  mutating func note(_ fact: NetworkFact, isListed: Bool) -> Bool {
+    switch fact {
+    case .link(let link):
+      let old = links.known[link.index]
+      // The kind is looked up outside, so not for each sign of life.
+      let isSame = old?.link.name == link.name && old?.link.hardware == link.hardware
+      let kind = old.flatMap { isSame ? $0.kind : nil } ?? classify(link)
+      links.set(link.index, Entry(link: link, kind: kind))
+      guard let old, old.link.isUp, !link.isUp else { return false }
+      routes.remove { $0.link == link.index }
+      return true
+    case .linkRemoved(let index):
+      links.remove(index)
+      addresses.remove { $0.link == index }
+      routes.remove { $0.link == index }
+      return true
+    case .address(let address, let isUsable):
+      addresses.set(address, isUsable)
+      return false
+    case .addressRemoved(let address):
+      addresses.remove(address)
+      return true
+    case .defaultRoutes(let new):
+      guard isListed else { return true }
+      for route in new { routes.set(route, true) }
+      return false
+    case .defaultRouteRemoved:
+      return true
+    case .other:
+      return false
+    }
+  }
+
+  /// What is known of the network: there, if a link that runs has an address and leads everywhere.
+  var status: NetworkStatus {
+    let usable = addresses.known.filter { $0.value && isRunning($0.key.link) }.map(\.key)
+    let paths = needsDefaultRoute ? routedPaths(usable) : usable.map { Path(metric: 0, link: $0.link) }
+    guard let path = paths.min() else { return NetworkStatus(.offline) }
+    return NetworkStatus(.online, interface: links.known[path.link]?.kind)
+  }
+
+  /// A way out; the lowest is taken.
+  private struct Path: Comparable {
+    var metric: UInt32
+    var link: Int32
+    static func < (a: Path, b: Path) -> Bool { (a.metric, a.link) < (b.metric, b.link) }
+  }
+
+  private func routedPaths(_ addresses: [LinkAddress]) -> [Path] {
+    routes.known.keys.flatMap { route in
+      addresses.filter { $0.family == route.family && (route.link == nil || $0.link == route.link) }
+        .map { Path(metric: route.metric, link: $0.link) }
+    }
+  }
+
+  private func isRunning(_ index: Int32) -> Bool {
+    guard let link = links.known[index]?.link else { return false }
+    return link.isUp && link.isRunning && !link.isLoopback
+  }
+}

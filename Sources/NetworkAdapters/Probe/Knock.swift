@@ -1,0 +1,69 @@
+import Dispatch
+import Foundation
+
+/// One attempt to open a TCP connection.
+struct Knock {
+  private let address: SocketAddress
+
+  private static let queue = DispatchQueue(label: "probes", qos: .utility)
+
+  init(at address: SocketAddress) {
+    self.address = address
+  }
+
+  /// Opens a connection and closes it; `false` when that fails, or when the task is cancelled first.
+  func isAnswered() async -> Bool {
+    guard let descriptor = Self.openSocket(address.family) else { return false }
+    switch connect(descriptor) {
+    case 0:
+      close(descriptor)
+      return true
+    case EINPROGRESS:
+      return await isConnected(descriptor)
+    default:
+      close(descriptor)
+      return false
+    }
+  }
+
+  /// Waits until a connection that was begun is open or has failed, and closes it.
+  private func isConnected(_ descriptor: Int32) async -> Bool {
+    let answer = Answer<Bool>(ifCancelled: false)
+    let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: Self.queue)
+    source.setEventHandler {
+      var error: Int32 = 0
+      var length = socklen_t(MemoryLayout<Int32>.size)
+      let result = getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
+      answer.give(result == 0 && error == 0)
+    }
+    // Not sooner: as long as the source looks at it, the number must not be another file's.
+    source.setCancelHandler { close(descriptor) }
+    let isConnected = await answer.wait { source.resume() }
+    source.cancel()
+    return isConnected
+  }
+
+  /// Begins to connect; an error's number, or zero.
+  private func connect(_ descriptor: Int32) -> Int32 {
+    address.bytes.withUnsafeBytes { bytes in
+      guard let start = bytes.bindMemory(to: sockaddr.self).baseAddress else { return EINVAL }
+      return Foundation.connect(descriptor, start, socklen_t(bytes.count)) == 0 ? 0 : errno
+    }
+  }
+
+  /// A socket that never blocks and that no other program inherits.
+  private static func openSocket(_ family: Int32) -> Int32? {
+    #if canImport(Glibc)
+      let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    #else
+      let descriptor = socket(family, SOCK_STREAM, 0)
+    #endif
+    guard descriptor >= 0 else { return nil }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    guard fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
+      close(descriptor)
+      return nil
+    }
+    return descriptor
+  }
+}

@@ -1,0 +1,96 @@
+public import SyncPorts
+
+/// Finds out by trying whether the network leads where it has to: a host must answer on a port.
+///
+/// For servers, whose own link is always up. It works only while ``run()`` does:
+///
+/// ```swift
+/// let monitor = ProbeMonitor(host: "sync.example.com", port: 443)
+/// async let probing: Void = monitor.run()
+/// ```
+///
+/// The first try is made at once, the others at an interval that is drawn anew each time, so that a fleet does not knock in step. An
+/// answer in time means online, anything else offline; which interface it came over is not known.
+public final class ProbeMonitor: ConnectivityMonitor {
+  private let feed = NetworkStatusFeed()
+  private let interval: Duration
+  private let jitter: Double
+  private let timeout: Duration
+  private let clock: any Clock<Duration>
+  private let random: @Sendable () -> UInt64
+  private let probe: @Sendable () async -> Bool
+
+  /// Probes by opening a TCP connection, and closing it at once.
+  ///
+  /// - Parameters:
+  ///   - interval: The most time between the end of a try and the next one.
+  ///   - jitter: How much of the interval is left to chance, from 0 to 1.
+  ///   - timeout: How long an answer may take, the name's lookup included.
+  ///   - clock: Waits.
+  ///   - random: Draws the intervals; the system's random numbers by default.
+  public convenience init(
+    host: String, port: UInt16, every interval: Duration = .seconds(30), jitter: Double = 0.2,
+    timeout: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
+    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+  ) {
+    let door = TCPDoor(host: host, port: port)
+    self.init(every: interval, jitter: jitter, timeout: timeout, clock: clock, random: random) {
+      await door.answers()
+    }
+  }
+
+  /// Probes in a way of your own.
+  ///
+  /// - Parameter probe: Tells whether there was an answer. When its task is cancelled, because the time is up, it returns soon.
+  public init(
+    every interval: Duration = .seconds(30), jitter: Double = 0.2, timeout: Duration = .seconds(5),
+    clock: any Clock<Duration> = ContinuousClock(),
+    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+    probe: @escaping @Sendable () async -> Bool
+  ) {
+    self.interval = interval
+    self.jitter = min(max(jitter, 0), 1)
+    self.timeout = timeout
+    self.clock = clock
+    self.random = random
+    self.probe = probe
+  }
+
+  /// What the last try showed; unknown before the first one has ended.
+  public var status: NetworkStatus { feed.status }
+
+  /// The status now, and then each change.
+  public func statuses() -> AsyncStream<NetworkStatus> { feed.statuses() }
+
+  /// Probes until the calling task is cancelled; from then on nobody knows.
+  public func run() async {
+    defer { feed.report(NetworkStatus(.unknown)) }
+    while !Task.isCancelled {
+      let answers = await answersInTime()
+      if Task.isCancelled { return }
+      feed.report(NetworkStatus(answers ? .online : .offline))
+      do { try await clock.sleep(for: pause) } catch { return }
+    }
+  }
+
+  /// The time to the next try.
+  var pause: Duration {
+    // 53 random bits are a fraction below one.
+    interval * (1 - jitter * Double(random() >> 11) * 0x1p-53)
+  }
+
+  private func answersInTime() async -> Bool {
+    let (probe, clock, timeout) = (probe, clock, timeout)
+    return await withTaskGroup(of: Bool.self) { group in
+      group.addTask { await probe() }
+      group.addTask {
+        // Woken early only because it lost the race.
+        try? await clock.sleep(for: timeout)
+        return false
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+  }
+}
