@@ -1,0 +1,19 @@
+/// Facts as a text of lines, each with its fields between bars: `BOS | Boston | Red Sox | fenway-park |`.
+enum FactTable {
+  /// The fields of each line; lines with a `#` before them are headings, of one field.
+  static func rows(of text: String) -> [[String]] {
+    text.split(separator: "\n").map { line in
+      line.split(separator: "|", omittingEmptySubsequences: false).map(trimmed)
+    }
+  }
+
+  /// The parts of a field that holds several.
+  static func list(_ field: String) -> [String] {
+    field.split(separator: ";").map(trimmed)
+  }
+
+  private static func trimmed(_ text: Substring) -> String {
+    let tail = text.drop { $0 == " " }
+    return String(tail.prefix(upTo: tail.lastIndex { $0 != " " }.map(tail.index(after:)) ?? tail.startIndex))
+  }
+}

@@ -1,0 +1,16 @@
+/// A place where games are played, by one league's teams or several's.
+struct Stadium {
+  let id: String
+  let name: String
+  let city: String
+  let zone: Zone
+  /// Names it had before, mostly former sponsors'.
+  let aliases: [String]
+
+  /// Every stadium, once.
+  static let all: [Stadium] = FactTable.rows(of: table).map { row in
+    Stadium(
+      id: row[0], name: row[1], city: row[2], zone: Zone(name: "America/\(row[3])"),
+      aliases: FactTable.list(row[4]))
+  }
+}

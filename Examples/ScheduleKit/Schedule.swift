@@ -1,0 +1,59 @@
+package import CanonicalSync
+import FileAdapters
+import Foundation
+import InMemoryAdapters
+
+/// What is to be synced: the types, where they come from, and what is there before the first sync.
+package struct Schedule {
+  package private(set) var graph: EntityGraph
+  package let source: any RemoteRecordSource
+  package let bootstrap: Bootstrap?
+  /// What a person should know about the choice.
+  package private(set) var notices: [String] = []
+
+  /// Chooses.
+  ///
+  /// - Parameters:
+  ///   - directory: A directory of `<type>.ndjson` files; `nil` for the built-in schedule.
+  ///   - latency: How long the remote thinks before each page.
+  package init(directory: String?, latency: Duration) throws(SyncError) {
+    if let directory {
+      source = DelayedSource(try DirectorySource(directory: directory), delay: latency)
+      let files = try DirectoryTypes(directory)
+      graph = try EntityGraph(ScheduleTypes.entities + files.undeclared.map { Entity($0) })
+      bootstrap = nil
+      notices = files.notices
+    } else {
+      graph = try EntityGraph(ScheduleTypes.entities)
+      source = DelayedSource(BuiltInRemote.make(), delay: latency)
+      bootstrap = Bootstrap(try Self.bundledRecords(), layout: BuiltInRemote.layout)
+    }
+  }
+
+  /// Adds the types that a store has from the same directory, so that a file that is gone is noticed.
+  package mutating func addTypes(syncedInto store: any LocalStore) async throws(SyncError) {
+    guard bootstrap == nil else { return }
+    let (graph, source) = (graph, source.identity)
+    let known = try await store.read { (snapshot) throws(SyncError) in
+      var types: [RecordType] = []
+      for entity in try snapshot.registeredEntities() where graph[entity.type] == nil {
+        if try snapshot.checkpoint(for: entity.type)?.scope.source == source { types.append(entity.type) }
+      }
+      return types
+    }
+    self.graph = try EntityGraph(graph.entities + known.map { Entity($0) })
+  }
+
+  private static func bundledRecords() throws(SyncError) -> [UInt8] {
+    do {
+      guard let url = Bundle.module.url(forResource: "bootstrap", withExtension: "json") else {
+        throw CocoaError(.fileNoSuchFile)
+      }
+      return [UInt8](try Data(contentsOf: url))
+    } catch {
+      throw SyncError(
+        .invalidConfiguration, during: "reading the bundled data set",
+        "The resource bootstrap.json is not beside the program; build the package again.", underlying: error)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// An app as its author would write it: CanonicalSync comes from outside. In an app of your own, the dependency
+// is `.package(url: "…", from: "…")`.
+let package = Package(
+  name: "ServerApp",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "CanonicalSync", path: "../..")],
+  targets: [
+    .target(
+      name: "ScheduleService", dependencies: [.product(name: "CanonicalSync", package: "CanonicalSync")]),
+    .executableTarget(
+      name: "server-app",
+      dependencies: [
+        "ScheduleService",
+        .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "InMemoryAdapters", package: "CanonicalSync"),
+      ]),
+    .testTarget(
+      name: "ScheduleServiceTests",
+      dependencies: [
+        "ScheduleService",
+        .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "InMemoryAdapters", package: "CanonicalSync"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,51 @@
+extension Command {
+  /// The text of `--help`: usage, what it does, commands, options, exit codes and examples.
+  ///
+  /// - Parameter tool: The tool this is a command of, whose options it shares.
+  func helpText(within tool: Command? = nil) -> String {
+    let options = self.options + (tool?.options ?? [])
+    let optionRows = options.map { ($0.spelling, $0.help) } + [("--help", "Print this help.")]
+    var sections = [
+      usage(within: tool, options: options),
+      Self.wrapped(summary, indent: 0, width: Self.width),
+      Self.listing("commands", commands.map { ($0.name, $0.summary) }),
+      Self.listing("options", optionRows),
+      Self.listing("exit codes", ExitCode.allCases.map { (String($0.rawValue), $0.meaning) }),
+    ]
+    let lines = examples.map { "  \($0.line)\n      \($0.meaning)" }
+    sections.append(lines.isEmpty ? "" : "examples:\n" + lines.joined(separator: "\n"))
+    return sections.filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+  }
+
+  private static var width: Int { 100 }
+
+  private func usage(within tool: Command?, options: [any DeclaredOption]) -> String {
+    let words =
+      ["usage:", tool?.name, name, commands.isEmpty ? nil : "COMMAND"].compactMap { $0 }
+      + options.filter { $0.occurrence == .required }.map(\.spelling) + ["[options]"]
+    return words.joined(separator: " ")
+  }
+
+  /// Terms on the left, what they mean beside them, in a column of its own.
+  private static func listing(_ title: String, _ rows: [(term: String, meaning: String)]) -> String {
+    guard let widest = rows.map(\.term.count).max() else { return "" }
+    let column = widest + 4
+    let lines = rows.map { row in
+      "  " + row.term.padded(to: widest + 2) + wrapped(row.meaning, indent: column, width: width)
+    }
+    return "\(title):\n" + lines.joined(separator: "\n")
+  }
+
+  /// Text broken between words, every line but the first pushed in.
+  private static func wrapped(_ text: String, indent: Int, width: Int) -> String {
+    var lines: [String] = []
+    for word in text.split(separator: " ") {
+      if let line = lines.last, indent + line.count + 1 + word.count <= width {
+        lines[lines.count - 1] = "\(line) \(word)"
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
+  }
+}

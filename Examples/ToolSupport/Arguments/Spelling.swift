@@ -1,0 +1,27 @@
+/// Guesses what a misspelt word was meant to be.
+enum Spelling {
+  /// `; did you mean …?` with the likeliest of the right words, or nothing if none is near.
+  static func hint(for word: String, among candidates: [String]) -> String {
+    let ranked = candidates.map { (word: $0, distance: distance(from: word, to: $0)) }
+    guard let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }),
+      best.distance <= max(1, word.drop { $0 == "-" }.count / 3 + 1)
+    else { return "" }
+    return "; did you mean \(best.word)?"
+  }
+
+  /// How many letters must be put in, taken out or replaced to turn one word into another.
+  static func distance(from source: String, to target: String) -> Int {
+    let target = Array(target)
+    var row = Array(0...target.count)
+    for (line, letter) in source.enumerated() {
+      var diagonal = row[0]
+      row[0] = line + 1
+      for (column, other) in target.enumerated() {
+        let replaced = diagonal + (letter == other ? 0 : 1)
+        diagonal = row[column + 1]
+        row[column + 1] = min(replaced, diagonal + 1, row[column] + 1)
+      }
+    }
+    return row[target.count]
+  }
+}

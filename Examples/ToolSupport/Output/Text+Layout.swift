@@ -1,0 +1,24 @@
+extension Int {
+  /// The number with a comma between thousands: `1,234,567`.
+  package var grouped: String {
+    let digits = String(magnitude)
+    var text = self < 0 ? "-" : ""
+    for (offset, digit) in digits.enumerated() {
+      if offset > 0, (digits.count - offset) % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return text
+  }
+}
+
+extension String {
+  /// The text with spaces after it, up to a number of characters.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+
+  /// The text with spaces before it, up to a number of characters.
+  func paddedBefore(to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - count)) + self
+  }
+}

@@ -1,0 +1,70 @@
+/// Rows under headings, in aligned columns: numbers to the right with commas between thousands, text to the left.
+package struct TextTable: Sendable, CustomStringConvertible {
+  /// What stands where a row and a column meet.
+  package enum Cell: Sendable, Hashable {
+    case text(String)
+    case number(Int)
+    case empty
+  }
+
+  /// The columns' headings.
+  package let headings: [String]
+  /// The rows, each with a cell for each heading; missing cells are empty.
+  package var rows: [[Cell]]
+  /// A last row under a rule, for totals.
+  package var footer: [Cell]?
+
+  /// A table with its headings.
+  package init(_ headings: [String], rows: [[Cell]] = [], footer: [Cell]? = nil) {
+    self.headings = headings
+    self.rows = rows
+    self.footer = footer
+  }
+
+  /// The table's lines, without a line break after the last and without spaces at the end of any.
+  package var description: String {
+    let body = rows + (footer.map { [$0] } ?? [])
+    let columns = headings.indices.map { index in
+      let cells = body.map { index < $0.count ? $0[index] : .empty }
+      return Column(
+        width: ([headings[index].count] + cells.map(\.text.count)).max() ?? 0,
+        isNumeric: cells.contains { $0 != .empty } && cells.allSatisfy { !$0.isText })
+    }
+    let rule = columns.map { String(repeating: "─", count: $0.width) }
+    var lines = [Self.line(headings, in: columns), Self.line(rule, in: columns)]
+    lines += rows.map { Self.line($0.map(\.text), in: columns) }
+    if let footer { lines += [Self.line(rule, in: columns), Self.line(footer.map(\.text), in: columns)] }
+    return lines.joined(separator: "\n")
+  }
+
+  private struct Column {
+    var width: Int
+    var isNumeric: Bool
+  }
+
+  private static func line(_ texts: [String], in columns: [Column]) -> String {
+    let cells = zip(texts, columns).map { text, column in
+      column.isNumeric ? text.paddedBefore(to: column.width) : text.padded(to: column.width)
+    }
+    var line = cells.joined(separator: "  ")
+    while line.hasSuffix(" ") { line.removeLast() }
+    return line
+  }
+}
+
+extension TextTable.Cell: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  package init(stringLiteral value: String) { self = .text(value) }
+  package init(integerLiteral value: Int) { self = .number(value) }
+
+  fileprivate var isText: Bool {
+    if case .text = self { true } else { false }
+  }
+
+  fileprivate var text: String {
+    switch self {
+    case .text(let text): text
+    case .number(let number): number.grouped
+    case .empty: ""
+    }
+  }
+}

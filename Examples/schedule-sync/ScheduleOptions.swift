@@ -1,0 +1,57 @@
+import ToolSupport
+
+/// What the command line says.
+struct ScheduleOptions {
+  let store: String
+  let data: String?
+  let pageSize: Int
+  let latency: Duration
+  let cancelAfterPages: Int?
+  let lease: Duration
+  let listsEverything: Bool
+  let allowsMassDeletion: Bool
+  let isLogging: Bool
+  let isJSON: Bool
+
+  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  init() {
+    let store = Option<String>.text(
+      "store", "PATH", "the store, an SQLite file, made if it is not there", default: "schedule.sqlite")
+    let data = Option<String?>.text(
+      "data", "DIR", "sync the <type>.ndjson files of a directory instead of the built-in schedule")
+    let pageSize = Option<Int>.number(
+      "page-size", "N", "how many records a page holds", in: 1...100_000, default: 400)
+    let latency = Option<Int>.number(
+      "latency-ms", "N", "let the remote think for so long before each page", in: 0...600_000, default: 0)
+    let cancelAfter = Option<Int?>.number(
+      "cancel-after-pages", "N", "stop once so many pages are in the store", in: 1...Int.max)
+    let lease = Option<Int>.number(
+      "lease-seconds", "N", "how long the right to sync outlives a process that stopped", in: 1...3600,
+      default: 15)
+    let resync = Option<Bool>.flag("resync", "list everything anew, whatever the store remembers")
+    let allow = Option<Bool>.flag(
+      "allow-mass-deletion", "let more than half of a type go, if the remote no longer has it")
+    let log = Option<Bool>.flag("log", "write every event to standard error, a line each")
+    let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
+
+    let command = Command(
+      "schedule-sync", "Syncs a sports schedule into an SQLite store, page by page.",
+      options: [store, data, pageSize, latency, cancelAfter, lease, resync, allow, log, json],
+      examples: [
+        ("schedule-sync --store games.sqlite", "the built-in schedule; again: only what changed"),
+        ("schedule-sync --store games.sqlite --data DIR", "the records of DIR/<type>.ndjson"),
+        ("schedule-sync --store games.sqlite --latency-ms 200", "slow enough to try Ctrl-C"),
+      ])
+    let arguments = command.argumentsOrExit()
+    self.store = arguments[store]
+    self.data = arguments[data]
+    self.pageSize = arguments[pageSize]
+    self.latency = .milliseconds(arguments[latency])
+    self.cancelAfterPages = arguments[cancelAfter]
+    self.lease = .seconds(arguments[lease])
+    self.listsEverything = arguments[resync]
+    self.allowsMassDeletion = arguments[allow]
+    self.isLogging = arguments[log]
+    self.isJSON = arguments[json]
+  }
+}

@@ -1,0 +1,149 @@
+import CanonicalSync
+import Foundation
+import ToolSupport
+
+/// What is printed when a sync has ended: the counts, a few reads from the store, and what to try next.
+struct ScheduleReport {
+  private let result: SyncResult
+  private let records: LocalRecords
+  private let options: ScheduleOptions
+  private let live: [RecordType: Int]
+  private let waiting: Int
+  private let output = StandardStream.output
+
+  init(_ result: SyncResult, of engine: SyncEngine, options: ScheduleOptions) async throws(SyncError) {
+    self.result = result
+    self.records = engine.records
+    self.options = options
+    let status = try await engine.status()
+    self.live = Dictionary(status.map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })
+    self.waiting = status.reduce(0) {
+      $0 + $1.setAside[.parked, default: 0] + $1.setAside[.held, default: 0]
+    }
+  }
+
+  func print() async throws(SyncError) {
+    output.line("The sync \(outcome) after \(seconds) s. It did this, and left so much in the store:")
+    output.line("")
+    output.write(table.description + "\n")
+    printWaiting()
+    try await printGames()
+    output.line("")
+    for line in suggestions { output.line(line) }
+    if options.isJSON { output.line(json.compact) }
+  }
+
+  private var outcome: String {
+    if result.wasCancelled { return "was stopped" }
+    return result.failures.isEmpty ? "ended" : "ended with failures"
+  }
+
+  private var seconds: String { String(format: "%.2f", result.duration / .seconds(1)) }
+
+  private var table: TextTable {
+    let total = result.total
+    // What never happened needs no column; what the table is about always has one.
+    let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }
+    let rows: [[TextTable.Cell]] = result.entities.map { row in
+      [.text(row.type.rawValue)] + columns.map { .number(row.counts[keyPath: $0.path]) }
+        + [.number(live[row.type, default: 0])]
+    }
+    return TextTable(
+      ["type"] + columns.map(\.name) + ["in store"], rows: rows,
+      footer: [.text("total")] + columns.map { .number(total[keyPath: $0.path]) }
+        + [.number(live.values.reduce(0, +))])
+  }
+
+  private func printWaiting() {
+    guard waiting > 0 else { return }
+    output.line("")
+    output.line("\(waiting.grouped) changes wait for records that are not there, or for others to go;")
+    output.line("`sync-inspect status` tells how many of which type, and `explain` why.")
+  }
+
+  // MARK: Reads
+
+  private func printGames() async throws(SyncError) {
+    let latest = try await records.filter(GameRecord.self, order: [.descending("date")], limit: 1).first
+    guard let latest, let last = latest.date else { return }
+    if let home = latest.homeTeam, let team = try await records.find(TeamRecord.self, key: home) {
+      let count = try await records.count(
+        GameRecord.self, where: .equal("home_team_id", .string(home)))
+      output.line("")
+      output.line("\(team.name ?? home) play \(count.grouped) games at home, the last ones:")
+      try await printTable(
+        where: .equal("home_team_id", .string(home)), order: [.descending("date")], limit: 5)
+    }
+    guard let first = Self.day(6, before: last) else { return }
+    let week = Condition.range("date", from: .string(first), to: .string(last))
+    let count = try await records.count(GameRecord.self, where: week)
+    output.line("")
+    output.line("From \(first) to \(last) there are \(count.grouped) games, the first ones:")
+    try await printTable(where: week, order: ["date"], limit: 5)
+  }
+
+  private func printTable(
+    where condition: Condition, order: [Query.SortField], limit: Int
+  ) async throws(SyncError) {
+    let games = try await records.filter(
+      GameRecord.self, where: condition, order: order, limit: limit,
+      including: ["home_team_id", "away_team_id", "stadium_id"])
+    for game in games {
+      let home = game.reference("home_team_id", as: TeamRecord.self)?.name ?? "?"
+      let away = game.reference("away_team_id", as: TeamRecord.self)?.name ?? "?"
+      let place = game.reference("stadium_id", as: StadiumRecord.self)?.name.map { ", \($0)" } ?? ""
+      output.line("  \(game.record.date ?? "?")  \(away) at \(home)\(place)")
+    }
+  }
+
+  private static func day(_ days: Int, before date: String) -> String? {
+    let style = Date.ISO8601FormatStyle(timeZone: .gmt).year().month().day()
+    guard let end = try? Date(date, strategy: style) else { return nil }
+    return end.addingTimeInterval(-86_400 * Double(days)).formatted(style)
+  }
+
+  // MARK: What next
+
+  private var suggestions: [String] {
+    let store = options.store
+    if result.wasCancelled {
+      return ["What was fetched is saved. The same command again goes on from there."]
+    }
+    return [
+      "Try next:",
+      "  Examples/run schedule-sync --store \(store)          again: only what changed is fetched",
+      "  Examples/run sync-inspect status --store \(store)    how each type stands",
+      "  Examples/run sync-inspect export --type teams --store \(store)",
+    ]
+  }
+
+  private var json: JSON {
+    var members = Self.counts(result.total)
+    members.append(("seconds", .double(result.duration / .seconds(1))))
+    members.append(("waiting", .integer(waiting)))
+    members.append(("peakBytes", .integer(PeakMemory.bytes)))
+    members.append(("wasCancelled", .bool(result.wasCancelled)))
+    members.append(
+      (
+        "entities",
+        .object(
+          result.entities.map { entity in
+            let live = JSON.integer(live[entity.type, default: 0])
+            return (entity.type.rawValue, .object(Self.counts(entity.counts) + [("live", live)]))
+          })
+      ))
+    members.append(
+      (
+        "failures",
+        .object(
+          result.failures.map { (key: $0.type.rawValue, value: .string($0.error.code.description)) })
+      ))
+    members.append(
+      ("refusedSweeps", .array(result.refusedSweeps.map { .string($0.type.rawValue) })))
+    return .object(members)
+  }
+
+  private static func counts(_ counts: SyncCounts) -> [(key: String, value: JSON)] {
+    SyncCounts.names.map { (key: $0.name, value: .integer(counts[keyPath: $0.path])) }
+  }
+}

@@ -1,0 +1,71 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import SQLiteAdapters
+  import ScheduleKit
+  import ToolSupport
+
+  /// Syncs a sports schedule into an SQLite store: the built-in one, or a directory of NDJSON files.
+  @main
+  enum ScheduleSync {
+    static func main() async {
+      let options = ScheduleOptions()
+      let screen = ProgressBar()
+      let code = await run(options, screen)
+      screen.finish()
+      code.endProcess()
+    }
+
+    private static func run(_ options: ScheduleOptions, _ screen: ProgressBar) async -> ExitCode {
+      do throws(SyncError) {
+        var schedule = try Schedule(directory: options.data, latency: options.latency)
+        for notice in schedule.notices { screen.say(notice) }
+        let store = try await SQLiteStore.open(path: options.store)
+        try await schedule.addTypes(syncedInto: store)
+        if let bundle = schedule.bootstrap {
+          let loaded = try await bundle.load(into: store, graph: schedule.graph, source: schedule.source)
+            .loaded
+          if !loaded.isEmpty {
+            screen.say("Loaded \(loaded.values.reduce(0, +).grouped) bundled records; syncing the rest.")
+          }
+        }
+        return try await sync(schedule, store, options, screen)
+      } catch {
+        screen.finish()
+        StandardStream.error.line("schedule-sync: \(error)")
+        return .failure
+      }
+    }
+
+    private static func sync(
+      _ schedule: Schedule, _ store: SQLiteStore, _ options: ScheduleOptions, _ screen: ProgressBar
+    ) async throws(SyncError) -> ExitCode {
+      let token = CancellationSource()
+      let interrupt = Interrupt(on: [SIGINT, SIGTERM]) { token.cancel() }
+      var observers: [any SyncObserver] = [ScreenObserver(screen)]
+      if let pages = options.cancelAfterPages { observers.append(PageLimit(pages, cancelling: token)) }
+      if options.isLogging { observers.append(LogObserver { screen.say($0) }) }
+      let engine = try await SyncEngine(
+        graph: schedule.graph, store: store, source: schedule.source,
+        options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
+      let request = SyncRequest(
+        completely: options.listsEverything ? Set(schedule.graph.entities.map(\.type)) : [],
+        allowsMassDeletion: options.allowsMassDeletion)
+      let result = try await engine.sync(request, token: token)
+      screen.finish()
+      try await ScheduleReport(result, of: engine, options: options).print()
+      if interrupt.hasCome { return .interrupted }
+      return result.failures.isEmpty ? .success : .failure
+    }
+  }
+#else
+  import ToolSupport
+
+  @main
+  enum ScheduleSync {
+    static func main() {
+      StandardStream.error.line("schedule-sync was built without the trait SQLite, which its store needs.")
+      ExitCode.failure.endProcess()
+    }
+  }
+#endif

@@ -1,0 +1,67 @@
+import CanonicalSync
+import Synchronization
+import ToolSupport
+
+/// Shows a sync's progress, and says what a person should know while it runs.
+final class ScreenObserver: SyncObserver {
+  private let screen: ProgressBar
+  private let quarantined = Mutex(0)
+  private static let mentioned = 10
+
+  init(_ screen: ProgressBar) {
+    self.screen = screen
+  }
+
+  func receive(_ event: SyncEvent) {
+    switch event {
+    case .pageCommitted(let page) where page.fetched > 0:
+      screen.show(page.type.rawValue, done: page.fetched, total: page.total)
+    case .retrying(let type, let attempt, let pause, let error):
+      screen.say("\(type): \(error.code); attempt \(attempt) in \(pause).")
+    case .reset(let type, let reason):
+      screen.say("\(type): the remote lists everything anew (\(reason.rawValue)).")
+    case .quarantined(let poison):
+      mention(poison)
+    case .sweepRefused(let type, let refusal):
+      screen.say("\(type): nothing was removed: \(refusal.sentence).")
+      if case .massDeletion = refusal { screen.say("  --allow-mass-deletion lets them go.") }
+    case .entityFailed(let type, let error):
+      screen.say("\(type): \(error)")
+    case .undecodable(let id, let reason):
+      screen.say("\(id) cannot be shown: \(reason)")
+    case .started, .entityStarted, .pageCommitted, .entityFinished, .finished, .failed, .lost:
+      break
+    }
+  }
+
+  private func mention(_ poison: Poison) {
+    let count = quarantined.withLock { count in
+      count += 1
+      return count
+    }
+    guard count <= Self.mentioned else { return }
+    let place = poison.location ?? poison.id?.description ?? poison.type.rawValue
+    screen.say("\(place): set aside, \(poison.reason).")
+    if count == Self.mentioned { screen.say("More is set aside: `sync-inspect quarantine` lists it.") }
+  }
+}
+
+/// Stops a sync once so many pages are in the store.
+final class PageLimit: SyncObserver {
+  private let remaining: Mutex<Int>
+  private let token: CancellationSource
+
+  init(_ pages: Int, cancelling token: CancellationSource) {
+    remaining = Mutex(pages)
+    self.token = token
+  }
+
+  func receive(_ event: SyncEvent) {
+    guard case .pageCommitted(let page) = event, page.counts.pages > 0 else { return }
+    let isLast = remaining.withLock { remaining in
+      remaining -= page.counts.pages
+      return remaining <= 0
+    }
+    if isLast { token.cancel() }
+  }
+}

@@ -1,0 +1,50 @@
+import CanonicalSync
+import ToolSupport
+
+/// Writes what happens to standard error, a line each.
+struct DaemonLog: SyncObserver {
+  let isJSON: Bool
+  let logsPages: Bool
+
+  func write(_ entry: LogEntry) {
+    StandardStream.error.line(entry.line(at: .now, asJSON: isJSON))
+  }
+
+  /// What a sync says of its parts; its beginning and end are the coordinator's to tell.
+  func receive(_ event: SyncEvent) {
+    switch event {
+    case .started, .finished, .failed, .entityStarted, .entityFinished, .lost:
+      break
+    case .pageCommitted(let page):
+      guard logsPages else { return }
+      write(
+        LogEntry(
+          "page", ("type", .string(page.type.rawValue)), ("pages", .integer(page.counts.pages)),
+          ("done", .integer(page.fetched)), ("of", page.total.map { .integer($0) })))
+    case .retrying(let type, let attempt, let pause, let error):
+      write(
+        LogEntry(
+          "retry", ("type", .string(type.rawValue)), ("attempt", .integer(attempt)),
+          ("after-seconds", .double(pause / .seconds(1))), ("code", .string(error.code.description))))
+    case .reset(let type, let reason):
+      write(LogEntry("reset", ("type", .string(type.rawValue)), ("because", .string(reason.rawValue))))
+    case .quarantined(let poison):
+      write(
+        LogEntry(
+          "quarantined", ("type", .string(poison.type.rawValue)), ("key", poison.key.map { .string($0) }),
+          ("because", .string("\(poison.reason)"))))
+    case .sweepRefused(let type, let refusal):
+      write(
+        LogEntry("sweep.refused", ("type", .string(type.rawValue)), ("because", .string(refusal.sentence))))
+    case .entityFailed(let type, let error):
+      write(LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))))
+    case .undecodable(let id, let reason):
+      write(LogEntry("undecodable", ("id", .string("\(id)")), ("because", .string("\(reason)"))))
+    }
+  }
+}
+
+extension Timestamp {
+  /// The time by the machine's own clock.
+  static var now: Timestamp { ContinuousClock().timestamp }
+}

@@ -1,0 +1,96 @@
+import ToolSupport
+
+/// What the command line says.
+struct DaemonOptions {
+  let store: String
+  let data: String?
+  let interval: Duration
+  let timeZone: String?
+  let syncsOnce: Bool
+  let watchesNetwork: Bool
+  let probe: ProbeTarget?
+  let pageSize: Int
+  let latency: Duration
+  let logsPages: Bool
+  let logsJSON: Bool
+
+  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  init() {
+    let store = Option<String>.requiredText(
+      "store", "PATH", "the store, an SQLite file, made if it is not there")
+    let data = Option<String?>.text(
+      "data", "DIR",
+      "keep in step with the <type>.ndjson files of a directory instead of the built-in schedule")
+    let interval = Option<Int>.number(
+      "interval", "SECONDS",
+      "how long to wait before each further sync, at least; up to a tenth is added by chance",
+      in: 1...86_400, default: 300)
+    let timeZone = Option<String?>.text(
+      "time-zone", "NAME",
+      "whose nights the sync at 02:00 goes by, as in Europe/Berlin; otherwise the machine's")
+    let once = Option<Bool>.flag("once", "sync once, and end")
+    let watch = Option<Bool>.flag(
+      "watch-network",
+      "sync when the network comes back, and never without it, by what the Linux kernel says of it")
+    let probe = Option<String?>.text(
+      "probe", "HOST:PORT", "the same, by whether a host answers on a port; tried every 30 seconds")
+    let pageSize = Option<Int>.number(
+      "page-size", "N", "how many records a page holds", in: 1...100_000, default: 400)
+    let latency = Option<Int>.number(
+      "latency-ms", "N", "let the remote think for so long before each page", in: 0...600_000, default: 0)
+    let logPages = Option<Bool>.flag("log-pages", "log each page as well")
+    let jsonLog = Option<Bool>.flag("json-log", "log one JSON object to a line")
+
+    let command = Command(
+      "sync-daemon",
+      "Keeps a store in step with its source until SIGTERM (exit code 0) or Ctrl-C, and logs to standard error.",
+      options: [store, data, interval, timeZone, once, watch, probe, pageSize, latency, logPages, jsonLog],
+      examples: [
+        ("sync-daemon --store games.sqlite", "the built-in schedule, every five minutes"),
+        ("sync-daemon --store games.sqlite --data DIR --interval 60", "the records of DIR/<type>.ndjson"),
+        ("sync-daemon --store games.sqlite --once --json-log", "one sync, for cron or a timer"),
+      ])
+    let arguments = command.argumentsOrExit()
+    self.store = arguments[store]
+    self.data = arguments[data]
+    self.interval = .seconds(arguments[interval])
+    self.timeZone = arguments[timeZone]
+    self.syncsOnce = arguments[once]
+    self.watchesNetwork = arguments[watch]
+    self.probe = arguments[probe].map { text in
+      if let target = ProbeTarget(text) { return target }
+      StandardStream.error.line("sync-daemon: --probe must be HOST:PORT, not \(text)")
+      ExitCode.usage.endProcess()
+    }
+    self.pageSize = arguments[pageSize]
+    self.latency = .milliseconds(arguments[latency])
+    self.logsPages = arguments[logPages]
+    self.logsJSON = arguments[jsonLog]
+    if watchesNetwork, self.probe != nil {
+      StandardStream.error.line(
+        "sync-daemon: --watch-network and --probe are two ways to know one thing; choose one")
+      ExitCode.usage.endProcess()
+    }
+  }
+}
+
+/// A host and a port that must answer.
+struct ProbeTarget: Hashable {
+  let host: String
+  let port: UInt16
+
+  /// Reads `host:port`; an IPv6 address stands in brackets.
+  init?(_ text: String) {
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0
+    else { return nil }
+    var host = text[..<colon]
+    if host.hasPrefix("["), host.hasSuffix("]") {
+      host = host.dropFirst().dropLast()
+    } else if host.contains(":") {
+      return nil
+    }
+    guard !host.isEmpty else { return nil }
+    self.host = String(host)
+    self.port = port
+  }
+}

@@ -1,0 +1,96 @@
+import CanonicalSync
+import Foundation
+import ToolSupport
+
+extension LogEntry {
+  /// How the network is.
+  init(_ status: NetworkStatus) {
+    self.init(
+      "network", ("is", .string(status.connectivity.rawValue)),
+      ("over", status.interface.map { .string($0.rawValue) }))
+  }
+
+  /// What a coordinator took note of or did.
+  init(_ event: SyncCoordinator.Event) {
+    switch event {
+    case .network(let status):
+      self.init(status)
+    case .trigger(let trigger, let decision):
+      self.init("trigger", ("is", .string("\(trigger)")))
+      fields += Self.fields(of: decision)
+    case .started(let triggers):
+      self.init("sync.started", ("for", Self.names(triggers)))
+    case .finished(_, let outcome):
+      self.init("sync.finished")
+      fields += Self.fields(of: outcome)
+    case .cleanedUp(let error):
+      self.init("cleaned-up", ("error", error.map { .string("\($0)") }))
+    case .submitted(let request, let earliest):
+      self.init(
+        "background.asked", ("for", .string(request.kind.rawValue)), ("not-before", .string(earliest.inUTC)))
+    case .notSubmitted(let request, let error):
+      self.init(
+        "background.refused", ("for", .string(request.kind.rawValue)), ("error", .string("\(error)")))
+    case .expired(let kind):
+      self.init("background.expired", ("for", .string(kind.rawValue)))
+    }
+  }
+
+  private static func names(_ triggers: [SyncTrigger]) -> JSON {
+    .string(triggers.map(\.description).joined(separator: ","))
+  }
+
+  private static func fields(of decision: SyncDecision) -> [(key: String, value: JSON)] {
+    switch decision {
+    case .ignored(let reason): [("decision", "ignored")] + fields(of: reason)
+    case .planned(let next): [("decision", "planned")] + fields(of: next)
+    case .joined(let next): [("decision", "joined")] + fields(of: next)
+    case .follows: [("decision", "follows")]
+    }
+  }
+
+  private static func fields(of reason: SyncDecision.Reason) -> [(key: String, value: JSON)] {
+    switch reason {
+    case .offline: [("because", "offline")]
+    case .firstSyncIncomplete: [("because", "first-sync-incomplete")]
+    case .fresh(let until): [("because", "fresh"), ("until", .string(until.inUTC))]
+    case .remotePause(let until): [("because", "remote-pause"), ("until", .string(until.inUTC))]
+    }
+  }
+
+  private static func fields(of next: NextSync) -> [(key: String, value: JSON)] {
+    var fields: [(key: String, value: JSON)] = [("start", .string(next.at.inUTC))]
+    switch next.waitsFor {
+    case nil: break
+    case .settling: fields.append(("waits-for", "network-to-settle"))
+    case .gathering: fields.append(("waits-for", "more-signals"))
+    case .rateLimit: fields.append(("waits-for", "rate-limit"))
+    case .failures(let count):
+      fields += [("waits-for", "pause-after-failures"), ("failures", .integer(count))]
+    case .remotePause: fields.append(("waits-for", "remote-pause"))
+    }
+    return fields
+  }
+
+  private static func fields(of outcome: SyncOutcome) -> [(key: String, value: JSON)] {
+    switch outcome {
+    case .completed(let result):
+      [("outcome", result.failures.isEmpty ? "completed" : "partly")] + fields(of: result)
+    case .stopped(let result): [("outcome", "stopped")] + fields(of: result)
+    case .unavailable(let error): [("outcome", "unavailable")] + fields(of: error)
+    case .failed(let error): [("outcome", "failed")] + fields(of: error)
+    }
+  }
+
+  private static func fields(of error: SyncError) -> [(key: String, value: JSON)] {
+    [("code", .string(error.code.description)), ("error", .string("\(error)"))]
+  }
+
+  private static func fields(of result: SyncResult) -> [(key: String, value: JSON)] {
+    let seconds = JSON.double((result.duration / .seconds(1) * 1000).rounded() / 1000)
+    let total = result.total
+    return [("seconds", seconds)]
+      + SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
+      .map { (key: $0.name, value: .integer(total[keyPath: $0.path])) }
+  }
+}

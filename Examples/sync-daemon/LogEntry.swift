@@ -1,0 +1,41 @@
+import CanonicalSync
+import Foundation
+import ToolSupport
+
+/// One line of the log: what happened, and its particulars.
+struct LogEntry {
+  var event: String
+  var fields: [(key: String, value: JSON)]
+
+  init(_ event: String, _ fields: (String, JSON?)...) {
+    self.event = event
+    self.fields = fields.compactMap { key, value in value.map { (key: key, value: $0) } }
+  }
+
+  /// The line, for a person or for a machine.
+  func line(at time: Timestamp, asJSON: Bool) -> String {
+    if asJSON {
+      return JSON.object(
+        [(key: "at", value: .string(time.inUTC)), (key: "event", value: .string(event))] + fields
+      )
+      .compact
+    }
+    return ([time.inUTC, event] + fields.map { "\($0.key)=\(Self.plain($0.value))" }).joined(separator: " ")
+  }
+
+  /// A value as a word where it is one, quoted where it is not.
+  private static func plain(_ value: JSON) -> String {
+    guard case .string(let text) = value else { return value.compact }
+    let isWord =
+      !text.isEmpty && text.unicodeScalars.allSatisfy { (0x21...0x7E).contains($0.value) && $0 != "\"" }
+    return isWord ? text : value.compact
+  }
+}
+
+extension Timestamp {
+  /// The instant as ISO 8601 has it, to the millisecond.
+  var inUTC: String {
+    Date(timeIntervalSince1970: Double(microseconds) / 1e6)
+      .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+  }
+}

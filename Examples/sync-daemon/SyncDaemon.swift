@@ -1,0 +1,48 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import SQLiteAdapters
+  import ScheduleKit
+  import ToolSupport
+
+  /// Keeps an SQLite store in step with its source until it is told to stop.
+  @main
+  enum SyncDaemon {
+    static func main() async {
+      let options = DaemonOptions()
+      let log = DaemonLog(isJSON: options.logsJSON, logsPages: options.logsPages)
+      let stop = CancellationSource()
+      // A service manager's wish to stop is no interruption: what was under way is saved, as always.
+      let termination = Interrupt(on: [SIGTERM], secondTime: { _exit(ExitCode.failure.rawValue) }) {
+        stop.cancel()
+      }
+      let interrupt = Interrupt(on: [SIGINT]) { stop.cancel() }
+      let code = await run(options, log, stop)
+      let signal: JSON? = interrupt.hasCome ? "SIGINT" : termination.hasCome ? "SIGTERM" : nil
+      log.write(LogEntry("stopped", ("by", signal)))
+      interrupt.hasCome && code == .success ? ExitCode.interrupted.endProcess() : code.endProcess()
+    }
+
+    private static func run(
+      _ options: DaemonOptions, _ log: DaemonLog, _ stop: CancellationSource
+    ) async -> ExitCode {
+      do throws(SyncError) {
+        return try await Service(options, log, stop).run()
+      } catch {
+        log.write(
+          LogEntry("failed", ("code", .string(error.code.description)), ("error", .string("\(error)"))))
+        return .failure
+      }
+    }
+  }
+#else
+  import ToolSupport
+
+  @main
+  enum SyncDaemon {
+    static func main() {
+      StandardStream.error.line("sync-daemon was built without the trait SQLite, which its store needs.")
+      ExitCode.failure.endProcess()
+    }
+  }
+#endif

@@ -1,0 +1,53 @@
+import CanonicalSync
+import ToolSupport
+
+extension Inspection {
+  /// Prints what the store knows of one record.
+  ///
+  /// - Returns: Whether it knows anything.
+  func explain(_ typeName: String, _ key: String) async throws(SyncError) -> Bool {
+    let entity = try await entity(named: typeName)
+    let story = try await Explanation.load(RecordID(type: entity.type, key: key), from: store)
+    let isKnown = story.live != nil || story.state != nil || !story.setAside.isEmpty
+    guard !isJSON else {
+      output.line(Self.object(story, isKnown: isKnown).compact)
+      return isKnown
+    }
+    output.line(story.description)
+    if let live = story.live {
+      output.line("It was last modified at \(live.version.modifiedAt.spelled).")
+      if entity.schemaVersionField != nil {
+        output.line(
+          "It was written with schema \(live.schemaVersion); the app understands \(entity.schemaVersion).")
+      }
+    } else if let state = story.state, state.isDeleted {
+      output.line("The deletion is of \(state.version.modifiedAt.spelled).")
+    }
+    for entry in story.setAside {
+      output.line("The \(entry.kind.rawValue) change was set aside at \(entry.since.spelled).")
+    }
+    return isKnown
+  }
+
+  private static func object(_ story: Explanation, isKnown: Bool) -> JSON {
+    let live: JSON =
+      story.live.map {
+        [
+          "version": .version($0.version), "entityTag": .text($0.entityTag),
+          "schemaVersion": .integer($0.schemaVersion), "bytes": .integer($0.payload.bytes.count),
+        ]
+      } ?? .null
+    let deleted: JSON = story.state.flatMap { $0.isDeleted ? .version($0.version) : nil } ?? .null
+    let setAside = story.setAside.map { entry -> JSON in
+      [
+        "kind": .string(entry.kind.rawValue), "reason": .string(entry.reason),
+        "waitsFor": .array(entry.waitsFor.map { .string($0.description) }),
+        "pass": .integer(Int(entry.pass)), "since": .time(entry.since),
+      ]
+    }
+    return [
+      "id": .string(story.id.description), "known": .bool(isKnown), "live": live, "deleted": deleted,
+      "setAside": .array(setAside),
+    ]
+  }
+}

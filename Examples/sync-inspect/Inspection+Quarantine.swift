@@ -1,0 +1,66 @@
+import CanonicalSync
+import ToolSupport
+
+extension Inspection {
+  /// Prints what could not be read as a record: why, where it was found, and its bytes.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type to look at; `nil` for all.
+  ///   - isFull: Whether all bytes are shown, or only how they begin.
+  func quarantine(_ typeName: String?, isFull: Bool) async throws(SyncError) {
+    let entities = if let typeName { [try await entity(named: typeName)] } else { try await entities() }
+    var objects: [JSON] = []
+    var count = 0
+    for entity in entities {
+      var after: SetAside.Key?
+      repeat {
+        let start = after
+        let entries = try await store.read { (snapshot) throws(SyncError) in
+          try snapshot.setAside(entity.type, kinds: [.quarantined], after: start, limit: 100)
+        }
+        for entry in entries {
+          if isJSON { objects.append(Self.object(entry, isFull)) } else { print(entry, isFull) }
+        }
+        count += entries.count
+        after = entries.last?.key
+      } while after != nil
+    }
+    if !isJSON, count == 0 { output.line("Nothing is quarantined.") }
+    finish(["quarantined": .integer(count), "entries": .array(objects)])
+  }
+
+  private static let shownBytes = 200
+
+  private func print(_ entry: SetAside, _ isFull: Bool) {
+    let bytes = entry.change.bytes
+    let shown = isFull ? bytes : bytes.prefix(Self.shownBytes)
+    let place = Self.location(entry).map { ", \($0)" } ?? ""
+    output.line("\(Self.name(entry))\(place): \(entry.reason)")
+    // Quoted, so that no byte of it does anything to a terminal.
+    output.write("  \(bytes.count) bytes since \(entry.since.spelled): ")
+    output.write(JSONString.quoted(String(decoding: shown, as: UTF8.self)))
+    output.line(shown.count < bytes.count ? "…" : "")
+  }
+
+  private static func name(_ entry: SetAside) -> String {
+    if let id = entry.change.id { return id.description }
+    guard case .bytes(let type, let digest) = entry.key else { return entry.key.type.rawValue }
+    return "\(type), unknown record \(String(digest, radix: 16))"
+  }
+
+  private static func location(_ entry: SetAside) -> String? {
+    if case .poison(let poison) = entry.change { poison.location } else { nil }
+  }
+
+  private static func object(_ entry: SetAside, _ isFull: Bool) -> JSON {
+    let bytes = entry.change.bytes
+    let shown = isFull ? bytes : bytes.prefix(shownBytes)
+    return [
+      "type": .string(entry.key.type.rawValue), "key": .text(entry.change.id?.key),
+      "reason": .string(entry.reason), "location": .text(location(entry)),
+      "bytes": .integer(bytes.count), "content": .string(String(decoding: shown, as: UTF8.self)),
+      "isWhole": .bool(shown.count == bytes.count), "since": .time(entry.since),
+      "pass": .integer(Int(entry.pass)),
+    ]
+  }
+}

@@ -1,0 +1,93 @@
+import CanonicalSync
+import ToolSupport
+
+extension Inspection {
+  /// Prints how each type stands: a row a type, and below it what went wrong.
+  func status() async throws(SyncError) {
+    let entities = try await entities()
+    let now = ContinuousClock().timestamp
+    let reports = try await TypeReport.load(entities, from: store, at: now)
+    let (identity, tokens) = try await store.read { (snapshot) throws(SyncError) in
+      var tokens: [RecordType: SyncToken] = [:]
+      for entity in entities { tokens[entity.type] = try snapshot.checkpoint(for: entity.type)?.committed }
+      return (try snapshot.storeIdentity(), tokens)
+    }
+    guard !isJSON else {
+      let types = reports.map { (key: $0.type.rawValue, value: Self.object($0, tokens[$0.type])) }
+      return output.line(JSON.object([("store", .string(identity)), ("types", .object(types))]).compact)
+    }
+    guard !reports.isEmpty else { return output.line("The store has no types yet.") }
+    output.line("store \(identity)\n")
+    output.line(Self.table(reports, tokens).description)
+    for report in reports {
+      if let error = report.status.lastError {
+        let retry = error.retryAt.map { "; not to be tried before \($0.spelled)" } ?? ""
+        output.line("\n\(report.type): \(error.message)\(retry)")
+      }
+      if let sweep = report.sweep { output.line("\n\(report.type): \(Self.sentence(sweep))") }
+    }
+  }
+
+  private static let kinds: [SetAside.Kind] = [
+    .parked, .held, .incompatible, .quarantined, .staged, .missing,
+  ]
+
+  private static func table(_ reports: [TypeReport], _ tokens: [RecordType: SyncToken]) -> TextTable {
+    let headings =
+      ["type", "live", "token", "age", "last success", "last attempt", "last error", "failures"]
+      + kinds.map(\.rawValue) + ["pass", "sweep"]
+    let rows = reports.map { report -> [TextTable.Cell] in
+      [
+        .text(report.type.rawValue), .number(report.live), .text(tokens[report.type].map(shortened) ?? "-"),
+        .text(report.tokenAge?.spelled ?? "-"), .text(report.status.lastSuccess?.spelled ?? "never"),
+        .text(report.status.lastAttempt?.spelled ?? "never"), .text(report.status.lastError?.code ?? "-"),
+        .number(report.status.consecutiveFailures),
+      ] + kinds.map { .number(report.setAside[$0] ?? 0) } + [
+        .text(report.inFlight.map(progress) ?? "-"),
+        .text(report.sweep.map { $0.refusal == nil ? "due" : "refused" } ?? "-"),
+      ]
+    }
+    return TextTable(headings, rows: rows)
+  }
+
+  private static func shortened(_ token: SyncToken) -> String {
+    token.rawValue.count > 16 ? "\(token.rawValue.prefix(15))…" : token.rawValue
+  }
+
+  private static func progress(_ pass: Checkpoint.Pass) -> String {
+    "#\(pass.number), \(pass.fetched)" + (pass.total.map { " of \($0)" } ?? "")
+  }
+
+  private static func sentence(_ sweep: Checkpoint.Sweep) -> String {
+    switch sweep.refusal {
+    case nil: "what the listing of pass \(sweep.pass) lacked is still to be removed."
+    case .massDeletion(let missing, let live)?:
+      "the listing of pass \(sweep.pass) lacked \(missing) of \(live) records; so many are removed only when somebody allows it."
+    case .unidentifiedPoison(let count)?:
+      "\(count) entries of the listing of pass \(sweep.pass) could not be read; nothing is removed until it is known which records they are."
+    }
+  }
+
+  private static func object(_ report: TypeReport, _ token: SyncToken?) -> JSON {
+    let error: JSON =
+      report.status.lastError.map {
+        ["code": .string($0.code), "message": .string($0.message), "retryAt": .time($0.retryAt)]
+      } ?? .null
+    let pass: JSON =
+      report.inFlight.map {
+        [
+          "number": .integer(Int($0.number)), "coverage": .string($0.coverage.rawValue),
+          "fetched": .integer($0.fetched), "total": $0.total.map { .integer($0) } ?? .null,
+        ]
+      } ?? .null
+    let members: [(key: String, value: JSON)] = [
+      ("live", .integer(report.live)), ("token", .text(token?.rawValue)),
+      ("tokenAgeSeconds", report.tokenAge.map { .integer(Int($0.components.seconds)) } ?? .null),
+      ("lastSuccess", .time(report.status.lastSuccess)), ("lastAttempt", .time(report.status.lastAttempt)),
+      ("lastError", error), ("consecutiveFailures", .integer(report.status.consecutiveFailures)),
+    ]
+    let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.setAside[$0] ?? 0)) }
+    return .object(
+      members + counts + [("pass", pass), ("sweepPending", .bool(report.sweep != nil))])
+  }
+}

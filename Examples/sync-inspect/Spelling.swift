@@ -1,0 +1,50 @@
+import CanonicalSync
+import Foundation
+import ToolSupport
+
+extension Timestamp {
+  /// The instant as people write it: date and time in UTC, to the second.
+  var spelled: String {
+    let date = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
+    return date.formatted(.iso8601)
+  }
+}
+
+extension Duration {
+  /// The duration in its largest unit: `5 s`, `3 min`, `2 h`, `4 d`.
+  var spelled: String {
+    let seconds = max(0, components.seconds)
+    return switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min"
+    case ..<86400: "\(seconds / 3600) h"
+    default: "\(seconds / 86400) d"
+    }
+  }
+}
+
+extension JSON {
+  /// An instant as a program reads it: milliseconds since 1970, as in the records.
+  static func time(_ timestamp: Timestamp?) -> JSON {
+    timestamp.map { .integer(Int($0.microseconds / 1000)) } ?? .null
+  }
+
+  /// A text, or null.
+  static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+
+  /// A version as its two parts.
+  static func version(_ version: Version) -> JSON {
+    ["sequence": .integer(Int(version.sequence)), "modifiedAt": .time(version.modifiedAt)]
+  }
+}
+
+extension RecordChange {
+  /// The bytes of a copy, or those that could not be read as one.
+  var bytes: ArraySlice<UInt8> {
+    switch self {
+    case .upsert(let record): record.payload.bytes
+    case .poison(let poison): poison.bytes.bytes
+    case .tombstone: []
+    }
+  }
+}
