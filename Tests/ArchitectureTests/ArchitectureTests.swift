@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+
+@Suite("The package")
+struct ArchitectureTests {
+  private static let directories = ["Sources", "Tests", "Examples"]
+
+  @Test func isAsItWasDesigned() throws {
+    let violations = try PackageFiles.swiftFiles(in: Self.directories).flatMap(Rules.violations)
+    #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
+  }
+
+  @Test func hasNoTargetThatNobodyDesigned() throws {
+    // A module map has no imports to hold it to.
+    let targets = try PackageFiles.folders(in: "Sources").filter { !Rules.systemLibraries.contains($0) }
+    #expect(Set(targets) == Set(Rules.imports.keys))
+  }
+
+  @Test func hasTheFilesThatExceptionsAreMadeFor() throws {
+    let paths = try PackageFiles.swiftFiles(in: ["Sources"]).map(\.path)
+    #expect(Set(Rules.exceptions.keys).isSubset(of: paths))
+  }
+
+  @Test func isMadeOfShortFiles() throws {
+    let lengths = try PackageFiles.swiftFiles(in: ["Sources"]).map(\.length).sorted()
+    let median = try #require(lengths.isEmpty ? nil : lengths[lengths.count / 2])
+    #expect(median < 200)
+  }
+}

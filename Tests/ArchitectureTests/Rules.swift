@@ -1,0 +1,111 @@
+/// One place where the package is not as it was designed.
+struct Violation: Hashable, Sendable, CustomStringConvertible {
+  var path: String
+  var line: Int
+  var message: String
+
+  var description: String { "\(path):\(line): \(message)" }
+}
+
+/// What the design allows, and what files say against it.
+enum Rules {
+  private static let platform: Set<String> = ["Darwin", "Glibc", "Musl", "Android"]
+  private static let system: Set<String> = platform.union(["Foundation", "Dispatch"])
+  private static let ports: Set<String> = ["SyncModels", "SyncPorts"]
+
+  /// What each target may import besides the standard library: the arrows of the design.
+  static let imports: [String: Set<String>] = [
+    "SyncModels": [],
+    "SyncPorts": ["SyncModels"],
+    "SyncCore": ports,
+    "CanonicalSync": ["SyncModels", "SyncPorts", "SyncCore"],
+    "InMemoryAdapters": ports,
+    "FileAdapters": ports.union(system),
+    "SQLiteAdapters": ports.union(system).union(["CSQLite"]),
+    "HTTPAdapters": ports.union(["Foundation", "FoundationNetworking"]),
+    "NetworkAdapters": ports.union(system).union(["CNetlink"]),
+    "SchedulingAdapters": ports.union(["Foundation"]),
+    "SyncConformance": ports,
+  ]
+
+  /// Module maps of what the system brings.
+  static let systemLibraries: Set<String> = ["CSQLite", "CNetlink"]
+
+  /// Modules that come with the compiler and bring no technology with them.
+  private static let standard: Set<String> = ["Swift", "Synchronization"]
+
+  /// Files that may import what their target may not, and why.
+  static let exceptions: [String: Set<String>] = [
+    // The wall clock is the platform's.
+    "Sources/SyncPorts/Clock.swift": platform
+  ]
+
+  /// Nothing in the engine outlives the call that started it, sleeps by its own clock, or claims the main thread.
+  private static var tasks: Regex<(Substring, Substring?, Substring?)> {
+    #/\bTask\s*(\{|\(|<|\.\s*(detached|sleep|init|immediate)\b)|@MainActor\b/#
+  }
+
+  private static var vagueName: Regex<(Substring, Substring)> {
+    #/(Manager|Managers|Helper|Helpers|Impl|Implementation|Util|Utils|Utilities|Protocol|Misc)$/#
+  }
+
+  /// The most lines that a file may have.
+  static let maximumLength = 400
+
+  /// Everything that a file says against the design.
+  static func violations(in file: SourceFile) -> [Violation] {
+    var found: [Violation] = []
+    func report(_ line: Int, _ message: String) {
+      found.append(Violation(path: file.path, line: line, message: message))
+    }
+    if file.length >= maximumLength {
+      report(maximumLength, "has \(file.length) lines; what is the second idea?")
+    }
+    if file.name.contains(vagueName) { report(1, "\(file.name) says nothing of what is inside") }
+    for (index, line) in file.code.enumerated() {
+      if let module = importedModule(line), !isAllowed(module, in: file) {
+        report(index + 1, "\(file.target ?? "") must not import \(module)")
+      }
+      if let type = declaredType(line), type.contains(vagueName) {
+        report(index + 1, "\(type) says nothing of what it is")
+      }
+      if file.target == "SyncCore", line.contains("Task") || line.contains("@"),
+        let match = line.firstMatch(of: tasks)
+      {
+        report(index + 1, "\(match.0) has no place in SyncCore")
+      }
+    }
+    return found
+  }
+
+  private static func isAllowed(_ module: String, in file: SourceFile) -> Bool {
+    guard let target = file.target else { return true }
+    return standard.contains(module) || imports[target]?.contains(module) == true
+      || exceptions[file.path]?.contains(module) == true
+  }
+
+  /// The module that a line imports.
+  private static func importedModule(_ line: Substring) -> String? {
+    guard line.contains("import") else { return nil }
+    let statement =
+      #/
+      (?:^|;)\s*
+      (?:@\w+(?:\([^)]*\))?\s+)*
+      (?:(?:public|package|internal|fileprivate|private)\s+)?
+      import\s+
+      (?:(?:typealias|struct|class|enum|protocol|let|var|func)\s+)?
+      (\w+)
+      /#
+    return line.firstMatch(of: statement).map { String($0.1) }
+  }
+
+  private static let keywords = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+
+  /// The type that a line declares.
+  private static func declaredType(_ line: Substring) -> String? {
+    guard keywords.contains(where: line.contains) else { return nil }
+    return line.firstMatch(of: #/\b(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)/#).map {
+      String($0.1)
+    }
+  }
+}

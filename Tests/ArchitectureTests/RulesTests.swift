@@ -1,0 +1,69 @@
+import Testing
+
+@Suite("The rules")
+struct RulesTests {
+  private func complaints(_ path: String, _ text: String) -> [String] {
+    Rules.violations(in: SourceFile(path: path, text: text)).map(\.description)
+  }
+
+  @Test(
+    arguments: [
+      ("Sources/SyncModels/A.swift", "import Foundation"),
+      ("Sources/SyncModels/A.swift", "@preconcurrency public import Foundation"),
+      ("Sources/SyncModels/A.swift", "  import struct Foundation.Date"),
+      ("Sources/SyncModels/A.swift", "@_spi(X) @testable import SyncPorts"),
+      ("Sources/SyncModels/A.swift", "#if canImport(Glibc)\nimport Glibc\n#endif"),
+      ("Sources/SyncPorts/Wall.swift", "import Glibc"),
+      ("Sources/SyncPorts/A.swift", "import SyncCore"),
+      ("Sources/SyncCore/Pull/A.swift", "import InMemoryAdapters"),
+      ("Sources/SyncCore/Pull/A.swift", "let a = 1; import Dispatch"),
+      ("Sources/FileAdapters/A.swift", "import SyncCore"),
+      ("Sources/FileAdapters/A.swift", "import CSQLite"),
+      ("Sources/NewAdapters/A.swift", "import SyncPorts"),
+      ("Sources/NetworkAdapters/A.swift", "import CSQLite"),
+      ("Sources/SchedulingAdapters/A.swift", "import Dispatch"),
+      ("Sources/SyncCore/A.swift", "func f() { Task { } }"),
+      ("Sources/SyncCore/A.swift", "let t: Task<Void, Never>"),
+      ("Sources/SyncCore/A.swift", "Task(priority: .high) { }"),
+      ("Sources/SyncCore/A.swift", "Task.detached { }"),
+      ("Sources/SyncCore/A.swift", "try await Task.sleep(for: .seconds(1))"),
+      ("Sources/SyncCore/A.swift", "@MainActor func f() {}"),
+      ("Sources/SyncCore/A.swift", "let s = \"\\(Task { 1 })\""),
+      ("Sources/SyncCore/PullManager.swift", ""),
+      ("Sources/SyncCore/PullUtils+More.swift", ""),
+      ("Sources/SyncCore/A.swift", "final class StoreImpl {}"),
+      ("Tests/XTests/TestHelpers.swift", ""),
+      ("Examples/x/Tool.swift", String(repeating: "\n", count: Rules.maximumLength)),
+    ])
+  func forbid(_ path: String, _ text: String) {
+    #expect(complaints(path, text).count == 1)
+  }
+
+  @Test(
+    arguments: [
+      ("Sources/SyncModels/A.swift", "import Synchronization"),
+      ("Sources/SyncModels/A.swift", "// import Foundation"),
+      ("Sources/SyncModels/A.swift", "/* a /* b */\nimport Foundation */"),
+      ("Sources/SyncModels/A.swift", "let s = \"\"\"\n  import Foundation\n  \"\"\""),
+      ("Sources/SyncModels/A.swift", "let s = #\"\\\"#; let t = \"import Foundation\""),
+      ("Sources/SyncModels/A.swift", "let s = \"\\(f(\"\\\"\", \")\"))\"\n// import Glibc"),
+      ("Sources/SyncModels/A.swift", "let importance = important"),
+      ("Sources/SyncPorts/Clock.swift", "import Musl"),
+      ("Sources/SyncCore/A.swift", "public import SyncPorts\nif Task.isCancelled { }"),
+      ("Sources/SyncCore/A.swift", "await withTaskCancellationHandler { } onCancel: { }"),
+      ("Sources/SyncCore/A.swift", "/// No `Task { }` here.\nlet s = \"Task.sleep\""),
+      ("Sources/SQLiteAdapters/A.swift", "import CSQLite\nimport Foundation"),
+      ("Tests/XTests/A.swift", "import Foundation\nTask { }"),
+      ("Sources/SyncCore/A.swift", String(repeating: "\n", count: Rules.maximumLength - 1)),
+    ])
+  func allow(_ path: String, _ text: String) {
+    #expect(complaints(path, text) == [])
+  }
+
+  @Test func sayWhere() {
+    let text = "// One.\n\nimport SyncModels\nimport Foundation\n"
+    #expect(
+      complaints("Sources/SyncCore/Pull/A.swift", text)
+        == ["Sources/SyncCore/Pull/A.swift:4: SyncCore must not import Foundation"])
+  }
+}

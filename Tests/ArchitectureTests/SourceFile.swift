@@ -1,0 +1,61 @@
+import Foundation
+
+/// One Swift file of the package.
+struct SourceFile: Sendable {
+  /// The path from the package's root.
+  let path: String
+  let text: String
+
+  /// The parts of the path.
+  var components: [Substring] { path.split(separator: "/") }
+
+  /// The name without the extension and without what follows a plus sign.
+  var name: String {
+    let file = components.last?.dropLast(".swift".count) ?? ""
+    return String(file.prefix { $0 != "+" })
+  }
+
+  /// The directory of `Sources` that the file is in, which is named like its target; `nil` for files elsewhere.
+  var target: String? {
+    components.count > 2 && components[0] == "Sources" ? String(components[1]) : nil
+  }
+
+  /// The lines of code: comments and what stands in string literals are blank.
+  var code: [Substring] {
+    CodeMask.masked(text).split(separator: "\n", omittingEmptySubsequences: false)
+  }
+
+  /// The number of lines.
+  var length: Int { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().count }
+}
+
+/// The package as it lies around these tests.
+enum PackageFiles {
+  private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+
+  /// Every Swift file under some of the package's directories, build products excepted.
+  static func swiftFiles(in directories: [String]) throws -> [SourceFile] {
+    var files: [SourceFile] = []
+    for directory in directories {
+      let base = root.appending(path: directory)
+      for path in try FileManager.default.subpathsOfDirectory(atPath: base.path).sorted()
+      where path.hasSuffix(".swift") && !path.split(separator: "/").contains(where: { $0.hasPrefix(".") }) {
+        files.append(
+          SourceFile(
+            path: "\(directory)/\(path)",
+            text: try String(contentsOf: base.appending(path: path), encoding: .utf8)))
+      }
+    }
+    return files
+  }
+
+  /// The directories right under one.
+  static func folders(in directory: String) throws -> [String] {
+    let base = root.appending(path: directory)
+    return try FileManager.default.contentsOfDirectory(atPath: base.path).filter { name in
+      var isDirectory: ObjCBool = false
+      return FileManager.default.fileExists(
+        atPath: base.appending(path: name).path, isDirectory: &isDirectory) && isDirectory.boolValue
+    }
+  }
+}

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that what is compared with never reaches an embedder. `./run` builds and runs it.
+let package = Package(
+  name: "Benchmarks",
+  platforms: [.macOS(.v15)],
+  dependencies: [.package(name: "CanonicalSync", path: "../..")],
+  targets: [
+    // The records that both sides write, made by the same code.
+    .target(name: "CRecords"),
+    .executableTarget(
+      name: "Ours",
+      dependencies: [
+        "CRecords",
+        .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "SQLiteAdapters", package: "CanonicalSync"),
+      ],
+      swiftSettings: [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+      ]),
+  ],
+  swiftLanguageModes: [.v6]
+)

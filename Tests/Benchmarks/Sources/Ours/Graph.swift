@@ -1,0 +1,23 @@
+import CanonicalSync
+
+extension Entity {
+  /// Records that are kept whole, with nothing declared.
+  static let plain = Entity("games")
+  static let teams = Entity("teams")
+  /// The same records, with two references and an index.
+  static let referring = Entity(
+    "games", references: [.to("teams", by: "home_id"), .to("teams", by: "away_id")], indexes: ["venue"])
+
+  /// Ten types without records of their own in the remote.
+  static let ten = (0..<10).map { Entity(RecordType("type\($0)")) }
+}
+
+extension Options {
+  func entities() -> [Entity] {
+    switch workload {
+    case "W1r", "W6": [.teams, .referring]
+    case "W9", "W9fill": Entity.ten
+    default: [.plain]
+    }
+  }
+}

@@ -1,0 +1,57 @@
+import CRecords
+import CanonicalSync
+import SQLiteAdapters
+
+/// What a run measures.
+struct Options {
+  var workload = ""
+  var path = ""
+  var recipe = record_recipe(count: 100_000, has_random_ids: 0)
+  var generation: Int64 = 0
+  var page = 400
+  /// Whether pages are made when they are asked for, so that memory is the engine's and the store's alone.
+  var isLazy = false
+  /// Whether everything runs on one thread, for counting instructions.
+  var isInline = false
+
+  struct Usage: Error {
+    var message: String
+  }
+
+  init(_ arguments: [String]) throws {
+    guard arguments.count >= 2 else {
+      throw Usage(
+        message: "usage: Ours WORKLOAD PATH [--records N] [--random] [--generation N] [--lazy] [--inline]")
+    }
+    workload = arguments[0]
+    path = arguments[1]
+    var rest = arguments.dropFirst(2)
+    while let name = rest.popFirst() {
+      switch name {
+      case "--random": recipe.has_random_ids = 1
+      case "--lazy": isLazy = true
+      case "--inline": isInline = true
+      case "--records": recipe.count = try Self.number(rest.popFirst(), of: name)
+      case "--generation": generation = try Self.number(rest.popFirst(), of: name)
+      case "--page": page = Int(try Self.number(rest.popFirst(), of: name))
+      default: throw Usage(message: "unknown option \(name)")
+      }
+    }
+  }
+
+  private static func number(_ text: String?, of name: String) throws -> Int64 {
+    guard let text, let number = Int64(text), number > 0 else {
+      throw Usage(message: "\(name) needs a number above 0")
+    }
+    return number
+  }
+
+  /// How many changes the remote lists.
+  var changes: Int {
+    workload == "W3" ? Int(recipe.count / 100) : Int(recipe.count)
+  }
+
+  var configuration: SQLiteStore.Configuration {
+    SQLiteStore.Configuration(executor: isInline ? .inline : .dispatch)
+  }
+}

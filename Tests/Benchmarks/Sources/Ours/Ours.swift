@@ -1,0 +1,144 @@
+import CRecords
+import CanonicalSync
+import Dispatch
+import SQLiteAdapters
+
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Runs one workload once, and prints one line of JSON about it.
+@main
+struct Ours {
+  // An asynchronous `main` ends the first thread, which valgrind does not survive; so that thread waits here.
+  static func main() {
+    let isOver = DispatchSemaphore(value: 0)
+    Task.detached {
+      do {
+        let options = try Options(Array(CommandLine.arguments.dropFirst()))
+        print(try await measurement(of: options).line)
+      } catch let usage as Options.Usage {
+        print(usage.message)
+        exit(2)
+      } catch {
+        print(error)
+        exit(1)
+      }
+      isOver.signal()
+    }
+    isOver.wait()
+  }
+
+  private static func measurement(of options: Options) async throws -> Measurement {
+    switch options.workload {
+    case "W6": try await Reading(options: options).run()
+    case "W9": try await Idling(options: options).run()
+    default: try await Pulling(options: options).run()
+    }
+  }
+}
+
+/// What one run took.
+struct Measurement {
+  private let start = ContinuousClock.now
+  private let processor = process_time()
+  private var seconds = 0.0
+  private var processorSeconds = 0.0
+  private var records = 0
+
+  /// Ends now, after so many records.
+  mutating func end(records: Int) {
+    let elapsed = (ContinuousClock.now - start).components
+    seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+    processorSeconds = process_time() - processor
+    self.records = records
+  }
+
+  /// Counts the middle one of some durations.
+  mutating func end(medianOf durations: [Duration]) {
+    end(records: durations.count)
+    let middle = durations.sorted()[durations.count / 2].components
+    seconds = Double(middle.seconds) + Double(middle.attoseconds) * 1e-18
+  }
+
+  var line: String {
+    """
+    {"seconds":\(seconds),"processor":\(processorSeconds),"peakMB":\(Double(process_peak()) / 1024),"records":\(records)}
+    """
+  }
+}
+
+/// One sync, from the first request to the closed store.
+struct Pulling {
+  let options: Options
+
+  func run() async throws -> Measurement {
+    let source = PreparedSource(options)
+    let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
+    let graph = try EntityGraph(options.entities())
+    let engine = try await SyncEngine(graph: graph, store: store, source: source)
+    process_count(1)
+    var measurement = Measurement()
+    let result =
+      switch options.workload {
+      case "W2": try await engine.resync()
+      default: try await engine.sync()
+      }
+    await store.close()
+    measurement.end(records: options.changes)
+    process_count(0)
+    let expected = options.entities().map { Pages(options: options).changes(of: $0) }.reduce(0, +)
+    let counts = result.total
+    let done =
+      switch options.workload {
+      case "W2": counts.unchanged
+      case "W3": counts.updated
+      default: counts.inserted
+      }
+    guard done == expected else { throw Options.Usage(message: "\(done) of \(expected): \(counts)") }
+    return measurement
+  }
+}
+
+/// Two hundred queries by an index, about 1,000 raw records each.
+struct Reading {
+  let options: Options
+
+  func run() async throws -> Measurement {
+    let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
+    try await store.register(EntityGraph(options.entities()))
+    let venues = record_venues(options.recipe)
+    var measurement = Measurement()
+    var records = 0
+    for query in 0..<200 {
+      let query = Query("games", where: .equal("venue", .integer(Int64(query) % venues)))
+      records += try await store.read { snapshot throws(SyncError) in try snapshot.records(query) }.count
+    }
+    await store.close()
+    measurement.end(records: records)
+    return measurement
+  }
+}
+
+/// Syncs that find nothing to do.
+struct Idling {
+  let options: Options
+
+  func run() async throws -> Measurement {
+    let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
+    let engine = try await SyncEngine(
+      graph: EntityGraph(options.entities()), store: store, source: PreparedSource(options))
+    var measurement = Measurement()
+    var durations: [Duration] = []
+    for _ in 0..<21 {
+      let start = ContinuousClock.now
+      _ = try await engine.sync()
+      durations.append(ContinuousClock.now - start)
+    }
+    await store.close()
+    measurement.end(medianOf: durations)
+    return measurement
+  }
+}

@@ -1,0 +1,84 @@
+import CRecords
+import CanonicalSync
+
+/// Makes the pages that a remote hands out.
+struct Pages {
+  let options: Options
+
+  func count(of entity: Entity) -> Int {
+    (changes(of: entity) + options.page - 1) / options.page
+  }
+
+  func changes(of entity: Entity) -> Int {
+    switch (entity.type, options.workload) {
+    case ("teams", _): Int(record_teams)
+    case (_, "W9fill"): options.changes / Entity.ten.count
+    case (_, "W9"): 0
+    default: options.changes
+    }
+  }
+
+  /// The changes of one page.
+  func changes(_ page: Int, of entity: Entity) -> [RecordChange] {
+    let places = page * options.page..<min(changes(of: entity), (page + 1) * options.page)
+    if entity.type == "teams" { return places.map { team($0) } }
+    if options.workload == "W5" { return [] }
+    // One buffer to a page, as it comes over the wire.
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(places.count * Int(record_payload_limit))
+    var ranges: [Range<Int>] = []
+    var records: [record] = []
+    for place in places {
+      var record = made(place)
+      ranges.append(bytes.count..<bytes.count + Int(record.length))
+      withUnsafeBytes(of: &record.payload) { bytes += $0.prefix(Int(record.length)) }
+      records.append(record)
+    }
+    return zip(records, ranges).map { record, range in
+      .upsert(
+        Record(
+          id: RecordID(type: entity.type, key: text(record.id)),
+          version: Version(modifiedAt: Timestamp(milliseconds: record.modified_at)),
+          payload: Payload(bytes[range]),
+          fields: entity.fields.isEmpty
+            ? [] : [.string(text(record.home)), .string(text(record.away)), .integer(record.venue)]))
+    }
+  }
+
+  /// One page as a JSON array.
+  func text(_ page: Int) -> [UInt8] {
+    var bytes = [UInt8(ascii: "[")]
+    for place in page * options.page..<min(options.changes, (page + 1) * options.page) {
+      var record = made(place)
+      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+      withUnsafeBytes(of: &record.payload) { bytes += $0.prefix(Int(record.length)) }
+    }
+    return bytes + [UInt8(ascii: "]")]
+  }
+
+  private func made(_ place: Int) -> record {
+    var record = record()
+    let number =
+      options.generation > 0
+      ? record_of_delta(options.recipe, Int64(place), options.generation) : Int64(place)
+    record_make(options.recipe, number, options.generation, &record)
+    return record
+  }
+
+  private func team(_ number: Int) -> RecordChange {
+    var name: (Int64, Int64) = (0, 0)
+    let key = withUnsafeMutableBytes(of: &name) { buffer in
+      let start = buffer.assumingMemoryBound(to: CChar.self).baseAddress!
+      record_team(Int64(number), start)
+      return String(cString: start)
+    }
+    return .upsert(
+      Record(
+        id: RecordID(type: "teams", key: key), version: Version(modifiedAt: Timestamp(microseconds: 1)),
+        payload: Payload(Array("{\"id\":\"\(key)\"}".utf8)), fields: []))
+  }
+
+  private func text<T>(_ characters: T) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+
+/// The guides' code is the code of compiled files, line by line.
+@Suite("Documented code")
+struct DocumentedCodeTests {
+  @Test(arguments: [
+    ("README.md", "ReadmeExample.swift"), ("Docs/WritingASource.md", "SourceExample.swift"),
+  ])
+  func isCompiled(_ guide: String, _ source: String) throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent()
+    let root = folder.appending(path: "../../..").standardized
+    let compiled = Set(try lines(of: folder.appending(path: source)))
+    let blocks = try Self.blocks(of: String(contentsOf: root.appending(path: guide), encoding: .utf8))
+    #expect(!blocks.isEmpty)
+    for line in blocks.flatMap(\.self) where !compiled.contains(line) {
+      Issue.record("\(guide) shows a line that \(source) does not have: \(line)")
+    }
+  }
+
+  @Test func isFoundInItsBlocksAlone() {
+    let text = "a\n```swift\nlet x = 1\n\n```\n```sh\nls\n```\n```swift\n.package(url: \"u\")\n```\n"
+    #expect(Self.blocks(of: text) == [["let x = 1"]])
+  }
+
+  private func lines(of file: URL) throws -> [String] {
+    try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// The Swift blocks of a guide, without empty lines; those for a manifest are not code of ours.
+  private static func blocks(of text: String) -> [[String]] {
+    var blocks: [[String]] = []
+    var block: [String]?
+    for line in text.components(separatedBy: "\n").map({ $0.trimmingCharacters(in: .whitespaces) }) {
+      if line == "```swift" {
+        block = []
+      } else if line == "```" {
+        if let block, block.first?.hasPrefix(".package(") == false { blocks.append(block) }
+        block = nil
+      } else if !line.isEmpty {
+        block?.append(line)
+      }
+    }
+    return blocks
+  }
+}

@@ -1,0 +1,104 @@
+#if SQLite
+  import CanonicalSync
+  import InMemoryAdapters
+  import Testing
+
+  // The code of Docs/WritingASource.md, as it stands there.
+
+  /// A server whose answers are JSON arrays of records, oldest change first.
+  protocol ChangeServer: Sendable {
+    /// The records that changed after a moment, in milliseconds: `limit` of them at the most, and the server's time before it looked.
+    func changes(of type: String, after: Int64, limit: Int) async throws -> (body: [UInt8], serverTime: Int64)
+  }
+
+  /// A remote that tells what changed since a time.
+  struct ChangeSource<Server: ChangeServer>: RemoteRecordSource {
+    let server: Server
+    let identity: String
+
+    let capabilities = SourceCapabilities(
+      deltas: .modifiedSince(overlap: .seconds(5)), sendsTombstones: true, listing: .moving)
+
+    func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+      let place = Place(request.position)
+      let answer: (body: [UInt8], serverTime: Int64)
+      do {
+        answer = try await server.changes(
+          of: request.entity.type.rawValue, after: place.after, limit: request.limit)
+      } catch {
+        throw SyncError(
+          .remoteUnavailable, during: "fetching a page of \(request.entity.type)", underlying: error)
+      }
+      let changes = try read(answer.body, as: request.entity)
+      return RecordPage(
+        coverage: place.since == 0 ? .everything : .changes, changes: changes,
+        // Taken before the server looked, less the overlap: what becomes visible late is in the next delta.
+        startToken: SyncToken(String(answer.serverTime - 5000)),
+        next: changes.count < request.limit
+          ? .done(nil) : .more(place.next(after: changes), resumable: true))
+    }
+
+    private func read(_ body: [UInt8], as entity: Entity) throws(SyncError) -> [RecordChange] {
+      let reader = RecordReader(
+        entity, layout: RecordLayout(modifiedAt: "updated_at", deleted: "deleted"))
+      var changes: [RecordChange] = []
+      do {
+        try JSONScanner.elements(of: body[...]) { element throws(JSONError) in
+          changes.append(reader.read(element.bytes))
+        }
+      } catch {
+        throw SyncError(.invalidResponse, during: "reading a page of \(entity.type)", underlying: error)
+      }
+      return changes
+    }
+  }
+
+  /// Where a pass started, and where its next page does: both in milliseconds.
+  private struct Place {
+    var since: Int64 = 0
+    var after: Int64 = 0
+
+    init(_ position: PullPosition) {
+      switch position {
+      case .start(let token):
+        since = token.flatMap { Int64($0.rawValue) } ?? 0
+        after = since
+      case .resume(let token):
+        let parts = token.rawValue.split(separator: " ").compactMap { Int64($0) }
+        if parts.count == 2 { (since, after) = (parts[0], parts[1]) }
+      }
+    }
+
+    func next(after changes: [RecordChange]) -> PageToken {
+      let last = changes.reduce(after) { latest, change in
+        switch change {
+        case .upsert(let record): max(latest, record.version.modifiedAt.microseconds / 1000)
+        case .tombstone(let tombstone): max(latest, tombstone.version.modifiedAt.microseconds / 1000)
+        case .poison: latest
+        }
+      }
+      return PageToken("\(since) \(last)")
+    }
+  }
+
+  @Suite("The guide to writing a source")
+  struct SourceExampleTests {
+    struct Fixed: ChangeServer {
+      func changes(of type: String, after: Int64, limit: Int) -> (body: [UInt8], serverTime: Int64) {
+        let records = (1...5).filter { $0 * 1000 > after }.prefix(limit)
+        let body = records.map { #"{"id":"r\#($0)","updated_at":\#($0 * 1000)}"# }.joined(separator: ",")
+        return (Array("[\(body)]".utf8), 100_000)
+      }
+    }
+
+    @Test func showsASourceThatSyncs() async throws {
+      let engine = try await SyncEngine(
+        graph: EntityGraph(Entity("notes")), store: InMemoryStore(),
+        source: ChangeSource(server: Fixed(), identity: "example"), options: SyncOptions(pageSize: 2))
+      let result = try await engine.sync()
+      #expect(result["notes"].inserted == 5)
+      #expect(result["notes"].pages == 3)
+      #expect(try await engine.sync().isEmpty)
+    }
+  }
+#endif

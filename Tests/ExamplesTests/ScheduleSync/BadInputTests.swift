@@ -1,0 +1,95 @@
+#if SQLite
+  import Foundation
+  import Testing
+
+  /// What a person may get wrong, and what the tool answers.
+  @Suite("schedule-sync, given something wrong,", .serialized, .timeLimit(.minutes(10)))
+  struct BadInputTests {
+    let tool = Tool(name: "schedule-sync")
+
+    @Test(arguments: [
+      (["--page-size", "0"], "between 1 and 100000, not 0"),
+      (["--page-size", "many"], "whole number"),
+      (["--page-size"], "needs a value"),
+      (["--pagesize", "3"], "did you mean --page-size?"),
+      (["surplus"], "surplus"),
+    ])
+    func explainsBadUsage(_ arguments: [String], _ words: String) async throws {
+      let outcome = try await tool.start(arguments).outcome()
+      #expect(outcome.status == 2)
+      #expect(outcome.errors.contains(words), "\(outcome.errors)")
+      #expect(outcome.errors.contains("--help"))
+      #expect(outcome.output.isEmpty)
+    }
+
+    @Test func namesADirectoryThatIsNotThere() async throws {
+      try await withFolder { folder in
+        let outcome = try await tool.run("--store", folder.path("s"), "--data", folder.path("nowhere"))
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains(folder.path("nowhere")))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("s")))
+      }
+    }
+
+    @Test func keepsWhatItCannotReadOrShow() async throws {
+      try await withFolder { folder in
+        try folder.write(
+          "data/teams.ndjson",
+          [
+            #"{"id":"a","updated_at":1}"#, #"{"id":"b","name":"#, "nonsense", #"{"name":"without id"}"#,
+            #"{"id":"a","name":"later","updated_at":2}"#, #"{"id":"c","stadium_id":"nowhere"}"#,
+          ])
+        let options = ["--store", folder.path("s"), "--data", folder.path("data"), "--json"]
+        let outcome = try await tool.start(options).outcome()
+        #expect(outcome.status == 0)
+        #expect(try outcome.count("inserted") == 1)
+        #expect(try outcome.count("quarantined") == 4)
+        #expect(try outcome.count("deferred") == 1)
+        #expect(outcome.errors.contains("teams.ndjson, line 2"))
+        #expect(outcome.errors.contains("teams.ndjson, line 3"))
+        let inspect = Tool(name: "sync-inspect")
+        let export = try await inspect.run("export", "--type", "teams", "--store", folder.path("s"))
+        #expect(export.output == #"{"id":"a","name":"later","updated_at":2}"# + "\n")
+        let explained = try await inspect.run(
+          "explain", "--type", "teams", "--id", "c", "--store", folder.path("s"))
+        #expect(explained.output.contains("stadiums/nowhere"))
+      }
+    }
+
+    @Test(arguments: ["this is no database, and long enough to be looked at", ""])
+    func leavesAFileThatIsNoStoreAsItIs(_ content: String) async throws {
+      try await withFolder { folder in
+        try Data(content.utf8).write(to: folder.url.appending(path: "s"))
+        let outcome = try await tool.run("--store", folder.path("s"), "--data", folder.path("."))
+        // An empty file is what SQLite itself takes for a new database.
+        #expect(outcome.status == (content.isEmpty ? 0 : 1))
+        guard !content.isEmpty else { return }
+        #expect(outcome.errors.contains("not a store"))
+        #expect(try String(contentsOf: folder.url.appending(path: "s"), encoding: .utf8) == content)
+      }
+    }
+
+    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv") && geteuid() == 0))
+    func saysThatAStoreCannotBeWritten() async throws {
+      try await withFolder { folder in
+        let store = folder.path("s.sqlite")
+        _ = try await tool.run("--store", store)
+        try FileManager.default.setAttributes([.posixPermissions: 0o444], ofItemAtPath: store)
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: folder.url.path)
+        defer {
+          try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.url.path)
+        }
+        let outcome = try await RunningTool(
+          executable: URL(filePath: "/usr/bin/setpriv"),
+          ["--reuid=65534", "--clear-groups", tool.executable.path, "--store", store],
+          in: nil
+        ).outcome()
+        // Where nobody else may run what was built here, there is nothing to be seen.
+        guard outcome.status != 127, outcome.status != 126 else { return }
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("storeReadOnly"), "\(outcome.errors)")
+        #expect(outcome.errors.contains("cannot be written"), "\(outcome.errors)")
+      }
+    }
+  }
+#endif

@@ -1,0 +1,72 @@
+#if SQLite
+  import Foundation
+  import Testing
+
+  /// Processes that are killed at random instants, and the store that they leave.
+  @Suite("A killed sync", .serialized, .timeLimit(.minutes(20)))
+  struct KillTests {
+    let tool = Tool(name: "schedule-sync")
+    let inspect = Tool(name: "sync-inspect")
+
+    /// How many runs are killed: `CANONICALSYNC_KILLS`, or 200.
+    static let kills = ProcessInfo.processInfo.environment["CANONICALSYNC_KILLS"].flatMap { Int($0) } ?? 200
+
+    @Test func leavesAStoreThatTheNextOneGoesOnWith() async throws {
+      try await withFolder { folder in
+        try folder.writeSchedule(games: 4000)
+        let data = folder.path("data")
+        let calm = folder.path("calm.sqlite")
+        let undisturbed = try await tool.run("--store", calm, "--data", data)
+        #expect(undisturbed.status == 0, "\(undisturbed.errors)")
+        let expected = try await export(calm)
+
+        var random = SystemRandomNumberGenerator()
+        var amidCommits = 0
+        var store = ""
+        for round in 0..<Self.kills {
+          // A sync that was left alone to its end starts over in a new store.
+          if store.isEmpty { store = folder.path("killed-\(round).sqlite") }
+          let running = try tool.start([
+            "--store", store, "--data", data, "--page-size", "40", "--latency-ms", "4", "--log",
+          ])
+          let pages = Int.random(in: 0...12, using: &random)
+          while running.isRunning, running.committedPages < pages { await Task.yield() }
+          let spin = Int.random(in: 0...3000, using: &random)
+          for _ in 0..<spin { await Task.yield() }
+          running.send(SIGKILL)
+          let outcome = await running.outcome()
+          #expect(outcome.wasKilled || outcome.status == 0, "\(outcome.errors)")
+          if outcome.wasKilled, outcome.committedPages > 0 { amidCommits += 1 }
+          if !outcome.wasKilled {
+            #expect(try await export(store) == expected)
+            store = ""
+          }
+        }
+        if store.isEmpty { store = folder.path("last.sqlite") }
+        let last = try await tool.run("--store", store, "--data", data)
+        #expect(last.status == 0, "\(last.errors)")
+        #expect(try await export(store) == expected)
+        #expect(
+          amidCommits * 2 >= Self.kills, "only \(amidCommits) of \(Self.kills) were killed amid commits")
+      }
+    }
+
+    private func export(_ store: String) async throws -> String {
+      let games = try await inspect.run("export", "--type", "games", "--store", store)
+      #expect(games.status == 0, "\(games.errors)")
+      return games.output
+    }
+  }
+
+  extension RunningTool {
+    var committedPages: Int { errorsSoFar.committedPages }
+  }
+
+  extension Tool.Outcome {
+    var committedPages: Int { errors.committedPages }
+  }
+
+  extension String {
+    fileprivate var committedPages: Int { components(separatedBy: "sync.page.committed").count - 1 }
+  }
+#endif

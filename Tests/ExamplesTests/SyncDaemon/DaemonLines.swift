@@ -1,0 +1,55 @@
+#if SQLite
+  import Foundation
+
+  /// One line of a daemon's log.
+  struct DaemonLine: Sendable {
+    private let fields: [String: String]
+
+    init?(_ line: some StringProtocol) {
+      let object = try? JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      guard let object, object["event"] is String, object["at"] is String else { return nil }
+      fields = object.mapValues { "\($0)" }
+    }
+
+    subscript(key: String) -> String { fields[key] ?? "" }
+    func count(_ key: String) -> Int { Int(self[key]) ?? 0 }
+    var event: String { self["event"] }
+
+    /// When it was written, in seconds.
+    var time: Double {
+      let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+      return (try? Date(self["at"], strategy: style))?.timeIntervalSince1970 ?? 0
+    }
+
+    /// Whether it tells of a sync that starts because of something.
+    func starts(for trigger: String) -> Bool {
+      event == "sync.started" && self["for"].split(separator: ",").contains { $0 == trigger }
+    }
+  }
+
+  extension String {
+    /// The lines of a log in JSON; a last one that is not yet whole is left out.
+    var daemonLines: [DaemonLine] {
+      split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { DaemonLine($0) }
+    }
+  }
+
+  extension RunningTool {
+    var lines: [DaemonLine] { errorsSoFar.daemonLines }
+
+    /// Waits until so many lines of the log satisfy a condition; the suite's time limit is the failure.
+    ///
+    /// - Returns: How many lines there are then.
+    @discardableResult
+    func waitForLines(
+      _ count: Int = 1, after start: Int = 0, where condition: (DaemonLine) -> Bool
+    ) async -> Int {
+      while isRunning, !Task.isCancelled {
+        let lines = lines
+        if lines.dropFirst(start).count(where: condition) >= count { return lines.count }
+        await Task.yield()
+      }
+      return lines.count
+    }
+  }
+#endif

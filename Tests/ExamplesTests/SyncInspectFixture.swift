@@ -1,0 +1,58 @@
+#if SQLite
+  import CanonicalSync
+  import FileAdapters
+  import Foundation
+  import SQLiteAdapters
+
+  /// A store that was synced from a directory of records, to be looked into with the built tool.
+  struct InspectedStore {
+    let path: String
+    private let records: URL
+
+    /// Writes the records of a type into the directory, a line each.
+    func write(_ type: String, _ lines: [String]) throws {
+      try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: records.appending(path: "\(type).ndjson"))
+    }
+
+    /// Syncs the store with the directory.
+    func sync() async throws {
+      let graph = try EntityGraph(
+        Entity("teams"),
+        Entity(
+          "games", schemaVersion: 2, schemaVersionField: "schema",
+          references: [.to("teams", by: "home_team_id")]))
+      let store = try await SQLiteStore.open(path: path)
+      let engine = try await SyncEngine(
+        graph: graph, store: store, source: DirectorySource(directory: records.path, identity: "test"))
+      _ = try await engine.sync()
+      await store.close()
+    }
+
+    /// Runs the tool on the store.
+    func inspect(_ arguments: String...) async throws -> Tool.Outcome {
+      try await Self.tool.start(arguments + ["--store", path]).outcome()
+    }
+
+    /// Runs a line of shell in which `$TOOL` and `$STORE` stand for what they say.
+    func shell(_ line: String) async throws -> Tool.Outcome {
+      try await RunningTool(
+        executable: URL(filePath: "/bin/sh"), ["-c", line], in: nil,
+        environment: ["TOOL": Self.tool.executable.path, "STORE": path]
+      ).outcome()
+    }
+
+    /// Makes an empty directory of records, and a store next to it.
+    static func with(_ body: (InspectedStore) async throws -> Void) async throws {
+      let folder = FileManager.default.temporaryDirectory.appending(path: "inspect-\(UUID().uuidString)")
+      let records = folder.appending(path: "records")
+      try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
+      defer {
+        // What is left is the system's to clean up.
+        try? FileManager.default.removeItem(at: folder)
+      }
+      try await body(InspectedStore(path: folder.appending(path: "store.db").path, records: records))
+    }
+
+    private static let tool = Tool(name: "sync-inspect")
+  }
+#endif

@@ -1,0 +1,181 @@
+#if SQLite
+  import Foundation
+  import Testing
+
+  @Suite("sync-inspect", .timeLimit(.minutes(10)))
+  struct SyncInspectTests {
+    /// Teams, and games of which one is parked, one is of a newer schema, and two lines are no records.
+    private func fill(_ store: InspectedStore) async throws {
+      try store.write("teams", [#"{"id":"BOS"}"#, #"{"id":"NYA"}"#])
+      try store.write(
+        "games",
+        [
+          #"{ "id": "é", "home_team_id": "BOS" }"#, #"{"id":"b","home_team_id":"NYA", "x": [1, 2.50]}"#,
+          #"{"id":"Z","home_team_id":null}"#, #"{"id":"a","home_team_id":"LAN"}"#,
+          #"{"id":"n","schema":3,"home_team_id":"BOS"}"#, "\u{1B}[31mnonsense",
+          #"{"home_team_id":"BOS"}"#, #"{"id":"old"}"#,
+        ])
+      try await store.sync()
+    }
+
+    @Test func showsHowEachTypeStands() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        let table = try await store.inspect("status")
+        #expect(table.status == 0 && table.errors == "")
+        #expect(table.output.contains("quarantined"))
+        #expect(table.lines.contains { $0.hasPrefix("games") && $0.contains("xxh64:") })
+        let outcome = try await store.inspect("status", "--json")
+        let types = try #require(try outcome.json["types"] as? [String: [String: Any]])
+        #expect(types.keys.sorted() == ["games", "teams"])
+        #expect(types["teams"]?["live"] as? Int == 2)
+        let games = try #require(types["games"])
+        #expect(games["live"] as? Int == 4)
+        #expect(games["parked"] as? Int == 1)
+        #expect(games["incompatible"] as? Int == 1)
+        #expect(games["quarantined"] as? Int == 2)
+        #expect(games["consecutiveFailures"] as? Int == 0)
+        #expect(games["lastSuccess"] as? Int != nil && games["lastError"] is NSNull)
+      }
+    }
+
+    @Test func exportsLiveRecordsCompactAndInTheOrderOfTheirBytes() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        let lines = [
+          #"{"id":"Z","home_team_id":null}"#, #"{"id":"b","home_team_id":"NYA","x":[1,2.50]}"#,
+          #"{"id":"old"}"#, #"{"id":"é","home_team_id":"BOS"}"#,
+        ]
+        let outcome = try await store.inspect("export", "--type", "games")
+        #expect(outcome.status == 0 && outcome.errors == "")
+        #expect(outcome.lines == lines)
+        let counted = try await store.inspect("export", "--type", "games", "--json")
+        #expect(counted.lines.dropLast() == lines[...])
+        #expect(try counted.json["records"] as? Int == 4)
+      }
+    }
+
+    @Test func exportsMoreThanItHoldsAtOnceAndStopsWhenNobodyReads() async throws {
+      try await InspectedStore.with { store in
+        let lines = (10_000..<14_500).map {
+          "{\"id\":\"t\($0)\",\"x\":\"\(String(repeating: "-", count: 80))\"}"
+        }
+        try store.write("teams", lines)
+        try store.write("games", [])
+        try await store.sync()
+        #expect(try await store.inspect("export", "--type", "teams").lines == lines)
+        let head = try await store.shell(#""$TOOL" export --type teams --store "$STORE" | head -n 1"#)
+        #expect(head.status == 0 && head.lines == [lines[0]] && head.errors == "")
+      }
+    }
+
+    @Test func explainsWhereARecordHasGone() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        try store.write("games", [#"{"id":"é","home_team_id":"BOS"}"#, #"{"id":"a","home_team_id":"LAN"}"#])
+        try await store.sync()
+        let live = try await store.inspect("explain", "--type", "games", "--id", "é")
+        #expect(live.status == 0 && live.output.contains("games/é is live"))
+        let parked = try await store.inspect("explain", "--type", "games", "--id", "a")
+        #expect(parked.status == 0 && parked.output.contains("waits for teams/LAN"))
+        let unheard = try await store.inspect("explain", "--type", "games", "--id", "zz")
+        #expect(unheard.status == 1 && unheard.output.contains("never heard of"))
+        let object = try await store.inspect("explain", "--type", "games", "--id", "zz", "--json")
+        #expect(try object.status == 1 && object.json["known"] as? Bool == false)
+        let other = try await store.inspect("explain", "--type", "games", "--id", "a", "--json")
+        let entries = try #require(try other.json["setAside"] as? [[String: Any]])
+        #expect(entries.map { $0["kind"] as? String } == ["parked"])
+        #expect(entries.first?["waitsFor"] as? [String] == ["teams/LAN"])
+      }
+    }
+
+    @Test func tellsOfDeletions() async throws {
+      try await InspectedStore.with { store in
+        try store.write("teams", [#"{"id":"BOS"}"#, #"{"id":"NYA"}"#])
+        try store.write("games", [])
+        try await store.sync()
+        try store.write("teams", [#"{"id":"BOS"}"#])
+        try await store.sync()
+        let deleted = try await store.inspect("explain", "--type", "teams", "--id", "NYA")
+        #expect(deleted.status == 0 && deleted.output.contains("was deleted"))
+      }
+    }
+
+    @Test func listsWhatCouldNotBeRead() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        let outcome = try await store.inspect("quarantine")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("games.ndjson, line 6"))
+        #expect(outcome.output.contains("games.ndjson, line 7"))
+        #expect(outcome.output.contains(#"{\"home_team_id\":\"BOS\"}"#))
+        #expect(!outcome.output.contains("\u{1B}"))
+        #expect(
+          try await store.inspect("quarantine", "--type", "teams").output == "Nothing is quarantined.\n")
+        let json = try await store.inspect("quarantine", "--json").json
+        let entries = try #require(json["entries"] as? [[String: Any]])
+        #expect(entries.contains { $0["content"] as? String == "\u{1B}[31mnonsense" })
+      }
+    }
+
+    @Test func showsAllBytesOnlyWhenAsked() async throws {
+      try await InspectedStore.with { store in
+        let long = String(repeating: "x", count: 1000)
+        try store.write("teams", [long])
+        try store.write("games", [])
+        try await store.sync()
+        #expect(!(try await store.inspect("quarantine").output.contains(long)))
+        #expect(try await store.inspect("quarantine", "--full").output.contains(long))
+      }
+    }
+
+    @Test func namesTheTypesThatThereAre() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        for command in ["export", "quarantine"] {
+          let outcome = try await store.inspect(command, "--type", "gmaes")
+          #expect(outcome.status == 1 && outcome.output == "")
+          #expect(outcome.errors.contains("games, teams"))
+        }
+      }
+    }
+
+    @Test func changesNothing() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        let folder = URL(filePath: store.path).deletingLastPathComponent()
+        let before = try Data(contentsOf: URL(filePath: store.path))
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for arguments in ["status", "export --type games", "quarantine"] {
+          #expect(try await store.shell(#""$TOOL" --store "$STORE" \#(arguments)"#).status == 0)
+        }
+        #expect(try Data(contentsOf: URL(filePath: store.path)) == before)
+        // SQLite's own log and its index come and go with every reader.
+        let added = Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)).subtracting(files)
+        #expect(added.isSubset(of: ["store.db-wal", "store.db-shm"]), "\(added)")
+      }
+    }
+
+    @Test func leavesAMissingStoreMissing() async throws {
+      try await InspectedStore.with { store in
+        let outcome = try await store.inspect("status")
+        #expect(outcome.status == 1 && outcome.output == "")
+        #expect(outcome.errors.contains("store.db"))
+        #expect(!FileManager.default.fileExists(atPath: store.path))
+      }
+    }
+
+    @Test(
+      arguments: [
+        ["status", "extra"], ["export"], ["explain", "--type", "games"], ["frobnicate"],
+        ["status", "--type", "games"],
+      ])
+    func refusesWhatItDoesNotUnderstand(_ arguments: [String]) async throws {
+      try await InspectedStore.with { store in
+        let outcome = try await store.shell(
+          #""$TOOL" --store "$STORE" \#(arguments.joined(separator: " "))"#)
+        #expect(outcome.status == 2 && outcome.output == "" && outcome.errors.contains("--help"))
+      }
+    }
+  }
+#endif

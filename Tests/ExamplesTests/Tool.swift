@@ -1,0 +1,137 @@
+#if SQLite
+  import Foundation
+
+  /// A built tool, run as a process of its own.
+  struct Tool {
+    let name: String
+
+    /// How a run ended.
+    struct Outcome {
+      var status: Int32
+      var wasKilled: Bool
+      var output: String
+      var errors: String
+
+      /// The lines of standard output.
+      var lines: [String] { output.split(separator: "\n").map(String.init) }
+
+      /// The JSON object on the last line of standard output.
+      var json: [String: Any] {
+        get throws {
+          let last = output.split(separator: "\n").last.map { Data($0.utf8) } ?? Data()
+          return try JSONSerialization.jsonObject(with: last) as? [String: Any] ?? [:]
+        }
+      }
+
+      /// A count of the whole run.
+      func count(_ name: String) throws -> Int { try json[name] as? Int ?? -1 }
+
+      /// A count of one type.
+      func count(_ name: String, of type: String) throws -> Int {
+        let entities = try json["entities"] as? [String: [String: Any]]
+        return entities?[type]?[name] as? Int ?? -1
+      }
+    }
+
+    /// Runs the tool to its end.
+    func run(_ arguments: String..., in directory: URL? = nil) async throws -> Outcome {
+      try await start(arguments, in: directory).outcome()
+    }
+
+    /// Starts the tool.
+    func start(_ arguments: [String], in directory: URL? = nil) throws -> RunningTool {
+      try RunningTool(executable: executable, arguments, in: directory)
+    }
+
+    /// Where the tool lies.
+    var executable: URL { Self.folder.appending(path: name) }
+
+    // The tests' own executable lies among the products.
+    private static let folder =
+      Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
+      ?? Bundle.main.bundleURL
+  }
+
+  /// A tool that is running.
+  final class RunningTool: Sendable {
+    private let process = Process()
+    private let output: Captured
+    private let errors: Captured
+    private let ended = AsyncStream<Void>.makeStream()
+
+    init(
+      executable: URL, _ arguments: [String], in directory: URL?, environment: [String: String] = [:]
+    ) throws {
+      output = try Captured()
+      errors = try Captured()
+      process.executableURL = executable
+      process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      process.currentDirectoryURL = directory
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output.handle
+      process.standardError = errors.handle
+      process.terminationHandler = { [ended] _ in ended.continuation.finish() }
+      try process.run()
+    }
+
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// What the tool has said on standard error so far.
+    var errorsSoFar: String { errors.text }
+
+    /// Waits for the end.
+    func outcome() async -> Tool.Outcome {
+      for await _ in ended.stream {}
+      process.waitUntilExit()
+      return Tool.Outcome(
+        status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
+        output: output.text, errors: errors.text)
+    }
+  }
+
+  /// What a process wrote: into a file, so that no pipe fills up and nobody has to read beside it.
+  private final class Captured: Sendable {
+    private let url: URL
+    let handle: FileHandle
+
+    init() throws {
+      url = FileManager.default.temporaryDirectory.appending(path: "captured-\(UUID().uuidString)")
+      try Data().write(to: url)
+      handle = try FileHandle(forWritingTo: url)
+    }
+
+    deinit {
+      try? handle.close()
+      try? FileManager.default.removeItem(at: url)
+    }
+
+    var text: String { (try? String(contentsOf: url, encoding: .utf8)) ?? "" }
+  }
+
+  /// Runs a body with a folder of its own, which is removed afterwards.
+  func withFolder<R>(_ body: (Folder) async throws -> R) async throws -> R {
+    let url = FileManager.default.temporaryDirectory.appending(path: "canonicalsync-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: url) }
+    return try await body(Folder(url: url))
+  }
+
+  /// A folder for stores and data.
+  struct Folder {
+    let url: URL
+
+    /// The path of a file in it.
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    /// Writes a file of lines.
+    func write(_ name: String, _ lines: [String]) throws {
+      let file = url.appending(path: name)
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: file)
+    }
+  }
+#endif

@@ -1,0 +1,31 @@
+import Foundation
+
+/// Real data, where a copy of them lies.
+enum SharedData {
+  /// The directory shared by checkouts: named by the environment, or next to the package.
+  static let directory =
+    (ProcessInfo.processInfo.environment["CANONICALSYNC_SHARED"].map { URL(filePath: $0) }
+    ?? URL(filePath: #filePath).appending(path: "../../../../shared").standardizedFileURL)
+    .appending(path: "data")
+
+  static func isPresent(_ set: String) -> Bool {
+    FileManager.default.fileExists(atPath: directory.appending(path: "\(set)/games.ndjson.gz").path)
+  }
+
+  /// Unpacks a set's files into a directory.
+  static func unpack(_ set: String, into target: TemporaryDirectory) throws {
+    let folder = directory.appending(path: set)
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    where name.hasSuffix(".ndjson.gz") {
+      let output = target.path + "/" + name.dropLast(3)
+      try Data().write(to: URL(filePath: output))
+      let process = Process()
+      process.executableURL = URL(filePath: "/usr/bin/env")
+      process.arguments = ["gunzip", "-c", folder.appending(path: name).path]
+      process.standardOutput = try FileHandle(forWritingTo: URL(filePath: output))
+      try process.run()
+      process.waitUntilExit()
+      guard process.terminationStatus == 0 else { throw CocoaError(.fileReadCorruptFile) }
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import HTTPAdapters
+import SyncModels
+import Testing
+
+@Suite("Answers that no Kinto gives", .timeLimit(.minutes(10)))
+struct HostileAnswerTests {
+  private static let records = "https://kinto.test/v1/buckets/b/collections/items/records"
+
+  @Test(arguments: [
+    "https://evil.test/v1/buckets/b/collections/items/records?_token=1",
+    "http://kinto.test/v1/buckets/b/collections/items/records?_token=1",
+    "https://kinto.test:444/v1/buckets/b/collections/items/records?_token=1",
+    "https://kinto.test@evil.test/v1/buckets/b/collections/items/records?_token=1",
+    "https://kinto.test\\@evil.test/v1/buckets/b/collections/items/records?_token=1",
+    "//evil.test/v1/buckets/b/collections/items/records?_token=1",
+    "https://kinto.test/v1/buckets/other/collections/items/records?_token=1",
+    "https://kinto.test/v1/buckets/b/collections/items/records/../../secret/records?_token=1",
+    "https://kinto.test/v1/buckets/b/collections/items/records", "", "?_token=1",
+  ])
+  func aNextPageElsewhereIsRefused(_ next: String) async throws {
+    let transport = ScriptedTransport(.page(#"{"id":"a","last_modified":1}"#, ["Next-Page": next]))
+    let source = try KintoSource.over(transport, credentials: .bearer("secret"))
+    let error = await #expect(throws: SyncError.self) { try await source.page() }
+    #expect(error?.code == .invalidResponse)
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test(arguments: [
+    "https://evil.test/", "http://kinto.test/v1/x", "//evil.test/", "https://kinto.test:8443/",
+    "javascript:alert(1)", "https://user@kinto.test/", "",
+  ])
+  func aRedirectElsewhereIsRefused(_ location: String) async throws {
+    let transport = ScriptedTransport(HTTPResponse(status: 307, headers: ["Location": location]))
+    let source = try KintoSource.over(transport, credentials: .basic(user: "me", password: "secret"))
+    let error = await #expect(throws: SyncError.self) { try await source.page() }
+    #expect(error?.code == .invalidResponse)
+    #expect(transport.requests.allSatisfy { $0.address.origin.description == "https://kinto.test" })
+    #expect(transport.requests.count == 1)
+  }
+
+  @Test func aRedirectWithinTheOriginIsFollowedWithTheCredentials() async throws {
+    let transport = ScriptedTransport(
+      HTTPResponse(status: 308, headers: ["Location": "/v1/elsewhere?a=b"]), .page())
+    _ = try await KintoSource.over(transport, credentials: .bearer("secret")).page()
+    #expect(transport.requests.last?.address.description == "https://kinto.test/v1/elsewhere?a=b")
+    #expect(transport.requests.last?.headers["Authorization"] == "Bearer secret")
+  }
+
+  @Test func aCircleOfRedirectsEnds() async throws {
+    let circle = HTTPResponse(status: 302, headers: ["Location": "/v1/"])
+    let transport = ScriptedTransport(circle, circle, circle, circle, circle, circle)
+    let error = await #expect(throws: SyncError.self) { try await KintoSource.over(transport).page() }
+    #expect(error?.code == .invalidResponse)
+    #expect(transport.requests.count == 4)
+  }
+
+  @Test(arguments: [
+    #"{"id":"b","last_modified":-1}"#, #"{"id":"b","last_modified":1e999}"#, #"{"id":"b"}"#,
+    #"{"id":"b","last_modified":null}"#, #"{"id":"b","last_modified":9223372036854775807}"#,
+    #"{"id":"","last_modified":7}"#, #"{"id":[],"last_modified":7}"#, "7",
+    #"{"id":"b","last_modified":7,"deep":"# + String(repeating: "[", count: 10_000)
+      + String(repeating: "]", count: 10_000) + "}",
+  ])
+  func whatIsNoRecordIsSetAsideAlone(_ element: String) async throws {
+    let body = #"{"id":"a","last_modified":1},\#(element),{"id":"c","last_modified":9}"#
+    let changes = try await KintoSource.over(ScriptedTransport(.page(body))).page().changes
+    #expect(changes.count == 3)
+    guard case .poison(let poison) = changes[1] else {
+      Issue.record("It was taken as a record.")
+      return
+    }
+    #expect(Array(poison.bytes.bytes) == Array(element.utf8))
+    #expect(changes.compactMap(\.id?.key).contains("c"))
+  }
+
+  @Test(arguments: [#"it's"#, #"\"quoted\""#, #"a\u0000b"#, "../../etc"])
+  func anOddIDIsAnIDLikeAnyOther(_ spelling: String) async throws {
+    let page = #"{"id":"\#(spelling)","last_modified":5,"value":1e999}"#
+    let changes = try await KintoSource.over(ScriptedTransport(.page(page))).page().changes
+    guard case .upsert(let record)? = changes.first else {
+      Issue.record("It was not taken as a record.")
+      return
+    }
+    #expect(Array(record.payload.bytes) == Array(page.utf8))
+    #expect(record.entityTag == "5")
+  }
+
+  @Test(arguments: [
+    "{\"data\":[{\"id\":\"a\",\"last_modified\":1}", "{}", "[]", "{\"data\":{}}", "", "<html>",
+    "{\"data\":" + String(repeating: "[", count: 100_000),
+    #"{"data":[{"id":"b","last_modified":2},{"id":"a","last_modified":1}]}"#,
+    #"{"data":[{"id":"a","last_modified":1},{"id":"a","last_modified":1}]}"#,
+  ])
+  func aBodyThatIsNoPageIsRefused(_ body: String) async throws {
+    var answer = HTTPResponse.page()
+    answer.body = Array(body.utf8)
+    let error = await #expect(throws: SyncError.self) {
+      try await KintoSource.over(ScriptedTransport(answer)).page()
+    }
+    #expect(error?.code == .invalidResponse)
+  }
+
+  @Test func aPageThatComesAgainAndAgainIsRefused() async throws {
+    let pages = [1, 2, 3].map { number in
+      HTTPResponse.page(
+        #"{"id":"a","last_modified":1},{"id":"b","last_modified":2}"#,
+        ["Next-Page": "\(Self.records)?_sort=last_modified%2Cid&_token=\(number)"])
+    }
+    let source = try KintoSource.over(ScriptedTransport(pages[0], pages[1], pages[2]))
+    guard case .more(let next, _) = try await source.page().next else {
+      Issue.record("There is a next page.")
+      return
+    }
+    let error = await #expect(throws: SyncError.self) { try await source.page(.resume(next)) }
+    #expect(error?.code == .invalidResponse)
+  }
+
+  @Test func anEmptyPageThatLeadsOnIsRefused() async throws {
+    let source = try KintoSource.over(
+      ScriptedTransport(.page("", ["Next-Page": "\(Self.records)?_token=1"])))
+    let error = await #expect(throws: SyncError.self) { try await source.page() }
+    #expect(error?.code == .invalidResponse)
+  }
+
+  @Test(arguments: [
+    "http://kinto.test/v1", "ftp://kinto.test", "kinto.test", "https://user:secret@kinto.test/v1",
+    "https://kinto.test/v1?x", "https://kinto.test/v1#x", "https://", "https://a b/",
+  ])
+  func anAddressThatIsNoneOrNotEncryptedIsRefusedAtOnce(_ server: String) {
+    let error = #expect(throws: SyncError.self) {
+      try KintoSource(server: server, bucket: "b", transport: ScriptedTransport())
+    }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(error?.description.contains("secret") == false)
+  }
+
+  @Test func secretsAreInNoDescription() throws {
+    let credentials = HTTPCredentials.basic(user: "me", password: "hunter2")
+    var request = HTTPRequest("GET", try #require(HTTPAddress("https://kinto.test/")))
+    request.headers["Authorization"] = "Bearer hunter2"
+    var dumped = ""
+    dump(credentials, to: &dumped)
+    dump(request, to: &dumped)
+    let source = try KintoSource.over(ScriptedTransport(), credentials: .bearer("hunter2"))
+    dump(source, to: &dumped)
+    for text in [
+      "\(credentials)", String(reflecting: credentials), "\(request)", "\(request.headers)", dumped,
+    ] {
+      #expect(!text.contains("hunter2"))
+      #expect(!text.contains("bWU6aHVudGVyMg"))
+    }
+    #expect(throws: SyncError.self) {
+      try KintoSource.over(ScriptedTransport(), credentials: .bearer("a\r\nHost: evil.test"))
+    }
+  }
+}

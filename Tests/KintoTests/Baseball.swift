@@ -1,0 +1,35 @@
+import Foundation
+import SyncModels
+
+/// Real data, where a copy of them lies.
+enum Baseball {
+  private static let directory =
+    (ProcessInfo.processInfo.environment["CANONICALSYNC_SHARED"].map { URL(filePath: $0) }
+    ?? URL(filePath: #filePath).appending(path: "../../../../shared").standardizedFileURL)
+    .appending(path: "data/baseball")
+
+  static let isPresent = FileManager.default.fileExists(
+    atPath: directory.appending(path: "games.ndjson.gz").path)
+
+  /// The first records of a type.
+  static func objects(_ type: String, atMost limit: Int) throws -> [(id: String, json: String)] {
+    let process = Process()
+    let pipe = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["gunzip", "-c", directory.appending(path: "\(type).ndjson.gz").path]
+    process.standardOutput = pipe
+    try process.run()
+    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    var objects: [(id: String, json: String)] = []
+    for line in data.split(separator: UInt8(ascii: "\n")).prefix(limit) {
+      let bytes = Array(line)
+      var id: String?
+      try JSONScanner.members(of: bytes[...]) { member throws(JSONError) in
+        if member.key == "id" { id = member.value.string() }
+      }
+      if let id { objects.append((id, String(decoding: bytes, as: UTF8.self))) }
+    }
+    return objects
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import HTTPAdapters
+import SyncModels
+import Synchronization
+
+/// A bucket of its own at the server that `Tests/run` started: what other clients of it do.
+struct RealKinto: Sendable {
+  let server: String
+  let bucket = "b" + UUID().uuidString.filter { $0 != "-" }
+  let transport = CountingTransport()
+
+  static let address = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO"]
+  static let credentials = HTTPCredentials.basic(user: "tests", password: "secret")
+
+  /// A fresh bucket with empty collections.
+  init(_ collections: String...) async throws {
+    guard let address = Self.address else { throw CocoaError(.fileNoSuchFile) }
+    server = address
+    try await send("PUT", "")
+    for name in collections { try await send("PUT", "/collections/\(name)") }
+    transport.reset()
+  }
+
+  /// A source over the bucket.
+  func source(
+    overlap: Duration = .seconds(5), credentials: HTTPCredentials? = Self.credentials, bucket: String? = nil
+  ) throws -> KintoSource {
+    var options = KintoSource.Options()
+    options.allowsPlainHTTP = true
+    options.overlap = overlap
+    return try KintoSource(
+      server: server, bucket: bucket ?? self.bucket, credentials: credentials, options: options,
+      transport: transport)
+  }
+
+  /// Sends a request about the bucket.
+  @discardableResult
+  func send(
+    _ method: String, _ path: String, _ body: String = "{}", in address: String? = nil
+  ) async throws -> HTTPResponse {
+    guard let address = HTTPAddress((address ?? "\(server)/buckets/\(bucket)") + path) else {
+      throw CocoaError(.fileNoSuchFile)
+    }
+    var request = HTTPRequest(method, address)
+    request.headers["Authorization"] = "Basic \(Data("tests:secret".utf8).base64EncodedString())"
+    request.headers["Content-Type"] = "application/json"
+    if method != "GET", method != "DELETE" { request.body = Array(body.utf8) }
+    let response = try await transport.send(request)
+    guard (200...299).contains(response.status) else {
+      throw SyncError(.inconsistentData, during: "\(method) \(path)", "\(response.status)")
+    }
+    return response
+  }
+
+  /// Writes a record whose content is some members of an object.
+  func put(_ collection: String, _ key: String, _ members: String) async throws {
+    try await send("PUT", "/collections/\(collection)/records/\(key)", "{\"data\":{\(members)}}")
+  }
+
+  func delete(_ collection: String, _ key: String) async throws {
+    try await send("DELETE", "/collections/\(collection)/records/\(key)")
+  }
+
+  /// Writes many records, each an object with its id.
+  func load(_ collection: String, _ objects: [(id: String, json: String)]) async throws {
+    for start in stride(from: 0, to: objects.count, by: 200) {
+      let requests = objects[start..<min(start + 200, objects.count)].map { object in
+        let path = "/v1/buckets/\(bucket)/collections/\(collection)/records/\(object.id)"
+        return #"{"method":"PUT","path":"\#(path)","body":{"data":\#(object.json)}}"#
+      }
+      try await send(
+        "POST", "/batch", "{\"requests\":[\(requests.joined(separator: ","))]}", in: server)
+    }
+  }
+
+  /// What the server lists, each record's bytes by its id.
+  func listing(_ collection: String) async throws -> [String: String] {
+    let body = try await send("GET", "/collections/\(collection)/records?_sort=id").body
+    var records: [String: String] = [:]
+    try JSONScanner.members(of: body[...]) { member throws(JSONError) in
+      guard member.key == "data" else { return }
+      try JSONScanner.elements(of: member.value.bytes) { element throws(JSONError) in
+        var id: String?
+        try JSONScanner.members(of: element.bytes) { member throws(JSONError) in
+          if member.key == "id" { id = member.value.string() }
+        }
+        if let id { records[id] = String(decoding: element.bytes, as: UTF8.self) }
+      }
+    }
+    return records
+  }
+}
+
+/// Counts what goes through, and lets a test act after an answer.
+final class CountingTransport: HTTPTransport {
+  private let base = URLSessionTransport()
+  private let state = Mutex<[HTTPRequest]>([])
+
+  var requests: [HTTPRequest] { state.withLock { $0 } }
+  func reset() { state.withLock { $0 = [] } }
+
+  func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+    state.withLock { $0.append(request) }
+    return try await base.send(request)
+  }
+}

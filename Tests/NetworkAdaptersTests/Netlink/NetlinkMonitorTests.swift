@@ -1,0 +1,115 @@
+#if os(Linux)
+  import CNetlink
+  import Foundation
+  import SyncPorts
+  import Testing
+
+  @testable import NetworkAdapters
+
+  @Suite("The kernel's monitor", .serialized, .timeLimit(.minutes(10)))
+  struct NetlinkMonitorTests {
+    @Test func knowsHowThingsStandSoonAfterItsStart() async throws {
+      let monitor = try NetlinkMonitor()
+      let first = await monitor.statuses().first { $0.connectivity != .unknown }
+      #expect(first != nil)
+      #expect(monitor.connectivity != .unknown)
+    }
+
+    @Test func usesTheNumbersOfTheKernelsHeaders() {
+      #expect(
+        RouteNumbers.groups
+          == UInt32(
+            RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_IFADDR | RTMGRP_IPV6_ROUTE))
+      let messages = [
+        (RTM_NEWLINK, RouteNumbers.newLink), (RTM_DELLINK, RouteNumbers.removedLink),
+        (RTM_GETLINK, RouteNumbers.getLink), (RTM_NEWADDR, RouteNumbers.newAddress),
+        (RTM_DELADDR, RouteNumbers.removedAddress), (RTM_GETADDR, RouteNumbers.getAddress),
+        (RTM_NEWROUTE, RouteNumbers.newRoute), (RTM_DELROUTE, RouteNumbers.removedRoute),
+        (RTM_GETROUTE, RouteNumbers.getRoute),
+      ]
+      for (header, number) in messages { #expect(header == UInt32(number)) }
+      #expect(NLMSG_DONE == Int32(RouteNumbers.done))
+      #expect(NLMSG_ERROR == Int32(RouteNumbers.error))
+      #expect(NLM_F_DUMP_INTR == Int32(RouteNumbers.interrupted))
+      #expect(NLM_F_ROOT | NLM_F_MATCH == Int32(RouteNumbers.dump))
+      let attributes = [
+        (IFLA_IFNAME, RouteNumbers.linkName), (IFA_ADDRESS, RouteNumbers.address),
+        (IFA_LOCAL, RouteNumbers.localAddress), (IFA_FLAGS, RouteNumbers.addressFlags),
+      ]
+      for (header, number) in attributes { #expect(Int(header) == Int(number)) }
+      let ofRoutes = [
+        (RTA_OIF, RouteNumbers.outgoingLink), (RTA_PRIORITY, RouteNumbers.metric),
+        (RTA_MULTIPATH, RouteNumbers.multipath),
+      ]
+      for (header, number) in ofRoutes { #expect(header.rawValue == UInt32(number)) }
+      #expect(IFF_RUNNING.rawValue == RouteNumbers.isRunning)
+      #expect(IFF_LOOPBACK.rawValue == RouteNumbers.isLoopback)
+      #expect(IFA_F_TENTATIVE == Int32(RouteNumbers.isTentative))
+      #expect(IFA_F_OPTIMISTIC == Int32(RouteNumbers.isOptimistic))
+      #expect(IFA_F_DADFAILED == Int32(RouteNumbers.isDuplicate))
+      #expect(RT_SCOPE_LINK.rawValue == UInt32(RouteNumbers.linkScope))
+      #expect(UInt32(RTN_UNICAST) == UInt32(RouteNumbers.unicast))
+    }
+
+    @Test func leavesNoDescriptorBehindAfterTenThousandStartsAndStops() async throws {
+      try await startAndStop(10_000)
+    }
+
+    @Test(
+      .enabled(
+        if: ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil,
+        "The thread sanitizer takes memory of its own."))
+    func leavesNoMemoryBehindAfterTenThousandStartsAndStops() async {
+      // In a process of its own: what other tests take meanwhile is not theirs to leave behind.
+      await #expect(processExitsWith: .success) {
+        let suite = NetlinkMonitorTests()
+        // What is made once for all, and what the allocator keeps.
+        try await suite.startAndStop(2000)
+        let before = try suite.residentBytes()
+        try await suite.startAndStop(10_000)
+        let growth = try suite.residentBytes() - before
+        // A few hundred bytes left by each would be more.
+        if growth >= 3_000_000 { exit(EXIT_FAILURE) }
+      }
+    }
+
+    private func startAndStop(_ count: Int) async throws {
+      var kept: NetlinkMonitor?
+      for round in 0..<count {
+        kept = try NetlinkMonitor()
+        // By being stopped, and by being let go; with the first list heard, and before.
+        if round.isMultiple(of: 2) { kept?.stop() }
+        if round % 14 == 7 { _ = await kept?.statuses().first { $0.connectivity != .unknown } }
+        // They are closed on a queue: in a burst they would pass the limit of open files.
+        if round.isMultiple(of: 100) { await settle(at: 1) }
+      }
+      // The last one was not stopped, and is still there.
+      #expect(try openNetlinkSockets() >= 1)
+      withExtendedLifetime(kept) {}
+      kept = nil
+      await settle(at: 0)
+    }
+
+    private func residentBytes() throws -> Int {
+      let numbers = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
+      return (numbers.count > 1 ? Int(numbers[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+    }
+
+    /// Comes back when no more than so many sockets are open; the suite's time limit is the failure.
+    private func settle(at count: Int) async {
+      while let open = try? openNetlinkSockets(), open > count, !Task.isCancelled { await Task.yield() }
+    }
+
+    /// How many of this process's descriptors are sockets of the kernel's table of netlink sockets.
+    private func openNetlinkSockets() throws -> Int {
+      let table = try String(contentsOfFile: "/proc/self/net/netlink", encoding: .utf8)
+      let sockets = Set(
+        table.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").last.map(String.init) }
+      )
+      let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
+        try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+      }
+      return own.count { $0.hasPrefix("socket:[") && sockets.contains(String($0.dropFirst(8).dropLast())) }
+    }
+  }
+#endif

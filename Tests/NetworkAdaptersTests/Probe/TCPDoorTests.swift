@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import NetworkAdapters
+
+@Suite("A knock at a port", .timeLimit(.minutes(10)))
+struct TCPDoorTests {
+  @Test func isAnsweredWhereSomebodyListens() async throws {
+    let listener = try Listener()
+    #expect(await TCPDoor(host: "127.0.0.1", port: listener.port).answers())
+    #expect(await TCPDoor(host: "localhost", port: listener.port).answers())
+  }
+
+  @Test func isNotAnsweredWhereNobodyDoes() async throws {
+    let port = try Listener().port
+    #expect(await !TCPDoor(host: "127.0.0.1", port: port).answers())
+  }
+
+  @Test func isNotAnsweredByANameThatNobodyKnows() async {
+    #expect(await !TCPDoor(host: "no.such.host.invalid", port: 80).answers())
+  }
+
+  @Test func endsWhenItIsCancelled() async throws {
+    // A full queue: the kernel drops what comes, as a firewall would.
+    let listener = try Listener(backlog: 0)
+    let guests = try (0..<4).map { _ in try listener.guest() }
+    defer { guests.forEach { close($0) } }
+    let knock = Task { await TCPDoor(host: "127.0.0.1", port: listener.port).answers() }
+    knock.cancel()
+    #expect(await !knock.value)
+  }
+
+  @Test func leavesNoDescriptorBehind() async throws {
+    let listener = try Listener()
+    let door = TCPDoor(host: "127.0.0.1", port: listener.port)
+    for _ in 0..<1000 {
+      #expect(await door.answers())
+      listener.dismissGuest()
+    }
+    // Were each kept, the numbers would have grown by a thousand.
+    let next = dup(0)
+    defer { close(next) }
+    #expect(next < 500)
+  }
+}
+
+/// A port of this machine that takes connections.
+final class Listener: Sendable {
+  private let descriptor: Int32
+  let port: UInt16
+
+  struct Failure: Error {}
+
+  init(backlog: Int32 = 16) throws {
+    let descriptor = Self.socket()
+    self.descriptor = descriptor
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let result = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        bind(descriptor, pointer, length) == 0 && listen(descriptor, backlog) == 0
+          && getsockname(descriptor, pointer, &length) == 0
+      }
+    }
+    port = UInt16(bigEndian: address.sin_port)
+    guard result else { throw Failure() }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Lets one in and out again.
+  func dismissGuest() { close(accept(descriptor, nil, nil)) }
+
+  /// One who comes and is not let in, without waiting for it.
+  func guest() throws -> Int32 {
+    let guest = Self.socket()
+    _ = fcntl(guest, F_SETFL, O_NONBLOCK)
+    let address = try SocketAddress.lookUp("127.0.0.1", port).first.unwrapped()
+    _ = address.bytes.withUnsafeBytes { bytes in
+      bytes.bindMemory(to: sockaddr.self).baseAddress.map { connect(guest, $0, socklen_t(bytes.count)) }
+    }
+    return guest
+  }
+
+  private static func socket() -> Int32 {
+    #if canImport(Glibc)
+      Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    #else
+      Foundation.socket(AF_INET, SOCK_STREAM, 0)
+    #endif
+  }
+}
+
+extension Optional {
+  fileprivate func unwrapped() throws -> Wrapped {
+    guard let self else { throw Listener.Failure() }
+    return self
+  }
+}
