@@ -53,8 +53,9 @@ public protocol LocalStore: Sendable {
 
 /// By which right something is written.
 public enum WriteAuthority: Hashable, Sendable {
-  /// The app's own edit, which needs no lease.
+  /// The app's own edit, which needs no lease, and which outlasts a power failure once it is committed.
   case app
-  /// A sync's: the transaction commits only while the lease is the latest one.
+  /// A sync's: the transaction commits only while the lease is the latest one. A power failure may take the last ones back, none without
+  /// all that came after it; the sync does them again.
   case lease(Lease)
 }

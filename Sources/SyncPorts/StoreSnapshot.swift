@@ -51,4 +51,40 @@ public protocol StoreSnapshot {
 
   /// The live records without a mark, by key, for a sweep.
   func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone]
+
+  // MARK: Local edits
+
+  /// The outbox entries of those of some records that have one, in no particular order.
+  func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry]
+
+  /// A type's outbox entries, in the order of their edits' stamps.
+  ///
+  /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
+  /// - Complexity: O(log *p* + *k*) for *k* of *p* pending.
+  func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry]
+
+  /// How many outbox entries a type has.
+  ///
+  /// - Complexity: Must not grow with the number of records, nor, for a type without any, with anything.
+  func outboxCount(_ type: RecordType) throws(SyncError) -> Int
+
+  /// The settled conflicts, of one type or of all, the newest first.
+  ///
+  /// - Parameter before: The number of the conflict before which to begin, to read them in portions.
+  func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict]
+
+  // MARK: Natural keys
+
+  /// The live records that have one of some natural keys, each list at its key's place and by key.
+  ///
+  /// - Parameter keys: Keys as ``Entity/naturalKey(of:)`` gives them.
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[RecordID]]
+
+  /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes, with those records by key.
+  ///
+  /// - Parameter after: The key after which to begin, to read them in portions.
+  /// - Complexity: O(*m*) in the type's records at worst, without reading payloads.
+  func duplicates(
+    _ type: RecordType, after key: String?, limit: Int
+  ) throws(SyncError) -> [(key: String, records: [RecordID])]
 }

@@ -47,4 +47,16 @@ public protocol StoreTransaction: StoreSnapshot {
 
   /// Keeps bytes under a name, or forgets them.
   func setValue(_ value: [UInt8]?, forKey key: String) throws(SyncError)
+
+  /// Puts edits into the outbox; an entry replaces the one of its record.
+  func queue(_ entries: [OutboxEntry]) throws(SyncError)
+
+  /// Takes records' entries out of the outbox; those without one are passed over.
+  func dequeue(_ ids: [RecordID]) throws(SyncError)
+
+  /// Adds conflicts to the log and numbers them in their order.
+  func log(_ conflicts: [Conflict]) throws(SyncError)
+
+  /// Forgets the conflicts that were settled before an instant.
+  func removeConflicts(settledBefore instant: Timestamp) throws(SyncError)
 }

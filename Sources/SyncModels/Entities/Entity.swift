@@ -21,6 +21,9 @@ public struct Entity: Hashable, Sendable, Codable {
   public let naturalKey: NaturalKey?
   /// The fields that queries filter and sort by; the store keeps an index for each.
   public let indexes: [FieldName]
+  /// The field that edits are stamped in: the library writes each edit's ``EditStamp`` there, and compares remote copies by it; without one, they
+  /// are compared by the remote's modification time.
+  public let stampField: FieldName?
   /// When readers see what a sync brings.
   public let visibility: Visibility
   /// Every declared field once: references first, then the natural key's, then the indexed ones.
@@ -30,7 +33,7 @@ public struct Entity: Hashable, Sendable, Codable {
   public init(
     _ type: RecordType, schemaVersion: Int = 1, schemaVersionField: FieldName? = nil,
     references: [Reference] = [], naturalKey: NaturalKey? = nil, indexes: [FieldName] = [],
-    visibility: Visibility = .perPage
+    stampField: FieldName? = nil, visibility: Visibility = .perPage
   ) {
     self.type = type
     self.schemaVersion = schemaVersion
@@ -38,6 +41,7 @@ public struct Entity: Hashable, Sendable, Codable {
     self.references = references
     self.naturalKey = naturalKey
     self.indexes = indexes
+    self.stampField = stampField
     self.visibility = visibility
     var fields: [FieldName] = []
     for field in references.map(\.field) + (naturalKey?.fields ?? []) + indexes where !fields.contains(field)

@@ -29,7 +29,10 @@ enum EntityChecks {
     if let key = entity.naturalKey, key.fields.isEmpty {
       throw invalid("The natural key of \(entity.type) has no field.")
     }
-    for field in entity.fields + [entity.schemaVersionField].compactMap(\.self) {
+    if let stamp = entity.stampField, entity.fields.contains(stamp) || stamp == entity.schemaVersionField {
+      throw invalid("\(entity.type).\(stamp) is where edits are stamped, and cannot be anything else.")
+    }
+    for field in entity.fields + [entity.schemaVersionField, entity.stampField].compactMap(\.self) {
       let name = field.rawValue
       guard (1...128).contains(name.utf8.count), !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
       else {

@@ -21,3 +21,58 @@ public struct NaturalKey: Hashable, Sendable, Codable {
     case alphanumeric
   }
 }
+
+extension Entity {
+  /// A record's natural key as records are compared by it: normalized, of all its fields; `nil` where one is missing or the type has none.
+  public func naturalKey(of record: Record) -> String? {
+    guard let naturalKey else { return nil }
+    var parts: [String] = []
+    for field in naturalKey.fields {
+      guard let index = fields.firstIndex(of: field), index < record.fields.count,
+        let part = naturalKey.normalization.spelling(of: record.fields[index])
+      else { return nil }
+      parts.append(part)
+    }
+    // Lengths keep parts apart whatever they hold.
+    return parts.count == 1
+      ? parts[0]
+      : parts.map { $0.utf8.count.description + ":" + $0 }.joined()
+  }
+}
+
+extension NaturalKey.Normalization {
+  /// How a value is written in a key; `nil` for one that matches nothing.
+  ///
+  /// Values of different JSON types never match, except that a reference's whole number is the key it names.
+  func spelling(of value: FieldValue) -> String? {
+    switch value {
+    case .null, .composite: nil
+    case .integer(let number): "#\(number)"
+    case .double(let number): Int64(exactly: number).map { "#\($0)" } ?? (number.isNaN ? nil : "#\(number)")
+    case .boolean(let value): value ? "#true" : "#false"
+    case .string(let text): normalized(text).map { "=\($0)" }
+    }
+  }
+
+  private func normalized(_ text: String) -> String? {
+    switch self {
+    case .exact: return text.isEmpty ? nil : text
+    case .caseInsensitive:
+      return text.isEmpty ? nil : String(decoding: text.utf8.map(\.lowercasedASCII), as: UTF8.self)
+    case .alphanumeric:
+      let bytes = text.utf8.map(\.lowercasedASCII).filter(\.isLowercaseAlphanumeric)
+      return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+  }
+}
+
+extension UInt8 {
+  fileprivate var lowercasedASCII: UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self + 32 : self
+  }
+
+  fileprivate var isLowercaseAlphanumeric: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self)
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+  }
+}

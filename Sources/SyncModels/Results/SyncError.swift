@@ -40,6 +40,7 @@ extension SyncError {
     private enum Name: String {
       case remoteUnavailable, offline, syncAlreadyInProgress, leaseLost, quotaExceeded, authentication
       case permissionDenied, tokenExpired, invalidResponse, inconsistentData, invalidConfiguration
+      case invalidEdit, batchTooLarge
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
     }
     private let name: Name
@@ -69,6 +70,10 @@ extension SyncError {
     public static let inconsistentData = Code(name: .inconsistentData)
     /// The declaration, an option or a call is wrong: the program has to be changed.
     public static let invalidConfiguration = Code(name: .invalidConfiguration)
+    /// A local edit cannot stand, such as one that refers to a record that is not there; nothing was written.
+    public static let invalidEdit = Code(name: .invalidEdit)
+    /// The remote does not take so much at once: nothing was applied, and less may be.
+    public static let batchTooLarge = Code(name: .batchTooLarge)
     /// The store failed; the transaction was rolled back whole.
     public static let storeFailure = Code(name: .storeFailure)
     /// Another writer kept the store past the busy timeout; nothing was written.

@@ -1,0 +1,50 @@
+/// When an edit was made, in an order that all replicas agree on.
+///
+/// Last-write-wins arithmetic compares these, never versions. A stamp is a hybrid logical time: the wall clock's as far as it can be trusted, and
+/// a counter for edits that it cannot tell apart (Kulkarni et al., *Logical Physical Clocks*, 2014). Ties go by the replica's name.
+public struct EditStamp: Hashable, Sendable, Codable {
+  /// The civil time, never before that of an earlier edit of the same replica.
+  public var physical: Timestamp
+  /// Tells edits of one ``physical`` apart.
+  public var counter: UInt32
+  /// Who made the edit; empty for the remote's own word, which loses ties.
+  public var replica: String
+
+  /// A moment of a replica.
+  public init(physical: Timestamp, counter: UInt32 = 0, replica: String = "") {
+    self.physical = physical
+    self.counter = counter
+    self.replica = replica
+  }
+
+  /// Whether two stamps are the same, the replica's name byte for byte.
+  public static func == (a: EditStamp, b: EditStamp) -> Bool {
+    a.physical == b.physical && a.counter == b.counter && a.replica.isSameUTF8(as: b.replica)
+  }
+}
+
+extension EditStamp: Comparable {
+  /// Orders by time, then by counter, then by replica: total, and the same everywhere.
+  public static func < (a: EditStamp, b: EditStamp) -> Bool {
+    if a.physical != b.physical { return a.physical < b.physical }
+    if a.counter != b.counter { return a.counter < b.counter }
+    return a.replica.precedesByUTF8(b.replica)
+  }
+}
+
+extension EditStamp: LosslessStringConvertible {
+  /// The stamp as entities keep it in a field: `<microseconds>.<counter>@<replica>`.
+  public var description: String { "\(physical.microseconds).\(counter)@\(replica)" }
+
+  /// Reads back a stamp's description; a bare number of microseconds is a stamp without replica.
+  public init?(_ description: String) {
+    let halves = description.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let time = halves.first else { return nil }
+    let parts = time.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let microseconds = parts.first.flatMap({ Int64($0) }) else { return nil }
+    guard let counter = parts.count == 2 ? UInt32(parts[1]) : 0 else { return nil }
+    self.init(
+      physical: Timestamp(microseconds: microseconds), counter: counter,
+      replica: halves.count == 2 ? String(halves[1]) : "")
+  }
+}

@@ -1,0 +1,93 @@
+/// A local edit that the remote has not acknowledged, with the remote's last word that it was made on.
+///
+/// A record has at most one entry: edits before a push coalesce, and keep the base they started from. While there is an entry, the record's row
+/// shows the edit, and the row's version is the base's.
+public struct OutboxEntry: Hashable, Sendable {
+  /// The record that was edited.
+  public let id: RecordID
+  /// What the app wants; entries are sent in the order of their edits' stamps.
+  public var edit: Edit
+  /// The remote's last word: what a push takes for granted.
+  public var base: Base
+  /// What was sent and perhaps received, until the remote's answer is known; it is sent again, unaltered, before anything newer.
+  public var sent: Edit?
+  /// Whether the entry is to be sent.
+  public var state: State
+  /// How often sending it was begun since its base or its edit last changed.
+  public var attempts: Int
+
+  /// Describes a local edit.
+  public init(
+    id: RecordID, edit: Edit, base: Base, sent: Edit? = nil, state: State = .waiting, attempts: Int = 0
+  ) {
+    self.id = id
+    self.edit = edit
+    self.base = base
+    self.sent = sent
+    self.state = state
+    self.attempts = attempts
+  }
+
+  /// The remote's last word on a record.
+  public enum Base: Hashable, Sendable {
+    /// The remote has never spoken of it.
+    case none
+    /// It exists. The copy's ``Record/fields`` are not kept and are empty.
+    case copy(Record)
+    /// It was deleted.
+    case deleted(Tombstone)
+
+    /// The version that a push takes for granted; `nil` where there is none.
+    public var version: Version? {
+      switch self {
+      case .none: nil
+      case .copy(let record): record.version
+      case .deleted(let tombstone): tombstone.version
+      }
+    }
+
+    /// The copy, if the record exists at the remote.
+    public var record: Record? {
+      if case .copy(let record) = self { record } else { nil }
+    }
+  }
+
+  /// Whether an entry is to be sent.
+  public enum State: Hashable, Sendable {
+    /// With the next push.
+    case waiting
+    /// Not before an instant, as the remote asked.
+    case postponed(until: Timestamp)
+    /// Not until it is edited again or asked for: the remote refused it for good.
+    case refused(reason: String, at: Timestamp)
+  }
+
+  /// The name that one of the entry's edits is sent under, the same at every attempt: made of what is stored before the first one.
+  ///
+  /// No two edits of a replica have one stamp, and one edit that is sent again on another base has another effect.
+  public func idempotencyKey(for edit: Edit) -> IdempotencyKey {
+    let version = base.version ?? .unversioned
+    return IdempotencyKey(
+      "\(edit.stamp)/\(version.epoch).\(version.sequence).\(version.modifiedAt.microseconds)")
+  }
+}
+
+/// The name of one effect at the remote: what comes twice under one name has happened once.
+public struct IdempotencyKey: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The name.
+  public let rawValue: String
+
+  /// Names an effect.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Names an effect.
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  /// The name itself.
+  public var description: String { rawValue }
+
+  /// Whether two names are the same, byte for byte.
+  public static func == (a: IdempotencyKey, b: IdempotencyKey) -> Bool {
+    a.rawValue.isSameUTF8(as: b.rawValue)
+  }
+}
