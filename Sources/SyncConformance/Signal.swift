@@ -20,11 +20,12 @@ final class Signal: Sendable {
     for await _ in stream {}
   }
 
-  /// Waits without suspending, as a transaction's body has to, and no longer than a few seconds.
+  /// Waits without suspending, as a transaction's body has to, and no longer than two minutes.
   ///
-  /// They only pass where the word cannot come, because the other task is waiting for this one.
+  /// They only pass where the word cannot come, because the other task is waiting for this one. On a busy machine with few threads that
+  /// other task may have to wait long for one.
   func waitBriefly() {
-    let end = ContinuousClock.now.advanced(by: .seconds(20))
+    let end = ContinuousClock.now.advanced(by: .seconds(120))
     while !isGiven.withLock({ $0 }) && ContinuousClock.now < end {}
   }
 }
