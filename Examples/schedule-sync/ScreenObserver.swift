@@ -29,7 +29,8 @@ final class ScreenObserver: SyncObserver {
       screen.say("\(type): \(error)")
     case .undecodable(let id, let reason):
       screen.say("\(id) cannot be shown: \(reason)")
-    case .started, .entityStarted, .pageCommitted, .entityFinished, .finished, .failed, .lost:
+    case .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished, .edited,
+      .started, .entityStarted, .pageCommitted, .entityFinished, .finished, .failed, .lost:
       break
     }
   }

@@ -38,6 +38,9 @@ struct DaemonLog: SyncObserver {
         LogEntry("sweep.refused", ("type", .string(type.rawValue)), ("because", .string(refusal.sentence))))
     case .entityFailed(let type, let error):
       write(LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))))
+    case .edited, .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
+      // This daemon's sources take no edits.
+      break
     case .undecodable(let id, let reason):
       write(LogEntry("undecodable", ("id", .string("\(id)")), ("because", .string("\(reason)"))))
     }

@@ -31,7 +31,7 @@ struct RemoteDocument: Sendable {
     case .record(let payload):
       // Keys are the server's own here, so payloads need not repeat them, as RecordReader would demand.
       do {
-        let schema = try payload.schemaVersion(for: entity)
+        let schema = try entity.schemaVersion(of: payload)
         guard let schema else {
           return .poison(
             Poison(type: entity.type, key: key, bytes: payload, reason: "has no readable schema version"))
@@ -43,19 +43,6 @@ struct RemoteDocument: Sendable {
       } catch {
         return .poison(Poison(type: entity.type, key: key, bytes: payload, reason: error.description))
       }
-    }
-  }
-}
-
-extension Payload {
-  /// The schema that the payload says it was written with: the first one if it says nothing, `nil` if it says nonsense.
-  fileprivate func schemaVersion(for entity: Entity) throws(JSONError) -> Int? {
-    guard let field = entity.schemaVersionField else { return 1 }
-    switch try values(of: [field]).first {
-    case .null, nil: return 1
-    case .integer(let number): return number >= 1 ? Int(exactly: number) : nil
-    case .double(let number): return number >= 1 ? Int(exactly: number) : nil
-    default: return nil
     }
   }
 }

@@ -24,7 +24,7 @@ struct SectionLoad: Sendable {
     var merge = PageMerge(
       entity,
       context: MergeContext(
-        graph: graph, fence: fence, now: now, source: source.capabilities,
+        graph: graph, edits: EditOptions(), fence: fence, now: now, source: source.capabilities,
         pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false))
     var count = 0
     var batch: [Incoming] = []

@@ -38,6 +38,15 @@ public final class CounterObserver: SyncObserver {
         (result.wasCancelled ? "sync.cancelled" : "sync.finished", 1),
         ("sync.seconds", result.duration.inSeconds),
       ] + SyncCounts.names.map { ("sync.\($0.name)", Double(total[keyPath: $0.path])) }
+    case .edited: return [("edit.transactions", 1)]
+    case .conflict(let conflict, _): return [("edit.conflicts.\(conflict.winner.rawValue)", 1)]
+    case .clockAhead: return [("edit.clocksAhead", 1)]
+    case .editRefused: return [("push.refusals", 1)]
+    case .remoteStorageFull: return [("push.remoteFull", 1)]
+    case .pushFinished(let counts):
+      return PushCounts.names.filter { $0.name != "pending" }.map {
+        ("push.\($0.name)", Double(counts[keyPath: $0.path]))
+      }
     case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .entityFinished, .undecodable, .lost:
       return []
     }

@@ -47,6 +47,21 @@ extension SyncEvent {
     case .quarantined(let poison):
       "sync.quarantined type=\(poison.type) key=\(poison.key ?? "?") at=\"\(poison.location ?? "?")\""
         + " reason=\"\(poison.reason)\""
+    case .edited(.some(let ids)):
+      "edit.saved records=\(ids.count)"
+    case .edited(.many):
+      "edit.saved records=many"
+    case .conflict(let conflict, let isSignificant):
+      "edit.conflict id=\(conflict.id) winner=\(conflict.winner.rawValue) significant=\(isSignificant)"
+        + " reason=\"\(conflict.reason)\""
+    case .clockAhead(let id, let ahead):
+      "edit.clock.ahead id=\(id) by=\(ahead)"
+    case .editRefused(let id, let reason):
+      "push.refused id=\(id) reason=\"\(reason)\""
+    case .remoteStorageFull(let pending):
+      "push.remote.full pending=\(pending)"
+    case .pushFinished(let counts):
+      "push.finished \(counts.logPairs)"
     case .sweepRefused(let type, let refusal):
       "sync.sweep.refused type=\(type) reason=\"\(refusal.sentence)\""
     case .entityFinished(let type, let counts):
@@ -66,6 +81,14 @@ extension SyncEvent {
 }
 
 extension SyncCounts {
+  /// The counts that are not zero, by their stable names.
+  fileprivate var logPairs: String {
+    Self.names.filter { self[keyPath: $0.path] != 0 }.map { "\($0.name)=\(self[keyPath: $0.path])" }
+      .joined(separator: " ")
+  }
+}
+
+extension PushCounts {
   /// The counts that are not zero, by their stable names.
   fileprivate var logPairs: String {
     Self.names.filter { self[keyPath: $0.path] != 0 }.map { "\($0.name)=\(self[keyPath: $0.path])" }

@@ -212,13 +212,14 @@ struct PullRun {
 
   private func context(for commit: PageCommit, of entity: Entity) -> MergeContext {
     MergeContext(
-      graph: environment.graph, fence: lease.fence, now: environment.clock.timestamp,
+      graph: environment.graph, edits: environment.edits, fence: lease.fence,
+      now: environment.clock.timestamp,
       source: environment.source.capabilities, pass: commit.pass, markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
   }
 
   private func report(_ tally: Tally, of type: RecordType) {
-    for poison in tally.poison { environment.emit(.quarantined(poison)) }
+    environment.emitFindings(tally)
     environment.emit(
       .pageCommitted(
         SyncEvent.PageReport(

@@ -7,6 +7,7 @@ struct RunEnvironment: Sendable {
   var store: any LocalStore
   var source: any RemoteRecordSource
   var options: SyncOptions
+  var edits: EditOptions
   var clock: any Clock<Duration>
   var connectivity: (any ConnectivityMonitor)?
   var priorities: PriorityBoard
@@ -23,8 +24,18 @@ struct RunEnvironment: Sendable {
     }
   }
 
+  /// Tells what a transaction met that somebody may want to look into.
+  func emitFindings(_ tally: Tally) {
+    for poison in tally.poison { emit(.quarantined(poison)) }
+    for (id, ahead) in tally.clocksAhead { emit(.clockAhead(id, by: ahead)) }
+    for conflict in tally.conflicts {
+      emit(.conflict(conflict, isSignificant: edits.isSignificant(conflict)))
+    }
+  }
+
   /// Tells what a transaction without a page changed, if it did.
   func emitChanges(_ tally: Tally, of type: RecordType) {
+    emitFindings(tally)
     guard !tally.changed.isEmpty else { return }
     emit(
       .pageCommitted(

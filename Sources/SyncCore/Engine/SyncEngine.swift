@@ -22,6 +22,7 @@ public final class SyncEngine: Sendable {
   ///
   /// - Parameters:
   ///   - clock: Waits, measures and stamps; the machine's by default.
+  ///   - edits: How local edits are settled that meet another one.
   ///   - connectivity: Who knows whether the network is there; without one, requests are made and tried again.
   ///   - observers: Who is told what happens, besides ``events()``.
   ///   - random: Draws the jitter of pauses; the system's random numbers by default.
@@ -30,6 +31,7 @@ public final class SyncEngine: Sendable {
   public init(
     graph: EntityGraph, store: any LocalStore, source: any RemoteRecordSource,
     clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
+    edits: EditOptions = EditOptions(),
     connectivity: (any ConnectivityMonitor)? = nil, observers: [any SyncObserver] = [],
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) async throws(SyncError) {
@@ -39,7 +41,8 @@ public final class SyncEngine: Sendable {
     self.graph = graph
     self.hub = hub
     self.environment = RunEnvironment(
-      graph: graph, store: store, source: source, options: options, clock: clock, connectivity: connectivity,
+      graph: graph, store: store, source: source, options: options, edits: edits, clock: clock,
+      connectivity: connectivity,
       priorities: PriorityBoard(), random: random, emit: { hub.emit($0) })
   }
 
@@ -105,6 +108,14 @@ public final class SyncEngine: Sendable {
   public var records: LocalRecords {
     let hub = hub
     return LocalRecords(store: environment.store, graph: graph) { hub.emit($0) }
+  }
+
+  /// Edits the records in the store; the next sync tells the remote.
+  public var edits: LocalEdits {
+    let hub = hub
+    return LocalEdits(
+      store: environment.store, graph: graph, clock: environment.clock, options: environment.edits
+    ) { hub.emit($0) }
   }
 
   /// How the syncs of each type have gone, in the order in which types are synced.

@@ -33,7 +33,8 @@ struct UpgradeReplay {
 
   private var context: MergeContext {
     MergeContext(
-      graph: environment.graph, fence: lease.fence, now: environment.clock.timestamp,
+      graph: environment.graph, edits: environment.edits, fence: lease.fence,
+      now: environment.clock.timestamp,
       source: environment.source.capabilities,
       pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes),
       markPass: nil, stages: false)

@@ -7,6 +7,8 @@ struct MergeContext {
   static let portion = 400
 
   var graph: EntityGraph
+  /// How pending edits are settled.
+  var edits: EditOptions
   /// The sync's fencing number.
   var fence: Int64
   var now: Timestamp
@@ -21,10 +23,12 @@ struct MergeContext {
   var stages: Bool
 
   init(
-    graph: EntityGraph, fence: Int64, now: Timestamp, source: SourceCapabilities, pass: Checkpoint.Pass,
+    graph: EntityGraph, edits: EditOptions, fence: Int64, now: Timestamp, source: SourceCapabilities,
+    pass: Checkpoint.Pass,
     markPass: Int64?, stages: Bool
   ) {
     self.graph = graph
+    self.edits = edits
     self.fence = fence
     self.now = now
     self.versionOrder = source.versions

@@ -60,7 +60,7 @@ extension PageMerge {
   }
 
   /// The records that some copies refer to and that are not live.
-  private func absentTargets(
+  func absentTargets(
     of copies: [Record], in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     let columns = context.referenceColumns(of: entity)

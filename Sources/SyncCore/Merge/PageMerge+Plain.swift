@@ -15,11 +15,13 @@ extension PageMerge {
   }
 
   /// The copies of an ordinary page, which need no sorting: each of another record, none of a newer schema, and nothing set aside
-  /// that one of them could meet.
+  /// or edited that one of them could meet.
   private func plainCopies(
     of changes: [RecordChange], in transaction: any StoreTransaction
   ) throws(SyncError) -> [Record]? {
-    guard !context.stages, try transaction.setAsideCounts(entity.type).isEmpty else { return nil }
+    guard !context.stages, try transaction.setAsideCounts(entity.type).isEmpty,
+      try transaction.outboxCount(entity.type) == 0
+    else { return nil }
     var copies: [Record] = []
     copies.reserveCapacity(changes.count)
     var isAscending = true

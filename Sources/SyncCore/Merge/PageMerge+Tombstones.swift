@@ -24,7 +24,7 @@ extension PageMerge {
     if !deletions.isEmpty { try transaction.delete(deletions) }
   }
 
-  private func referenced(
+  func referenced(
     among ids: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     guard !context.graph.referrers(to: entity.type).isEmpty else { return [] }

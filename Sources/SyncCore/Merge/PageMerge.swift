@@ -68,7 +68,9 @@ struct PageMerge {
   mutating func write(
     _ batch: inout Batch, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
-    let appeared = try mergeCopies(&batch, in: transaction)
+    var appeared = try mergeEditedCopies(&batch, in: transaction)
+    appeared += try mergeCopies(&batch, in: transaction)
+    try mergeEditedTombstones(&batch, in: transaction)
     try mergeTombstones(&batch, in: transaction)
     let entries = try batch.entries(in: transaction)
     if !entries.isEmpty { try transaction.setAside(entries) }

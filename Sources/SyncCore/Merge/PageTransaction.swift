@@ -10,7 +10,10 @@ struct PageTransaction: Sendable {
 
   /// Writes the page, and tells what became of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
-    if commit.clearsMarks { try transaction.clearMarks(entity.type) }
+    if commit.clearsMarks {
+      try transaction.clearMarks(entity.type)
+      try markEdited(in: transaction)
+    }
     var merge = PageMerge(entity, context: context)
     merge.tally.notePage(of: entity.type, changes: commit.page.changes.count)
     try merge.mergeAndRelease(page: commit.page.changes, in: transaction)
@@ -19,6 +22,17 @@ struct PageTransaction: Sendable {
     if let status { try status.save(for: entity.type, in: transaction) }
     merge.tally.passProgress = (commit.pass.fetched, commit.pass.total)
     return merge.tally
+  }
+
+  /// Marks the records with a pending edit: what they are at the remote is for a push to find out, not for a sweep.
+  private func markEdited(in transaction: any StoreTransaction) throws(SyncError) {
+    var last: EditStamp?
+    while true {
+      let entries = try transaction.outbox(entity.type, after: last, limit: MergeContext.portion)
+      guard let end = entries.last else { return }
+      try transaction.mark(entries.map(\.id))
+      last = end.edit.stamp
+    }
   }
 
   /// Shows a whole type's new state at once: merges what was staged, portion by portion, in this one transaction.

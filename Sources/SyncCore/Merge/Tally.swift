@@ -14,6 +14,9 @@ struct Tally: Sendable {
   private var current = SyncCounts()
   private(set) var changed = SyncEvent.ChangedRecords.some([])
   private(set) var poison: [Poison] = []
+  private(set) var conflicts: [Conflict] = []
+  /// Remote stamps that were too far ahead to be believed.
+  private(set) var clocksAhead: [(id: RecordID, by: Duration)] = []
   /// How many changes of the pass are committed, and how many it will have, where the remote says so.
   var passProgress: (fetched: Int, total: Int?) = (0, nil)
 
@@ -70,6 +73,19 @@ struct Tally: Sendable {
   mutating func note(_ poison: Poison) {
     self[poison.type].quarantined += 1
     self.poison.append(poison)
+  }
+
+  /// Counts a conflict, beside the fates.
+  mutating func note(_ conflict: Conflict) {
+    self[conflict.id.type].conflicts += 1
+    conflicts.append(conflict)
+    // Whoever wins, the record is shown with another base, or otherwise.
+    changed.insert(conflict.id)
+  }
+
+  /// Notes a remote stamp that was too far ahead to be believed.
+  mutating func noteClock(of id: RecordID, ahead: Duration) {
+    clocksAhead.append((id, ahead))
   }
 
   /// Counts a record that a complete listing no longer held.

@@ -76,7 +76,8 @@ struct ClosingPhase {
 
   private func context(pass: Int64) -> MergeContext {
     MergeContext(
-      graph: environment.graph, fence: lease.fence, now: environment.clock.timestamp,
+      graph: environment.graph, edits: environment.edits, fence: lease.fence,
+      now: environment.clock.timestamp,
       source: environment.source.capabilities,
       pass: Checkpoint.Pass(number: pass, base: nil, coverage: .changes), markPass: pass, stages: false)
   }

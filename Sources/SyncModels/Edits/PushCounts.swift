@@ -17,4 +17,12 @@ public struct PushCounts: Hashable, Sendable, Codable {
 
   /// Counts nothing.
   public init() {}
+
+  /// Every number with its stable name, in the order in which they are shown.
+  package static var names: [(name: String, path: WritableKeyPath<PushCounts, Int>)] {
+    [
+      ("accepted", \.accepted), ("conflicts", \.conflicts), ("refused", \.refused),
+      ("postponed", \.postponed), ("requests", \.requests), ("pending", \.pending),
+    ]
+  }
 }

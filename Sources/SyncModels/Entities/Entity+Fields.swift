@@ -9,6 +9,19 @@ extension Entity {
     try payload.values(of: fields).enumerated().map { value($0.element, at: $0.offset) }
   }
 
+  /// The schema that a payload says it was written with: the first one if it says nothing, `nil` if it says nonsense.
+  ///
+  /// - Throws: ``JSONError`` where the payload is not one JSON object.
+  package func schemaVersion(of payload: Payload) throws(JSONError) -> Int? {
+    guard let schemaVersionField else { return 1 }
+    switch try payload.values(of: [schemaVersionField]).first {
+    case .null, nil: return 1
+    case .integer(let number): return number >= 1 ? Int(exactly: number) : nil
+    case .double(let number): return number >= 1 ? Int(exactly: number) : nil
+    default: return nil
+    }
+  }
+
   /// A lifted value as it is stored: what a reference holds is the key of a record.
   ///
   /// Keys may be whole numbers in JSON, and are then taken as they are spelled; an empty string names no record.

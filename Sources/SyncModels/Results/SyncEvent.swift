@@ -12,6 +12,18 @@ public enum SyncEvent: Sendable {
   case reset(RecordType, ResetReason)
   /// Bytes were set aside because they are no record.
   case quarantined(Poison)
+  /// The app edited records; readers see it, and the remote will be told.
+  case edited(ChangedRecords)
+  /// An edit met another one, and this is how it was settled; the app's own test says whether it matters to a person.
+  case conflict(Conflict, isSignificant: Bool)
+  /// A remote stamp is so far ahead of the local clock that it was not believed.
+  case clockAhead(RecordID, by: Duration)
+  /// The remote refused an edit for good; it stays in the outbox with the reason.
+  case editRefused(RecordID, reason: String)
+  /// The remote has no room; so many edits stay in the outbox.
+  case remoteStorageFull(pending: Int)
+  /// The edits that were waiting have been sent, as far as possible.
+  case pushFinished(PushCounts)
   /// A sweep was not carried out.
   case sweepRefused(RecordType, Checkpoint.Refusal)
   /// The pass over a type is complete.

@@ -1,0 +1,102 @@
+public import SyncModels
+import SyncPorts
+
+/// Several edits in one transaction; each sees those before it.
+public struct EditBatch {
+  var writer: EditWriter
+  let graph: EntityGraph
+  let transaction: any StoreTransaction
+
+  /// The record as it is now, with the edits made so far.
+  public func record(_ id: RecordID) throws(SyncError) -> Record? {
+    try transaction.records(withIDs: [id]).first ?? nil
+  }
+
+  /// The records that a query selects now, with the edits made so far.
+  public func records(_ query: Query) throws(SyncError) -> [Record] {
+    try transaction.records(query)
+  }
+
+  /// Makes a record what a value says, or adds it; see ``LocalEdits/upsert(_:key:)``.
+  public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
+    let id = RecordID(type: T.recordType, key: key)
+    try set(id) { (fields) throws(SyncError) in
+      let new = try Self.fields(of: value, id)
+      let stored = fields.payload
+      // What the type itself makes of the stored record tells which members are its own, and which of them it changes.
+      let old: FieldMap? =
+        if let value = try? PayloadDecoder().decode(T.self, from: stored.bytes) {
+          try Self.fields(of: value, id)
+        } else {
+          nil
+        }
+      for field in old?.fields ?? [] where new[field] == nil { fields[field] = nil }
+      for field in new.fields where old.map({ !$0.hasSameValue(as: new, for: field) }) ?? true {
+        fields[field] = new[field]
+      }
+    }
+  }
+
+  /// Changes some members of a record, or adds a record made of them.
+  ///
+  /// - Parameter change: Gets the stored record's members, none for a new one. Values are JSON.
+  /// - Throws: `invalidEdit` for members that make no JSON object, or that refer to a record that is not here.
+  public mutating func set(
+    _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
+  ) throws(SyncError) {
+    let entity = graph[id.type]
+    try writer.edit(id) { (shown) throws(SyncError) in
+      var fields = FieldMap()
+      if let shown {
+        do {
+          fields = try FieldMap(shown.payload)
+        } catch {
+          throw SyncError(
+            .invalidEdit, during: "editing \(id)", "The stored payload is not one JSON object: \(error).")
+        }
+      }
+      let before = shown?.payload
+      try change(&fields)
+      if shown == nil, let field = entity?.schemaVersionField, fields[field] == nil {
+        fields[field] = Array("\(entity?.schemaVersion ?? 1)".utf8)[...]
+      }
+      var payload = fields.payload
+      if let before, before.hasSameMembers(as: payload) { payload = before }
+      return .upsert(payload, schemaVersion: try Self.schemaVersion(of: payload, id, entity))
+    }
+  }
+
+  /// Deletes a record; one that is not there stays so.
+  public mutating func delete(_ id: RecordID) throws(SyncError) {
+    try writer.edit(id) { (_) throws(SyncError) in .deletion }
+  }
+
+  private static func fields<T: Encodable>(of value: T, _ id: RecordID) throws(SyncError) -> FieldMap {
+    do {
+      return try FieldMap(Payload(PayloadEncoder().encode(value)))
+    } catch {
+      throw SyncError(
+        .invalidEdit, during: "editing \(id)", "The value does not make one JSON object: \(error)",
+        underlying: error)
+    }
+  }
+
+  private static func schemaVersion(
+    of payload: Payload, _ id: RecordID, _ entity: Entity?
+  ) throws(SyncError) -> Int {
+    guard let entity else { return 1 }
+    let version: Int?
+    do {
+      version = try entity.schemaVersion(of: payload)
+    } catch {
+      throw SyncError(.invalidEdit, during: "editing \(id)", "It is not one JSON object: \(error).")
+    }
+    guard let version, version <= entity.schemaVersion else {
+      throw SyncError(
+        .invalidEdit, during: "editing \(id)",
+        "It says it has a schema that the app does not understand; up to \(entity.schemaVersion) is understood."
+      )
+    }
+    return version
+  }
+}

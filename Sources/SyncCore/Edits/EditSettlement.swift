@@ -1,0 +1,163 @@
+import SyncModels
+
+/// What the remote's word does to a record with a pending edit: its row, its outbox entry, and the log.
+struct EditSettlement: Hashable {
+  /// What the row is to show.
+  var row: Row
+  /// The entry afterwards; `nil` when nothing is left to push.
+  var entry: OutboxEntry?
+  /// What is to be logged.
+  var conflict: Conflict?
+  /// How far ahead of the local clock the remote's stamp was, if it was not believed.
+  var disbelieved: Duration?
+
+  /// What a row shows.
+  enum Row: Hashable {
+    case live(Record)
+    case deleted(Tombstone)
+  }
+}
+
+/// Works out settlements for the records of one type: a pure function of the entry, the remote's word and the time.
+struct EditSettler {
+  var entity: Entity
+  var policy: any MergePolicy
+  var clockBound: Duration
+  var now: Timestamp
+
+  /// The remote has something else than the entry's base.
+  ///
+  /// It may be what was sent, acknowledged in this way; or what the edit wants anyway; or the base under a new version; or somebody else's edit.
+  func meeting(_ word: Word, _ entry: OutboxEntry) -> EditSettlement {
+    if let sent = entry.sent, word.fulfils(sent.content) { return acknowledged(entry, by: word) }
+    if word.isSame(as: entry.edit.content) { return settled(by: word) }
+    if word.isSame(as: entry.base) { return rebased(entry, onto: word) }
+    let (stamp, disbelieved) = stamp(of: word)
+    var settlement = settle(entry, word, stamp: stamp)
+    settlement.disbelieved = disbelieved
+    return settlement
+  }
+
+  /// The remote took what was sent, and this is what it made of it.
+  func acknowledged(_ entry: OutboxEntry, by word: Word) -> EditSettlement {
+    guard let sent = entry.sent, sent != entry.edit else { return settled(by: word) }
+    return rebased(entry, onto: word)
+  }
+
+  // MARK: Endings
+
+  private func settled(by word: Word) -> EditSettlement {
+    EditSettlement(row: word.row)
+  }
+
+  /// The edit stays, on top of the remote's word.
+  private func rebased(
+    _ entry: OutboxEntry, onto word: Word, as content: Edit.Content? = nil
+  ) -> EditSettlement {
+    var entry = entry
+    entry.base = word.base
+    entry.sent = nil
+    entry.attempts = 0
+    entry.state = .waiting
+    if let content { entry.edit.content = content }
+    return EditSettlement(row: entry.row(of: entity), entry: entry)
+  }
+
+  private func settle(_ entry: OutboxEntry, _ word: Word, stamp: EditStamp) -> EditSettlement {
+    let clash = Clash(
+      id: entry.id, base: entry.base.record?.payload,
+      local: Write(entry.edit.content.payload, stamp: entry.edit.stamp),
+      remote: Write(word.payload, stamp: stamp))
+    var conflict = Conflict(
+      id: entry.id, settledAt: now, local: entry.edit, remote: word.change, remoteStamp: stamp,
+      base: clash.base, winner: .remote, reason: "")
+    var settlement: EditSettlement
+    switch policy.settle(clash) {
+    case .remote(let reason):
+      conflict.reason = reason
+      settlement = settled(by: word)
+    case .local(let reason):
+      (conflict.winner, conflict.reason) = (.local, reason)
+      settlement = rebased(entry, onto: word)
+    case .merged(let payload, let reason):
+      conflict.reason = reason
+      let schema = max(entry.edit.content.schemaVersion ?? 1, word.schemaVersion ?? 1)
+      let content = Edit.Content.upsert(
+        entity.stamped(payload, max(entry.edit.stamp, stamp)), schemaVersion: schema)
+      if word.isSame(as: content) {
+        settlement = settled(by: word)
+      } else {
+        conflict.winner = .merged
+        settlement = rebased(entry, onto: word, as: content)
+      }
+    }
+    settlement.conflict = conflict
+    return settlement
+  }
+
+  // MARK: Stamps
+
+  /// The stamp of the remote's word, and how far ahead it was if it was not believed.
+  func stamp(of word: Word) -> (EditStamp, disbelieved: Duration?) {
+    let modified = EditStamp(physical: word.version.modifiedAt)
+    let candidates = [word.payload.flatMap { entity.stamp(in: $0) }, modified].compactMap(\.self)
+    let limit = now + clockBound
+    if let believed = candidates.first(where: { $0.physical <= limit }) {
+      let ahead = candidates[0].physical > limit ? candidates[0].physical.duration(since: now) : nil
+      return (believed, ahead)
+    }
+    return (EditStamp(physical: now), candidates[0].physical.duration(since: now))
+  }
+}
+
+extension Entity {
+  /// The stamp that a payload carries, if the type declares where and there is one.
+  func stamp(in payload: Payload) -> EditStamp? {
+    guard let stampField, case .string(let text)? = try? payload.values(of: [stampField]).first else {
+      return nil
+    }
+    return EditStamp(text)
+  }
+
+  /// The payload with a stamp, if the type declares where.
+  func stamped(_ payload: Payload, _ stamp: EditStamp) -> Payload {
+    guard let stampField, var map = try? FieldMap(payload) else { return payload }
+    map[stampField] = JSONString.quoted(stamp.description)[...]
+    return map.payload
+  }
+}
+
+extension OutboxEntry {
+  /// What the record's row shows while the edit is pending: the edit, at the base's version.
+  func row(of entity: Entity) -> EditSettlement.Row {
+    let version = base.version ?? .unversioned
+    switch edit.content {
+    case .deletion:
+      return .deleted(Tombstone(id: id, version: version, entityTag: base.entityTag))
+    case .upsert(let payload, let schemaVersion):
+      // What an edit holds was read when it was made.
+      let fields = (try? entity.fields(of: payload)) ?? []
+      return .live(
+        Record(
+          id: id, version: version, entityTag: base.entityTag, schemaVersion: schemaVersion,
+          payload: payload, fields: fields))
+    }
+  }
+}
+
+extension OutboxEntry.Base {
+  /// The remote's name for its last word.
+  var entityTag: String? {
+    switch self {
+    case .none: nil
+    case .copy(let record): record.entityTag
+    case .deleted(let tombstone): tombstone.entityTag
+    }
+  }
+}
+
+extension Edit.Content {
+  var schemaVersion: Int? {
+    if case .upsert(_, let schemaVersion) = self { schemaVersion } else { nil }
+  }
+}

@@ -1,0 +1,225 @@
+import SyncModels
+import SyncPorts
+
+/// Makes local edits within one transaction: the row and the outbox entry of each, and the clock that stamps them.
+struct EditWriter {
+  private let graph: EntityGraph
+  private let transaction: any StoreTransaction
+  private let now: Timestamp
+  private let clockBound: Duration
+  private var clock: HybridClock
+  private var checkpoints: [RecordType: Bool] = [:]
+  /// The records that readers see otherwise by these edits.
+  private(set) var changed = SyncEvent.ChangedRecords.some([])
+
+  /// Goes on where the store's last edit left the clock.
+  ///
+  /// - Parameter clockBound: See ``EditOptions/clockBound``.
+  init(
+    _ graph: EntityGraph, at now: Timestamp, clockBound: Duration, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    self.graph = graph
+    self.transaction = transaction
+    self.now = now
+    self.clockBound = clockBound
+    clock = try HybridClock.load(from: transaction)
+  }
+
+  /// Writes what has to be there for the next edits; to be called once, after the last one.
+  func finish() throws(SyncError) {
+    try clock.save(in: transaction)
+  }
+
+  /// Makes a record what somebody wants it to be.
+  ///
+  /// - Throws: `invalidConfiguration` for a type that is not declared, `invalidEdit` for an edit that cannot stand.
+  mutating func edit(
+    _ id: RecordID, _ change: (Record?) throws(SyncError) -> Edit.Content
+  ) throws(SyncError) {
+    let entity = try entity(of: id)
+    let shown = try transaction.records(withIDs: [id]).first ?? nil
+    let pending = try transaction.outbox(for: [id]).first
+    let content = try change(shown)
+    guard content != shown.map({ .upsert($0.payload, schemaVersion: $0.schemaVersion) }) ?? .deletion else {
+      return
+    }
+    var entry: OutboxEntry
+    if let pending {
+      entry = pending
+    } else {
+      entry = OutboxEntry(
+        id: id, edit: Edit(.deletion, stamp: clock.last), base: try base(of: id, shown: shown))
+    }
+    let stamp = clock.stamp(at: now, after: try lastStamp(of: entry, entity))
+    entry.edit = Edit(content.stamped(stamp, by: entity), stamp: stamp)
+    entry.state = .waiting
+    entry.attempts = 0
+    try check(entry, entity)
+    try write(entry, entity)
+  }
+
+  /// Gives up a record's pending edit, and shows the remote's last word again.
+  mutating func discard(_ id: RecordID) throws(SyncError) {
+    let entity = try entity(of: id)
+    guard let entry = try transaction.outbox(for: [id]).first else { return }
+    if entry.sent != nil {
+      throw SyncError(
+        .invalidEdit, during: "discarding the edit of \(id)",
+        "It may have reached the remote already; push first, or edit the record again.")
+    }
+    switch entry.base {
+    case .copy(var record):
+      record.fields = (try? entity.fields(of: record.payload)) ?? []
+      try checkReferences(of: record, entity)
+      try transaction.put([record])
+    case .deleted(let tombstone):
+      try checkIsNotReferredTo(id)
+      try transaction.delete([tombstone])
+    case .none:
+      try checkIsNotReferredTo(id)
+      try transaction.delete([Tombstone(id: id, version: .unversioned)])
+    }
+    try transaction.dequeue([id])
+    changed.insert(id)
+  }
+
+  // MARK: Writing
+
+  private mutating func write(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
+    switch entry.row(of: entity) {
+    case .live(let record): try transaction.put([record])
+    case .deleted(let tombstone): try transaction.delete([tombstone])
+    }
+    if entry.isMoot {
+      try transaction.dequeue([entry.id])
+    } else {
+      try transaction.queue([entry])
+    }
+    // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
+    if try isBeingListed(entity.type) { try transaction.mark([entry.id]) }
+    changed.insert(entry.id)
+  }
+
+  private mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
+    if let known = checkpoints[type] { return known }
+    let checkpoint = try transaction.checkpoint(for: type)
+    let isListed = checkpoint?.inFlight?.coverage == .everything || checkpoint?.sweep != nil
+    checkpoints[type] = isListed
+    return isListed
+  }
+
+  private func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {
+    if var shown {
+      shown.fields = []
+      return .copy(shown)
+    }
+    guard let state = try transaction.state(of: id), state.version != .unversioned else { return .none }
+    return .deleted(Tombstone(id: id, version: state.version))
+  }
+
+  /// The stamp that the next edit of the record has to come after.
+  private func lastStamp(of entry: OutboxEntry, _ entity: Entity) throws(SyncError) -> EditStamp? {
+    guard let record = entry.base.record, record.version != .unversioned else { return nil }
+    return EditSettler(entity: entity, policy: LastWriteWins(), clockBound: clockBound, now: now)
+      .stamp(of: .copy(record)).0
+  }
+
+  // MARK: What cannot stand
+
+  private func entity(of id: RecordID) throws(SyncError) -> Entity {
+    guard let entity = graph[id.type] else {
+      throw SyncError(
+        .invalidConfiguration, during: "editing \(id)", "The record type \(id.type) is not declared.")
+    }
+    guard !id.key.isEmpty else {
+      throw SyncError(.invalidEdit, during: "editing \(id)", "A record's key is not empty.")
+    }
+    return entity
+  }
+
+  private func check(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
+    switch entry.edit.content {
+    case .deletion:
+      try checkIsNotReferredTo(entry.id)
+    case .upsert(let payload, let schemaVersion):
+      do {
+        let fields = try entity.fields(of: payload)
+        let record = Record(
+          id: entry.id, version: .unversioned, schemaVersion: schemaVersion, payload: payload,
+          fields: fields)
+        try checkReferences(of: record, entity)
+      } catch let error as SyncError {
+        throw error
+      } catch {
+        throw SyncError(
+          .invalidEdit, during: "editing \(entry.id)", "The payload is not one JSON object: \(error).")
+      }
+    }
+  }
+
+  private func checkReferences(of record: Record, _ entity: Entity) throws(SyncError) {
+    let targets = entity.requiredReferences(of: record)
+    guard !targets.isEmpty else { return }
+    let missing = Set(targets).subtracting(try transaction.live(among: targets))
+    guard let first = missing.sorted().first else { return }
+    throw SyncError(
+      .invalidEdit, during: "editing \(record.id)", "It would refer to \(first), which is not here.")
+  }
+
+  private func checkIsNotReferredTo(_ id: RecordID) throws(SyncError) {
+    guard !graph.referrers(to: id.type).isEmpty, try transaction.referenced(among: [id]).contains(id) else {
+      return
+    }
+    throw SyncError(
+      .invalidEdit, during: "deleting \(id)",
+      "Other records refer to it: delete them, or point them elsewhere, first.")
+  }
+}
+
+extension OutboxEntry {
+  /// Whether nothing is left to tell the remote: the record is as the remote knows it, or was never known to it and is gone again.
+  fileprivate var isMoot: Bool {
+    guard sent == nil else { return false }
+    switch (base, edit.content) {
+    case (.none, .deletion), (.deleted, .deletion): return true
+    case (.copy(let record), .upsert(let payload, _)): return record.payload.hasSameMembers(as: payload)
+    default: return false
+    }
+  }
+}
+
+extension Edit.Content {
+  /// The content with the edit's stamp, where the type declares a field for it.
+  fileprivate func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = self else { return self }
+    return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
+  }
+}
+
+extension HybridClock {
+  private static let key = "edits/clock"
+
+  /// The clock as the store's last edit left it. The replica's name is the store's.
+  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
+    guard let bytes = try snapshot.value(forKey: key) else {
+      return HybridClock(replica: try snapshot.storeIdentity())
+    }
+    do {
+      return try PayloadDecoder().decode(HybridClock.self, from: bytes[...])
+    } catch {
+      throw SyncError(
+        .storeUnreadable, during: "reading the clock of local edits",
+        "It is not what this version of the library writes.", underlying: error)
+    }
+  }
+
+  func save(in transaction: any StoreTransaction) throws(SyncError) {
+    let bytes: [UInt8]
+    do {
+      bytes = try PayloadEncoder().encode(self)
+    } catch {
+      throw SyncError(.storeFailure, during: "saving the clock of local edits", underlying: error)
+    }
+    try transaction.setValue(bytes, forKey: Self.key)
+  }
+}

@@ -1,0 +1,123 @@
+public import SyncModels
+public import SyncPorts
+
+/// Edits of the records in a store: readers see them at once, and they wait in the outbox until a sync pushes them.
+///
+/// Each call is one transaction, which needs no network and no lease, and which outlasts a power failure once the call returns. When it throws,
+/// nothing was written.
+///
+/// ```swift
+/// try await engine.edits.upsert(meter, key: meter.id)
+/// ```
+public struct LocalEdits: Sendable {
+  private let store: any LocalStore
+  private let graph: EntityGraph
+  private let clock: any Clock<Duration>
+  private let options: EditOptions
+  private let emit: @Sendable (SyncEvent) -> Void
+
+  /// Edits a store whose types are those of a graph.
+  ///
+  /// - Parameter clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
+  public init(
+    store: any LocalStore, graph: EntityGraph, clock: any Clock<Duration> = ContinuousClock(),
+    options: EditOptions = EditOptions(), emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) {
+    self.store = store
+    self.graph = graph
+    self.clock = clock
+    self.options = options
+    self.emit = emit
+  }
+
+  /// Makes a record what a value says, or adds it.
+  ///
+  /// Members of the stored record that the value's type knows nothing of stay, and so does the spelling of those that it leaves as they were; an optional
+  /// that is `nil` removes its member.
+  ///
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` for a value that refers to a record that is not
+  ///   here, or that JSON cannot spell; the store's codes.
+  public func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) async throws(SyncError) {
+    try await perform { (batch) throws(SyncError) in try batch.upsert(value, key: key) }
+  }
+
+  /// Deletes a record, here at once and at the remote with the next push.
+  ///
+  /// - Throws: `invalidEdit` if other records refer to it.
+  public func delete(_ id: RecordID) async throws(SyncError) {
+    try await perform { (batch) throws(SyncError) in try batch.delete(id) }
+  }
+
+  /// Makes several edits in one transaction: all of them, or none if the body throws.
+  ///
+  /// Records that refer to each other are written targets first, and deleted targets last.
+  public func perform<R: Sendable>(
+    _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let (graph, options, now) = (graph, options, clock.timestamp)
+    let (result, changed) = try await store.write(.app) { (transaction) throws(SyncError) in
+      var batch = EditBatch(
+        writer: try EditWriter(graph, at: now, clockBound: options.clockBound, in: transaction),
+        graph: graph, transaction: transaction)
+      let result = try body(&batch)
+      try batch.writer.finish()
+      return (result, batch.writer.changed)
+    }
+    if !changed.isEmpty { emit(.edited(changed)) }
+    return result
+  }
+
+  /// Gives up a record's pending edit, and shows the remote's last word again; without one, nothing happens.
+  ///
+  /// - Throws: `invalidEdit` while the edit may have reached the remote already.
+  public func discard(_ id: RecordID) async throws(SyncError) {
+    try await perform { (batch) throws(SyncError) in try batch.writer.discard(id) }
+  }
+
+  /// Lets edits be sent again that the remote refused or put off; without records named, all of a type's.
+  ///
+  /// - Complexity: O(*p*) in the type's pending edits.
+  public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
+    try await store.write(.app) { (transaction) throws(SyncError) in
+      var last: EditStamp?
+      while true {
+        let entries = try transaction.outbox(type, after: last, limit: MergeContext.portion)
+        guard let end = entries.last else { return }
+        last = end.edit.stamp
+        let chosen = entries.filter { entry in
+          entry.state != .waiting && keys?.contains { $0.isSameUTF8(as: entry.id.key) } ?? true
+        }
+        if chosen.isEmpty { continue }
+        try transaction.queue(
+          chosen.map { entry in
+            var entry = entry
+            entry.state = .waiting
+            entry.attempts = 0
+            return entry
+          })
+      }
+    }
+  }
+
+  /// A type's pending edits, in the order in which they were made.
+  ///
+  /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
+  public func pending(
+    _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
+  ) async throws(SyncError) -> [OutboxEntry] {
+    try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.outbox(type, after: after, limit: limit)
+    }
+  }
+
+  /// The settled conflicts, the newest first.
+  ///
+  /// - Parameter before: The number of the conflict before which to begin, to read them in portions.
+  public func conflicts(
+    of type: RecordType? = nil, before: Int64? = nil, limit: Int = 1000
+  ) async throws(SyncError) -> [Conflict] {
+    try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.conflicts(type, before: before, limit: limit)
+    }
+  }
+}

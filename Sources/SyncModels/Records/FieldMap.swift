@@ -1,0 +1,75 @@
+/// A payload as its top-level members, in their order: what edits overlay and merges compare.
+///
+/// Members that nobody touches keep their bytes; a repeated member counts as its last copy says.
+public struct FieldMap: Sendable {
+  private var names: [FieldName] = []
+  private var values: [FieldName: ArraySlice<UInt8>] = [:]
+
+  /// A map without members.
+  public init() {}
+
+  /// Takes a payload apart.
+  ///
+  /// - Throws: ``JSONError`` where the payload is not one JSON object.
+  /// - Complexity: O(*n*) in the payload's bytes.
+  public init(_ payload: Payload) throws(JSONError) {
+    var map = FieldMap()
+    try JSONScanner.members(of: payload.bytes) { member throws(JSONError) in
+      map[FieldName(member.key)] = member.value.bytes
+    }
+    self = map
+  }
+
+  /// The members' names, in their order.
+  public var fields: [FieldName] { names }
+
+  /// A member's JSON value; `nil` where there is none, and to remove it. A new member goes to the end.
+  public subscript(field: FieldName) -> ArraySlice<UInt8>? {
+    get { values[field] }
+    set {
+      let isNew = values[field] == nil
+      values[field] = newValue
+      if newValue == nil {
+        if !isNew { names.removeAll { $0 == field } }
+      } else if isNew {
+        names.append(field)
+      }
+    }
+  }
+
+  /// Whether a member has the same value in another map, white space aside; missing in both is the same.
+  public func hasSameValue(as other: FieldMap, for field: FieldName) -> Bool {
+    switch (values[field], other.values[field]) {
+    case (nil, nil): true
+    case (let a?, let b?): a == b || JSONScanner.compacted(a) == JSONScanner.compacted(b)
+    default: false
+    }
+  }
+
+  /// Whether every member of another map is here, with the same value.
+  public func contains(_ other: FieldMap) -> Bool {
+    other.names.allSatisfy { hasSameValue(as: other, for: $0) }
+  }
+
+  /// The members as one JSON object.
+  public var payload: Payload {
+    var bytes = [UInt8(ascii: "{")]
+    for (place, name) in names.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      JSONString.append(name.rawValue, to: &bytes)
+      bytes.append(UInt8(ascii: ":"))
+      if let value = values[name] { bytes.append(contentsOf: value) }
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return Payload(bytes)
+  }
+}
+
+extension Payload {
+  /// Whether two payloads hold the same members with the same values, their order and white space aside.
+  public func hasSameMembers(as other: Payload) -> Bool {
+    if bytes == other.bytes { return true }
+    guard let a = try? FieldMap(self), let b = try? FieldMap(other) else { return false }
+    return a.fields.count == b.fields.count && a.contains(b)
+  }
+}
