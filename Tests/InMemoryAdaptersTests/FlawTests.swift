@@ -22,6 +22,17 @@ struct FlawTests {
     await #expect(throws: (any Error).self) { try await flaw.check.run(on: flawed) }
   }
 
+  @Test(arguments: FlawedSink.Flaw.allCases)
+  func noticeASinkThatBreaksAPromise(_ flaw: FlawedSink.Flaw) async throws {
+    var configuration = InMemoryRemote.Configuration.privateZone
+    configuration.supportsLookup = true
+    let world = World(configuration)
+    var harness = world.sinkHarness()
+    harness.sink = FlawedSink(flaw, base: world.remote)
+    let flawed = harness
+    await #expect(throws: ConformanceFailure.self) { try await flaw.check.run(on: flawed) }
+  }
+
   @Test func noticeARemoteThatReachesBackTooLittle() async throws {
     let world = World(.timestampedCollection(overlap: .milliseconds(10)))
     await #expect(throws: ConformanceFailure.self) {

@@ -4,8 +4,8 @@ import Synchronization
 
 /// A remote that lives in this process: a real little server, with the habits and the faults of those out there.
 ///
-/// It keeps records by type under keys, numbers their changes, keeps tombstones and a log, and answers page by page. Which kind of
-/// remote it is, a ``Configuration`` says; what goes wrong when, a script of ``Behaviour``s. Tokens follow from the identity
+/// It keeps records by type under keys, numbers their changes, keeps tombstones and a log, answers page by page, and takes edits. Which kind of
+/// remote it is, a ``Configuration`` says; what goes wrong when, scripts of ``Behaviour``s and ``PushBehaviour``s. Tokens follow from the identity
 /// and from the changes made: a second remote to which the same was done understands the first one's.
 public final class InMemoryRemote: RemoteRecordSource {
   struct State {
@@ -15,6 +15,8 @@ public final class InMemoryRemote: RemoteRecordSource {
     var script = RemoteScript()
     var counters = RemoteLedger()
     var onRequest: (@Sendable (PageRequest) async -> Void)?
+    var pushes = PushLedger()
+    var onPush: (@Sendable ([OutgoingChange]) async -> Void)?
   }
 
   /// Which remote this is.
@@ -60,9 +62,10 @@ public final class InMemoryRemote: RemoteRecordSource {
       return (state.script.behaviours(for: request.entity.type, number), state.onRequest)
     }
     await hook?(request)
-    try await spendLatency(on: request.entity.type)
+    let fetching = "fetching a page of \(request.entity.type)"
+    try await spendLatency(during: fetching)
     for behaviour in behaviours {
-      if case .hang = behaviour { try await hang(request.entity.type) }
+      if case .hang = behaviour { try await hang(during: fetching) }
       if case .fail(let error) = behaviour { throw error }
     }
     let time = clock.timestamp
@@ -80,7 +83,7 @@ public final class InMemoryRemote: RemoteRecordSource {
       throw SyncError(
         .invalidConfiguration, during: "looking records of \(entity.type) up", "\(identity) has no lookup.")
     }
-    try await spendLatency(on: entity.type)
+    try await spendLatency(during: "looking records of \(entity.type) up")
     return state.withLock { state in
       state.counters.lookUp(ids, of: entity.type)
       guard let collection = state.collections[entity.type] else { return [] }
@@ -115,20 +118,16 @@ public final class InMemoryRemote: RemoteRecordSource {
     return desk.page(request)
   }
 
-  private func spendLatency(on type: RecordType) async throws(SyncError) {
+  func spendLatency(during operation: String) async throws(SyncError) {
     guard configuration.latency > .zero else { return }
     do {
       try await clock.pause(for: configuration.latency)
     } catch {
-      throw Self.cancelled(type)
+      throw SyncError(.cancelled, during: operation)
     }
   }
 
-  private func hang(_ type: RecordType) async throws(SyncError) {
-    guard await hanging.hang() else { throw Self.cancelled(type) }
-  }
-
-  private static func cancelled(_ type: RecordType) -> SyncError {
-    SyncError(.cancelled, during: "fetching a page of \(type)")
+  func hang(during operation: String) async throws(SyncError) {
+    guard await hanging.hang() else { throw SyncError(.cancelled, during: operation) }
   }
 }

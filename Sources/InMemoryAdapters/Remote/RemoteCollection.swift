@@ -38,11 +38,15 @@ struct RemoteCollection: Sendable {
   }
 
   /// Makes a change visible, as the latest one.
-  mutating func commit(key: String, body: RemoteDocument.Body, modifiedAt: Timestamp) {
+  @discardableResult
+  mutating func commit(
+    key: String, body: RemoteDocument.Body, modifiedAt: Timestamp
+  ) -> RemoteDocument {
     sequence += 1
-    append(
-      RemoteDocument(
-        key: key, body: body, version: Version(sequence: sequence, modifiedAt: modifiedAt)))
+    let document = RemoteDocument(
+      key: key, body: body, version: Version(sequence: sequence, modifiedAt: modifiedAt), life: wipedInEra)
+    append(document)
+    return document
   }
 
   private mutating func append(_ document: RemoteDocument) {

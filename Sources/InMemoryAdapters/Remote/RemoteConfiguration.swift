@@ -23,6 +23,12 @@ extension InMemoryRemote {
     public var timeGranularity: Duration = .microseconds(1)
     /// How long each answer takes, by the remote's clock.
     public var latency: Duration = .zero
+    /// What the remote says that it takes in one push.
+    public var pushLimits = SinkLimits()
+    /// What the remote takes in one push, where that is not what it says; one record alone may be too large.
+    public var acceptedAtOnce: SinkLimits?
+    /// Whether a change that comes again under its name is answered as the first time; without, its base no longer holds.
+    public var remembersKeys = true
     /// What the remote says when asked for its filter.
     public var query = ""
 

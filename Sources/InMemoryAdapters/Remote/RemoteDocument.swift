@@ -11,9 +11,20 @@ struct RemoteDocument: Sendable {
   let key: String
   let body: Body
   var version: Version
+  /// How often the collection had been wiped when this was written: numbers start over then, and tags must not come twice.
+  var life = 0
 
   var isDeleted: Bool {
     if case .deleted = body { true } else { false }
+  }
+
+  /// The name of this state, unlike that of any other of the record.
+  var tag: String { life == 0 ? String(version.sequence) : "\(life).\(version.sequence)" }
+
+  /// Whether this is the state of a tag, or, without one, of a version.
+  func isState(tag: String?, version: Version) -> Bool {
+    if let tag { return tag == self.tag }
+    return version.sequence == self.version.sequence && version.modifiedAt == self.version.modifiedAt
   }
 
   /// How the document is sent.
@@ -22,7 +33,6 @@ struct RemoteDocument: Sendable {
   func change(for entity: Entity, scan: Int64? = nil) -> RecordChange {
     let id = RecordID(type: entity.type, key: key)
     let version = Version(sequence: scan ?? version.sequence, modifiedAt: version.modifiedAt)
-    let tag = String(self.version.sequence)
     switch body {
     case .deleted:
       return .tombstone(Tombstone(id: id, version: version, entityTag: tag))

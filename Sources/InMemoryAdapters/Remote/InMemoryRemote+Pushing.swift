@@ -1,0 +1,124 @@
+public import SyncModels
+public import SyncPorts
+import Synchronization
+
+/// The remote as a place that edits are pushed to.
+///
+/// A change is applied only on the state that it was made on: the one whose entity tag, or else version, its base has. What a base of
+/// `none` was made on is nothing at all, not even a deletion, as far as the remote tells of deletions. What it refuses,
+/// lacks room for or fails at, a script says; what it was sent and what came of it, its ledger.
+extension InMemoryRemote: RemoteRecordSink {
+  /// What the configuration says; more may be refused, see ``Configuration/acceptedAtOnce``.
+  public func limits() async throws(SyncError) -> SinkLimits {
+    configuration.pushLimits
+  }
+
+  /// Applies each change on its own, in their order, unless the script says otherwise.
+  ///
+  /// - Throws: `batchTooLarge` for more than ``Configuration/acceptedAtOnce``; what the script says; `cancelled`.
+  public func push(
+    _ changes: [OutgoingChange], entities: EntityGraph
+  ) async throws(SyncError) -> [PushOutcome] {
+    let (behaviours, hook) = state.withLock { state in
+      (state.pushes.receive(changes), state.onPush)
+    }
+    await hook?(changes)
+    try await spendLatency(during: Self.pushing)
+    var applied = changes.count
+    for behaviour in behaviours {
+      switch behaviour {
+      case .fail(let error): throw error
+      case .hang: try await hang(during: Self.pushing)
+      case .loseAnswer(let count, _): applied = min(applied, max(0, count))
+      case .hangAfterEffect: break
+      }
+    }
+    try checkSize(of: changes)
+    let time = configuration.rounded(clock.timestamp)
+    let part = changes[..<applied]
+    let outcomes = state.withLock { state in
+      part.map { change in
+        let outcome = apply(change, entities[change.id.type], at: time, &state)
+        state.pushes.keep(outcome, of: change)
+        return outcome
+      }
+    }
+    for behaviour in behaviours {
+      switch behaviour {
+      case .loseAnswer(_, let error): throw error
+      case .hangAfterEffect: try await hang(during: Self.pushing)
+      case .fail, .hang: break
+      }
+    }
+    return outcomes
+  }
+
+  /// Called with each batch after it was counted and before anything is done about it: a test holds it back here, or acts in between.
+  public var onPush: (@Sendable ([OutgoingChange]) async -> Void)? {
+    get { state.withLock { $0.onPush } }
+    set { state.withLock { $0.onPush = newValue } }
+  }
+
+  private static let pushing = "pushing edits"
+
+  private func checkSize(of changes: [OutgoingChange]) throws(SyncError) {
+    let most = configuration.acceptedAtOnce ?? configuration.pushLimits
+    let bytes = changes.reduce(0) { $0 + ($1.content.payload?.bytes.count ?? 0) }
+    guard changes.count > most.maximumRecords || bytes > most.maximumBytes else { return }
+    throw SyncError(
+      .batchTooLarge, during: Self.pushing,
+      "\(changes.count) changes of \(bytes) bytes are more than the remote takes at once.")
+  }
+
+  private func apply(
+    _ change: OutgoingChange, _ entity: Entity?, at time: Timestamp, _ state: inout State
+  ) -> PushOutcome {
+    let type = change.id.type
+    guard let entity else { return .refused(reason: "The type \(type) is not declared.") }
+    if configuration.remembersKeys, let outcome = state.pushes.answer(to: change) { return outcome }
+    switch state.pushes.rulings[change.id] {
+    case .refused(let reason): return .refused(reason: reason)
+    case .retryLater(let pause): return .retryLater(after: pause)
+    case nil: break
+    }
+    let key = UTF8Key(change.id.key)
+    let current = state.collections[type]?.byKey[key]
+    guard isCurrent(change.base, current) else { return .conflict(current?.change(for: entity)) }
+    let body: RemoteDocument.Body
+    switch change.content {
+    case .deletion:
+      if let current, current.isDeleted { return .accepted(current.change(for: entity)) }
+      body = .deleted
+    case .upsert(let payload, _):
+      if current?.isDeleted ?? true, let quota = state.pushes.recordQuota,
+        state.collections.values.reduce(0, { $0 + $1.liveCount }) >= quota
+      {
+        return .quotaExceeded
+      }
+      body = .record(payload.detached())
+    }
+    let draft = RemoteDocument(key: change.id.key, body: body, version: Version(modifiedAt: time))
+    if case .poison(let poison) = draft.change(for: entity) {
+      return .refused(reason: "The payload \(poison.reason).")
+    }
+    let written = state.collections[type, default: RemoteCollection(configuration)]
+      .commit(key: change.id.key, body: body, modifiedAt: time)
+    state.pushes.note(change, leadingTo: written.version)
+    return .accepted(written.change(for: entity))
+  }
+
+  /// Whether a record is still what a change was made on.
+  private func isCurrent(_ base: OutboxEntry.Base, _ current: RemoteDocument?) -> Bool {
+    guard let current else { return base.record == nil }
+    switch base {
+    case .none:
+      return current.isDeleted && !configuration.sendsTombstones
+    case .copy(let record):
+      return !current.isDeleted && current.isState(tag: record.entityTag, version: record.version)
+    case .deleted(let tombstone):
+      guard current.isDeleted else { return false }
+      return !configuration.sendsTombstones
+        || current.isState(tag: tombstone.entityTag, version: tombstone.version)
+    }
+  }
+}

@@ -1,0 +1,66 @@
+import SyncModels
+import SyncPorts
+
+/// Each change of a batch has a fate of its own.
+enum BatchChecks {
+  static func everyChangeHasItsOutcome(_ bench: SinkBench) async throws {
+    for key in ["edited", "stale", "deleted"] { try await bench.harness.upsert(key, 1) }
+    let edited = try await bench.base(of: "edited")
+    let stale = try await bench.base(of: "stale")
+    let deleted = try await bench.base(of: "deleted")
+    try await bench.harness.upsert("stale", 5)
+    let changes = [
+      bench.upsert("stale", 2, on: stale), bench.upsert("new", 3), bench.deletion("deleted", on: deleted),
+      bench.upsert("edited", 4, on: edited), bench.upsert("é/1", 6),
+    ]
+    guard try await bench.harness.sink.limits().maximumRecords >= changes.count else {
+      throw Inapplicable(reason: "The sink takes fewer changes at once.")
+    }
+    let outcomes = try await bench.push(changes)
+    try bench.expectConflict(outcomes[0], with: 5, "A conflict stands at its change's place.")
+    for (change, outcome) in zip(changes, outcomes).dropFirst() {
+      let base = try bench.base(of: outcome, of: change.id)
+      try expect(
+        (base.record == nil) == (change.content == .deletion), "An outcome is what its change leads to.")
+    }
+    var values: [Int64?] = []
+    for change in changes { values.append(try await bench.value(change.id.key)) }
+    try expect(values, equals: [5, 3, nil, 4, 6], "One change's conflict keeps no other from being applied.")
+  }
+
+  static func emptyPushHasNoOutcomes(_ bench: SinkBench) async throws {
+    _ = try await bench.push([])
+  }
+
+  static func tooMuchIsRefusedWhole(_ bench: SinkBench) async throws {
+    let limits = try await bench.harness.sink.limits()
+    try expect(
+      limits.maximumRecords >= 1 && limits.maximumBytes >= 1, "A sink takes at least one change at once.")
+    guard limits.maximumRecords < 5000 else {
+      throw Inapplicable(reason: "The sink takes more at once than is sensible to try.")
+    }
+    let changes = (0...limits.maximumRecords).map { bench.upsert("n\($0)", $0) }
+    let wasTaken: Bool
+    do {
+      let outcomes = try await bench.push(changes)
+      for (change, outcome) in zip(changes, outcomes) { _ = try bench.base(of: outcome, of: change.id) }
+      wasTaken = true
+    } catch let error as SyncError {
+      try expect(error.code, equals: .batchTooLarge, "More than a sink takes is too large a batch.")
+      wasTaken = false
+    }
+    for change in [changes.first, changes.last].compactMap(\.self) {
+      try expect(
+        try await bench.value(change.id.key) != nil, equals: wasTaken,
+        "Too large a batch is refused whole, and applied whole where it is not refused.")
+    }
+    for change in changes.prefix(wasTaken ? 0 : limits.maximumRecords) {
+      try expect(
+        try await bench.value(change.id.key), equals: nil, "Of too large a batch nothing is applied.")
+    }
+    let fitting = try await bench.push(Array(changes.prefix(limits.maximumRecords)))
+    for (change, outcome) in zip(changes, fitting) where !wasTaken {
+      _ = try bench.base(of: outcome, of: change.id)
+    }
+  }
+}

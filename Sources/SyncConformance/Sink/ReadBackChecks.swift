@@ -1,0 +1,74 @@
+import SyncModels
+import SyncPorts
+
+/// What was pushed comes back from the source as what the push said it is.
+enum ReadBackChecks {
+  static func acceptedVersionsRise(_ bench: SinkBench) async throws {
+    try await bench.harness.upsert("a", 1)
+    var base = try await bench.base(of: "a")
+    for value in 2...4 {
+      let next = try await bench.pushAccepted(bench.upsert("a", value, on: base))
+      try expectRise(from: base, to: next)
+      base = next
+    }
+    let gone = try await bench.pushAccepted(bench.deletion("a", on: base))
+    try expectRise(from: base, to: gone)
+    let anew = try await bench.pushAccepted(bench.upsert("a", 5, on: gone))
+    try expectRise(from: gone, to: anew)
+  }
+
+  private static func expectRise(
+    from earlier: OutboxEntry.Base, to later: OutboxEntry.Base
+  ) throws(ConformanceFailure) {
+    guard let before = earlier.version, let after = later.version else {
+      throw ConformanceFailure("What was accepted has a version.")
+    }
+    try expect(after > before, "Each accepted change has a greater version than what it was made on.")
+  }
+
+  static func sourceReadsTheAcceptedCopy(_ bench: SinkBench) async throws {
+    try await bench.harness.upsert("b", 1)
+    let accepted = [
+      try await bench.pushAccepted(bench.upsert("a", 1)),
+      try await bench.pushAccepted(bench.upsert("b", 2, on: try await bench.base(of: "b"))),
+    ]
+    for case .copy(let record) in accepted {
+      guard case .upsert(let copy)? = try await bench.harness.read(record.id.key) else {
+        throw ConformanceFailure("An accepted record comes from the source as a copy.")
+      }
+      try expect(
+        copy.version, equals: record.version, "The source lists a push's echo under the version it has.")
+      try expect(copy.entityTag, equals: record.entityTag, "Source and sink name a record's state alike.")
+      try expect(copy.fields, equals: record.fields, "The source lists what the push said was accepted.")
+    }
+    // What the source read is what an edit is made on.
+    _ = try await bench.pushAccepted(bench.upsert("a", 3, on: try await bench.base(of: "a")))
+  }
+
+  static func payloadIsKeptWhole(_ bench: SinkBench) async throws {
+    let json = #"{"value":9007199254740993,"unknown":{"a":[1.50,null,"é"]},"price":1.10}"#
+    var change = bench.upsert("a", 1)
+    change.content = .upsert(Payload(Array(json.utf8)), schemaVersion: 1)
+    _ = try await bench.pushAccepted(change)
+    guard case .upsert(let copy)? = try await bench.harness.read("a") else {
+      throw ConformanceFailure("An accepted record comes from the source as a copy.")
+    }
+    try expect(
+      copy.fields, equals: [9_007_199_254_740_993], "A pushed payload keeps its numbers to the last digit.")
+    var members: [String] = []
+    try JSONScanner.members(of: copy.payload.bytes) { member throws(JSONError) in members.append(member.key) }
+    try expect(
+      Set(members).isSuperset(of: ["value", "unknown", "price"]),
+      "A pushed payload keeps members that nobody declared.")
+  }
+
+  static func identityStays(_ bench: SinkBench) async throws {
+    let identity = bench.harness.sink.identity
+    try expect(!identity.isEmpty, "A sink says which remote it writes.")
+    _ = try await bench.pushAccepted(bench.upsert("a", 1))
+    let other = try await bench.harness.reopen?() ?? bench.harness.sink
+    for sink in [bench.harness.sink, other] {
+      try expect(sink.identity, equals: identity, "A sink's identity does not change with the data.")
+    }
+  }
+}

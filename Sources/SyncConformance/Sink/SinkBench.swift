@@ -1,0 +1,122 @@
+import SyncModels
+import SyncPorts
+
+/// A sink with its world, and short words for what checks do with them.
+struct SinkBench: Sendable {
+  let harness: SinkHarness
+  let graph: EntityGraph
+
+  init(harness: SinkHarness) throws(SyncError) {
+    self.harness = harness
+    graph = try EntityGraph(SinkHarness.entity)
+  }
+
+  /// An upsert as the engine sends it, named after its record, its value and its base.
+  func upsert(_ key: String, _ value: Int, on base: OutboxEntry.Base = .none) -> OutgoingChange {
+    change(
+      key, .upsert(Payload(Array(#"{"value":\#(value)}"#.utf8)), schemaVersion: 1), on: base, edit: value)
+  }
+
+  /// A deletion as the engine sends it.
+  func deletion(_ key: String, on base: OutboxEntry.Base) -> OutgoingChange {
+    change(key, .deletion, on: base, edit: 0)
+  }
+
+  private func change(
+    _ key: String, _ content: Edit.Content, on base: OutboxEntry.Base, edit number: Int
+  ) -> OutgoingChange {
+    let stamp = EditStamp(
+      physical: Timestamp(milliseconds: 1_700_000_000_000 + Int64(number)), replica: "check")
+    let entry = OutboxEntry(
+      id: SourceBench.id(key), edit: Edit(content, stamp: stamp), base: base)
+    return OutgoingChange(
+      id: entry.id, content: content, base: base, key: entry.idempotencyKey(for: entry.edit), stamp: stamp)
+  }
+
+  /// Pushes one batch, and demands one outcome for each change.
+  func push(_ changes: [OutgoingChange], to sink: (any RemoteRecordSink)? = nil) async throws -> [PushOutcome]
+  {
+    let outcomes = try await (sink ?? harness.sink).push(changes, entities: graph)
+    try expect(outcomes.count, equals: changes.count, "A push has one outcome for each change.")
+    return outcomes
+  }
+
+  /// Pushes one change.
+  func push(_ change: OutgoingChange, to sink: (any RemoteRecordSink)? = nil) async throws -> PushOutcome {
+    guard let outcome = try await push([change], to: sink).first else {
+      throw ConformanceFailure("A push has one outcome for each change.")
+    }
+    return outcome
+  }
+
+  /// Pushes one change that has to be applied, and returns what an edit of the outcome is made on.
+  func pushAccepted(_ change: OutgoingChange) async throws -> OutboxEntry.Base {
+    try base(of: try await push(change), of: change.id)
+  }
+
+  /// What an edit of an accepted change is made on.
+  func base(of outcome: PushOutcome, of id: RecordID) throws(ConformanceFailure) -> OutboxEntry.Base {
+    guard case .accepted(let word) = outcome else {
+      throw ConformanceFailure("A change of what it was made on is accepted, not \(outcome.name).")
+    }
+    try expect(word.id, equals: id, "An outcome is of its change's record.")
+    switch word {
+    case .upsert(let record):
+      try expect(record.version.epoch, equals: 0, "A sink leaves the epoch to the engine.")
+      return .copy(record)
+    case .tombstone(let tombstone):
+      try expect(tombstone.version.epoch, equals: 0, "A sink leaves the epoch to the engine.")
+      return .deleted(tombstone)
+    case .poison: throw ConformanceFailure("What was accepted is a record or its deletion.")
+    }
+  }
+
+  /// The base that another client's write gives to an edit.
+  func base(of key: String) async throws -> OutboxEntry.Base {
+    switch try await harness.read(key) {
+    case .upsert(let record)?: .copy(record)
+    case .tombstone(let tombstone)?: .deleted(tombstone)
+    case .poison?: throw ConformanceFailure("A record comes as a copy.")
+    case nil: .none
+    }
+  }
+
+  /// The value that the remote has under a key; `nil` if there is no such record.
+  func value(_ key: String) async throws -> Int64? {
+    guard case .upsert(let record)? = try await harness.read(key),
+      case .integer(let value)? = record.fields.first
+    else { return nil }
+    return value
+  }
+
+  /// Demands that a change was not applied, and that the outcome tells what the remote has.
+  func expectConflict(
+    _ outcome: PushOutcome, with value: Int64?, _ sentence: String
+  ) throws(ConformanceFailure) {
+    guard case .conflict(let word) = outcome else {
+      throw ConformanceFailure("\(sentence) The outcome was \(outcome.name) instead of a conflict.")
+    }
+    switch word {
+    case .upsert(let record)?:
+      let found = record.fields.first
+      try expect(
+        found, equals: value.map { .integer($0) }, "A conflict tells the record as the remote has it.")
+    case .tombstone?, nil:
+      try expect(value == nil, "A conflict tells the record that the remote has.")
+    case .poison?: throw ConformanceFailure("A conflict with a record tells it as a copy.")
+    }
+  }
+}
+
+extension PushOutcome {
+  /// The outcome without contents, for a sentence.
+  var name: String {
+    switch self {
+    case .accepted: "accepted"
+    case .conflict: "a conflict"
+    case .refused(let reason): "refused (\(reason))"
+    case .retryLater: "retry later"
+    case .quotaExceeded: "quota exceeded"
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import SyncModels
+import SyncPorts
+
+/// One promise of `RemoteRecordSink`, as a check that any adapter can run.
+///
+/// Run every case on a world of its own, and report each alone; see ``SinkHarness``.
+public enum SinkCheck: String, CaseIterable, Sendable {
+  // What a change is made on.
+  case newRecordIsCreated, newRecordMeetsAnExistingOne, editOfTheCurrentCopyIsApplied,
+    editOfAnOldCopyIsAConflict
+  case deletionOfTheCurrentCopyIsApplied, deletionOfAnOldCopyIsAConflict, editOfADeletedRecordIsAConflict
+  case deletedRecordIsCreatedAnew
+  // Batches.
+  case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole
+  // Once and again.
+  case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone
+  case creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
+  // What the source reads back.
+  case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole, identityStays
+
+  /// Runs the check on a harness that no other check has used.
+  ///
+  /// - Returns: Whether the promise was kept, or could not be asked for.
+  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the sink's own error where none was due.
+  public func run(on harness: SinkHarness) async throws -> ConformanceOutcome {
+    if self == .batchSentAgainByAnotherProcessHasOneEffect, harness.reopen == nil {
+      return .skipped("The harness cannot make a second sink.")
+    }
+    if self == .creationSentAgainBringsNothingBack, !harness.remembersWhatIsGone {
+      return .skipped("The remote does not remember what is gone.")
+    }
+    return try await ConformanceOutcome { try await body(SinkBench(harness: harness)) }
+  }
+
+  private var body: @Sendable (SinkBench) async throws -> Void {
+    switch self {
+    case .newRecordIsCreated: BaseChecks.newRecordIsCreated
+    case .newRecordMeetsAnExistingOne: BaseChecks.newRecordMeetsAnExistingOne
+    case .editOfTheCurrentCopyIsApplied: BaseChecks.editOfTheCurrentCopyIsApplied
+    case .editOfAnOldCopyIsAConflict: BaseChecks.editOfAnOldCopyIsAConflict
+    case .deletionOfTheCurrentCopyIsApplied: BaseChecks.deletionOfTheCurrentCopyIsApplied
+    case .deletionOfAnOldCopyIsAConflict: BaseChecks.deletionOfAnOldCopyIsAConflict
+    case .editOfADeletedRecordIsAConflict: BaseChecks.editOfADeletedRecordIsAConflict
+    case .deletedRecordIsCreatedAnew: BaseChecks.deletedRecordIsCreatedAnew
+    case .everyChangeHasItsOutcome: BatchChecks.everyChangeHasItsOutcome
+    case .emptyPushHasNoOutcomes: BatchChecks.emptyPushHasNoOutcomes
+    case .tooMuchIsRefusedWhole: BatchChecks.tooMuchIsRefusedWhole
+    case .changeSentAgainHasOneEffect: RepeatChecks.changeSentAgainHasOneEffect
+    case .deletionSentAgainHasOneEffect: RepeatChecks.deletionSentAgainHasOneEffect
+    case .changeSentAgainLeavesALaterOneAlone: RepeatChecks.changeSentAgainLeavesALaterOneAlone
+    case .creationSentAgainBringsNothingBack: RepeatChecks.creationSentAgainBringsNothingBack
+    case .batchSentAgainByAnotherProcessHasOneEffect: RepeatChecks.batchSentAgainByAnotherProcessHasOneEffect
+    case .acceptedVersionsRise: ReadBackChecks.acceptedVersionsRise
+    case .sourceReadsTheAcceptedCopy: ReadBackChecks.sourceReadsTheAcceptedCopy
+    case .payloadIsKeptWhole: ReadBackChecks.payloadIsKeptWhole
+    case .identityStays: ReadBackChecks.identityStays
+    }
+  }
+}

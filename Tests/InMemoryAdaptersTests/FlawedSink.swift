@@ -1,0 +1,116 @@
+import InMemoryAdapters
+import SyncConformance
+import SyncModels
+import SyncPorts
+import Synchronization
+
+/// A sink that breaks one promise, for seeing that the checks notice.
+final class FlawedSink: RemoteRecordSink {
+  enum Flaw: String, CaseIterable, Sendable {
+    case asksNothing, losesOutcomes, answersInReverse, appliesHalfOfTooMuch, appliesTwice,
+      keepsConflictsToItself
+    case neverAccepts, deletesNothing, inventsVersions, forgetsMembers, changesItsName, answersEmptyPushes
+    case stopsAtAConflict, bringsBackTheDead
+
+    /// The check that notices.
+    var check: SinkCheck {
+      switch self {
+      case .asksNothing: .editOfAnOldCopyIsAConflict
+      case .losesOutcomes, .answersInReverse, .stopsAtAConflict: .everyChangeHasItsOutcome
+      case .appliesHalfOfTooMuch: .tooMuchIsRefusedWhole
+      case .appliesTwice: .changeSentAgainHasOneEffect
+      case .keepsConflictsToItself: .newRecordMeetsAnExistingOne
+      case .neverAccepts: .newRecordIsCreated
+      case .deletesNothing: .deletionOfTheCurrentCopyIsApplied
+      case .inventsVersions: .sourceReadsTheAcceptedCopy
+      case .forgetsMembers: .payloadIsKeptWhole
+      case .changesItsName: .identityStays
+      case .answersEmptyPushes: .emptyPushHasNoOutcomes
+      case .bringsBackTheDead: .creationSentAgainBringsNothingBack
+      }
+    }
+  }
+
+  let flaw: Flaw
+  let base: InMemoryRemote
+  private let pushes = Mutex(0)
+
+  init(_ flaw: Flaw, base: InMemoryRemote) {
+    self.flaw = flaw
+    self.base = base
+  }
+
+  var identity: String {
+    flaw == .changesItsName ? "\(base.identity)-\(base.pushCounters.requests)" : base.identity
+  }
+
+  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+
+  func push(
+    _ changes: [OutgoingChange], entities: EntityGraph
+  ) async throws(SyncError) -> [PushOutcome] {
+    var changes = changes
+    let number = pushes.withLock { number in
+      number += 1
+      return number
+    }
+    switch flaw {
+    case .asksNothing, .appliesTwice:
+      for index in changes.indices {
+        changes[index].base = try await current(changes[index].id)
+        changes[index].key = IdempotencyKey("\(number)")
+      }
+    case .bringsBackTheDead:
+      for index in changes.indices {
+        let current = try await current(changes[index].id)
+        if current.record == nil { changes[index].base = current }
+        changes[index].key = IdempotencyKey("\(number)")
+      }
+    case .forgetsMembers:
+      for index in changes.indices where changes[index].content != .deletion {
+        changes[index].content = .upsert(
+          Payload(Array(#"{"value":9007199254740993}"#.utf8)), schemaVersion: 1)
+      }
+    case .deletesNothing where changes.contains { $0.content == .deletion }:
+      return changes.map { .accepted(.tombstone(Tombstone(id: $0.id, version: .unversioned))) }
+    case .appliesHalfOfTooMuch where changes.count > base.configuration.pushLimits.maximumRecords:
+      _ = try await base.push(Array(changes.prefix(1)), entities: entities)
+    case .neverAccepts: return changes.map { _ in .retryLater(after: nil) }
+    case .answersEmptyPushes where changes.isEmpty: return [.quotaExceeded]
+    default: break
+    }
+    var outcomes = try await base.push(changes, entities: entities)
+    switch flaw {
+    case .losesOutcomes: outcomes = Array(outcomes.dropLast())
+    case .answersInReverse: outcomes.reverse()
+    case .keepsConflictsToItself: outcomes = outcomes.map { $0.isConflict ? .conflict(nil) : $0 }
+    case .stopsAtAConflict:
+      if let index = outcomes.firstIndex(where: \.isConflict) {
+        outcomes = outcomes.enumerated().map { $0.offset > index ? .retryLater(after: nil) : $0.element }
+      }
+    case .inventsVersions:
+      outcomes = outcomes.map { outcome in
+        guard case .accepted(.upsert(var record)) = outcome else { return outcome }
+        record.version.sequence += 1
+        return .accepted(.upsert(record))
+      }
+    default: break
+    }
+    return outcomes
+  }
+
+  /// What the remote has now, as an edit's base: nothing stands in the way of such an edit.
+  private func current(_ id: RecordID) async throws(SyncError) -> OutboxEntry.Base {
+    switch try await base.lookup([id], of: SinkHarness.entity).first {
+    case .upsert(let record)?: .copy(record)
+    case .tombstone(let tombstone)?: .deleted(tombstone)
+    case .poison?, nil: .none
+    }
+  }
+}
+
+extension PushOutcome {
+  fileprivate var isConflict: Bool {
+    if case .conflict = self { true } else { false }
+  }
+}

@@ -1,0 +1,67 @@
+import InMemoryAdapters
+import SyncConformance
+import SyncModels
+import SyncPorts
+import Testing
+
+@Suite("The remote in memory, as a sink", .timeLimit(.minutes(10)))
+struct SinkConformanceTests {
+  @Test(arguments: SinkKind.allCases, SinkCheck.allCases)
+  func keepsThePromisesOfASink(_ kind: SinkKind, _ check: SinkCheck) async throws {
+    let outcome = try await check.run(on: World(kind.configuration).sinkHarness())
+    guard case .skipped(let reason) = outcome else { return }
+    #expect(kind.inapplicable.contains(check), "\(reason)")
+    try Test.cancel("\(reason)")
+  }
+}
+
+/// The kinds of remotes that edits are pushed to.
+enum SinkKind: String, CaseIterable, Sendable {
+  case privateZone, forgetful, publicDatabase, forgetfulPublicDatabase, timestampedCollection, twoAtOnce
+
+  /// The checks that this kind, by its own word, cannot be put to: no other may be skipped.
+  var inapplicable: Set<SinkCheck> {
+    switch self {
+    case .forgetfulPublicDatabase: [.creationSentAgainBringsNothingBack]
+    case .twoAtOnce: [.everyChangeHasItsOutcome]
+    default: []
+    }
+  }
+
+  var configuration: InMemoryRemote.Configuration {
+    var configuration: InMemoryRemote.Configuration
+    switch self {
+    case .privateZone: configuration = .privateZone
+    case .forgetful:
+      configuration = .privateZone
+      configuration.remembersKeys = false
+    case .publicDatabase: configuration = .publicDatabase()
+    case .forgetfulPublicDatabase:
+      configuration = .publicDatabase()
+      configuration.remembersKeys = false
+    case .timestampedCollection: configuration = .timestampedCollection()
+    case .twoAtOnce:
+      configuration = .privateZone
+      configuration.pushLimits = SinkLimits(maximumRecords: 2, maximumBytes: 200)
+    }
+    return configuration
+  }
+}
+
+extension World {
+  /// The world as a sink's, with other clients to edit it.
+  func sinkHarness() -> SinkHarness {
+    let source = harness()
+    var harness = SinkHarness(
+      sink: remote, upsert: source.upsert, delete: source.delete,
+      read: { key in
+        let request = PageRequest(
+          entity: SinkHarness.entity, position: .start(since: nil), limit: 10_000, pass: 1)
+        return try await self.remote.page(request).changes.first { $0.id?.key == key }
+      })
+    harness.remembersWhatIsGone =
+      remote.configuration.remembersKeys || remote.configuration.sendsTombstones
+    harness.reopen = { self.remote }
+    return harness
+  }
+}
