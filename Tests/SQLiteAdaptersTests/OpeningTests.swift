@@ -173,10 +173,10 @@
       let third = Migration("third", ["CREATE TABLE third (a)", "CREATE TABLE third (a)"])
       let error = await failure(opening: path, migrations: Migration.all + [second, third])
       #expect(error?.code == .storeFailure)
-      #expect(error?.message.contains("Step 3, \"third\"") == true)
+      #expect(error?.message.contains("Step \(Migration.all.count + 2), \"third\"") == true)
 
       let store = try await SQLiteStore.open(path: path, migrations: Migration.all + [second])
-      #expect(try await store.number("PRAGMA user_version") == 2)
+      #expect(try await store.number("PRAGMA user_version") == Int64(Migration.all.count + 1))
       #expect(try await store.number("SELECT count(*) FROM sqlite_schema WHERE name = 'second'") == 1)
       #expect(try await store.number("SELECT count(*) FROM sqlite_schema WHERE name = 'third'") == 0)
       await store.close()
@@ -195,7 +195,7 @@
         path: path, migrations: Migration.all + [Migration("more", ["CREATE TABLE more (a)"])])
       let found = try await store.read { snapshot throws(SyncError) in try snapshot.records(Query("games")) }
       #expect(found == [record])
-      #expect(try await store.number("PRAGMA user_version") == 2)
+      #expect(try await store.number("PRAGMA user_version") == Int64(Migration.all.count + 1))
       await store.close()
     }
 

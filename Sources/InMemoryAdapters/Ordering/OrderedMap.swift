@@ -111,6 +111,31 @@ extension OrderedMap: Sequence {
     return Iterator(chunks: chunks, chunk: place.chunk, index: place.index + (place.isTaken ? 1 : 0))
   }
 
+  /// The entries from some place back to the first.
+  struct BackwardIterator: Sequence, IteratorProtocol {
+    fileprivate let chunks: [[Entry]]
+    fileprivate var chunk: Int
+    /// How many of the chunk's entries are still to come.
+    fileprivate var left: Int
+
+    mutating func next() -> Entry? {
+      while left == 0 {
+        guard chunk > 0 else { return nil }
+        chunk -= 1
+        left = chunks[chunk].count
+      }
+      left -= 1
+      return chunks[chunk][left]
+    }
+  }
+
+  /// The entries whose keys are less than one, the greatest first; all of them where there is none.
+  func entriesBackwards(before key: Key?) -> BackwardIterator {
+    guard let key else { return BackwardIterator(chunks: chunks, chunk: chunks.count, left: 0) }
+    let place = place(of: key)
+    return BackwardIterator(chunks: chunks, chunk: place.chunk, left: place.index)
+  }
+
   /// How many entries have a key greater than one.
   ///
   /// - Complexity: O(*m*) in the number of chunks.

@@ -64,6 +64,32 @@ class MemorySnapshot: StoreSnapshot {
     state.tables[type]?.unmarked(afterKey: afterKey, limit: limit) ?? []
   }
 
+  func outbox(for ids: [RecordID]) -> [OutboxEntry] {
+    ids.compactMap { state.outbox[$0] }
+  }
+
+  func outbox(_ type: RecordType, after: EditStamp?, limit: Int) -> [OutboxEntry] {
+    state.outbox.entries(type, after: after, limit: limit)
+  }
+
+  func outboxCount(_ type: RecordType) -> Int {
+    state.outbox.count(type)
+  }
+
+  func conflicts(_ type: RecordType?, before: Int64?, limit: Int) -> [Conflict] {
+    state.conflicts.conflicts(type, before: before, limit: limit)
+  }
+
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) -> [[RecordID]] {
+    keys.map { state.tables[type]?.naturalKeys.ids(with: $0) ?? [] }
+  }
+
+  func duplicates(
+    _ type: RecordType, after key: String?, limit: Int
+  ) -> [(key: String, records: [RecordID])] {
+    state.tables[type]?.naturalKeys.duplicates(after: key, limit: limit) ?? []
+  }
+
   fileprivate final func row(of id: RecordID) -> Row? {
     state.tables[id.type]?[id.key]
   }
@@ -141,6 +167,29 @@ final class MemoryTransaction: MemorySnapshot, StoreTransaction {
 
   func clearMarks(_ type: RecordType) throws(SyncError) {
     try state.change(type, during: "clearing the marks of \(type)") { $0.clearMarks() }
+  }
+
+  func queue(_ entries: [OutboxEntry]) {
+    for entry in entries { state.outbox[entry.id] = entry }
+  }
+
+  func dequeue(_ ids: [RecordID]) {
+    for id in ids { state.outbox[id] = nil }
+  }
+
+  func log(_ conflicts: [Conflict]) throws(SyncError) {
+    for conflict in conflicts {
+      if case .poison = conflict.remote {
+        throw SyncError(
+          .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
+          "What the remote has is a copy or a tombstone.")
+      }
+      state.conflicts.add(conflict)
+    }
+  }
+
+  func removeConflicts(settledBefore instant: Timestamp) {
+    state.conflicts.remove(settledBefore: instant)
   }
 
   func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) {

@@ -4,6 +4,8 @@ import SyncModels
 struct StoreState: Sendable {
   var tables: [RecordType: Table] = [:]
   var shelf = Shelf()
+  var outbox = Outbox()
+  var conflicts = ConflictLog()
   var checkpoints: [RecordType: Checkpoint] = [:]
   var values = OrderedMap<UTF8Key, [UInt8]>()
 

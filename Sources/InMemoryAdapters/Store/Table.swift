@@ -6,6 +6,7 @@ struct Table: Sendable {
   private(set) var rows = OrderedMap<UTF8Key, Row>()
   private(set) var liveCount = 0
   private(set) var markedCount = 0
+  private(set) var naturalKeys = NaturalKeyIndex()
   private var indexes: [OrderedMap<IndexEntry, Void>]
   // Clearing all marks starts another round, so it touches no row.
   private var round = 1
@@ -36,11 +37,11 @@ struct Table: Sendable {
 
   /// Takes a changed declaration over; rows get the values of fields that the old one did not declare.
   mutating func redeclare(as entity: Entity) {
-    let hasOtherFields = entity.fields != self.entity.fields
+    let isStoredAlike = entity.fields == self.entity.fields && entity.naturalKey == self.entity.naturalKey
     self.entity = entity
-    guard hasOtherFields else { return }
+    guard !isStoredAlike else { return }
     let old = rows
-    (rows, liveCount, markedCount) = (OrderedMap(), 0, 0)
+    (rows, naturalKeys, liveCount, markedCount) = (OrderedMap(), NaturalKeyIndex(), 0, 0)
     indexes = entity.fields.map { _ in OrderedMap() }
     for (_, row) in old {
       guard var record = row.record else {
@@ -108,6 +109,11 @@ struct Table: Sendable {
       if let was, let becomes, !(was < becomes), !(becomes < was) { continue }
       if let was { indexes[index][IndexEntry(value: was, key: key)] = nil }
       if let becomes { indexes[index][IndexEntry(value: becomes, key: key)] = () }
+    }
+    // A record's fields are all that its natural key is made of.
+    if entity.naturalKey != nil, old?.record?.fields != row.record?.fields {
+      naturalKeys.move(
+        row.id, from: old?.record.flatMap(entity.naturalKey), to: row.record.flatMap(entity.naturalKey))
     }
     for (row, sign) in [(old, -1), (row, 1)] {
       guard let row, row.record != nil else { continue }

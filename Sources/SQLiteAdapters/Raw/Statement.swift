@@ -92,6 +92,15 @@
       }
     }
 
+    /// As ``run(lending:at:_:)``, with NULL where there are no bytes.
+    func run<R>(
+      lendingOptional payload: Payload?, at index: Int32, _ body: () throws(SyncError) -> R
+    ) throws(SyncError) -> R {
+      if let payload { return try run(lending: payload.bytes, at: index, body) }
+      try bindNull(at: index)
+      return try body()
+    }
+
     /// Runs to the end, without rows, with a text bound that SQLite reads where it is.
     func run(lending text: String, at index: Int32) throws(SyncError) {
       try withLent(text, at: index) { () throws(SyncError) in try run() }

@@ -1,0 +1,68 @@
+import SyncModels
+
+/// Local edits on their way out: by record, and for each type in the order of their stamps.
+struct Outbox: Sendable {
+  private var stamps = OrderedMap<RecordID, EditStamp>()
+  private var entries: [RecordType: OrderedMap<Place, OutboxEntry>] = [:]
+
+  /// An entry's place among those of its type: by stamp, ties by key.
+  private struct Place: Comparable, Sendable {
+    var stamp: EditStamp
+    /// `nil` comes after every key.
+    var key: UTF8Key?
+
+    static func < (a: Place, b: Place) -> Bool {
+      if a.stamp != b.stamp { return a.stamp < b.stamp }
+      guard let key = a.key else { return false }
+      return b.key.map { key < $0 } ?? true
+    }
+  }
+
+  subscript(id: RecordID) -> OutboxEntry? {
+    get { stamps[id].flatMap { entries[id.type]?[Place(stamp: $0, key: UTF8Key(id.key))] } }
+    set {
+      let key = UTF8Key(id.key)
+      if let old = stamps[id] { entries[id.type]?[Place(stamp: old, key: key)] = nil }
+      stamps[id] = newValue?.edit.stamp
+      guard let newValue else { return }
+      entries[id.type, default: OrderedMap()][Place(stamp: newValue.edit.stamp, key: key)] =
+        newValue.detached()
+    }
+  }
+
+  func entries(_ type: RecordType, after: EditStamp?, limit: Int) -> [OutboxEntry] {
+    guard limit > 0, let entries = entries[type] else { return [] }
+    return entries.entries(after: after.map { Place(stamp: $0, key: nil) }).prefix(limit).map(\.value)
+  }
+
+  func count(_ type: RecordType) -> Int { entries[type]?.count ?? 0 }
+}
+
+extension OutboxEntry {
+  /// The entry with payloads of its own, and without what is not kept.
+  fileprivate func detached() -> OutboxEntry {
+    var entry = self
+    entry.edit = edit.detached()
+    entry.sent = sent?.detached()
+    if case .copy(let record) = base { entry.base = .copy(record.bare()) }
+    return entry
+  }
+}
+
+extension Edit {
+  /// The edit with a payload of its own.
+  func detached() -> Edit {
+    guard case .upsert(let payload, let schemaVersion) = content else { return self }
+    return Edit(.upsert(payload.detached(), schemaVersion: schemaVersion), stamp: stamp)
+  }
+}
+
+extension Record {
+  /// The copy with a payload of its own and without fields.
+  func bare() -> Record {
+    var record = self
+    record.payload = payload.detached()
+    record.fields = []
+    return record
+  }
+}

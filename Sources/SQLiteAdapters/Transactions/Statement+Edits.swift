@@ -1,0 +1,40 @@
+#if SQLite
+  import SyncModels
+
+  // What the outbox and the log of conflicts keep alike.
+  extension Statement {
+    /// Binds a record's type and key to two parameters.
+    func bind(_ id: RecordID, at index: Int32) throws(SyncError) {
+      try bind(id.type.rawValue, at: index)
+      try bind(id.key, at: index + 1)
+    }
+
+    /// Binds a stamp to three parameters.
+    func bind(_ stamp: EditStamp, at index: Int32) throws(SyncError) {
+      try bind(stamp.physical.microseconds, at: index)
+      try bind(Int64(stamp.counter), at: index + 1)
+      try bind(stamp.replica, at: index + 2)
+    }
+
+    /// Binds the schema of what an edit leaves behind; NULL where that is nothing.
+    func bind(schemaVersionOf content: Edit.Content, at index: Int32) throws(SyncError) {
+      switch content {
+      case .upsert(_, let schemaVersion): try bind(Int64(schemaVersion), at: index)
+      case .deletion: try bindNull(at: index)
+      }
+    }
+
+    /// The stamp in three columns.
+    func stamp(_ column: Int32) -> EditStamp {
+      EditStamp(
+        physical: Timestamp(microseconds: integer(column)), counter: UInt32(clamping: integer(column + 1)),
+        replica: text(column + 2))
+    }
+
+    /// What an edit leaves behind, in two columns.
+    func content(payload: Int32, schemaVersion: Int32) -> Edit.Content {
+      if isNull(schemaVersion) { return .deletion }
+      return .upsert(Payload(bytes(payload)), schemaVersion: Int(integer(schemaVersion)))
+    }
+  }
+#endif
