@@ -28,7 +28,7 @@ extension InMemoryRemote {
   }
 
   /// Scripts a behaviour for the next batches.
-  public func behave(_ behaviour: PushBehaviour, onNextPushes count: Int = 1) {
+  public func behave(_ behaviour: PushBehaviour, onNextPushes count: Int) {
     guard count > 0 else { return }
     state.withLock { state in
       let made = state.pushes.counters.requests
