@@ -124,7 +124,8 @@
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
       return try await writer.run { connection throws(SyncError) -> R in
-        try connection.transaction(.write) { () throws(SyncError) -> R in
+        // The sync repeats what a power failure takes back; nobody would repeat the app's edits.
+        try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
           try connection.demand(authority)
           try connection.refreshCatalog(declared)
           return try body(SQLiteTransaction(on: connection))

@@ -12,6 +12,9 @@ final class FlawedStore: LocalStore {
     case forgetsDeletionsOfUnknownRecords, countsOwnReferences, showsWhatIsSetAside, countsUpToTheLimit
     case sortsKeysAsStrings, roundsIntegers, losesReasons, listsByOneKindOnly, marksNothing, mixesEmptyWithNil
     case clearsAllMarks, touchesNothing, seesPayloadsAlike, parksForever, movesOnUnderReads, showsUncommitted
+    case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
+    case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
+    case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -37,6 +40,16 @@ final class FlawedStore: LocalStore {
       case .parksForever: .parkedEntriesAreFoundByWhatTheyWaitFor
       case .movesOnUnderReads: .readSeesOneUnchangingState
       case .showsUncommitted: .readSeesNothingUncommitted
+      case .losesWhatWasSent, .losesBases: .outboxEntriesComeBackWhole
+      case .keepsReplacedEdits: .outboxEntryReplacesItsRecords
+      case .sendsEditsByRecord: .outboxComesByStampInPortions
+      case .countsAllEdits: .outboxIsCountedByType
+      case .listsOldConflictsFirst, .mixesConflictsOfTypes: .conflictsAreNumberedNewestFirst
+      case .forgetsYoungConflicts: .oldConflictsAreForgotten
+      case .comparesKeysAsTheyAreSpelled: .naturalKeysAreNormalized
+      case .findsOneRecordForEachKey: .recordsAreFoundByNaturalKey
+      case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
+      case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
       }
     }
   }

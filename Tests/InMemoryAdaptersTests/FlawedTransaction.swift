@@ -3,8 +3,8 @@ import SyncPorts
 
 /// A transaction that breaks the promise its store is to break, and passes everything else on.
 final class FlawedTransaction: StoreTransaction {
-  private let flaw: FlawedStore.Flaw
-  private let base: any StoreTransaction
+  let flaw: FlawedStore.Flaw
+  let base: any StoreTransaction
   private let uncommitted: UncommittedCopies?
 
   init(flaw: FlawedStore.Flaw, base: any StoreTransaction, uncommitted: UncommittedCopies? = nil) {
@@ -129,30 +129,5 @@ final class FlawedTransaction: StoreTransaction {
   }
   func setValue(_ value: [UInt8]?, forKey key: String) throws(SyncError) {
     try base.setValue(value, forKey: key)
-  }
-
-  // MARK: Local edits
-
-  func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] { try base.outbox(for: ids) }
-  func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry] {
-    try base.outbox(type, after: after, limit: limit)
-  }
-  func outboxCount(_ type: RecordType) throws(SyncError) -> Int { try base.outboxCount(type) }
-  func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict] {
-    try base.conflicts(type, before: before, limit: limit)
-  }
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[RecordID]] {
-    try base.records(ofType: type, withNaturalKeys: keys)
-  }
-  func duplicates(
-    _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, records: [RecordID])] {
-    try base.duplicates(type, after: key, limit: limit)
-  }
-  func queue(_ entries: [OutboxEntry]) throws(SyncError) { try base.queue(entries) }
-  func dequeue(_ ids: [RecordID]) throws(SyncError) { try base.dequeue(ids) }
-  func log(_ conflicts: [Conflict]) throws(SyncError) { try base.log(conflicts) }
-  func removeConflicts(settledBefore instant: Timestamp) throws(SyncError) {
-    try base.removeConflicts(settledBefore: instant)
   }
 }

@@ -23,7 +23,7 @@
         try reader.forEachRow("SELECT name FROM sqlite_schema WHERE type IN ('table', 'view')") { row in
           names.append(row.text(0).replacingOccurrences(of: "games", with: "<type>"))
         }
-        for table in ["rows_games", "fields", "set_aside"] {
+        for table in ["rows_games", "fields", "set_aside", "outbox", "conflicts"] {
           try reader.forEachRow("SELECT name FROM pragma_table_info('\(table)')") { row in
             names.append(row.text(0))
           }

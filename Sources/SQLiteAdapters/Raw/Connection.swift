@@ -13,6 +13,7 @@
     // Asked before each step, and cheaper to look at than the failure.
     private var isSpoilt = false
     private var isInTransaction = false
+    private var flushesCommits = false
 
     // Texts of statements are few, except for those of queries that an app makes up.
     private static let maximumStatements = 256
@@ -122,8 +123,10 @@
 
   extension Connection {
     /// Runs a body in a transaction, whole or not at all.
+    ///
+    /// - Parameter flushes: Whether it is on the disk when this returns, so that a power failure does not take it back.
     func transaction<R>(
-      _ begin: Begin, _ body: () throws(SyncError) -> R
+      _ begin: Begin, flushes: Bool = false, _ body: () throws(SyncError) -> R
     ) throws(SyncError) -> R {
       forgetFailure()
       if begin == .write, isReadOnly {
@@ -131,6 +134,7 @@
         throw SQLiteFailure(code: SQLITE_READONLY).error(during: "beginning a transaction")
       }
       forgetStatementsIfMany()
+      if begin == .write, flushes != flushesCommits { try setFlushing(flushes) }
       try statement(begin.rawValue).run()
       isInTransaction = true
       defer {
@@ -151,6 +155,12 @@
         }
         throw error
       }
+    }
+
+    // It cannot be changed inside a transaction.
+    private func setFlushing(_ flag: Bool) throws(SyncError) {
+      try execute("PRAGMA synchronous = \(flag ? "FULL" : "NORMAL")")
+      flushesCommits = flag
     }
 
     /// How a transaction begins.

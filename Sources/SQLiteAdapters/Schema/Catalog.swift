@@ -44,10 +44,12 @@
         stored.append(try decoded(Entity.self, from: row.text(0), what: "declaration of a type"))
       }
       let columns = try columnsByType()
+      let naturalKeys = try naturalKeysByType()
       var tables: [RecordType: EntityTable] = [:]
       for entity in stored {
         tables[entity.type] = EntityTable(
-          declarations.entities[entity.type] ?? entity, columns: columns[entity.type] ?? [])
+          declarations.entities[entity.type] ?? entity, columns: columns[entity.type] ?? [],
+          naturalKeys: naturalKeys[entity.type] ?? [])
       }
       catalog = Catalog(
         version: version, generation: declarations.generation, stored: stored, tables: tables)
@@ -62,7 +64,8 @@
     private func columnsByType() throws(SyncError) -> [RecordType: [EntityTable.Column]] {
       var columns: [RecordType: [EntityTable.Column]] = [:]
       let sql = """
-        SELECT type, name, is_key, column_name, filled_through IS NULL FROM fields WHERE is_declared \
+        SELECT type, name, is_key, column_name, filled_through IS NULL FROM fields \
+        WHERE is_declared AND is_key < \(StoredNaturalKey.mark) \
         ORDER BY type, CAST(substr(column_name, 2) AS INTEGER)
         """
       try forEachRow(sql) { row throws(SyncError) in
@@ -70,6 +73,21 @@
           EntityTable.Column(
             field: StoredField(name: FieldName(row.text(1)), isKey: row.integer(2) != 0), name: row.text(3),
             isFilled: row.integer(4) != 0))
+      }
+      return columns
+    }
+
+    private func naturalKeysByType() throws(SyncError) -> [RecordType: [EntityTable.NaturalKeyColumn]] {
+      var columns: [RecordType: [EntityTable.NaturalKeyColumn]] = [:]
+      let sql = """
+        SELECT type, name, column_name, filled_through IS NULL FROM fields \
+        WHERE is_declared AND is_key = \(StoredNaturalKey.mark)
+        """
+      try forEachRow(sql) { row throws(SyncError) in
+        columns[RecordType(row.text(0)), default: []].append(
+          EntityTable.NaturalKeyColumn(
+            key: try StoredNaturalKey(storedAs: row.text(1)), name: row.text(2), isFilled: row.integer(3) != 0
+          ))
       }
       return columns
     }

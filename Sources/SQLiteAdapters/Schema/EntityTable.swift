@@ -11,9 +11,23 @@
       var isFilled: Bool
     }
 
+    /// A column that holds natural keys.
+    struct NaturalKeyColumn {
+      var key: StoredNaturalKey
+      var name: String
+      /// Whether every row has its key.
+      var isFilled: Bool
+    }
+
     /// The declaration that records are read and written by.
     let entity: Entity
     let columns: [Column]
+    let naturalKeys: [NaturalKeyColumn]
+    /// The filled column with the natural keys of ``entity``.
+    let naturalKeyColumn: String?
+    private let spelling: NaturalKeySpelling?
+    // For a column that only another process's declaration has, what takes its keys out of payloads.
+    private let naturalKeyLifters: [NaturalKeyLifter?]
     /// For each column, the place of its value among a record's fields; `nil` for a field that only another
     /// process's declaration has, whose value is lifted from the payload.
     let sources: [Int?]
@@ -42,9 +56,14 @@
     /// The columns of a record, in the order in which ``Statement/record(of:)`` reads them.
     let recordColumns: String
 
-    init(_ entity: Entity, columns: [Column]) {
+    init(_ entity: Entity, columns: [Column], naturalKeys: [NaturalKeyColumn]) {
       self.entity = entity
       self.columns = columns
+      self.naturalKeys = naturalKeys
+      let ownKey = StoredNaturalKey(entity)
+      naturalKeyColumn = naturalKeys.first { $0.key == ownKey && $0.isFilled }?.name
+      naturalKeyLifters = naturalKeys.map { $0.key == ownKey ? nil : NaturalKeyLifter($0.key) }
+      spelling = NaturalKeySpelling(entity)
       let fields = entity.storedFields
       sources = columns.map { column in fields.firstIndex(of: column.field) }
       lifter = FieldLifter(columns.map(\.field))
@@ -59,7 +78,8 @@
         "id", "version_epoch", "version_sequence", "version_modified_at", "entity_tag", "schema_version",
         "payload",
       ]
-      let all = given + columns.map(\.name)
+      let made = columns.map(\.name) + naturalKeys.map(\.name)
+      let all = given + made
       put = """
         INSERT INTO \(name) (\(all.joined(separator: ", "))) \
         VALUES (\(all.map { _ in "?" }.joined(separator: ", "))) ON CONFLICT (id) DO UPDATE SET \
@@ -79,7 +99,7 @@
         INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
         ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
         version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \
-        \((["schema_version", "payload"] + columns.map(\.name)).map { "\($0) = NULL" }.joined(separator: ", "))
+        \((["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", "))
         """
       touch = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5 \
@@ -116,6 +136,13 @@
       return sources.enumerated().map { place, source in
         guard let source else { return lifted[place] }
         return source < record.fields.count ? record.fields[source] : .null
+      }
+    }
+
+    /// What the columns of natural keys hold for a record, in their order.
+    func naturalKeys(of record: Record) -> [String?] {
+      naturalKeyLifters.map { lifter in
+        if let lifter { lifter.key(of: record.payload) } else { spelling?.key(of: record.fields) }
       }
     }
   }

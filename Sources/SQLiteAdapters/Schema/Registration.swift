@@ -19,7 +19,11 @@
     /// Whether the file is as this graph wants it.
     static func isDone(_ graph: EntityGraph, in catalog: Catalog) -> Bool {
       let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
-      return graph.entities.allSatisfy { stored[$0.type] == $0 }
+      return graph.entities.allSatisfy { entity in
+        // A file that was made before natural keys had columns has none for a type that has declared one all along.
+        stored[entity.type] == entity
+          && (entity.naturalKey == nil || catalog.tables[entity.type]?.naturalKeyColumn != nil)
+      }
     }
 
     func run() throws(SyncError) {
@@ -87,29 +91,28 @@
       var isFilled: Bool
     }
 
-    private func knownColumns(of entity: Entity) throws(SyncError) -> [StoredField: Known] {
+    private func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: Known] {
       let statement = try connection.statement(
         "SELECT name, is_key, column_name, is_declared, filled_through IS NULL FROM fields WHERE type = ?")
       try statement.bind(entity.type.rawValue, at: 1)
       defer { statement.reset() }
-      var known: [StoredField: Known] = [:]
+      var known: [StoredColumn: Known] = [:]
       while try statement.step() {
-        let field = StoredField(name: FieldName(statement.text(0)), isKey: statement.integer(1) != 0)
-        known[field] = Known(
+        known[try StoredColumn(name: statement.text(0), mark: statement.integer(1))] = Known(
           column: statement.text(2), isDeclared: statement.integer(3) != 0,
           isFilled: statement.integer(4) != 0)
       }
       return known
     }
 
-    /// Gives every declared field a column, and says whether one has to be filled in.
+    /// Gives every declared field and natural key a column, and says whether one has to be filled in.
     private func declareColumns(of entity: Entity) throws(SyncError) -> Bool {
       let table = quoted(EntityTable.name(of: entity.type))
       let known = try knownColumns(of: entity)
       let hasRows = try connection.value("SELECT 1 FROM \(table) LIMIT 1") != nil
       var next = known.count
       var needsFilling = false
-      for field in entity.storedFields {
+      for field in entity.storedColumns {
         if let column = known[field], column.isDeclared {
           needsFilling = needsFilling || !column.isFilled
           continue
@@ -132,7 +135,7 @@
 
     /// Takes columns of fields that are not declared any more out of use; their indexes go, they themselves stay.
     private func retireOtherColumns(of entity: Entity) throws(SyncError) {
-      let declared = entity.storedFields
+      let declared = entity.storedColumns
       for (field, column) in try knownColumns(of: entity) where !declared.contains(field) && column.isDeclared
       {
         let statement = try connection.statement(
@@ -150,24 +153,23 @@
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
         let wanted = try knownColumns(of: entity).filter { $0.value.isDeclared && !$0.value.isFilled }
         guard !wanted.isEmpty else { return false }
-        let fields = Array(wanted.keys)
+        let lifter = ColumnLifter(wanted.keys)
         let reached = try filledThrough(entity)
         let rows = try rows(of: entity, after: reached)
         let table = quoted(EntityTable.name(of: entity.type))
-        let columns = fields.compactMap { wanted[$0]?.column }
+        let columns = lifter.columns.compactMap { wanted[$0]?.column }
         let update = try connection.statement(
           "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE row = ?")
-        let lifter = FieldLifter(fields)
         for (row, payload) in rows {
-          guard let payload else { continue }
+          // A deletion's row may hold what it held before the column was out of use.
           for (place, value) in lifter.values(in: payload).enumerated() {
             try update.bind(value, at: Int32(place + 1))
           }
-          try update.bind(row, at: Int32(fields.count + 1))
+          try update.bind(row, at: Int32(columns.count + 1))
           try update.run()
         }
         let isLast = rows.count < Self.portion
-        for field in fields {
+        for field in lifter.columns {
           let statement = try connection.statement(
             "UPDATE fields SET filled_through = ?4 WHERE type = ?1 AND name = ?2 AND is_key = ?3")
           try statement.bind(field, of: entity.type, at: 1)
@@ -220,11 +222,16 @@
       let indexed = Set(names.map { entity.storedField($0) })
       for (field, column) in try knownColumns(of: entity) where column.isDeclared {
         let name = indexName(entity, column.column)
+        let condition: String? =
+          switch field {
+          case .field(let field): indexed.contains(field) ? "payload IS NOT NULL" : nil
+          // A deleted record has no natural key; with a look at the payload the index alone would not do.
+          case .naturalKey: "\(column.column) IS NOT NULL"
+          }
         try connection.execute(
-          indexed.contains(field)
-            ? """
-            CREATE INDEX IF NOT EXISTS \(name) ON \(table) (\(column.column), id) WHERE payload IS NOT NULL
-            """ : "DROP INDEX IF EXISTS \(name)")
+          condition.map {
+            "CREATE INDEX IF NOT EXISTS \(name) ON \(table) (\(column.column), id) WHERE \($0)"
+          } ?? "DROP INDEX IF EXISTS \(name)")
       }
     }
 
@@ -232,7 +239,7 @@
     private func makeView(_ entity: Entity) throws(SyncError) {
       let known = try knownColumns(of: entity)
       let fields = entity.storedFields.compactMap { field in
-        known[field].map { known in
+        known[.field(field)].map { known in
           """
           CASE \(known.column) WHEN x'00' THEN 'false' WHEN x'01' THEN 'true' WHEN x'02' THEN '[...]' \
           ELSE \(known.column) END AS \(quoted(field.name.rawValue))
@@ -251,11 +258,12 @@
   }
 
   extension Statement {
-    /// Binds what names a column: the type, the field, and whether it is held as a key.
-    fileprivate func bind(_ field: StoredField, of type: RecordType, at index: Int32) throws(SyncError) {
+    /// Binds what names a column: the type, and its name and mark there.
+    fileprivate func bind(_ column: StoredColumn, of type: RecordType, at index: Int32) throws(SyncError) {
+      let (name, mark) = try column.spelled()
       try bind(type.rawValue, at: index)
-      try bind(field.name.rawValue, at: index + 1)
-      try bind(Int64(field.isKey ? 1 : 0), at: index + 2)
+      try bind(name, at: index + 1)
+      try bind(mark, at: index + 2)
     }
   }
 #endif

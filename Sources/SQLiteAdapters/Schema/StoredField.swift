@@ -16,6 +16,11 @@
     func storedField(_ name: FieldName) -> StoredField {
       StoredField(name: name, isKey: references.contains { $0.field == name })
     }
+
+    /// Everything that columns hold: the declared fields, and the natural key made of some of them.
+    var storedColumns: [StoredColumn] {
+      storedFields.map { .field($0) } + [StoredNaturalKey(self)].compactMap(\.self).map { .naturalKey($0) }
+    }
   }
 
   /// Takes the values of some fields out of payloads, where a record does not bring them along.

@@ -74,6 +74,10 @@
           try bind(value, at: index + 7 + Int32(place))
         }
       }
+      guard !table.naturalKeys.isEmpty else { return }
+      for (place, key) in table.naturalKeys(of: copy).enumerated() {
+        try bind(key, at: index + 7 + Int32(table.columns.count + place))
+      }
     }
   }
 #endif

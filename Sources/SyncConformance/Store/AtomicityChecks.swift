@@ -6,7 +6,8 @@ enum AtomicityChecks {
   private static let checkpoint = Checkpoint(
     scope: .init(source: "s", query: "", schemaVersion: 1, store: "x"))
 
-  /// One write of each sort: game `new` comes, `old` is touched, `gone` goes, `kept` is marked; an entry comes and one goes.
+  /// One write of each sort: game `new` comes, `old` is touched, `gone` goes, `kept` is marked; an entry comes and one goes, as do an edit and a
+  /// conflict.
   private static func everything(_ transaction: any StoreTransaction, touch: Record, put: Record)
     throws(SyncError)
   {
@@ -18,14 +19,22 @@ enum AtomicityChecks {
     try transaction.removeSetAside([.record(StoreBench.game("before"))])
     try transaction.setCheckpoint(checkpoint, for: "games")
     try transaction.setValue([1], forKey: "k")
+    try transaction.queue([StoreBench.pending(StoreBench.game("new"), at: StoreBench.stamp(2))])
+    try transaction.dequeue([StoreBench.game("gone")])
+    try transaction.log([StoreBench.conflict(StoreBench.game("new"), settledAt: 8)])
+    try transaction.removeConflicts(settledBefore: Timestamp(milliseconds: 8))
   }
 
   private static func prepare(_ bench: StoreBench) async throws -> (touch: Record, put: Record) {
     try await bench.put(
-      StoreBench.copy("games", "old"), StoreBench.copy("games", "gone"), StoreBench.copy("games", "kept"))
+      StoreBench.copy("games", "old"), StoreBench.copy("games", "gone", #"{"code":"c"}"#),
+      StoreBench.copy("games", "kept"))
     try await bench.setAside(StoreBench.entry(.record(StoreBench.game("before"))))
+    try await bench.queue(StoreBench.pending(StoreBench.game("gone"), at: StoreBench.stamp(1)))
+    try await bench.log(StoreBench.conflict(StoreBench.game("gone"), settledAt: 7))
     return (
-      try StoreBench.copy("games", "old", version: 8, tag: "t"), try StoreBench.copy("games", "new")
+      try StoreBench.copy("games", "old", version: 8, tag: "t"),
+      try StoreBench.copy("games", "new", #"{"code":"c"}"#)
     )
   }
 
@@ -36,35 +45,37 @@ enum AtomicityChecks {
     var aside: [SetAside.Key]
     var hasCheckpoint: Bool
     var value: [UInt8]?
+    /// What was edited, what the conflicts were over, and what has the natural key of `gone` and `new`.
+    var edited: [Bytes]
+    var conflicts: [Bytes]
+    var namesakes: [Bytes]
 
     static let before = Findings(
       live: ["gone", "kept", "old"], version: 1, isMarked: false, aside: [.record(StoreBench.game("before"))],
-      hasCheckpoint: false, value: nil)
+      hasCheckpoint: false, value: nil, edited: ["gone"], conflicts: ["gone"], namesakes: ["gone"])
     static let after = Findings(
       live: ["kept", "new", "old"], version: 8, isMarked: true, aside: [.record(StoreBench.game("aside"))],
-      hasCheckpoint: true, value: [1])
+      hasCheckpoint: true, value: [1], edited: ["new"], conflicts: ["new"], namesakes: ["new"])
+  }
 
-    init(
-      live: [Bytes], version: Int64?, isMarked: Bool?, aside: [SetAside.Key], hasCheckpoint: Bool,
-      value: [UInt8]?
-    ) {
-      self.live = live
-      self.version = version
-      self.isMarked = isMarked
-      self.aside = aside
-      self.hasCheckpoint = hasCheckpoint
-      self.value = value
-    }
-
-    init(_ snapshot: any StoreSnapshot) throws(SyncError) {
-      live = try snapshot.records(Query("games")).map { Bytes($0.id.key) }
-      version = try snapshot.state(of: StoreBench.game("old"))?.version.sequence
-      isMarked = try snapshot.state(of: StoreBench.game("kept"))?.isMarked
-      aside = try snapshot.setAside("games", kinds: Set(SetAside.Kind.allCases), after: nil, limit: 9).map(
-        \.key)
-      hasCheckpoint = try snapshot.checkpoint(for: "games") != nil
-      value = try snapshot.value(forKey: "k")
-    }
+  private static func findings(_ snapshot: any StoreSnapshot) throws(SyncError) -> Findings {
+    let namesake = Record(
+      id: StoreBench.game("k"), version: .unversioned, payload: Payload([]),
+      fields: StoreBench.games.fields.map { $0 == "code" ? "c" : .null })
+    let key = StoreBench.games.naturalKey(of: namesake) ?? ""
+    return Findings(
+      live: try snapshot.records(Query("games")).map { Bytes($0.id.key) },
+      version: try snapshot.state(of: StoreBench.game("old"))?.version.sequence,
+      isMarked: try snapshot.state(of: StoreBench.game("kept"))?.isMarked,
+      aside: try snapshot.setAside("games", kinds: Set(SetAside.Kind.allCases), after: nil, limit: 9).map(
+        \.key),
+      hasCheckpoint: try snapshot.checkpoint(for: "games") != nil,
+      value: try snapshot.value(forKey: "k"),
+      edited: try snapshot.outbox("games", after: nil, limit: 9).map { Bytes($0.id.key) },
+      conflicts: try snapshot.conflicts("games", before: nil, limit: 9).map { Bytes($0.id.key) },
+      namesakes: try snapshot.records(ofType: "games", withNaturalKeys: [key]).flatMap(\.self).map {
+        Bytes($0.key)
+      })
   }
 
   static func throwingBodyLeavesNothing(_ bench: StoreBench) async throws {
@@ -75,7 +86,7 @@ enum AtomicityChecks {
         throw SyncError(.inconsistentData, during: "checking")
       }
     }
-    let found = try await bench.read { snapshot throws(SyncError) in try Findings(snapshot) }
+    let found = try await bench.read { snapshot throws(SyncError) in try findings(snapshot) }
     try expect(found, equals: .before, "A body that throws leaves the store as it was.")
   }
 
@@ -86,16 +97,16 @@ enum AtomicityChecks {
       return 42
     }
     try expect(result, equals: 42, "A write returns what its body returns.")
-    let found = try await bench.read { snapshot throws(SyncError) in try Findings(snapshot) }
+    let found = try await bench.read { snapshot throws(SyncError) in try findings(snapshot) }
     try expect(found, equals: .after, "A body that returns commits all that it wrote.")
   }
 
   static func transactionSeesItsOwnWrites(_ bench: StoreBench) async throws {
     let (touch, put) = try await prepare(bench)
     let (before, after) = try await bench.write { transaction throws(SyncError) in
-      let before = try Findings(transaction)
+      let before = try findings(transaction)
       try everything(transaction, touch: touch, put: put)
-      return (before, try Findings(transaction))
+      return (before, try findings(transaction))
     }
     try expect(before, equals: .before, "A transaction sees what was committed before it.")
     try expect(after, equals: .after, "A transaction sees its own writes.")
@@ -122,21 +133,28 @@ enum AtomicityChecks {
 
   private static let turn = Turn()
 
+  private static func tally(_ snapshot: any StoreSnapshot) throws(SyncError) -> [Int] {
+    [try snapshot.count(Query("games")), try snapshot.outboxCount("games")]
+  }
+
   static func readSeesOneUnchangingState(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("games", "g")
     let (before, after) = try await turn.take {
       let (reading, written) = (Signal(), Signal())
       async let write: Void = {
         await reading.wait()
-        try await bench.put(copy)
+        try await bench.write { transaction throws(SyncError) in
+          try transaction.put([copy])
+          try transaction.queue([StoreBench.pending(copy.id, at: StoreBench.stamp(1))])
+        }
         written.give()
       }()
       let counts = try await bench.read { snapshot throws(SyncError) in
-        let before = try snapshot.count(Query("games"))
+        let before = try tally(snapshot)
         reading.give()
         // A store whose writes wait for reads gives up here, and keeps the promise all the same.
         written.waitBriefly()
-        return (before, try snapshot.count(Query("games")))
+        return (before, try tally(snapshot))
       }
       try await write
       return counts
@@ -150,14 +168,15 @@ enum AtomicityChecks {
     let copy = try StoreBench.copy("games", "g")
     let count = try await turn.take {
       let (written, read) = (Signal(), Signal())
-      async let seen: Int = {
+      async let seen: [Int] = {
         await written.wait()
         defer { read.give() }
-        return try await bench.read { snapshot throws(SyncError) in try snapshot.count(Query("games")) }
+        return try await bench.read { snapshot throws(SyncError) in try tally(snapshot) }
       }()
       try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
         try await bench.write { transaction throws(SyncError) in
           try transaction.put([copy])
+          try transaction.queue([StoreBench.pending(copy.id, at: StoreBench.stamp(1))])
           written.give()
           // A store whose reads wait for writes gives up here.
           read.waitBriefly()
@@ -166,6 +185,6 @@ enum AtomicityChecks {
       }
       return try await seen
     }
-    try expect(count, equals: 0, "A read never sees what was not committed.")
+    try expect(count, equals: [0, 0], "A read never sees what was not committed.")
   }
 }

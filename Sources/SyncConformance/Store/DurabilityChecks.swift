@@ -4,11 +4,15 @@ import SyncPorts
 /// What another handle to the same store finds.
 enum DurabilityChecks {
   static func reopenedStoreHoldsWhatWasCommitted(_ bench: StoreBench) async throws {
-    let copy = try StoreBench.copy("games", "g", #"{"v":1,"home":"t"}"#, version: 4, tag: "x")
+    let copy = try StoreBench.copy("games", "g", #"{"v":1,"home":"t","code":"c"}"#, version: 4, tag: "x")
     let entry = StoreBench.entry(.record(StoreBench.game("aside")), waitsFor: [StoreBench.team("t")])
     let checkpoint = Checkpoint(scope: .init(source: "s", query: "", schemaVersion: 1, store: "x"))
     try await bench.put(copy)
+    let pending = StoreBench.pending(
+      copy.id, at: StoreBench.stamp(5), base: .deleted(StoreBench.tombstone("games", "g")))
     try await bench.delete(StoreBench.tombstone("games", "gone"))
+    try await bench.queue(pending)
+    try await bench.log(StoreBench.conflict(copy.id, settledAt: 5))
     try await bench.setAside(entry)
     try await bench.write { transaction throws(SyncError) in
       try transaction.mark([copy.id])
@@ -31,6 +35,17 @@ enum DurabilityChecks {
     }
     try expect(found == checkpoint, "Checkpoints are there.")
     try expect(value, equals: [1, 2], "Values are there.")
+    try expect(try await reopened.outbox(), equals: [pending], "Local edits are there.")
+    let conflicts = try await reopened.conflicts()
+    try expect(conflicts.map(\.id), equals: [copy.id], "The log of conflicts is there.")
+    try await reopened.log(StoreBench.conflict(copy.id, settledAt: 6))
+    let newest = try await reopened.conflicts().first?.number ?? 0
+    try expect(conflicts.allSatisfy { $0.number < newest }, "Conflicts go on being numbered.")
+    let key = StoreBench.games.naturalKey(of: copy) ?? ""
+    let namesakes = try await reopened.read { snapshot throws(SyncError) in
+      try snapshot.records(ofType: "games", withNaturalKeys: [key])
+    }
+    try expect(namesakes, equals: [[copy.id]], "Natural keys are there.")
     let next = try await reopened.store.acquireLease(for: .seconds(60))
     try expect(next.fence > lease.fence, "Fences go on rising.")
   }

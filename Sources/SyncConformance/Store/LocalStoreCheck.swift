@@ -30,6 +30,13 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType, conditionsCombine
   case notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything, lastOfRepeatedMembersCounts
   case queriesSeeLiveRecordsOfTheirType, orderIsTotal, laterSortFieldsBreakTies, limitsAndPortions
+  // Local edits.
+  case outboxEntriesComeBackWhole, outboxEntryReplacesItsRecords, outboxEntriesAreFoundByRecord
+  case outboxComesByStampInPortions, outboxIsCountedByType
+  case conflictsComeBackWhole, conflictsAreNumberedNewestFirst, oldConflictsAreForgotten
+  // Natural keys.
+  case recordsAreFoundByNaturalKey, naturalKeysAreNormalized, nullsHaveNoNaturalKey
+  case duplicatesComeInByteOrderAndPortions, changedNaturalKeyHoldsForAllRecords
   // Other handles.
   case reopenedStoreHoldsWhatWasCommitted, handlesSeeEachOthersCommits
 
@@ -116,6 +123,19 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .orderIsTotal: QueryChecks.orderIsTotal
     case .laterSortFieldsBreakTies: QueryChecks.laterSortFieldsBreakTies
     case .limitsAndPortions: QueryChecks.limitsAndPortions
+    case .outboxEntriesComeBackWhole: OutboxChecks.outboxEntriesComeBackWhole
+    case .outboxEntryReplacesItsRecords: OutboxChecks.outboxEntryReplacesItsRecords
+    case .outboxEntriesAreFoundByRecord: OutboxChecks.outboxEntriesAreFoundByRecord
+    case .outboxComesByStampInPortions: OutboxChecks.outboxComesByStampInPortions
+    case .outboxIsCountedByType: OutboxChecks.outboxIsCountedByType
+    case .conflictsComeBackWhole: ConflictChecks.conflictsComeBackWhole
+    case .conflictsAreNumberedNewestFirst: ConflictChecks.conflictsAreNumberedNewestFirst
+    case .oldConflictsAreForgotten: ConflictChecks.oldConflictsAreForgotten
+    case .recordsAreFoundByNaturalKey: NaturalKeyChecks.recordsAreFoundByNaturalKey
+    case .naturalKeysAreNormalized: NaturalKeyChecks.naturalKeysAreNormalized
+    case .nullsHaveNoNaturalKey: NaturalKeyChecks.nullsHaveNoNaturalKey
+    case .duplicatesComeInByteOrderAndPortions: NaturalKeyChecks.duplicatesComeInByteOrderAndPortions
+    case .changedNaturalKeyHoldsForAllRecords: NaturalKeyChecks.changedNaturalKeyHoldsForAllRecords
     case .reopenedStoreHoldsWhatWasCommitted: DurabilityChecks.reopenedStoreHoldsWhatWasCommitted
     case .handlesSeeEachOthersCommits: DurabilityChecks.handlesSeeEachOthersCommits
     }

@@ -22,15 +22,39 @@ public struct NaturalKey: Hashable, Sendable, Codable {
   }
 }
 
+extension NaturalKey {
+  /// Declares a natural key of fields that are in a list.
+  package init(fields: [FieldName], normalization: Normalization) {
+    self.fields = fields
+    self.normalization = normalization
+  }
+}
+
 extension Entity {
   /// A record's natural key as records are compared by it: normalized, of all its fields; `nil` where one is missing or the type has none.
   public func naturalKey(of record: Record) -> String? {
-    guard let naturalKey else { return nil }
+    NaturalKeySpelling(self)?.key(of: record.fields)
+  }
+}
+
+/// Spells the natural keys of one type's records, for many of them: where the fields stand is found out once.
+package struct NaturalKeySpelling: Sendable {
+  private let places: [Int]
+  private let normalization: NaturalKey.Normalization
+
+  /// The spelling that a type declares, if it does.
+  package init?(_ entity: Entity) {
+    guard let naturalKey = entity.naturalKey else { return nil }
+    // Every field of the key is among the entity's.
+    places = naturalKey.fields.compactMap(entity.fields.firstIndex)
+    normalization = naturalKey.normalization
+  }
+
+  /// The natural key of a record whose declared fields have these values.
+  package func key(of values: [FieldValue]) -> String? {
     var parts: [String] = []
-    for field in naturalKey.fields {
-      guard let index = fields.firstIndex(of: field), index < record.fields.count,
-        let part = naturalKey.normalization.spelling(of: record.fields[index])
-      else { return nil }
+    for place in places {
+      guard place < values.count, let part = normalization.spelling(of: values[place]) else { return nil }
       parts.append(part)
     }
     // Lengths keep parts apart whatever they hold.

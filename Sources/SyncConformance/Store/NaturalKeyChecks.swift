@@ -1,0 +1,167 @@
+import SyncModels
+import SyncPorts
+
+/// Records that are the same thing in the world.
+enum NaturalKeyChecks {
+  private static let meters = Entity(
+    "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), indexes: ["site"])
+  private static let places = Entity(
+    "places", references: [.to("venues", by: "venue", ordered: false)],
+    naturalKey: NaturalKey("name", "venue", normalizedBy: .caseInsensitive))
+
+  private static func copy(_ entity: Entity, _ key: String, _ json: String) throws -> Record {
+    let payload = Payload(Array(json.utf8))
+    return Record(
+      id: RecordID(type: entity.type, key: key), version: Version(modifiedAt: Timestamp(milliseconds: 1)),
+      payload: payload, fields: try entity.fields(of: payload))
+  }
+
+  private static func find(
+    _ bench: StoreBench, _ type: RecordType, _ keys: [String?]
+  ) async throws -> [[Bytes]] {
+    let keys = keys.compactMap(\.self)
+    return try await bench.read { snapshot throws(SyncError) in
+      try snapshot.records(ofType: type, withNaturalKeys: keys).map { $0.map { Bytes($0.key) } }
+    }
+  }
+
+  private struct Group: Hashable {
+    var key: Bytes
+    var records: [Bytes]
+  }
+
+  private static func duplicates(
+    _ bench: StoreBench, _ type: RecordType, after key: String? = nil, limit: Int = 1000
+  ) async throws -> [Group] {
+    try await bench.read { snapshot throws(SyncError) in
+      try snapshot.duplicates(type, after: key, limit: limit).map { group in
+        Group(key: Bytes(group.key), records: group.records.map { Bytes($0.key) })
+      }
+    }
+  }
+
+  static func recordsAreFoundByNaturalKey(_ bench: StoreBench) async throws {
+    let a = try StoreBench.copy("games", "a", #"{"code":"x","v":1}"#)
+    let number = try StoreBench.copy("games", "n", #"{"code":5}"#)
+    try await bench.put(
+      StoreBench.copy("games", "e\u{301}", #"{"code":"x"}"#),
+      StoreBench.copy("games", "\u{e9}", #"{"code":"x"}"#),
+      a, number, StoreBench.copy("games", "s", #"{"code":"5"}"#),
+      StoreBench.copy("games", "f", #"{"code":5.0}"#), StoreBench.copy("games", "gone", #"{"code":"x"}"#))
+    try await bench.delete(StoreBench.tombstone("games", "gone"))
+    let (x, five) = (StoreBench.games.naturalKey(of: a), StoreBench.games.naturalKey(of: number))
+    try expect(
+      try await find(bench, "games", [five, "none", x, "", x]),
+      equals: [["f", "n"], [], ["a", "e\u{301}", "\u{e9}"], [], ["a", "e\u{301}", "\u{e9}"]],
+      "The live records with each key come at the key's place, by key.")
+    try expect(try await find(bench, "games", []), equals: [], "No keys find nothing.")
+    try expect(try await find(bench, "venues", [x]), equals: [[]], "A type without natural key has none.")
+    let changed = try StoreBench.copy("games", "a", #"{"code":"y"}"#, version: 2)
+    try await bench.put(changed, StoreBench.copy("games", "gone", #"{"code":"x"}"#, version: 12))
+    var touched = changed
+    touched.version.sequence = 3
+    try await bench.write { [touched] transaction throws(SyncError) in try transaction.touch([touched]) }
+    try expect(
+      try await find(bench, "games", [x, StoreBench.games.naturalKey(of: changed)]),
+      equals: [["e\u{301}", "gone", "\u{e9}"], ["a"]], "A changed record is found by what its key is now.")
+  }
+
+  static func naturalKeysAreNormalized(_ bench: StoreBench) async throws {
+    try await bench.store.register(try EntityGraph(meters, places, StoreBench.venues))
+    let spelled = try copy(meters, "a", #"{"mac":"AA:BB-0c","site":1}"#)
+    try await bench.put(
+      spelled, copy(meters, "b", #"{"mac":"aabb0C"}"#), copy(meters, "c", #"{"mac":"AABB0D"}"#),
+      copy(places, "p", #"{"name":"Ü-Hall A","venue":"V"}"#),
+      copy(places, "q", #"{"venue":"v","name":"Ü-hall a"}"#),
+      copy(places, "r", #"{"venue":7,"name":"x"}"#), copy(places, "s", #"{"venue":"7","name":"X"}"#))
+    try expect(
+      try await find(bench, "meters", [meters.naturalKey(of: spelled)]), equals: [["a", "b"]],
+      "Spellings of one key find the same records.")
+    try expect(
+      Set(try await duplicates(bench, "places").map(\.records)), equals: [["r", "s"], ["p", "q"]],
+      "A key of several fields is normalized field by field, a reference by the key it names.")
+  }
+
+  static func nullsHaveNoNaturalKey(_ bench: StoreBench) async throws {
+    try await bench.store.register(try EntityGraph(meters, places, StoreBench.venues))
+    for (place, json) in ["{}", #"{"code":null}"#, #"{"code":""}"#, #"{"code":[1]}"#, #"{"code":{}}"#]
+      .enumerated()
+    {
+      try await bench.put(
+        StoreBench.copy("games", "a\(place)", json), StoreBench.copy("games", "b\(place)", json))
+    }
+    for (place, json) in [#"{"name":"n"}"#, #"{"name":"n","venue":null}"#, #"{"venue":"v"}"#].enumerated() {
+      try await bench.put(copy(places, "a\(place)", json), copy(places, "b\(place)", json))
+    }
+    try await bench.put(copy(meters, "a", #"{"mac":":-"}"#), copy(meters, "b", #"{"mac":"::"}"#))
+    for type in ["games", "places", "meters"] as [RecordType] {
+      try expect(
+        try await duplicates(bench, type), equals: [],
+        "Records whose natural key is null, missing or empty, in part or as a whole, match nothing.")
+    }
+    try expect(try await find(bench, "games", [""]), equals: [[]], "An empty key finds nothing.")
+  }
+
+  static func duplicatesComeInByteOrderAndPortions(_ bench: StoreBench) async throws {
+    let codes = ["B", "a", "e\u{301}", "\u{e9}", "～", "😀"]
+    var copies: [Record] = []
+    for (place, code) in codes.reversed().enumerated() {
+      for key in ["\(place)z", "\(place)e\u{301}", "\(place)\u{e9}"].prefix(2 + place % 2) {
+        copies.append(try StoreBench.copy("games", key, "{\"code\":\"\(code)\"}"))
+      }
+      copies.append(try StoreBench.copy("games", "single\(place)", "{\"code\":\"\(code)1\"}"))
+      copies.append(try StoreBench.copy("games", "gone\(place)", "{\"code\":\"\(code)1\"}"))
+      copies.append(try StoreBench.copy("games", "null\(place)", #"{"code":null}"#))
+    }
+    try await bench.put(copies)
+    for place in codes.indices { try await bench.delete(StoreBench.tombstone("games", "gone\(place)")) }
+    var wanted: [Group] = []
+    for code in codes {
+      let key =
+        StoreBench.games.naturalKey(of: try StoreBench.copy("games", "k", "{\"code\":\"\(code)\"}")) ?? ""
+      let same = copies.filter { StoreBench.games.naturalKey(of: $0).map { Bytes($0) } == Bytes(key) }
+      wanted.append(Group(key: Bytes(key), records: same.map(\.id).sorted().map { Bytes($0.key) }))
+    }
+    try expect(
+      try await duplicates(bench, "games"), equals: wanted,
+      "Keys that two or more live records have come in the order of their bytes, with those records by key.")
+    for (place, group) in wanted.enumerated() {
+      try expect(
+        try await duplicates(bench, "games", after: group.key.description, limit: 2),
+        equals: Array(wanted[(place + 1)...].prefix(2)),
+        "A portion begins after the key given and holds no more groups than its limit.")
+    }
+    try expect(
+      try await duplicates(bench, "games", after: wanted[0].key.description + "1", limit: 1),
+      equals: [wanted[1]], "A portion may begin after a key that is not a duplicate.")
+    try expect(try await duplicates(bench, "games", limit: 0), equals: [], "A portion of none is empty.")
+    try expect(try await duplicates(bench, "venues"), equals: [], "A type without natural key has none.")
+  }
+
+  static func changedNaturalKeyHoldsForAllRecords(_ bench: StoreBench) async throws {
+    let plain = Entity("meters")
+    try await bench.store.register(try EntityGraph(plain))
+    try await bench.put(
+      copy(plain, "a", #"{"mac":"AA:BB","site":"s"}"#), copy(plain, "b", #"{"mac":"aabb","site":"S"}"#),
+      copy(plain, "c", #"{"mac":"AABB","site":"s"}"#), copy(plain, "gone", #"{"mac":"AABB","site":"s"}"#))
+    try await bench.delete(StoreBench.tombstone("meters", "gone"))
+    let declarations: [(NaturalKey, [[Bytes]])] = [
+      (NaturalKey("mac"), []),
+      (NaturalKey("mac", normalizedBy: .caseInsensitive), [["b", "c"]]),
+      (NaturalKey("mac", normalizedBy: .alphanumeric), [["a", "b", "c"]]),
+      (NaturalKey("mac", "site", normalizedBy: .alphanumeric), [["a", "b", "c"]]),
+      (NaturalKey("site"), [["a", "c"]]),
+      (NaturalKey("mac", normalizedBy: .caseInsensitive), [["b", "c"]]),
+    ]
+    for (naturalKey, wanted) in declarations {
+      let entity = Entity("meters", naturalKey: naturalKey)
+      try await bench.store.register(try EntityGraph(entity))
+      // It came under the declaration before.
+      try await bench.delete(StoreBench.tombstone("meters", "gone"))
+      try expect(
+        try await duplicates(bench, "meters").map(\.records), equals: wanted,
+        "A changed declaration holds for the records that were there before, and for deleted ones.")
+      try await bench.put(copy(entity, "gone", #"{"mac":"AABB","site":"s"}"#))
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import SyncModels
+import SyncPorts
+
+extension FlawedTransaction {
+  // MARK: Local edits
+
+  func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
+    try base.outbox(for: ids).map(flawed)
+  }
+
+  func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry] {
+    let entries = try base.outbox(type, after: after, limit: limit).map(flawed)
+    return flaw == .sendsEditsByRecord ? entries.sorted { $0.id < $1.id } : entries
+  }
+
+  private func flawed(_ entry: OutboxEntry) -> OutboxEntry {
+    var entry = entry
+    if flaw == .losesWhatWasSent, entry.sent != entry.edit { entry.sent = nil }
+    if flaw == .losesBases, case .deleted = entry.base { entry.base = .none }
+    return entry
+  }
+
+  func outboxCount(_ type: RecordType) throws(SyncError) -> Int {
+    guard flaw == .countsAllEdits else { return try base.outboxCount(type) }
+    var count = 0
+    for entity in try base.registeredEntities() { count += try base.outboxCount(entity.type) }
+    return count
+  }
+
+  func queue(_ entries: [OutboxEntry]) throws(SyncError) {
+    guard flaw == .keepsReplacedEdits else { return try base.queue(entries) }
+    let known = Set(try base.outbox(for: entries.map(\.id)).map(\.id))
+    try base.queue(entries.filter { !known.contains($0.id) })
+  }
+
+  func dequeue(_ ids: [RecordID]) throws(SyncError) { try base.dequeue(ids) }
+
+  // MARK: Conflicts
+
+  func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict] {
+    let type = flaw == .mixesConflictsOfTypes ? nil : type
+    let found = try base.conflicts(type, before: before, limit: limit)
+    return flaw == .listsOldConflictsFirst ? found.reversed() : found
+  }
+
+  func log(_ conflicts: [Conflict]) throws(SyncError) { try base.log(conflicts) }
+
+  func removeConflicts(settledBefore instant: Timestamp) throws(SyncError) {
+    let instant = flaw == .forgetsYoungConflicts ? Timestamp(microseconds: .max) : instant
+    try base.removeConflicts(settledBefore: instant)
+  }
+
+  // MARK: Natural keys
+
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[RecordID]] {
+    let found = try base.records(ofType: type, withNaturalKeys: keys)
+    switch flaw {
+    case .findsOneRecordForEachKey: return found.map { Array($0.prefix(1)) }
+    case .comparesKeysAsTheyAreSpelled:
+      let entity = try base.registeredEntities().first { $0.type == type }
+      guard let field = entity?.naturalKey?.fields.first else { return found }
+      var spellings: Set<FieldValue> = []
+      for record in try base.records(Query(type)) {
+        guard let value = try? record.payload.values(of: [field]).first else { continue }
+        spellings.insert(value)
+      }
+      return spellings.count > 1 ? found.map { Array($0.prefix(1)) } : found
+    default: return found
+    }
+  }
+
+  func duplicates(
+    _ type: RecordType, after key: String?, limit: Int
+  ) throws(SyncError) -> [(key: String, records: [RecordID])] {
+    var found = try base.duplicates(type, after: key, limit: limit)
+    if flaw == .missesTheLastDuplicate, found.count < limit, !found.isEmpty { found.removeLast() }
+    if flaw == .matchesNothingWithNothing {
+      let entity = try base.registeredEntities().first { $0.type == type }
+      let keyless = try base.records(Query(type)).filter { entity?.naturalKey(of: $0) == nil }.map(\.id)
+      if keyless.count > 1 { found.insert(("", keyless), at: 0) }
+    }
+    return found
+  }
+}

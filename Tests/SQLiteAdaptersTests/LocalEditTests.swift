@@ -1,0 +1,101 @@
+#if SQLite
+  import SyncModels
+  import SyncPorts
+  import Testing
+
+  @testable import SQLiteAdapters
+
+  @Suite("Local edits in SQLite", .timeLimit(.minutes(10)))
+  struct LocalEditTests {
+    private let games = Entity("games")
+
+    private func edit(_ physical: Int64, _ json: String = "{}") -> Edit {
+      Edit(
+        .upsert(Payload(Array(json.utf8)), schemaVersion: 1),
+        stamp: EditStamp(physical: Timestamp(microseconds: physical), replica: "r"))
+    }
+
+    @Test func areOnTheDiskWhenTheyAreCommitted() async throws {
+      try await withStore { store, _ in
+        let lease = try await store.acquireLease(for: .seconds(60))
+        for (authority, mode) in [(.app, 2), (.lease(lease), 1), (.app, 2)] as [(WriteAuthority, Int64)] {
+          try await store.write(authority) { transaction throws(SyncError) in
+            try transaction.setValue([1], forKey: "k")
+          }
+          #expect(try await store.number("PRAGMA synchronous") == mode)
+        }
+        // What only the lease is about need not wait for the disk either.
+        try await store.release(lease)
+        #expect(try await store.number("PRAGMA synchronous") == 1)
+      }
+    }
+
+    @Test func thatWereSentAsTheyAreAreKeptOnce() async throws {
+      try await withStore { store, _ in
+        var entry = OutboxEntry(
+          id: RecordID(type: "games", key: "g"), edit: edit(1, #"{"v":1}"#), base: .none,
+          sent: edit(1, #"{"v":1}"#))
+        for (sent, kept) in [(edit(1, #"{"v":1}"#), 0), (edit(1, "{}"), 1), (nil, 0)] as [(Edit?, Int64)] {
+          entry.sent = sent
+          try await store.write(.app) { [entry] transaction throws(SyncError) in
+            try transaction.queue([entry])
+          }
+          #expect(
+            try await store.number("SELECT count(*) FROM outbox WHERE sent_payload IS NOT NULL") == kept)
+        }
+      }
+    }
+
+    @Test func areListedByTheirIndexes() async throws {
+      try await withStore { store, directory in
+        let reader = try Connection(
+          uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
+        let statements = [
+          (OutboxRows.ofRecord, "outbox.record"), (OutboxRows.ofType, "outbox.stamp"),
+          (OutboxRows.firstOfType, "outbox.stamp"), (OutboxRows.count, "COVERING INDEX outbox."),
+          (OutboxRows.remove, "outbox.record"), (ConflictRows.all, "PRIMARY KEY"),
+          (ConflictRows.ofType, "conflicts.type"), (ConflictRows.remove, "conflicts.settled_at"),
+        ]
+        for (sql, index) in statements {
+          var steps: [String] = []
+          try reader.forEachRow("EXPLAIN QUERY PLAN " + sql) { steps.append($0.text(3)) }
+          #expect(steps.count == 1 && steps[0].contains(index), "\(sql): \(steps)")
+        }
+      }
+    }
+
+    @Test func comeToAFileThatIsOlderThanTheirTables() async throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.file("store.db")
+      let old = try await SQLiteStore.open(path: path, migrations: Array(Migration.all.prefix(1)))
+      try await old.register(try EntityGraph(games))
+      let record = try copy(games, "g")
+      try await old.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
+      await old.close()
+
+      let store = try await SQLiteStore.open(path: path)
+      let entry = OutboxEntry(id: record.id, edit: edit(1), base: .none)
+      try await store.write(.app) { transaction throws(SyncError) in try transaction.queue([entry]) }
+      let (records, entries) = try await store.read { snapshot throws(SyncError) in
+        (try snapshot.records(Query("games")), try snapshot.outbox("games", after: nil, limit: 9))
+      }
+      #expect(records == [record])
+      #expect(entries == [entry])
+      await store.close()
+    }
+
+    @Test func thatMakeNoSenseAreToldOf() async throws {
+      try await withStore { store, _ in
+        let entry = OutboxEntry(id: RecordID(type: "games", key: "g"), edit: edit(1), base: .none)
+        for column in ["base", "sent", "state"] {
+          try await store.write(.app) { transaction throws(SyncError) in try transaction.queue([entry]) }
+          try await store.execute("UPDATE outbox SET \(column) = 'nonsense'")
+          let error = await #expect(throws: SyncError.self) {
+            try await store.read { snapshot throws(SyncError) in try snapshot.outbox(for: [entry.id]) }
+          }
+          #expect(error?.code == .storeUnreadable)
+        }
+      }
+    }
+  }
+#endif

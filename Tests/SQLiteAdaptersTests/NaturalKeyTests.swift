@@ -1,0 +1,115 @@
+#if SQLite
+  import Foundation
+  import SyncModels
+  import SyncPorts
+  import Testing
+
+  @testable import SQLiteAdapters
+
+  @Suite("Natural keys in SQLite", .timeLimit(.minutes(10)))
+  struct NaturalKeyTests {
+    private let plain = Entity("meters")
+    private let keyed = Entity(
+      "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), indexes: ["v"])
+
+    private func fill(_ store: SQLiteStore, _ entity: Entity, count: Int) async throws {
+      let records = try (0..<count).map { number in
+        try copy(entity, "m\(number)", "{\"mac\":\"A:\(number / 2)\",\"v\":1}")
+      }
+      try await store.write(.app) { transaction throws(SyncError) in try transaction.put(records) }
+    }
+
+    private func duplicates(_ store: SQLiteStore, limit: Int = 5000) async throws -> [[String]] {
+      try await store.read { snapshot throws(SyncError) in
+        try snapshot.duplicates("meters", after: nil, limit: limit).map { $0.records.map(\.key) }
+      }
+    }
+
+    @Test(arguments: [0, 1, 499, 500, 501, 1234])
+    func areFilledInWhateverTheNumberOfRows(_ count: Int) async throws {
+      try await withStore { store, _ in
+        try await store.register(try EntityGraph(plain))
+        try await fill(store, plain, count: count)
+        try await store.register(try EntityGraph(keyed))
+        #expect(try await store.number("SELECT count(*) FROM fields WHERE filled_through IS NOT NULL") == 0)
+        #expect(
+          try await store.number("SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL") == Int64(count))
+        #expect(try await duplicates(store).count == count / 2)
+      }
+    }
+
+    @Test func areFilledInWhenTheFileIsOlderThanTheirColumns() async throws {
+      let directory = try TemporaryDirectory()
+      let path = directory.file("store.db")
+      let old = try await SQLiteStore.open(path: path, migrations: Array(Migration.all.prefix(1)))
+      let fields = Entity("meters", indexes: ["mac", "v"])
+      try await old.register(try EntityGraph(fields))
+      try await fill(old, fields, count: 7)
+      // Such a file has the declaration already, as it was written then.
+      let declaration = """
+        {"type":"meters","schemaVersion":1,"references":[],"naturalKey":{"fields":["mac"],"normalization":"alphanumeric"},\
+        "indexes":["v"],"visibility":"perPage","fields":["mac","v"]}
+        """
+      try await old.execute("UPDATE entities SET declaration = '\(declaration)'")
+      try await old.execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
+      await old.close()
+
+      let store = try await SQLiteStore.open(path: path)
+      #expect(
+        try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]],
+        "Before the app has registered it, payloads tell.")
+      try await store.register(try EntityGraph(keyed))
+      #expect(try await store.number("SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL") == 7)
+      #expect(try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]])
+      let catalog = try await store.number("SELECT value FROM meta WHERE key = 'catalog'")
+      try await store.register(try EntityGraph(keyed))
+      #expect(
+        try await store.number("SELECT value FROM meta WHERE key = 'catalog'") == catalog,
+        "Registering again changes nothing.")
+      await store.close()
+    }
+
+    @Test func areFoundInTheIndexAlone() async throws {
+      try await withStore { store, directory in
+        try await store.register(try EntityGraph(keyed))
+        try await fill(store, keyed, count: 3)
+        let reader = try Connection(
+          uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
+        for sql in [
+          NaturalKeyRows.records(in: "rows_meters", by: "f2"),
+          NaturalKeyRows.duplicates(in: "rows_meters", by: "f2"),
+        ] {
+          var steps: [String] = []
+          try reader.forEachRow("EXPLAIN QUERY PLAN " + sql) { steps.append($0.text(3)) }
+          let tables = steps.filter { $0.contains("rows_meters") }
+          #expect(!tables.isEmpty)
+          #expect(tables.allSatisfy { $0.contains("USING COVERING INDEX rows_meters.f2") }, "\(steps)")
+          #expect(!steps.contains { $0.contains("USE TEMP B-TREE") }, "\(steps)")
+        }
+      }
+    }
+
+    @Test func ofEachProcessAreItsOwn() async throws {
+      try await withStore { old, directory in
+        try await old.register(try EntityGraph(Entity("meters", naturalKey: NaturalKey("mac"))))
+        let new = try await SQLiteStore.open(path: directory.file("store.db"))
+        try await new.register(try EntityGraph(keyed))
+        // The old process goes on writing records, and comparing keys, as it declared them.
+        let entity = Entity("meters", naturalKey: NaturalKey("mac"))
+        let records = [
+          try copy(entity, "a", #"{"mac":"AA"}"#), try copy(entity, "b", #"{"mac":"a:a"}"#),
+          try copy(entity, "c", #"{"mac":"AA"}"#),
+        ]
+        try await old.write(.app) { transaction throws(SyncError) in try transaction.put(records) }
+        #expect(try await duplicates(new) == [["a", "b", "c"]])
+        #expect(try await duplicates(old) == [["a", "c"]])
+        let found = try await old.read { snapshot throws(SyncError) in
+          try snapshot.records(
+            ofType: "meters", withNaturalKeys: records.compactMap { entity.naturalKey(of: $0) })
+        }
+        #expect(found.map { $0.map(\.key) } == [["a", "c"], ["b"], ["a", "c"]])
+        await new.close()
+      }
+    }
+  }
+#endif
