@@ -35,7 +35,7 @@ struct PushingTests {
   @Test func anAnswerThatIsLostLeavesItsEffectsBehindAndHasNoOthers() async throws {
     let remote = remote()
     let lost = SyncError(.remoteUnavailable, during: "testing")
-    remote.behave(.loseAnswer(afterApplying: 1, lost))
+    remote.behave(.loseAnswer(afterApplying: 1, lost), onNextPushes: 1)
     let changes = [change("a"), change("b")]
     await #expect(throws: SyncError.self) { try await remote.push(changes, entities: graph) }
     #expect(remote.records(of: "meters").map(\.key) == ["a"])
@@ -49,7 +49,7 @@ struct PushingTests {
 
   @Test func aFailureBeforeTheEffectHasNone() async throws {
     let remote = remote()
-    remote.behave(.fail(SyncError(.remoteUnavailable, during: "testing")))
+    remote.behave(.fail(SyncError(.remoteUnavailable, during: "testing")), onNextPushes: 1)
     await #expect(throws: SyncError.self) { try await remote.push([change("a")], entities: graph) }
     #expect(remote.pushEffects.isEmpty)
     #expect(remote.pushCounters.requests == 1)
@@ -133,7 +133,7 @@ struct PushingTests {
 
   @Test func aPushThatHangsAfterItsEffectIsAnsweredWhenItIsReleased() async throws {
     let remote = remote()
-    remote.behave(.hangAfterEffect)
+    remote.behave(.hangAfterEffect, onNextPushes: 1)
     async let outcomes = remote.push([change("a")], entities: graph)
     await remote.waitUntilRequestHangs()
     #expect(remote.pushEffects.count == 1)
