@@ -1,0 +1,76 @@
+import CanonicalSync
+import InMemoryAdapters
+
+/// One device: a store, a clock of its own that may be wrong, and an engine that is made anew at each start.
+final class Replica: Sendable {
+  let name: String
+  let store: any LocalStore
+  let crashing: CrashingStore
+  let clock: ManualClock
+  private let world: EntityGraph
+  private let remote: InMemoryRemote
+  private let policy: any MergePolicy
+
+  init(
+    _ name: String, store: any LocalStore, clock: ManualClock, graph: EntityGraph, remote: InMemoryRemote,
+    policy: any MergePolicy
+  ) {
+    self.name = name
+    self.store = store
+    self.clock = clock
+    self.remote = remote
+    self.policy = policy
+    world = graph
+    crashing = CrashingStore(store)
+  }
+
+  /// A process that has just started.
+  func engine(pageSize: Int) async throws(SyncError) -> SyncEngine {
+    try await SyncEngine(
+      graph: world, store: crashing, source: remote, sink: remote, clock: clock,
+      options: SyncOptions(
+        pageSize: pageSize, pagesAhead: 0, typesAtOnce: 1, retry: RetryPolicy(attempts: 1)),
+      edits: EditOptions(policy: policy), random: { 0 })
+  }
+
+  /// Edits a record as its app would, if the edit can stand.
+  ///
+  /// - Returns: The edit's stamp; `nil` if nothing of it waits to be pushed.
+  func edit(
+    _ id: RecordID, _ change: @Sendable (inout EditBatch) throws(SyncError) -> Void
+  ) async throws(SyncError) -> EditStamp? {
+    let edits = LocalEdits(store: crashing, graph: world, clock: clock)
+    try await edits.perform(change)
+    return try await pending(id)?.edit.stamp
+  }
+
+  func pending(_ id: RecordID) async throws(SyncError) -> OutboxEntry? {
+    try await store.read { (snapshot) throws(SyncError) in try snapshot.outbox(for: [id]) }.first
+  }
+
+  /// The payloads of a type's live records, by key.
+  func records(_ type: RecordType) async throws(SyncError) -> [String: String] {
+    let records = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(Query(type)) }
+    return Dictionary(uniqueKeysWithValues: records.map { ($0.id.key, $0.payload.text) })
+  }
+
+  /// How many edits wait, whatever the reason.
+  func pendingCount() async throws(SyncError) -> Int {
+    let types = world.entities.map(\.type)
+    return try await store.read { (snapshot) throws(SyncError) in
+      var count = 0
+      for type in types { count += try snapshot.outboxCount(type) }
+      return count
+    }
+  }
+
+  func conflicts() async throws(SyncError) -> [Conflict] {
+    try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.conflicts(nil, before: nil, limit: .max)
+    }
+  }
+}
+
+extension Payload {
+  var text: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,73 @@
+import CanonicalSync
+import Foundation
+import InMemoryAdapters
+import Testing
+
+@Suite("Three devices and a remote", .timeLimit(.minutes(20)))
+struct ReplicaTests {
+  /// How many worlds are tried; `CANONICALSYNC_SEED` plays a single one again.
+  static let seeds: [UInt64] = {
+    let environment = ProcessInfo.processInfo.environment
+    if let seed = environment["CANONICALSYNC_SEED"].flatMap({ UInt64($0) }) { return [seed] }
+    if environment["CANONICALSYNC_SOAK"] != nil { return Array(0..<5000) }
+    return environment["CANONICALSYNC_BRIEF"] != nil ? Array(0..<40) : Array(0..<300)
+  }()
+
+  static let chunks = stride(from: 0, to: seeds.count, by: 20).map {
+    Array(seeds[$0..<min($0 + 20, seeds.count)])
+  }
+
+  @Test(arguments: chunks)
+  func comeToTheSameRecordsWithoutLosingAnEdit(_ seeds: [UInt64]) async throws {
+    for seed in seeds {
+      let replay = "CANONICALSYNC_SEED=\(seed) swift test --filter ReplicaTests plays it again"
+      var world = try await ReplicaWorld(seed: seed)
+      defer { world.close() }
+      for _ in 0..<world.number(in: 10...60) { try await world.step() }
+      #expect(try await world.comeToRest(), "\(replay)")
+      for type in world.graph.entities.map(\.type) {
+        let remote = Dictionary(
+          uniqueKeysWithValues: world.remote.records(of: type).map { ($0.key, $0.payload.text) })
+        for replica in world.replicas {
+          let records = try await replica.records(type)
+          #expect(records == remote, "Device \(replica.name), \(type); \(replay)")
+        }
+      }
+      for replica in world.replicas {
+        #expect(try await replica.pendingCount() == 0, "Device \(replica.name); \(replay)")
+      }
+      checkEffects(of: world.remote, replay)
+      try await checkThatNothingWasLost(in: world, replay)
+    }
+  }
+
+  /// Whatever was sent again, or by whom: one base is built on once, and one name has one effect.
+  private func checkEffects(of remote: InMemoryRemote, _ replay: String) {
+    struct Place: Hashable {
+      var id: RecordID
+      var base: Version
+    }
+    var places: Set<Place> = []
+    var names: Set<IdempotencyKey> = []
+    for effect in remote.pushEffects {
+      if let base = effect.base {
+        #expect(places.insert(Place(id: effect.id, base: base)).inserted, "\(effect.id); \(replay)")
+      }
+      #expect(names.insert(IdempotencyKey("\(effect.id) \(effect.key)")).inserted, "\(effect.id); \(replay)")
+    }
+  }
+
+  /// The last edit of each device is at the remote, or in the log of conflicts.
+  private func checkThatNothingWasLost(in world: ReplicaWorld, _ replay: String) async throws {
+    let applied = world.remote.pushEffects
+    for replica in world.replicas {
+      let conflicts = try await replica.conflicts()
+      for (made, stamp) in world.last where made.replica == replica.name {
+        let isApplied = applied.contains { $0.id == made.id && $0.stamp == stamp }
+        let isLogged = conflicts.contains { $0.id == made.id && $0.local.stamp == stamp }
+        let isGone = world.remote.records(of: made.id.type).allSatisfy { $0.key != made.id.key }
+        #expect(isApplied || isLogged || isGone, "\(made.id) of device \(made.replica); \(replay)")
+      }
+    }
+  }
+}
