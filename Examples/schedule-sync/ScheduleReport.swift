@@ -132,6 +132,7 @@ struct ScheduleReport {
             return (entity.type.rawValue, .object(Self.counts(entity.counts) + [("live", live)]))
           })
       ))
+    members.append(("pushed", .object(Self.counts(result.pushed))))
     members.append(
       (
         "failures",
@@ -141,6 +142,11 @@ struct ScheduleReport {
     members.append(
       ("refusedSweeps", .array(result.refusedSweeps.map { .string($0.type.rawValue) })))
     return .object(members)
+  }
+
+  private static func counts(_ counts: PushCounts) -> [(key: String, value: JSON)] {
+    PushCounts.names.map { (key: $0.name, value: .integer(counts[keyPath: $0.path])) }
+      + [("isRemoteFull", .bool(counts.isRemoteFull))]
   }
 
   private static func counts(_ counts: SyncCounts) -> [(key: String, value: JSON)] {

@@ -92,5 +92,7 @@ extension LogEntry {
     return [("seconds", seconds)]
       + SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
       .map { (key: $0.name, value: .integer(total[keyPath: $0.path])) }
+      + PushCounts.names.filter { result.pushed[keyPath: $0.path] != 0 }
+      .map { (key: "push-\($0.name)", value: .integer(result.pushed[keyPath: $0.path])) }
   }
 }

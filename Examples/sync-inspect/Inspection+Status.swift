@@ -35,7 +35,7 @@ extension Inspection {
   private static func table(_ reports: [TypeReport], _ tokens: [RecordType: SyncToken]) -> TextTable {
     let headings =
       ["type", "live", "token", "age", "last success", "last attempt", "last error", "failures"]
-      + kinds.map(\.rawValue) + ["pass", "sweep"]
+      + kinds.map(\.rawValue) + ["edits", "refused", "pass", "sweep"]
     let rows = reports.map { report -> [TextTable.Cell] in
       [
         .text(report.type.rawValue), .number(report.live), .text(tokens[report.type].map(shortened) ?? "-"),
@@ -43,7 +43,7 @@ extension Inspection {
         .text(report.status.lastAttempt?.spelled ?? "never"), .text(report.status.lastError?.code ?? "-"),
         .number(report.status.consecutiveFailures),
       ] + kinds.map { .number(report.setAside[$0] ?? 0) } + [
-        .text(report.inFlight.map(progress) ?? "-"),
+        .number(report.pending), .number(report.refused), .text(report.inFlight.map(progress) ?? "-"),
         .text(report.sweep.map { $0.refusal == nil ? "due" : "refused" } ?? "-"),
       ]
     }
@@ -88,6 +88,9 @@ extension Inspection {
     ]
     let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.setAside[$0] ?? 0)) }
     return .object(
-      members + counts + [("pass", pass), ("sweepPending", .bool(report.sweep != nil))])
+      members + counts + [
+        ("pending", .integer(report.pending)), ("refused", .integer(report.refused)), ("pass", pass),
+        ("sweepPending", .bool(report.sweep != nil)),
+      ])
   }
 }

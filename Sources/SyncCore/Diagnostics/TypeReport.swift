@@ -17,10 +17,16 @@ public struct TypeReport: Sendable {
   public var sweep: Checkpoint.Sweep?
   /// How many entries of each kind are set aside.
   public var setAside: [SetAside.Kind: Int]
+  /// How many local edits are in the outbox, refused ones included.
+  public var pending: Int
+  /// How many of them the remote refused for good.
+  public var refused: Int
   /// When the remote may be asked again, where it named a time.
   public var nextRetry: Timestamp? { status.lastError?.retryAt }
 
   /// Reads how some types stand, from one snapshot.
+  ///
+  /// - Complexity: O(*p*) in the pending edits, beside what the store's counts cost.
   public static func load(
     _ entities: [Entity], from store: any LocalStore, at now: Timestamp
   ) async throws(SyncError) -> [TypeReport] {
@@ -34,9 +40,24 @@ public struct TypeReport: Sendable {
             live: try snapshot.count(Query(entity.type)),
             tokenAge: checkpoint?.committedAt.map { now.duration(since: $0) },
             inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
-            setAside: try snapshot.setAsideCounts(entity.type)))
+            setAside: try snapshot.setAsideCounts(entity.type),
+            pending: try snapshot.outboxCount(entity.type),
+            refused: try refusedCount(entity.type, in: snapshot)))
       }
       return reports
+    }
+  }
+
+  private static func refusedCount(
+    _ type: RecordType, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Int {
+    guard try snapshot.outboxCount(type) > 0 else { return 0 }
+    var (refused, last) = (0, EditStamp?.none)
+    while true {
+      let entries = try snapshot.outbox(type, after: last, limit: MergeContext.portion)
+      guard let end = entries.last else { return refused }
+      last = end.edit.stamp
+      for case .refused in entries.map(\.state) { refused += 1 }
     }
   }
 }

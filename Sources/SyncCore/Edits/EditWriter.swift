@@ -178,7 +178,7 @@ struct EditWriter {
 
 extension OutboxEntry {
   /// Whether nothing is left to tell the remote: the record is as the remote knows it, or was never known to it and is gone again.
-  fileprivate var isMoot: Bool {
+  var isMoot: Bool {
     guard sent == nil else { return false }
     switch (base, edit.content) {
     case (.none, .deletion), (.deleted, .deletion): return true

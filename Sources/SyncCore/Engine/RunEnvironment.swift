@@ -6,6 +6,8 @@ struct RunEnvironment: Sendable {
   var graph: EntityGraph
   var store: any LocalStore
   var source: any RemoteRecordSource
+  /// Where local edits go; without one they stay.
+  var sink: (any RemoteRecordSink)?
   var options: SyncOptions
   var edits: EditOptions
   var clock: any Clock<Duration>

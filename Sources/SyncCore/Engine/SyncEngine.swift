@@ -1,14 +1,14 @@
 public import SyncModels
 public import SyncPorts
 
-/// Keeps a store in step with a remote.
+/// Keeps a store in step with a remote, and the remote with the app's edits.
 ///
 /// ```swift
 /// let engine = try await SyncEngine(graph: graph, store: store, source: source)
 /// let result = try await engine.sync()
 /// ```
 ///
-/// A sync pulls each type, page by page, after the types that it refers to, and merges every page in one transaction with the
+/// A sync pushes the edits that wait in the outbox, if there is a sink for them; then it pulls each type, page by page, after the types that it refers to, and merges every page in one transaction with the
 /// checkpoint that the next one goes on from. It can be stopped, or die, at any moment, and the next sync goes on there. The engine starts no
 /// task that outlives a call, and may be shared among tasks.
 public final class SyncEngine: Sendable {
@@ -21,33 +21,52 @@ public final class SyncEngine: Sendable {
   /// Sets up syncing, and makes the store fit for the graph.
   ///
   /// - Parameters:
+  ///   - sink: Where local edits go; without one they stay in the outbox.
   ///   - clock: Waits, measures and stamps; the machine's by default.
   ///   - edits: How local edits are settled that meet another one.
   ///   - connectivity: Who knows whether the network is there; without one, requests are made and tried again.
   ///   - observers: Who is told what happens, besides ``events()``.
   ///   - random: Draws the jitter of pauses; the system's random numbers by default.
-  /// - Throws: `invalidConfiguration` for options that make no sense, or are not safe with the source; what ``LocalStore/register(_:)``
+  /// - Throws: `invalidConfiguration` for options that make no sense, or are not safe with the source, and for a sink that is another remote's; what ``LocalStore/register(_:)``
   ///   throws.
   public init(
     graph: EntityGraph, store: any LocalStore, source: any RemoteRecordSource,
+    sink: (any RemoteRecordSink)? = nil,
     clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
     edits: EditOptions = EditOptions(),
     connectivity: (any ConnectivityMonitor)? = nil, observers: [any SyncObserver] = [],
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) async throws(SyncError) {
     try options.check(against: source.capabilities)
+    try Self.check(sink, against: source)
     try await store.register(graph)
     let hub = EventHub(observers: observers)
     self.graph = graph
     self.hub = hub
     self.environment = RunEnvironment(
-      graph: graph, store: store, source: source, options: options, edits: edits, clock: clock,
+      graph: graph, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       connectivity: connectivity,
       priorities: PriorityBoard(), random: random, emit: { hub.emit($0) })
   }
 
-  /// Pulls what changed at the remote since the last sync, or everything at the first.
+  private static func check(
+    _ sink: (any RemoteRecordSink)?, against source: any RemoteRecordSource
+  ) throws(SyncError) {
+    guard let sink else { return }
+    let flaw: String? =
+      if sink.identity != source.identity {
+        "Edits would go to \(sink.identity), and be read back from \(source.identity)."
+      } else if source.capabilities.versions == .perScan {
+        "The source numbers its records by the scan, so what a push leads to could not be told from what a scan lists."
+      } else {
+        nil
+      }
+    if let flaw { throw SyncError(.invalidConfiguration, during: "setting up the sync", flaw) }
+  }
+
+  /// Pushes the edits that wait, then pulls what changed at the remote since the last sync, or everything at the first.
   ///
+  /// What the remote has no room for, refuses or puts off stays in the outbox, and keeps nothing else from going on: ``SyncResult/pushed`` tells.
   /// Being stopped is not a failure: the result says `wasCancelled` and holds what was done. A type whose own pass fails is listed in
   /// ``SyncResult/failures`` while the other types go on.
   ///
@@ -73,6 +92,16 @@ public final class SyncEngine: Sendable {
         throw error
       }
     }
+  }
+
+  /// Pushes the edits that wait, and pulls nothing.
+  ///
+  /// - Parameter types: The types whose edits are sent; none for all.
+  /// - Throws: As ``sync(_:token:)``; `invalidConfiguration` without a sink.
+  public func push(
+    _ types: RecordType..., token: (any CancellationToken)? = nil
+  ) async throws(SyncError) -> SyncResult {
+    try await sync(SyncRequest(types: types.isEmpty ? nil : types, direction: .push), token: token)
   }
 
   /// Lists types completely, whatever their tokens say, and removes what the remote no longer has.

@@ -27,6 +27,16 @@ struct SyncProgress: Sendable {
     }
   }
 
+  /// Edits were pushed.
+  mutating func note(_ counts: PushCounts) {
+    result.pushed = counts
+  }
+
+  /// Pushed edits met others.
+  mutating func noteConflicts(of type: RecordType, _ count: Int) {
+    result.entities[index(of: type)].counts.conflicts += count
+  }
+
   /// A type's own pass failed.
   mutating func noteFailure(of type: RecordType, _ error: SyncError) {
     result.failures.append((type, error))

@@ -10,19 +10,32 @@ public struct SyncRequest: Sendable {
   public var allowsMassDeletion: Bool
   /// The types that go first, the most urgent one first, each with those that it refers to; the others wait until these are through.
   public var priority: [RecordType]
+  /// Which way records go.
+  public var direction: Direction
   /// What to do while another sync is running in this process.
   public var ifBusy: Busy
 
-  /// Asks for a sync of everything that changed.
+  /// Asks for a sync of everything that changed, here and there.
   public init(
     types: [RecordType]? = nil, completely: Set<RecordType> = [], allowsMassDeletion: Bool = false,
-    priority: [RecordType] = [], ifBusy: Busy = .refuse
+    priority: [RecordType] = [], direction: Direction = .both, ifBusy: Busy = .refuse
   ) {
     self.types = types
     self.completely = completely
     self.allowsMassDeletion = allowsMassDeletion
     self.priority = priority
+    self.direction = direction
     self.ifBusy = ifBusy
+  }
+
+  /// Which way records go.
+  public enum Direction: Hashable, Sendable {
+    /// Local edits to the remote, if there is a sink for them; then what changed there to the store.
+    case both
+    /// From the remote to the store alone; local edits stay in the outbox.
+    case pull
+    /// To the remote alone.
+    case push
   }
 
   /// What a second caller gets.

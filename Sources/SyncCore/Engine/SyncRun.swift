@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// One sync from its lease to its result: what waited for an upgrade, the pulls, the sweeps.
+/// One sync from its lease to its result: what waited for an upgrade, the push, the pulls, the sweeps.
 struct SyncRun {
   let environment: RunEnvironment
   let request: SyncRequest
@@ -32,6 +32,10 @@ struct SyncRun {
       throw SyncError(
         .invalidConfiguration, during: "starting a sync", "The record type \(type) is not declared.")
     }
+    if request.direction == .push, environment.sink == nil {
+      throw SyncError(
+        .invalidConfiguration, during: "starting a sync", "There is no sink that edits could be pushed to.")
+    }
     guard let types = request.types else { return environment.graph.entities }
     return environment.graph.entities.filter { types.contains($0.type) }
   }
@@ -45,6 +49,20 @@ struct SyncRun {
       do throws(SyncError) {
         var progress = SyncProgress(order: environment.graph.entities.map(\.type))
         try await UpgradeReplay(environment: environment, lease: lease).run(entities, &progress)
+        if request.direction != .pull, let sink = environment.sink {
+          var push = PushRun(
+            sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)
+          try await push.run(entities)
+          progress = push.progress
+          if let error = push.failure {
+            await remember(entities.map { ($0.type, error) }, lease: lease)
+            return .failure(error)
+          }
+          if push.wasStopped || request.direction == .push {
+            await remember(progress.result.failures, lease: lease)
+            return .success((progress, push.wasStopped))
+          }
+        }
         let starts = try await PullStart.load(entities, request: request, environment: environment)
         var pulls = PullRun(
           entities, starts: starts, environment: environment, lease: lease, stop: stop, progress: progress)

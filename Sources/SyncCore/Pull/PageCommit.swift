@@ -23,19 +23,24 @@ extension RecordPage {
   func stamped(epoch: Int64) -> RecordPage {
     guard epoch != 0 else { return self }
     var page = self
-    page.changes = changes.map { change in
-      switch change {
-      case .upsert(var record):
-        record.version.epoch = epoch
-        return .upsert(record)
-      case .tombstone(var tombstone):
-        tombstone.version.epoch = epoch
-        return .tombstone(tombstone)
-      case .poison:
-        return change
-      }
-    }
+    page.changes = changes.map { $0.stamped(epoch: epoch) }
     return page
+  }
+}
+
+extension RecordChange {
+  /// The change with its version in one of the remote's lives.
+  func stamped(epoch: Int64) -> RecordChange {
+    switch self {
+    case .upsert(var record):
+      record.version.epoch = epoch
+      return .upsert(record)
+    case .tombstone(var tombstone):
+      tombstone.version.epoch = epoch
+      return .tombstone(tombstone)
+    case .poison:
+      return self
+    }
   }
 }
 

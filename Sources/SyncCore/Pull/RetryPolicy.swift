@@ -28,9 +28,13 @@ public struct RetryPolicy: Hashable, Sendable {
   public func pause(afterFailures failures: Int, error: SyncError, random: UInt64) -> Duration? {
     guard error.code.isRetryable, failures < attempts else { return nil }
     if let asked = error.retryAfter, asked > cap { return nil }
-    // Past 2^40 the cap has long been reached, whatever the base.
-    let ceiling = min(cap, base * (1 << min(failures - 1, 40)))
     let fraction = Double(random >> 11) * 0x1p-53
-    return max(ceiling * fraction, error.retryAfter ?? .zero)
+    return max(ceiling(afterFailures: failures) * fraction, error.retryAfter ?? .zero)
+  }
+
+  /// The longest pause after so many failures, 1 or more, where nobody asked for another.
+  func ceiling(afterFailures failures: Int) -> Duration {
+    // Past 2^40 the cap has long been reached, whatever the base.
+    min(cap, base * (1 << min(max(0, failures - 1), 40)))
   }
 }

@@ -2,6 +2,8 @@
 public struct SyncResult: Sendable {
   /// The counts of each type that was reached, in the order in which types are synced.
   public var entities: [(type: RecordType, counts: SyncCounts)]
+  /// What became of the local edits.
+  public var pushed: PushCounts
   /// Types whose own pass failed while the others went on; what they had committed stays.
   public var failures: [(type: RecordType, error: SyncError)]
   /// Sweeps that were not carried out, and why.
@@ -13,12 +15,13 @@ public struct SyncResult: Sendable {
 
   /// Describes what a sync did.
   public init(
-    entities: [(type: RecordType, counts: SyncCounts)] = [],
+    entities: [(type: RecordType, counts: SyncCounts)] = [], pushed: PushCounts = PushCounts(),
     failures: [(type: RecordType, error: SyncError)] = [],
     refusedSweeps: [(type: RecordType, refusal: Checkpoint.Refusal)] = [], duration: Duration = .zero,
     wasCancelled: Bool = false
   ) {
     self.entities = entities
+    self.pushed = pushed
     self.failures = failures
     self.refusedSweeps = refusedSweeps
     self.duration = duration
@@ -32,7 +35,7 @@ public struct SyncResult: Sendable {
 
   /// Whether nothing changed, nothing failed and nobody cancelled: there was nothing to do.
   public var isEmpty: Bool {
-    !wasCancelled && failures.isEmpty && total.isEmpty
+    !wasCancelled && failures.isEmpty && total.isEmpty && pushed.requests == 0
   }
 
   /// The counts of one type; all zero if the sync did not reach it.

@@ -1,0 +1,269 @@
+import SyncModels
+
+/// Decides each step of a push, and performs none of them.
+///
+/// It is told what happened and answers what to do next. One thing is under way at a time, and no more than a portion of the outbox is in its hands: first what
+/// makes or changes records, type by type and targets first, then deletions the other way round. A batch is prepared in the store before
+/// it is sent, and what is sent is settled in the store before the next.
+struct PushMachine {
+  /// What is to be done.
+  enum Action: Hashable {
+    case askLimits
+    case load(PushPortion)
+    case prepare([RecordID])
+    case send([OutgoingChange])
+    case settle([PushAnswer])
+    case wait(Duration)
+    case makeRoom
+    case finish
+    case fail(SyncError.Code)
+  }
+
+  /// What a machine has to know besides the outbox.
+  struct Settings {
+    /// How many entries are read at once.
+    var portion = 400
+    var retry = RetryPolicy()
+    /// How often one edit may meet another one before it is left for the next sync.
+    var rounds = 5
+  }
+
+  /// Why the push ended, if it failed.
+  private(set) var failure: SyncError?
+  /// Types that the remote would take no edits of, and why.
+  private(set) var typeFailures: [(type: RecordType, error: SyncError)] = []
+  /// Whether the remote had no room left.
+  private(set) var isRemoteFull = false
+
+  private struct Leg {
+    var type: RecordType
+    var stage: PushPortion.Stage
+    /// How many entries to look at: as many as there were at the start, so that an app that edits all the time cannot keep a push busy for ever.
+    var count: Int
+  }
+  private let settings: Settings
+  private var legs: ArraySlice<Leg>
+  private var limits = SinkLimits()
+  private var cursor: EditStamp?
+  private var looked = 0
+  private var isLoaded = false
+
+  private var queue: [PushCandidate] = []
+  /// Records that others in the queue wait for, and that are not at the remote yet.
+  private var absent: Set<RecordID> = []
+  /// What is prepared and not settled; the first batch is the one that is being sent.
+  private var batches: [[OutboxEntry]] = []
+  private var failures = 0
+  private var conflicts: [RecordID: Int] = [:]
+  /// Edits that met others too often.
+  private var leftAlone: Set<RecordID> = []
+  private var starved: [PushCandidate] = []
+  private var hasAskedForRoom = false
+
+  /// Plans a push.
+  ///
+  /// - Parameter pending: The types that have edits, targets of references first, with how many they have.
+  init(_ pending: [(type: RecordType, count: Int)], settings: Settings = Settings()) {
+    self.settings = settings
+    let upserts = pending.map { Leg(type: $0.type, stage: .upserts, count: $0.count) }
+    let deletions = pending.reversed().map { Leg(type: $0.type, stage: .deletions, count: $0.count) }
+    legs = (upserts + deletions)[...]
+  }
+
+  /// The type under way.
+  var type: RecordType? { legs.first?.type }
+
+  /// How many attempts at the current request have failed.
+  var failedAttempts: Int { failures }
+
+  /// The first step.
+  mutating func start() -> Action {
+    legs.isEmpty ? .finish : .askLimits
+  }
+
+  /// The sink said how much it takes at once.
+  mutating func limitsTold(_ limits: SinkLimits) -> Action {
+    self.limits = SinkLimits(
+      maximumRecords: max(1, limits.maximumRecords), maximumBytes: max(1, limits.maximumBytes))
+    failures = 0
+    return next()
+  }
+
+  /// A portion was read.
+  mutating func loaded(_ portion: LoadedPortion) -> Action {
+    looked += portion.count
+    cursor = portion.last
+    isLoaded = portion.count < settings.portion || looked >= (legs.first?.count ?? 0)
+    queue = portion.candidates.filter { !leftAlone.contains($0.entry.id) }
+    absent = Set(queue.flatMap(\.waitsFor))
+    conflicts = [:]
+    return next()
+  }
+
+  /// A batch is prepared in the store: these entries, as they are to be sent.
+  mutating func prepared(_ entries: [OutboxEntry]) -> Action {
+    if !entries.isEmpty { batches.append(entries) }
+    return next()
+  }
+
+  /// The sink answered.
+  ///
+  /// - Parameter random: 64 random bits, in case it has to be asked again.
+  mutating func answered(_ outcomes: [PushOutcome], random: UInt64) -> Action {
+    guard let batch = batches.first else { return next() }
+    guard outcomes.count == batch.count, zip(batch, outcomes).allSatisfy({ $1.isAbout($0.id) }) else {
+      let error = SyncError(
+        .invalidResponse, during: "pushing edits of \(type?.rawValue ?? "no type")",
+        "The remote answered \(outcomes.count) outcomes to \(batch.count) changes, or some of other records.")
+      return failed(error, random: random)
+    }
+    failures = 0
+    return .settle(zip(batch, outcomes).map { PushAnswer(entry: $0, outcome: $1) })
+  }
+
+  /// A request failed, and nothing is known of what it did.
+  ///
+  /// - Parameter random: 64 random bits.
+  mutating func failed(_ error: SyncError, random: UInt64) -> Action {
+    if let batch = batches.first, error.code == .batchTooLarge { return split(batch, error) }
+    if let batch = batches.first, error.code == .quotaExceeded {
+      failures = 0
+      return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
+    }
+    failures += 1
+    if let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) {
+      return .wait(pause)
+    }
+    guard let type, error.endsOneTypeAlone else {
+      failure = error
+      return .fail(error.code)
+    }
+    typeFailures.append((type, error))
+    // A sink that does not even say how much it takes will have no type's edits.
+    legs = batches.isEmpty ? [] : ArraySlice(legs.filter { $0.type != type })
+    beginLeg()
+    return next()
+  }
+
+  /// The pause is over.
+  mutating func waited() -> Action {
+    batches.isEmpty ? .askLimits : next()
+  }
+
+  /// What the sink answered is in the store; the fates are in the order of the answers.
+  mutating func settled(_ fates: [PushFate]) -> Action {
+    guard !batches.isEmpty else { return next() }
+    let batch = batches.removeFirst()
+    var again: [PushCandidate] = []
+    for (entry, fate) in zip(batch, fates) {
+      switch fate {
+      case .accepted, .lost: absent.remove(entry.id)
+      case .stands(let entry):
+        if entry.base.record != nil { absent.remove(entry.id) }
+        conflicts[entry.id, default: 0] += 1
+        if conflicts[entry.id, default: 0] >= settings.rounds {
+          leftAlone.insert(entry.id)
+        } else if legs.first?.stage == .deletions || entry.edit.content != .deletion {
+          again.append(PushCandidate(entry: entry))
+        }
+      case .full: starved.append(PushCandidate(entry: entry))
+      case .left, .refused, .postponed: break
+      }
+    }
+    queue = again + queue
+    return next()
+  }
+
+  /// Whether somebody made room at the remote.
+  mutating func roomMade(_ wasMade: Bool) -> Action {
+    if wasMade {
+      queue = starved + queue
+      starved = []
+    }
+    return next()
+  }
+
+  // MARK: What is next
+
+  private mutating func next() -> Action {
+    if !starved.isEmpty {
+      guard hasAskedForRoom else {
+        hasAskedForRoom = true
+        return .makeRoom
+      }
+      noteFull()
+    }
+    if let batch = batches.first { return .send(batch.map(\.outgoing)) }
+    let ids = pick()
+    if !ids.isEmpty { return .prepare(ids) }
+    if isLoaded {
+      legs = legs.dropFirst()
+      beginLeg()
+    }
+    guard let leg = legs.first else { return .finish }
+    return .load(PushPortion(type: leg.type, stage: leg.stage, after: cursor, limit: settings.portion))
+  }
+
+  /// Begins the leg that is the first now.
+  private mutating func beginLeg() {
+    (cursor, looked, isLoaded) = (nil, 0, false)
+    (queue, batches, failures) = ([], [], 0)
+  }
+
+  /// Sends nothing more that takes room; deletions make some.
+  private mutating func noteFull() {
+    isRemoteFull = true
+    starved = []
+    guard legs.first?.stage == .upserts else { return }
+    legs = ArraySlice(legs.filter { $0.stage == .deletions })
+    beginLeg()
+  }
+
+  /// Takes the next batch out of the queue: as much as the sink takes, in its order, without what waits for others.
+  private mutating func pick() -> [RecordID] {
+    var ids: [RecordID] = []
+    var (bytes, isClosed) = (0, false)
+    var rest: [PushCandidate] = []
+    for candidate in queue {
+      let size = candidate.entry.next.content.payload?.bytes.count ?? 0
+      let waits = !absent.isDisjoint(with: candidate.waitsFor)
+      let (sum, overflow) = bytes.addingReportingOverflow(size)
+      if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
+        isClosed = true
+      }
+      if waits || isClosed {
+        rest.append(candidate)
+      } else {
+        ids.append(candidate.entry.id)
+        bytes = sum
+      }
+    }
+    // What waits for a record that the remote does not get in this push waits for the next one.
+    queue = ids.isEmpty ? [] : rest
+    return ids
+  }
+
+  private mutating func split(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
+    failures = 0
+    guard batch.count > 1 else {
+      let reason = error.message.isEmpty ? "It is larger than the remote takes." : error.message
+      return .settle(batch.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
+    }
+    let middle = batch.count / 2
+    batches.replaceSubrange(0..<1, with: [Array(batch[..<middle]), Array(batch[middle...])])
+    return next()
+  }
+}
+
+extension PushOutcome {
+  /// Whether it can be the outcome of a record's change.
+  fileprivate func isAbout(_ id: RecordID) -> Bool {
+    switch self {
+    case .accepted(.poison): false
+    case .accepted(let change): change.id == id
+    case .conflict(.poison(let poison)?): poison.id.map { $0 == id } ?? true
+    case .conflict(let change?): change.id == id
+    case .conflict(nil), .refused, .retryLater, .quotaExceeded: true
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import SyncModels
+import SyncPorts
+
+/// A part of a type's outbox that is read at once.
+struct PushPortion: Hashable, Sendable {
+  var type: RecordType
+  var stage: Stage
+  /// The stamp of the edit after which it begins.
+  var after: EditStamp?
+  var limit: Int
+
+  /// The two halves of a push.
+  enum Stage: Hashable, Sendable {
+    /// What makes or changes records, each type after those that it refers to; and whatever was sent before, of an earlier push.
+    case upserts
+    /// What removes records, each type before those that it refers to.
+    case deletions
+  }
+}
+
+/// An edit whose turn it is.
+struct PushCandidate: Hashable, Sendable {
+  var entry: OutboxEntry
+  /// The records that it refers to and that the remote has not got, as far as the outbox knows.
+  var waitsFor: [RecordID] = []
+}
+
+/// What was read of an outbox.
+struct LoadedPortion: Hashable, Sendable {
+  /// Those whose turn it is, and the new records that they refer to within their type, in no order that matters.
+  var candidates: [PushCandidate]
+  /// How many entries were looked at, in their order.
+  var count: Int
+  /// The last one's stamp.
+  var last: EditStamp?
+}
+
+extension PushPortion {
+  /// Reads the portion.
+  ///
+  /// - Complexity: That of the portion and, for a type that refers to itself, of the new records above it.
+  func load(
+    _ entity: Entity, at now: Timestamp, from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> LoadedPortion {
+    let entries = try snapshot.outbox(type, after: after, limit: limit)
+    var loaded = LoadedPortion(candidates: [], count: entries.count, last: entries.last?.edit.stamp)
+    let due = entries.filter { $0.isDue(at: now) && belongs($0) }
+    guard stage == .upserts, entity.references.contains(where: \.isOrdered) else {
+      loaded.candidates = due.map { PushCandidate(entry: $0) }
+      return loaded
+    }
+    var seen = Set(due.map(\.id))
+    var open = due
+    while !open.isEmpty {
+      let references = open.map { $0.requiredReferences(of: entity) }
+      let new = try snapshot.outbox(for: Array(Set(references.joined()))).filter(\.isNewToTheRemote)
+      let absent = Set(new.map(\.id))
+      for (entry, references) in zip(open, references) {
+        loaded.candidates.append(
+          PushCandidate(entry: entry, waitsFor: references.filter(absent.contains)))
+      }
+      open = new.filter { $0.id.type == type && $0.isDue(at: now) && seen.insert($0.id).inserted }
+    }
+    return loaded
+  }
+
+  private func belongs(_ entry: OutboxEntry) -> Bool {
+    switch stage {
+    case .upserts: entry.sent != nil || entry.edit.content != .deletion
+    case .deletions: entry.edit.content == .deletion
+    }
+  }
+}

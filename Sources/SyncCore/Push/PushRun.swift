@@ -1,0 +1,208 @@
+import SyncModels
+import SyncPorts
+
+/// Runs one push: does what the machine asks for, one thing at a time, under the sync's lease.
+///
+/// It can be stopped between any two steps. A batch that is on the wire then is given up and stays prepared: the next push sends it
+/// again as it was.
+struct PushRun {
+  let environment: RunEnvironment
+  let sink: any RemoteRecordSink
+  let stop: StopSignal
+  let lease: Lease
+  private(set) var progress: SyncProgress
+  private(set) var wasStopped = false
+  /// What ended the push and the sync with it.
+  private(set) var failure: SyncError?
+
+  private var counts = PushCounts()
+
+  init(
+    sink: any RemoteRecordSink, environment: RunEnvironment, lease: Lease, stop: StopSignal,
+    progress: SyncProgress
+  ) {
+    self.sink = sink
+    self.environment = environment
+    self.lease = lease
+    self.stop = stop
+    self.progress = progress
+  }
+
+  /// Pushes the edits of some types, as far as that is possible.
+  ///
+  /// - Throws: The store's errors. What was settled before is in the store.
+  mutating func run(_ entities: [Entity]) async throws(SyncError) {
+    let pending = try await pending(entities)
+    var machine = PushMachine(
+      pending.map { ($0.entity.type, $0.count) },
+      settings: PushMachine.Settings(retry: environment.options.retry))
+    var action = machine.start()
+    while let next = try await perform(action, &machine) { action = next }
+    counts.isRemoteFull = machine.isRemoteFull
+    counts.pending = try await self.pending(entities).reduce(0) { $0 + $1.count }
+    for (type, error) in machine.typeFailures {
+      progress.noteFailure(of: type, error)
+      environment.emit(.entityFailed(type, error))
+    }
+    progress.note(counts)
+    if !pending.isEmpty { environment.emit(.pushFinished(counts)) }
+  }
+
+  /// Does one thing, and returns the next; `nil` at the end.
+  private mutating func perform(
+    _ action: PushMachine.Action, _ machine: inout PushMachine
+  ) async throws(SyncError) -> PushMachine.Action? {
+    if stop.isRaised {
+      wasStopped = true
+      return nil
+    }
+    switch action {
+    case .askLimits:
+      let (environment, sink) = (environment, sink)
+      switch await unlessStopped({ await environment.askLimits(of: sink) }) {
+      case .success(let limits)?: return machine.limitsTold(limits)
+      case .failure(let error)?: return failed(error, &machine)
+      case nil: return nil
+      }
+    case .load(let portion):
+      return machine.loaded(try await load(portion))
+    case .prepare(let ids):
+      let preparation = PushPreparation(ids: ids, now: environment.clock.timestamp)
+      return machine.prepared(
+        try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+          try preparation.run(in: transaction)
+        })
+    case .send(let changes):
+      counts.requests += 1
+      let (environment, sink) = (environment, sink)
+      switch await unlessStopped({ await environment.push(changes, to: sink) }) {
+      case .success(let outcomes)?: return machine.answered(outcomes, random: environment.random())
+      case .failure(let error)?: return failed(error, &machine)
+      case nil: return nil
+      }
+    case .settle(let answers):
+      return machine.settled(try await settle(answers))
+    case .wait(let pause):
+      let clock = environment.clock
+      // A wait that is cut short is asked about like any other stop.
+      guard await unlessStopped({ try? await clock.pause(for: pause) }) != nil else { return nil }
+      return machine.waited()
+    case .makeRoom:
+      guard let wasMade = await makeRoom() else { return nil }
+      return machine.roomMade(wasMade)
+    case .finish:
+      return nil
+    case .fail:
+      failure = machine.failure
+      return nil
+    }
+  }
+
+  private mutating func unlessStopped<R: Sendable>(_ work: @escaping @Sendable () async -> R) async -> R? {
+    let result = await stop.race(clock: environment.clock, work)
+    if result == nil { wasStopped = true }
+    return result
+  }
+
+  private func failed(_ error: SyncError, _ machine: inout PushMachine) -> PushMachine.Action {
+    let action = machine.failed(error, random: environment.random())
+    if case .wait(let pause) = action, let type = machine.type {
+      environment.emit(.retrying(type, attempt: machine.failedAttempts + 1, after: pause, error: error))
+    }
+    return action
+  }
+
+  private func pending(
+    _ entities: [Entity]
+  ) async throws(SyncError) -> [(entity: Entity, count: Int)] {
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      var pending: [(Entity, Int)] = []
+      for entity in entities {
+        let count = try snapshot.outboxCount(entity.type)
+        if count > 0 { pending.append((entity, count)) }
+      }
+      return pending
+    }
+  }
+
+  private func load(_ portion: PushPortion) async throws(SyncError) -> LoadedPortion {
+    guard let entity = environment.graph[portion.type] else {
+      return LoadedPortion(candidates: [], count: 0)
+    }
+    let now = environment.clock.timestamp
+    return try await environment.store.read { (snapshot) throws(SyncError) in
+      try portion.load(entity, at: now, from: snapshot)
+    }
+  }
+
+  private mutating func settle(_ answers: [PushAnswer]) async throws(SyncError) -> [PushFate] {
+    // A batch is of one type.
+    guard let type = answers.first?.entry.id.type, let entity = environment.graph[type] else { return [] }
+    let settlement = PushSettlement(
+      entity: entity, graph: environment.graph, edits: environment.edits,
+      source: environment.source.capabilities, retry: environment.options.retry, fence: lease.fence,
+      now: environment.clock.timestamp, answers: answers)
+    let outcome = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try settlement.run(in: transaction)
+    }
+    note(outcome, of: type)
+    return outcome.fates
+  }
+
+  private mutating func note(_ outcome: PushSettlement.Outcome, of type: RecordType) {
+    for fate in outcome.fates {
+      switch fate {
+      case .accepted: counts.accepted += 1
+      case .refused: counts.refused += 1
+      case .postponed: counts.postponed += 1
+      case .lost, .stands, .left, .full: break
+      }
+    }
+    counts.conflicts += outcome.tally.conflicts.count
+    // What was not fetched is no change of the pull's: of the counts, conflicts alone are the push's too.
+    var found = SyncCounts()
+    found.conflicts = outcome.tally.conflicts.count
+    if found.conflicts > 0 { progress.noteConflicts(of: type, found.conflicts) }
+    environment.emitFindings(outcome.tally)
+    for (id, reason) in outcome.refusals { environment.emit(.editRefused(id, reason: reason)) }
+    if !outcome.tally.changed.isEmpty {
+      environment.emit(
+        .pageCommitted(
+          SyncEvent.PageReport(
+            type: type, counts: found, changed: outcome.tally.changed, fetched: 0, total: nil)))
+    }
+  }
+
+  /// Tells that the remote is full, and lets the app make room; `nil` if the push was stopped meanwhile.
+  private mutating func makeRoom() async -> Bool? {
+    // How many wait is for a person to read: that they could not be counted changes nothing.
+    let pending = (try? await pending(environment.graph.entities)) ?? []
+    environment.emit(.remoteStorageFull(pending: pending.reduce(0) { $0 + $1.count }))
+    guard let makeRoom = environment.edits.makeRoom else { return false }
+    return await unlessStopped(makeRoom)
+  }
+}
+
+extension RunEnvironment {
+  /// Asks how much a sink takes, or says at once that the network is away.
+  fileprivate func askLimits(of sink: any RemoteRecordSink) async -> Result<SinkLimits, SyncError> {
+    if let offline { return .failure(offline) }
+    do throws(SyncError) {
+      return .success(try await sink.limits())
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Sends a batch, or says at once that the network is away.
+  fileprivate func push(
+    _ changes: [OutgoingChange], to sink: any RemoteRecordSink
+  ) async -> Result<[PushOutcome], SyncError> {
+    if let offline { return .failure(offline) }
+    do throws(SyncError) {
+      return .success(try await sink.push(changes, entities: graph))
+    } catch {
+      return .failure(error)
+    }
+  }
+}

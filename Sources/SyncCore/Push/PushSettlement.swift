@@ -1,0 +1,161 @@
+import SyncModels
+import SyncPorts
+
+/// One edit as it was sent, and what the remote said to it.
+struct PushAnswer: Hashable, Sendable {
+  var entry: OutboxEntry
+  var outcome: PushOutcome
+}
+
+/// What became of one edit that was sent.
+enum PushFate: Hashable, Sendable {
+  /// The remote has it.
+  case accepted
+  /// The remote's word stands; nothing is left to send.
+  case lost
+  /// It met another one, and stands on top of that.
+  case stands(OutboxEntry)
+  /// It met something that cannot be settled before the next pull.
+  case left
+  /// It stays in the outbox: refused, put off, or without room.
+  case refused, postponed, full
+}
+
+/// Writes down what the remote said to a batch, in one transaction.
+struct PushSettlement: Sendable {
+  var entity: Entity
+  var graph: EntityGraph
+  var edits: EditOptions
+  var source: SourceCapabilities
+  var retry: RetryPolicy
+  var fence: Int64
+  var now: Timestamp
+  var answers: [PushAnswer]
+
+  /// What came of the answers, each at its place.
+  struct Outcome: Sendable {
+    var fates: [PushFate] = []
+    var tally = Tally()
+    /// Edits that the remote refused for good, with its reasons.
+    var refusals: [(id: RecordID, reason: String)] = []
+  }
+
+  func run(in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
+    let before = try entries(in: transaction)
+    let checkpoint = try transaction.checkpoint(for: entity.type)
+    var outcome = Outcome()
+    var accepted: [(entry: OutboxEntry, word: Word)] = []
+    var met: [Word] = []
+    var words: [RecordID: Word] = [:]
+    var stay = Stay()
+    for answer in answers {
+      let word = answer.word(in: checkpoint?.epoch ?? 0)
+      words[answer.entry.id] = word
+      guard let entry = before[answer.entry.id] else {
+        // Without an entry, what the remote has is a copy like any other.
+        if let word { met.append(word) }
+        continue
+      }
+      switch answer.outcome {
+      case .accepted:
+        if let word { accepted.append((entry, word)) }
+      case .conflict(.poison(let poison)?):
+        let reason = "What the remote has under its id cannot be read: it \(poison.reason)."
+        stay.refuse(entry, reason: reason, at: now)
+      case .conflict:
+        if let word { met.append(word) }
+      case .refused(let reason):
+        stay.refuse(entry, reason: reason, at: now)
+      case .retryLater(let pause):
+        let pause = pause ?? retry.ceiling(afterFailures: max(1, entry.attempts))
+        stay.keep(entry, as: .postponed(until: now + pause))
+      case .quotaExceeded:
+        stay.keep(entry, as: .waiting)
+      }
+    }
+    try stay.write(in: transaction)
+    var merge = PageMerge(entity, context: context(at: checkpoint))
+    try merge.settle(accepted: accepted, met: met, in: transaction)
+    let after = try entries(in: transaction)
+    outcome.fates = answers.map { answer in
+      let id = answer.entry.id
+      return answer.fate(before: before[id], after: after[id], word: words[id])
+    }
+    outcome.tally = merge.tally
+    outcome.refusals = stay.refusals
+    return outcome
+  }
+
+  private func entries(in transaction: any StoreTransaction) throws(SyncError) -> [RecordID: OutboxEntry] {
+    var entries: [RecordID: OutboxEntry] = [:]
+    for entry in try transaction.outbox(for: answers.map(\.entry.id)) { entries[entry.id] = entry }
+    return entries
+  }
+
+  private func context(at checkpoint: Checkpoint?) -> MergeContext {
+    let listing = checkpoint?.inFlight.flatMap { $0.coverage == .everything ? $0.number : nil }
+    return MergeContext(
+      graph: graph, edits: edits, fence: fence, now: now, source: source,
+      pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
+      // What a push finds out is as good as listed: it must not be swept.
+      markPass: listing ?? checkpoint?.sweep?.pass, stages: false)
+  }
+}
+
+extension PushAnswer {
+  /// The remote's word, as one of the remote's lives that the engine counts.
+  ///
+  /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by.
+  fileprivate func word(in epoch: Int64) -> Word? {
+    switch outcome {
+    case .accepted(let change), .conflict(let change?): return Word(change.stamped(epoch: epoch))
+    case .conflict(nil):
+      guard let record = entry.base.record else { return nil }
+      return .deletion(Tombstone(id: record.id, version: record.version))
+    case .refused, .retryLater, .quotaExceeded: return nil
+    }
+  }
+
+  fileprivate func fate(before: OutboxEntry?, after: OutboxEntry?, word: Word?) -> PushFate {
+    switch outcome {
+    case .accepted: return .accepted
+    case .refused, .conflict(.poison?):
+      if case .refused? = after?.state { return .refused }
+      return .left
+    case .retryLater: return .postponed
+    case .quotaExceeded: return .full
+    case .conflict:
+      guard before != nil else { return .lost }
+      if after != before, let sent = entry.sent, word?.fulfils(sent.content) == true { return .accepted }
+      guard let after else { return .lost }
+      return after == before ? .left : .stands(after)
+    }
+  }
+}
+
+/// Entries that stay in the outbox because their edit was not applied.
+private struct Stay {
+  var queue: [OutboxEntry] = []
+  var moot: [RecordID] = []
+  var refusals: [(id: RecordID, reason: String)] = []
+
+  /// Keeps what was refused from being sent again; a newer edit of the record has its own chance.
+  mutating func refuse(_ entry: OutboxEntry, reason: String, at now: Timestamp) {
+    let isNewer = entry.sent != nil && entry.sent != entry.edit
+    if !isNewer { refusals.append((entry.id, reason)) }
+    keep(entry, as: isNewer ? .waiting : .refused(reason: reason, at: now))
+  }
+
+  mutating func keep(_ entry: OutboxEntry, as state: OutboxEntry.State) {
+    var entry = entry
+    if entry.sent != entry.edit { entry.attempts = 0 }
+    entry.sent = nil
+    entry.state = state
+    if entry.isMoot { moot.append(entry.id) } else { queue.append(entry) }
+  }
+
+  func write(in transaction: any StoreTransaction) throws(SyncError) {
+    if !queue.isEmpty { try transaction.queue(queue) }
+    if !moot.isEmpty { try transaction.dequeue(moot) }
+  }
+}
