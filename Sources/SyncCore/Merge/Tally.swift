@@ -79,8 +79,6 @@ struct Tally: Sendable {
   mutating func note(_ conflict: Conflict) {
     self[conflict.id.type].conflicts += 1
     conflicts.append(conflict)
-    // Whoever wins, the record is shown with another base, or otherwise.
-    changed.insert(conflict.id)
   }
 
   /// Notes a remote stamp that was too far ahead to be believed.

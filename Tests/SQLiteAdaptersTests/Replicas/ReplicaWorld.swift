@@ -63,6 +63,7 @@ struct ReplicaWorld {
       #endif
       stores.append(InMemoryStore(identity: "replica-\(number)", leaseClock: { clock.timestamp }))
     }
+    for store in stores { try await store.register(graph) }
     self.directory = directory
     let (graph, remote) = (graph, remote)
     replicas = zip(stores, clocks).enumerated().map { number, pair in
@@ -171,6 +172,8 @@ struct ReplicaWorld {
   mutating func comeToRest() async throws -> Bool {
     remote.behaveWell()
     remote.takePushesWell()
+    // However far back a clock was set, the leases that it wrote run out.
+    pass(.seconds(600))
     for _ in 1...8 {
       var isAtRest = true
       for replica in replicas {
