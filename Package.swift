@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
+    .library(name: "SyncSimulation", targets: ["SyncSimulation"]),
     .executable(name: "schedule-sync", targets: ["schedule-sync"]),
     .executable(name: "sync-daemon", targets: ["sync-daemon"]),
     .executable(name: "sync-inspect", targets: ["sync-inspect"]),
@@ -53,6 +54,10 @@ let package = Package(
 
     // What the ports promise, as checks that any adapter's author can run.
     .target(name: "SyncConformance", dependencies: ["SyncModels", "SyncPorts"]),
+    // Whole worlds, decided by one number each, in which everything that can happen does.
+    .target(
+      name: "SyncSimulation",
+      dependencies: ["SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
 
     // Command-line tools.
     .target(
@@ -105,6 +110,9 @@ let package = Package(
     .testTarget(
       name: "KintoTests",
       dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance"]),
+    .testTarget(
+      name: "SyncSimulationTests",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncSimulation"]),
     .testTarget(name: "ArchitectureTests"),
     // Black-box trials of the tools, on real files and real processes.
     .testTarget(

@@ -26,6 +26,7 @@ enum Rules {
     "NetworkAdapters": ports.union(system).union(["CNetlink"]),
     "SchedulingAdapters": ports.union(["Foundation"]),
     "SyncConformance": ports,
+    "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters"]),
   ]
 
   /// Module maps of what the system brings.
@@ -37,7 +38,9 @@ enum Rules {
   /// Files that may import what their target may not, and why.
   static let exceptions: [String: Set<String>] = [
     // The wall clock is the platform's.
-    "Sources/SyncPorts/Clock.swift": platform
+    "Sources/SyncPorts/Clock.swift": platform,
+    // So are threads, and a job from a foreign one has to be told from the world's own.
+    "Sources/SyncSimulation/Execution/ThreadIdentity.swift": platform,
   ]
 
   /// Nothing in the engine outlives the call that started it, sleeps by its own clock, or claims the main thread.

@@ -4,18 +4,9 @@ import Testing
 
 @Suite("An ordered map")
 struct OrderedMapTests {
-  /// Numbers that look random and are the same each time.
-  private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return (state >> 17) ^ (state << 13)
-    }
-  }
-
   @Test(arguments: [1, 2, 3] as [UInt64])
   func holdsWhatADictionaryHoldsInOrder(_ seed: UInt64) {
-    var numbers = Numbers(state: seed)
+    var numbers = SplitMix64(seed: seed)
     var map = OrderedMap<Int, Int>()
     var model: [Int: Int] = [:]
     for step in 0..<4000 {

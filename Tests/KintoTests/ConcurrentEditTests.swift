@@ -1,4 +1,5 @@
 import HTTPAdapters
+import InMemoryAdapters
 import SyncModels
 import Synchronization
 import Testing
@@ -91,7 +92,7 @@ struct ConcurrentEditTests {
   @Test(arguments: 1...5)
   func whatChangesDuringThePagesConvergesInOneMoreRun(_ seed: UInt64) async throws {
     let kinto = try await filled()
-    let random = Mutex(Generator(state: seed))
+    let random = Mutex(SplitMix64(seed: seed))
     func change() async throws {
       for _ in 0..<6 {
         let (key, value, isDeletion) = random.withLock {
@@ -130,18 +131,5 @@ private struct TurnedRound: HTTPTransport {
     guard let turned = HTTPAddress(address) else { return HTTPResponse(status: 500) }
     request.address = turned
     return try await base.send(request)
-  }
-}
-
-/// A small generator with a seed (SplitMix64).
-private struct Generator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-    return word ^ (word >> 31)
   }
 }

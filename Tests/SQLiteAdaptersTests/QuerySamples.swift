@@ -1,4 +1,5 @@
 #if SQLite
+  import InMemoryAdapters
   import SyncModels
 
   /// Awkward records and queries, and what the queries ought to answer.
@@ -21,11 +22,11 @@
       "a\u{0}", "5", "é", "e\u{301}", "\u{ffff}", "😀", true, false, .composite,
     ]
 
-    private static func pick<Element>(_ all: [Element], _ random: inout SeededGenerator) -> Element {
+    private static func pick<Element>(_ all: [Element], _ random: inout SplitMix64) -> Element {
       all[Int.random(in: all.indices, using: &random)]
     }
 
-    static func json(_ random: inout SeededGenerator) -> String {
+    static func json(_ random: inout SplitMix64) -> String {
       var members: [String] = []
       for field in fields where Int.random(in: 0..<5, using: &random) > 0 {
         members.append("\"\(field)\":\(pick(spellings, &random))")
@@ -33,7 +34,7 @@
       return "{\(members.joined(separator: ","))}"
     }
 
-    static func query(_ random: inout SeededGenerator) -> Query {
+    static func query(_ random: inout SplitMix64) -> Query {
       let order = (0..<Int.random(in: 0...2, using: &random)).map { _ in
         Query.SortField(pick(fields, &random), descending: Bool.random(using: &random))
       }
@@ -43,7 +44,7 @@
         limit: pick([nil, nil, 0, 3, 1000], &random))
     }
 
-    private static func condition(_ random: inout SeededGenerator, depth: Int) -> Condition {
+    private static func condition(_ random: inout SplitMix64, depth: Int) -> Condition {
       switch Int.random(in: 0..<(depth > 0 ? 7 : 4), using: &random) {
       case 0: return .equal(pick(fields, &random), pick(values, &random))
       case 1:
@@ -56,11 +57,11 @@
       }
     }
 
-    private static func conditions(_ random: inout SeededGenerator, depth: Int) -> [Condition] {
+    private static func conditions(_ random: inout SplitMix64, depth: Int) -> [Condition] {
       (0..<Int.random(in: 0...3, using: &random)).map { _ in condition(&random, depth: depth) }
     }
 
-    private static func bound(_ random: inout SeededGenerator) -> Condition.Bound? {
+    private static func bound(_ random: inout SplitMix64) -> Condition.Bound? {
       if Int.random(in: 0..<3, using: &random) == 0 { return nil }
       return Condition.Bound(pick(values, &random), isIncluded: Bool.random(using: &random))
     }

@@ -1,4 +1,5 @@
 #if SQLite
+  import InMemoryAdapters
   import SQLiteAdapters
   import SyncModels
   import SyncPorts
@@ -97,7 +98,7 @@
 
     @Test func answerAsAPlainEvaluationDoes() async throws {
       try await withStore { store, _ in
-        var random = SeededGenerator(seed: 20_260_401)
+        var random = SplitMix64(seed: 20_260_401)
         try await store.register(try EntityGraph(games))
         let records = try (0..<100).map { number in
           try copy(games, "\(number % 3 == 0 ? "é" : "k")\(number)", QuerySamples.json(&random))

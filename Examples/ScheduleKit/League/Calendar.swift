@@ -1,3 +1,5 @@
+import InMemoryAdapters
+
 /// The days of a season on which there may be games.
 struct Calendar {
   let days: [Day]

@@ -1,3 +1,4 @@
+import InMemoryAdapters
 import ToolSupport
 
 /// A record of the built-in schedule, as a remote would hold it.

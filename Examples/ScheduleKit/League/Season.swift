@@ -1,3 +1,5 @@
+import InMemoryAdapters
+
 /// A game before it has a number: who, and when.
 struct Fixture: Hashable {
   var home: Team

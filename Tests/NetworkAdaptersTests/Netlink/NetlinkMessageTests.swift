@@ -1,3 +1,4 @@
+import InMemoryAdapters
 import Testing
 
 @testable import NetworkAdapters
@@ -118,7 +119,7 @@ struct NetlinkMessageTests {
   func thatIsHostileNeverTraps(_ index: Int) {
     let sample = Self.samples[index]
     let values: [UInt8] = [0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 0x7F, 0x80, 0xFE, 0xFF]
-    var random = Mixer(seed: UInt64(index))
+    var random = SplitMix64(seed: UInt64(index))
     for position in sample.indices {
       for value in values {
         var bytes = sample
@@ -129,20 +130,5 @@ struct NetlinkMessageTests {
         _ = facts(bytes + sample)
       }
     }
-  }
-}
-
-/// Random numbers from a seed.
-struct Mixer: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
   }
 }

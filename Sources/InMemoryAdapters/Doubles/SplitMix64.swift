@@ -1,0 +1,48 @@
+/// A small generator of random numbers whose whole state is its seed: the same seed, the same numbers, on every machine.
+///
+/// (G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.) For tests, simulators and
+/// made-up data; it keeps no secret.
+public struct SplitMix64: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// A generator that begins with a seed.
+  public init(seed: UInt64) {
+    state = seed
+  }
+
+  /// A generator whose seed is a name.
+  public init(named name: String) {
+    // FNV-1a: Swift's own hashes differ from run to run.
+    self.init(seed: name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+  }
+
+  /// The next 64 random bits.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+    return mixed ^ (mixed >> 31)
+  }
+
+  /// A number from zero to one below a bound; zero for a bound below 1.
+  ///
+  /// Not the standard library's way of choosing, which may change with its version, and all that depends on it.
+  public mutating func number(below bound: Int) -> Int {
+    bound > 0 ? Int(next() % UInt64(bound)) : 0
+  }
+
+  /// True once in so many times.
+  public mutating func once(in times: Int) -> Bool {
+    number(below: times) == 0
+  }
+
+  /// The elements in another order.
+  public mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
+    var elements = elements
+    for last in elements.indices.dropFirst().reversed() {
+      elements.swapAt(last, number(below: last + 1))
+    }
+    return elements
+  }
+}

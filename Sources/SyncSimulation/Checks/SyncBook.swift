@@ -1,0 +1,120 @@
+import SyncCore
+import SyncModels
+import Synchronization
+
+/// What the sync under way in one process has asked for, got, and put into the store.
+final class SyncBook: Sendable {
+  private struct Entry {
+    var pages: [(pass: Int64, page: RecordPage)] = []
+    var attempts = 0
+    var notBefore: Duration?
+    var wasServed = false
+    var lastPage: RecordPage?
+  }
+  private let state = Mutex<[RecordType: Entry]>([:])
+  private let options: SyncOptions
+
+  init(options: SyncOptions) {
+    self.options = options
+  }
+
+  /// A sync begins.
+  func begin() { state.withLock { $0 = [:] } }
+
+  /// Whether a request waits for its pause to be over.
+  func isPaused(_ type: RecordType) -> Bool { state.withLock { $0[type]?.notBefore != nil } }
+
+  func isFirstRequest(of type: RecordType) -> Bool {
+    state.withLock { !($0[type]?.wasServed ?? false) }
+  }
+
+  func lastPage(of type: RecordType) -> RecordPage? { state.withLock { $0[type]?.lastPage } }
+
+  /// Notes a request, and tells what is wrong with it.
+  func request(
+    _ request: PageRequest, at now: Duration, checkpoint: Checkpoint?,
+    known: (graph: EntityGraph, completely: Set<RecordType>)
+  ) -> [(Promise, String)] {
+    let type = request.entity.type
+    let entry = state.withLock { $0[type] ?? Entry() }
+    var complaints: [(Promise, String)] = []
+    if entry.attempts >= options.retry.attempts {
+      complaints.append((.bounds, "asks for a page of \(type) for the \(entry.attempts + 1)th time"))
+    }
+    if let notBefore = entry.notBefore, now < notBefore {
+      complaints.append((.bounds, "asks for \(type) \(notBefore - now) before it may"))
+    }
+    let ahead = entry.pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
+    if ahead > options.pagesAhead {
+      complaints.append((.bounds, "asks for more of \(type) with \(ahead) pages ahead"))
+    }
+    if !entry.wasServed, !known.completely.contains(type), let token = checkpoint?.inFlight?.resumeAt,
+      checkpoint?.scope.schemaVersion == known.graph[type]?.schemaVersion,
+      request.position != .resume(token)
+    {
+      complaints.append((.cancellation, "begins \(type) anew where it could go on"))
+    }
+    return complaints
+  }
+
+  /// Notes that a request failed.
+  func failed(_ type: RecordType, _ error: SyncError, at now: Duration) {
+    state.withLock { state in
+      // A token that is void is no failed attempt: the pass starts over.
+      if error.code == .tokenExpired {
+        state[type, default: Entry()].attempts = 0
+        state[type, default: Entry()].wasServed = true
+        return
+      }
+      state[type, default: Entry()].attempts += 1
+      state[type, default: Entry()].notBefore = error.retryAfter.map { now + $0 }
+    }
+  }
+
+  /// Notes a page.
+  func served(_ page: RecordPage, to request: PageRequest) {
+    state.withLock { state in
+      var entry = state[request.entity.type] ?? Entry()
+      entry.attempts = 0
+      entry.notBefore = nil
+      entry.wasServed = true
+      entry.lastPage = page
+      if case .reset = page.next {
+        // Only a commit that has begun still takes something of the void pass.
+        entry.lastPage = nil
+      } else {
+        entry.pages.append((request.pass, page))
+      }
+      state[request.entity.type] = entry
+    }
+  }
+
+  /// The pages that a checkpoint claims to be in the store since the one before; `nil` if it claims more than was sent.
+  func claim(_ type: RecordType, before: Checkpoint?, after: Checkpoint) -> [RecordPage]? {
+    state.withLock { state in
+      var entry = state[type] ?? Entry()
+      defer { state[type] = entry }
+      var queue = entry.pages.filter { $0.pass == after.lastPass }.map(\.page)[...]
+      var claimed: [RecordPage] = []
+      if let pass = after.inFlight {
+        let known = before?.inFlight.flatMap { $0.number == pass.number ? $0.fetched : nil } ?? 0
+        var missing = pass.fetched - known
+        while missing > 0, let page = queue.popFirst() {
+          missing -= page.changes.count
+          claimed.append(page)
+        }
+        guard missing == 0 else { return nil }
+      } else {
+        var isComplete = false
+        while !isComplete, let page = queue.popFirst() {
+          if case .done = page.next { isComplete = true }
+          claimed.append(page)
+        }
+        guard isComplete else { return nil }
+      }
+      let later = entry.pages.filter { $0.pass > after.lastPass }
+      entry.pages = queue.map { (after.lastPass, $0) } + later
+      return claimed
+    }
+  }
+}

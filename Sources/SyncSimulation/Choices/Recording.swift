@@ -1,0 +1,64 @@
+/// The choices that make a world: what is replayed, shrunk and kept.
+public struct Recording: Hashable, Sendable {
+  /// One number for each choice; those that are missing at the end are zero, the tamest.
+  public var choices: [UInt32]
+  /// The one fault of a world that has no others.
+  public var fault: Fault?
+
+  /// One fault at one call.
+  public struct Fault: Hashable, Sendable {
+    /// The number of the call, counted from 1.
+    public var call: Int
+    /// What befalls it.
+    public var kind: SweptFault
+
+    /// Describes a fault.
+    public init(call: Int, kind: SweptFault) {
+      self.call = call
+      self.kind = kind
+    }
+  }
+
+  /// Keeps choices.
+  public init(choices: [UInt32], fault: Fault? = nil) {
+    self.choices = choices
+    self.fault = fault
+  }
+
+  private static let title = "canonicalsync-world 1"
+
+  /// The recording as a small text file: a title, the fault if there is one, and the choices.
+  public var text: String {
+    var lines = [Self.title]
+    if let fault { lines.append("fault \(fault.kind.rawValue) \(fault.call)") }
+    var rest = choices[...]
+    while !rest.isEmpty {
+      lines.append(rest.prefix(32).map(String.init).joined(separator: " "))
+      rest = rest.dropFirst(32)
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Reads what ``text`` wrote; `nil` for anything else.
+  public init?(text: String) {
+    var lines = text.split(separator: "\n")
+    guard lines.first.map(String.init) == Self.title else { return nil }
+    lines.removeFirst()
+    var fault: Fault?
+    if let line = lines.first, line.hasPrefix("fault ") {
+      let words = line.split(separator: " ")
+      guard words.count == 3, let kind = SweptFault(rawValue: String(words[1])), let call = Int(words[2])
+      else {
+        return nil
+      }
+      fault = Fault(call: call, kind: kind)
+      lines.removeFirst()
+    }
+    var choices: [UInt32] = []
+    for word in lines.joined(separator: " ").split(separator: " ") {
+      guard let choice = UInt32(word) else { return nil }
+      choices.append(choice)
+    }
+    self.init(choices: choices, fault: fault)
+  }
+}

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// What happened in a world, as a hash over all of it, and, where somebody wants to read it, as lines.
+final class Trace: Sendable {
+  private struct State {
+    // FNV-1a, word by word.
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    var lines: [String] = []
+  }
+  private let state = Mutex(State())
+  /// Whether lines are kept.
+  let keepsLines: Bool
+  private let elapsed = Mutex<(@Sendable () -> Duration)?>(nil)
+
+  init(keepsLines: Bool) {
+    self.keepsLines = keepsLines
+  }
+
+  var hash: UInt64 { state.withLock { $0.hash } }
+  var lines: [String] { state.withLock { $0.lines } }
+
+  /// Tells lines the time from now on.
+  func stamp(with elapsed: @escaping @Sendable () -> Duration) {
+    self.elapsed.withLock { $0 = elapsed }
+  }
+
+  /// Adds a number to the hash.
+  func mix(_ number: UInt64) {
+    state.withLock { $0.hash = ($0.hash ^ number) &* 0x100_0000_01b3 }
+  }
+
+  /// Adds text to the hash.
+  func mix(_ text: String) {
+    state.withLock { state in
+      for byte in text.utf8 { state.hash = (state.hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    }
+  }
+
+  /// Writes a line, if lines are kept.
+  func tell(_ who: String, _ line: @autoclosure () -> String) {
+    guard keepsLines else { return }
+    let (seconds, attoseconds) = (elapsed.withLock { $0 }?() ?? .zero).components
+    let milliseconds = String(attoseconds / 1_000_000_000_000_000)
+    let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
+    let time = "\(seconds).\(fraction)"
+    let margin = String(repeating: " ", count: max(0, 10 - time.count))
+    let text = "\(margin)\(time)  \(who)\(String(repeating: " ", count: max(0, 10 - who.count)))  \(line())"
+    state.withLock { $0.lines.append(text) }
+  }
+}

@@ -1,0 +1,45 @@
+import SyncModels
+
+/// What befalls one call of a port.
+enum Fault: Sendable {
+  case failBefore(SyncError)
+  case failAfter(SyncError)
+  case stall(Duration)
+  case killBefore
+  case killAfter
+}
+
+/// The calls that a process makes of its ports.
+enum PortCall: String, Sendable, CaseIterable {
+  case open, register, read, write, acquire, renew, release, page, lookup
+
+  var isOfStore: Bool { self != .page && self != .lookup }
+}
+
+/// The kinds of faults that a sweep tries at each call.
+public enum SweptFault: String, Hashable, Sendable, CaseIterable, Codable {
+  /// The call fails before it has an effect.
+  case failBefore
+  /// The call has its effect, and is reported as failed.
+  case failAfter
+  /// The call takes longer than a lease lasts.
+  case stall
+  /// The process dies before the call has an effect.
+  case killBefore
+  /// The process dies after the call had its effect.
+  case killAfter
+
+  func fault(of call: PortCall) -> Fault {
+    let error =
+      call.isOfStore
+      ? SyncError(.storeFailure, during: "a \(call.rawValue)", "The store was told to fail.")
+      : SyncError(.remoteUnavailable, during: "a \(call.rawValue)", "The remote was told to fail.")
+    return switch self {
+    case .failBefore: .failBefore(error)
+    case .failAfter: .failAfter(error)
+    case .stall: .stall(.seconds(40))
+    case .killBefore: .killBefore
+    case .killAfter: .killAfter
+    }
+  }
+}

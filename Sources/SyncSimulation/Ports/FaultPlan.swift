@@ -1,0 +1,83 @@
+import SyncModels
+import Synchronization
+
+/// Decides what befalls each call: by chance, as far as the world's hazards allow, or at one call alone.
+final class FaultPlan: Sendable {
+  /// One fault at one call, counted from 1 over all processes.
+  struct Single: Sendable {
+    var call: Int
+    var kind: SweptFault
+  }
+
+  private struct State {
+    var calls = 0
+    var isCalm = false
+  }
+  private let state = Mutex(State())
+  private let hazards: Set<Hazard>
+  private let single: Single?
+  private let choices: Choices
+
+  init(_ hazards: Set<Hazard>, single: Single?, choices: Choices) {
+    self.hazards = hazards
+    self.single = single
+    self.choices = choices
+  }
+
+  /// How many calls were made before the calm.
+  var calls: Int { state.withLock { $0.calls } }
+
+  /// Ends all faults.
+  func calmDown() { state.withLock { $0.isCalm = true } }
+
+  /// What befalls the next call.
+  func fault(of call: PortCall) -> Fault? {
+    let number: Int? = state.withLock { state in
+      guard !state.isCalm else { return nil }
+      state.calls += 1
+      return state.calls
+    }
+    guard let number else { return nil }
+    if let single { return single.call == number ? single.kind.fault(of: call) : nil }
+    if hazards.contains(.crashes), choices.once(in: 40) {
+      return choices.pick(.killBefore, .killAfter)
+    }
+    return call.isOfStore ? storeFault(of: call) : sourceFault(of: call)
+  }
+
+  private func storeFault(of call: PortCall) -> Fault? {
+    func error() -> SyncError {
+      SyncError(choices.pick(.storeFailure, .storeBusy, .storeFull), during: "a \(call.rawValue)")
+    }
+    if hazards.contains(.failedStoreCalls), choices.once(in: 30) { return .failBefore(error()) }
+    if hazards.contains(.lostAcknowledgements), choices.once(in: 30) { return .failAfter(error()) }
+    if hazards.contains(.slowStore), choices.once(in: 25) {
+      return .stall(choices.duration(.seconds(1)...(.seconds(45))))
+    }
+    return nil
+  }
+
+  private func sourceFault(of call: PortCall) -> Fault? {
+    let operation = "a \(call.rawValue)"
+    if hazards.contains(.failedRequests), choices.once(in: 12) {
+      return .failBefore(
+        SyncError(choices.pick(.remoteUnavailable, .invalidResponse), during: operation))
+    }
+    if hazards.contains(.lostAnswers), choices.once(in: 12) {
+      return .failAfter(SyncError(.remoteUnavailable, during: operation))
+    }
+    if hazards.contains(.requestedPauses), choices.once(in: 15) {
+      let pause = choices.duration(.seconds(1)...(.seconds(60)))
+      return .failBefore(SyncError(.remoteUnavailable, during: operation, retryAfter: pause))
+    }
+    if hazards.contains(.refusals), choices.once(in: 30) {
+      return .failBefore(
+        SyncError(
+          choices.pick(.quotaExceeded, .permissionDenied, .authentication, .tokenExpired), during: operation))
+    }
+    if hazards.contains(.slowAnswers), choices.once(in: 12) {
+      return .stall(choices.duration(.seconds(1)...(.seconds(120))))
+    }
+    return nil
+  }
+}

@@ -1,0 +1,102 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+
+/// A remote as one process of a world reaches it: requests fail, stall and kill, pages are odd, and all that is sent is remembered.
+final class SimulatedSource: RemoteRecordSource {
+  private let source: any RemoteRecordSource
+  private let remote: InMemoryRemote
+  private let incarnation: Incarnation
+
+  init(_ source: any RemoteRecordSource, remote: InMemoryRemote, of incarnation: Incarnation) {
+    self.source = source
+    self.remote = remote
+    self.incarnation = incarnation
+  }
+
+  var identity: String { source.identity }
+  var capabilities: SourceCapabilities { source.capabilities }
+  func query(for type: RecordType) -> String { source.query(for: type) }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    let (world, type) = (incarnation.world, request.entity.type)
+    let now = incarnation.clock.now.offset
+    if incarnation.book.isPaused(type) { world.ledger.saw(.requestedPauseKept) }
+    let complaints = incarnation.book.request(
+      request, at: now, checkpoint: world.watch.checkpoint(of: type), known: incarnation.known)
+    for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)") }
+    if case .resume = request.position, incarnation.book.isFirstRequest(of: type) {
+      world.ledger.saw(.passResumed)
+    }
+    do throws(SyncError) {
+      let page = try await incarnation.around(.page) { () async throws(SyncError) -> RecordPage in
+        if let page = oddPage(for: request) { return page }
+        return try await source.page(request)
+      }
+      served(page, to: request)
+      return page
+    } catch {
+      incarnation.book.failed(type, error, at: incarnation.clock.now.offset)
+      throw error
+    }
+  }
+
+  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    let world = incarnation.world
+    return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
+      let changes = try await source.lookup(ids, of: entity)
+      world.watch.sent(changes)
+      return changes
+    }
+  }
+
+  private func served(_ page: RecordPage, to request: PageRequest) {
+    let (world, type) = (incarnation.world, request.entity.type)
+    incarnation.trace("gets \(page.changes.count) of \(type), \(Self.words(page.next))")
+    if case .reset = page.next { world.ledger.saw(.passReset) }
+    world.watch.sent(page.changes)
+    incarnation.book.served(page, to: request)
+  }
+
+  private static func words(_ next: RecordPage.Continuation) -> String {
+    switch next {
+    case .more: "more follow"
+    case .done: "the last"
+    case .reset(let reason): "start over: \(reason.rawValue)"
+    }
+  }
+
+  /// Scripts an odd answer, or gives it.
+  private func oddPage(for request: PageRequest) -> RecordPage? {
+    let (world, type) = (incarnation.world, request.entity.type)
+    guard !world.isCalm else { return nil }
+    let choices = world.choices
+    if world.shape.hazards.contains(.oddPages) {
+      switch choices.below(12) {
+      case 9:
+        remote.behave(.shortPage(1), onNext: 1, of: type)
+      case 10:
+        world.ledger.saw(.pageEmptied)
+        remote.behave(.emptyPage, onNext: 1, of: type)
+      case 11:
+        // A proxy may answer twice with one page; it does not answer with one from another place.
+        if let page = incarnation.book.lastPage(of: type), case .more(let token, _) = page.next,
+          request.position == .resume(token)
+        {
+          world.ledger.saw(.pageRepeated)
+          return page
+        }
+      default: break
+      }
+    }
+    // Only a place in a log survives a replica that lags by more than the overlap, and no listing one that lags
+    // behind its own start.
+    if world.shape.hazards.contains(.staleReplica), case .changeTokens = capabilities.deltas,
+      case .start = request.position, choices.once(in: 6)
+    {
+      world.ledger.saw(.replicaLagged)
+      remote.behave(.laggingReplica(changes: choices.number(in: 1...4)), onNext: 1, of: type)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,67 @@
+import SyncModels
+import SyncPorts
+
+/// A store as one process of a world reaches it: calls fail, stall and kill, and every commit is looked over.
+final class SimulatedStore: LocalStore {
+  private let store: any LocalStore
+  private let incarnation: Incarnation
+
+  init(_ store: any LocalStore, of incarnation: Incarnation) {
+    self.store = store
+    self.incarnation = incarnation
+  }
+
+  func register(_ graph: EntityGraph) async throws(SyncError) {
+    try await incarnation.around(.register) { () async throws(SyncError) in
+      try await store.register(graph)
+    }
+  }
+
+  func read<R: Sendable>(
+    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await incarnation.around(.read) { () async throws(SyncError) -> R in try await store.read(body) }
+  }
+
+  func write<R: Sendable>(
+    _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let (watch, incarnation) = (incarnation.world.watch, incarnation)
+    return try await incarnation.around(.write) { () async throws(SyncError) -> R in
+      let (result, before, after) = try await store.write(authority) { (transaction) throws(SyncError) in
+        let before = try watch.viewBefore(transaction)
+        let result = try body(transaction)
+        return (result, before, try watch.view(of: transaction))
+      }
+      watch.committed(before, after, under: authority, by: incarnation)
+      return result
+    }
+  }
+
+  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+    let (watch, incarnation) = (incarnation.world.watch, incarnation)
+    return try await incarnation.around(.acquire) { () async throws(SyncError) -> Lease in
+      let lease = try await store.acquireLease(for: duration)
+      watch.leases.acquired(lease, by: incarnation)
+      incarnation.book.begin()
+      return lease
+    }
+  }
+
+  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
+    let watch = incarnation.world.watch
+    return try await incarnation.around(.renew) { () async throws(SyncError) -> Lease in
+      let lease = try await store.renew(lease, for: duration)
+      watch.leases.renewed(lease)
+      return lease
+    }
+  }
+
+  func release(_ lease: Lease) async throws(SyncError) {
+    let watch = incarnation.world.watch
+    try await incarnation.around(.release) { () async throws(SyncError) in
+      try await store.release(lease)
+      watch.leases.released(lease)
+    }
+  }
+}

@@ -1,0 +1,155 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+import SyncPorts
+
+extension Incarnation {
+  /// A sync among faults, perhaps with somebody who cancels it or asks for another.
+  func syncInTrouble() async {
+    try? await clock.pause(for: world.choices.duration(.zero...(.seconds(20))))
+    guard !isDead else { return }
+    let hazards = world.shape.hazards
+    let request = request()
+    let second = hazards.contains(.simultaneousCalls) && world.choices.once(in: 3)
+    await withTaskGroup(of: Void.self) { group in
+      if second {
+        let delay = world.choices.duration(.zero...(.seconds(5)))
+        let isJoining = world.choices.below(2) == 1
+        group.addTask {
+          try? await self.clock.pause(for: delay)
+          await self.syncBeside(isJoining: isJoining)
+        }
+      }
+      group.addTask { await self.sync(request) }
+    }
+  }
+
+  private func request() -> SyncRequest {
+    let choices = world.choices
+    var request = SyncRequest(allowsMassDeletion: choices.once(in: 3))
+    let types = graph.entities.map(\.type)
+    let type = types[choices.below(types.count)]
+    switch choices.below(8) {
+    case 5: request.types = [type]
+    case 6 where !world.shape.canBeWiped: request.completely = [type]
+    case 7: request.priority = [type]
+    default: break
+    }
+    return request
+  }
+
+  private func sync(_ request: SyncRequest) async {
+    let choices = world.choices
+    guard world.shape.hazards.contains(.cancellations), choices.once(in: 2) else {
+      await sync(request, token: nil, cancelledAt: { nil })
+      return
+    }
+    let delay = choices.duration(.zero...(.seconds(20)))
+    let (source, flag) = (CancellationSource(), FlagToken())
+    let isSource = choices.below(2) == 1
+    let cancelled = Moment()
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        guard (try? await self.clock.pause(for: delay)) != nil else { return }
+        self.trace("is asked to stop syncing")
+        cancelled.time = self.world.time.elapsed
+        if isSource { source.cancel() } else { flag.isCancelled = true }
+      }
+      let token: any CancellationToken = isSource ? source : flag
+      await sync(request, token: token, cancelledAt: { cancelled.time })
+      group.cancelAll()
+    }
+  }
+
+  /// A sync that a second caller asks for.
+  private func syncBeside(isJoining: Bool) async {
+    guard let engine else { return }
+    do throws(SyncError) {
+      _ = try await engine.sync(SyncRequest(ifBusy: isJoining ? .join : .refuse))
+      if isJoining { world.ledger.saw(.joined) }
+    } catch {
+      world.trace.mix(error.code.description)
+    }
+  }
+
+  private func sync(
+    _ request: SyncRequest, token: (any CancellationToken)?, cancelledAt: () -> Duration?
+  ) async {
+    guard let engine else { return }
+    begin(request)
+    let outcome: Result<SyncResult, SyncError>
+    do throws(SyncError) {
+      outcome = .success(try await engine.sync(request, token: token))
+    } catch {
+      outcome = .failure(error)
+    }
+    guard !isDead else { return }
+    switch outcome {
+    case .success(let result): note(result)
+    case .failure(let error): note(error)
+    }
+    guard let cancelledAt = cancelledAt() else { return }
+    world.ledger.saw(.promptnessChecked)
+    let begin = max(cancelledAt, lastStall)
+    // The flag is looked at ten times a second; clocks may run a tenth slower.
+    if world.time.elapsed - begin > .milliseconds(500) {
+      world.ledger.report(.cancellation, "\(self) went on syncing for \(world.time.elapsed - begin)")
+    }
+  }
+
+  private func note(_ result: SyncResult) {
+    let total = result.total
+    trace(
+      "synced\(result.wasCancelled ? ", as far as it may" : ""): \(total.fetched) fetched, \(total.inserted) "
+        + "inserted, \(total.updated) updated, \(total.deleted) deleted, \(total.deferred) deferred")
+    world.trace.mix(UInt64(total.fates))
+    let ledger = world.ledger
+    if result.wasCancelled { ledger.saw(.syncCancelled) }
+    ledger.saw(.swept, times: total.swept)
+    ledger.saw(.olderCopy, times: total.skippedOlder)
+    ledger.saw(.replayed, times: total.replayed)
+    if total.fetched != total.fates - total.swept {
+      ledger.report(.balance, "\(self) fetched \(total.fetched) and counted \(total)")
+    }
+    for (type, error) in result.failures {
+      trace("\(type) failed: \(error.code)")
+      demandCause(of: error)
+    }
+  }
+
+  private func note(_ error: SyncError) {
+    trace("could not sync: \(error.code)")
+    world.trace.mix(error.code.description)
+    let ledger = world.ledger
+    ledger.saw(.syncFailed)
+    if error.code == .leaseLost { ledger.saw(.leaseLost) }
+    if error.code == .syncAlreadyInProgress { ledger.saw(.leaseRefused) }
+    demandCause(of: error)
+  }
+
+  /// Each error has been thrown by a port, but for those that the engine finds out by itself.
+  private func demandCause(of error: SyncError) {
+    let own: Set<SyncError.Code> = [.offline, .syncAlreadyInProgress, .inconsistentData]
+    if !own.contains(error.code), !causes.contains(error.code) {
+      world.ledger.report(.honestErrors, "\(self) failed without a cause: \(error)")
+    }
+  }
+
+  /// A sync with all faults gone: it has to succeed.
+  func syncInCalm() async {
+    guard let engine else { return }
+    connectivity.connectivity = .online
+    let request = SyncRequest(allowsMassDeletion: true)
+    begin(request)
+    do throws(SyncError) {
+      let result = try await engine.sync(request)
+      note(result)
+      for (type, error) in result.failures {
+        world.ledger.report(.liveness, "with all faults gone, \(self) fails at \(type): \(error)")
+      }
+      if result.wasCancelled { world.ledger.report(.cancellation, "\(self) stopped, and nobody asked it to") }
+    } catch {
+      world.ledger.report(.liveness, "with all faults gone, \(self) fails: \(error)")
+    }
+  }
+}

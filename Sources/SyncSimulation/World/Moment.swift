@@ -1,0 +1,11 @@
+import Synchronization
+
+/// When something happened, if it did.
+final class Moment: Sendable {
+  private let state = Mutex<Duration?>(nil)
+
+  var time: Duration? {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+}

@@ -1,0 +1,117 @@
+import InMemoryAdapters
+import SyncModels
+import Synchronization
+
+/// What others do to the remote's records, and what an observer who sees everything knows of it.
+final class RemoteEdits: Sendable {
+  let remote: InMemoryRemote
+  private let shape: WorldShape
+  private let choices: Choices
+  private let ledger: Ledger
+  private let trace: Trace
+  private let poison = Mutex<Set<RecordID>>([])
+
+  init(_ remote: InMemoryRemote, shape: WorldShape, choices: Choices, ledger: Ledger, trace: Trace) {
+    self.remote = remote
+    self.shape = shape
+    self.choices = choices
+    self.ledger = ledger
+    self.trace = trace
+  }
+
+  /// The records of which the remote has nothing but unreadable bytes.
+  var poisoned: Set<RecordID> { poison.withLock { $0 } }
+
+  /// One edit of the kinds that the world knows.
+  ///
+  /// - Returns: A change that becomes visible only when it is committed, and how long that takes.
+  func edit() -> (commit: @Sendable () -> Void, delay: Duration)? {
+    let type: RecordType = choices.pick("games", "teams", "leagues", "games")
+    let id = RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
+    let roll = choices.below(60)
+    switch roll {
+    case 55 where shape.canBeWiped:
+      wipe(type)
+    case 56 where shape.hazards.contains(.expiringTokens):
+      trace.tell("remote", "forgets the sync tokens of \(type)")
+      remote.expireTokens(of: type)
+    case 57 where shape.hazards.contains(.expiringTokens):
+      trace.tell("remote", "forgets the page tokens of \(type)")
+      remote.expirePageTokens(of: type)
+    case 40..<52:
+      return delete(id)
+    case 52..<55 where shape.hazards.contains(.poison):
+      trace.tell("remote", "\(id) becomes unreadable")
+      remote.putPoison(type, id.key, Array("{\(roll)".utf8))
+      poison.withLock { _ = $0.insert(id) }
+    default:
+      return write(id)
+    }
+    return nil
+  }
+
+  private func wipe(_ type: RecordType) {
+    trace.tell("remote", "is wiped of \(type)")
+    ledger.saw(.remoteWiped)
+    remote.wipe(type)
+    poison.withLock { $0 = $0.filter { $0.type != type } }
+  }
+
+  private func delete(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {
+    guard let delay = lateness else {
+      trace.tell("remote", "\(id) is deleted")
+      remote.delete(id.type, id.key)
+      heal(id)
+      return nil
+    }
+    let change = remote.prepareDelete(id.type, id.key)
+    return ({ [self] in commit(change, of: id, "deleted") }, delay)
+  }
+
+  private func write(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {
+    let payload = payload(of: id)
+    guard let delay = lateness else {
+      trace.tell("remote", "\(id) is written: \(payload)")
+      remote.upsert(id.type, id.key, payload)
+      heal(id)
+      return nil
+    }
+    let change = remote.prepareUpsert(id.type, id.key, payload)
+    return ({ [self] in commit(change, of: id, "written: \(payload)") }, delay)
+  }
+
+  private func commit(_ change: InMemoryRemote.StagedChange, of id: RecordID, _ what: String) {
+    trace.tell("remote", "late, \(id) is \(what)")
+    ledger.saw(.committedLate)
+    change.commit()
+    heal(id)
+  }
+
+  private func heal(_ id: RecordID) { poison.withLock { _ = $0.remove(id) } }
+
+  /// How late a write becomes visible; together with what the server's clock does it stays below the overlap of deltas.
+  private var lateness: Duration? {
+    guard shape.hazards.contains(.lateCommits), choices.once(in: 4) else { return nil }
+    return choices.duration(.milliseconds(10)...(.seconds(2)))
+  }
+
+  private func payload(of id: RecordID) -> String {
+    let name = choices.number(in: 1...3)
+    switch id.type.rawValue {
+    case "leagues":
+      let schema = shape.hazards.contains(.newerSchemas) && choices.once(in: 6) ? 2 : 1
+      return #"{"id":"\#(id.key)","name":\#(name),"parent":\#(reference("l")),"schema":\#(schema)}"#
+    case "teams":
+      return #"{"id":"\#(id.key)","name":\#(name),"league":\#(reference("l")),"last":\#(reference("g"))}"#
+    default:
+      return #"{"id":"\#(id.key)","name":\#(name),"home":\#(reference("t")),"away":\#(reference("t"))}"#
+    }
+  }
+
+  /// A reference to a record that is there, or may come, or, rarely, never will.
+  private func reference(_ prefix: String) -> String {
+    let number = choices.below(shape.keys + 2)
+    if number == 0 { return "null" }
+    return "\"\(prefix)\(choices.once(in: 12) ? 99 : min(number, shape.keys))\""
+  }
+}

@@ -1,0 +1,309 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+import SyncPorts
+import Synchronization
+
+/// One world: a remote with its writers, a store, the processes that sync into it, and whatever disturbs them.
+final class World: Sendable {
+  let trace: Trace
+  let choices: Choices
+  let ledger: Ledger
+  let shape: WorldShape
+  let executor: SeededExecutor
+  let time: VirtualTime
+  let remote: InMemoryRemote
+  let source: any RemoteRecordSource
+  let edits: RemoteEdits
+  let bench: StoreBench
+  let faults: FaultPlan
+  let watch: Watch
+  let machines: [ManualClock]
+  let lanes: [SeededExecutor.Lane]
+  private let serverClock = ManualClock()
+  private let databaseClock = ManualClock()
+  private let home: SeededExecutor.Lane
+
+  private struct State {
+    var isCalm = false
+    var isOffline = false
+    var isOver = false
+    var schema = 1
+    var survivors: [Int: Incarnation] = [:]
+    var lives: [Int: Int] = [:]
+    var current: [Int: Incarnation] = [:]
+  }
+  private let state = Mutex(State())
+
+  /// A world that has not begun.
+  init(_ plan: WorldPlan, choices: Choices, trace: Trace) throws(SyncError) {
+    self.trace = trace
+    self.choices = choices
+    ledger = Ledger(trace: trace)
+    shape = WorldShape(choices, allowing: plan.hazards, isSmall: plan.fault != nil)
+    executor = SeededExecutor(choices: choices, trace: trace)
+    executor.setHabit(shape.habit)
+    home = executor.lane(0)
+    let executor = executor
+    let shape = shape
+    lanes = (1...shape.processes).map { executor.lane($0) }
+    machines = shape.rates.map { _ in ManualClock() }
+    let (serverClock, databaseClock, time) = (
+      serverClock, databaseClock,
+      VirtualTime(
+        zip(machines, shape.rates).map { .init(clock: $0, rate: $1) }
+          + [.init(clock: serverClock, rate: 1000), .init(clock: databaseClock, rate: 1000)])
+    )
+    self.time = time
+    trace.stamp { time.elapsed }
+    remote = InMemoryRemote(configuration: shape.remote, clock: serverClock)
+    source = plan.source(remote)
+    edits = RemoteEdits(remote, shape: shape, choices: choices, ledger: ledger, trace: trace)
+    bench = try plan.stores { databaseClock.timestamp }
+    faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
+    let graph = try shape.graph(schema: 1)
+    let ids = graph.entities.flatMap { entity in
+      (Array(1...shape.keys) + [99]).map {
+        RecordID(type: entity.type, key: "\(entity.type.rawValue.prefix(1))\($0)")
+      }
+    }
+    watch = Watch(
+      types: graph.entities.map(\.type), ids: ids, versions: source.capabilities.versions,
+      leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger), ledger: ledger)
+  }
+
+  var isCalm: Bool { state.withLock { $0.isCalm } }
+  var isOffline: Bool { state.withLock { $0.isOffline } }
+
+  /// The most jobs that a world of this size may need.
+  private static let maximumSteps = 400_000
+
+  // MARK: The run
+
+  /// Lets the world happen, on the calling thread.
+  func run() {
+    let main = Task(executorPreference: home) { await self.live() }
+    while !state.withLock({ $0.isOver }) {
+      if executor.step() {
+        guard executor.steps < Self.maximumSteps else {
+          ledger.report(.liveness, "the world does not come to an end")
+          main.cancel()
+          return
+        }
+      } else if !time.advance() {
+        ledger.report(.liveness, "everybody waits and nobody can go on")
+        return
+      }
+    }
+    while executor.step() {}
+    if executor.foreignJobs > 0 {
+      ledger.report(.containment, "\(executor.foreignJobs) jobs came from other threads")
+    }
+    if time.sleepers > 0 { ledger.report(.containment, "\(time.sleepers) sleeps are left over") }
+  }
+
+  private func live() async {
+    for _ in 0..<choices.number(in: 3...25) { _ = edits.edit() }
+    await withTaskGroup(of: Void.self) { group in
+      for number in 1...shape.writers { group.addTask { await self.write(number) } }
+      group.addTask { await self.disturb() }
+      for process in 1...shape.processes { group.addTask { await self.supervise(process) } }
+    }
+    await calmDown()
+    state.withLock { $0.isOver = true }
+  }
+
+  /// Sleeps by the world's own clock.
+  func pause(_ duration: Duration) async { try? await time.clock.pause(for: duration) }
+
+  // MARK: Actors
+
+  /// One of the remote's writers.
+  private func write(_ number: Int) async {
+    for _ in 0..<shape.edits {
+      await pause(choices.duration(.zero...(.seconds(20))))
+      guard let (commit, delay) = edits.edit() else { continue }
+      await pause(delay)
+      commit()
+    }
+  }
+
+  /// Keeps a process alive until it has done its syncs.
+  private func supervise(_ process: Int) async {
+    var left = shape.syncs
+    while left > 0 {
+      await pause(choices.duration(.zero...(.seconds(10))))
+      guard let incarnation = await start(process) else {
+        left -= 1
+        continue
+      }
+      while left > 0, !incarnation.isDead {
+        left -= 1
+        await inProcess(incarnation) { await incarnation.syncInTrouble() }
+      }
+      if incarnation.isDead {
+        await end(incarnation)
+      } else {
+        state.withLock { $0.survivors[process] = incarnation }
+      }
+    }
+  }
+
+  /// Starts a process; `nil` if it could not be set up.
+  private func start(_ process: Int) async -> Incarnation? {
+    let (life, schema) = state.withLock { state in
+      state.lives[process, default: 0] += 1
+      return (state.lives[process, default: 1], state.schema)
+    }
+    guard let graph = try? shape.graph(schema: schema) else { return nil }
+    let incarnation = Incarnation(
+      world: self, process: process, life: life, graph: graph, clock: machines[process - 1])
+    state.withLock { $0.current[process] = incarnation }
+    incarnation.trace("starts, understanding schema \(schema)")
+    await inProcess(incarnation) {
+      do throws(SyncError) {
+        try await incarnation.start()
+      } catch {
+        incarnation.trace("could not start: \(error.code)")
+      }
+    }
+    if incarnation.engine != nil { return incarnation }
+    await end(incarnation)
+    return nil
+  }
+
+  private func end(_ incarnation: Incarnation) async {
+    guard let store = incarnation.store else { return }
+    await bench.close(store)
+  }
+
+  /// Runs a piece of a process's life on its own lane.
+  private func inProcess(_ incarnation: Incarnation, _ work: @escaping @Sendable () async -> Void) async {
+    let task = Task(executorPreference: lanes[incarnation.process - 1]) { await work() }
+    incarnation.setEnd { task.cancel() }
+    await task.value
+  }
+
+  /// What befalls the world, apart from single calls.
+  private func disturb() async {
+    for _ in 0..<choices.below(8) {
+      await pause(choices.duration(.seconds(1)...(.seconds(40))))
+      let process = choices.number(in: 1...shape.processes)
+      switch choices.below(6) {
+      case 1 where shape.hazards.contains(.stoppedProcesses): await stopForAWhile(process)
+      case 2 where shape.hazards.contains(.jumpingClocks): setClock(process)
+      case 3 where shape.hazards.contains(.offlineTimes): await beOffline()
+      case 4 where shape.hazards.contains(.newerSchemas): upgrade()
+      case 5 where shape.hazards.contains(.crashes): state.withLock { $0.current[process] }?.kill()
+      default: break
+      }
+    }
+  }
+
+  private func stopForAWhile(_ process: Int) async {
+    let duration = choices.duration(.seconds(5)...(.seconds(50)))
+    trace.tell("app \(process)", "is stopped for \(duration)")
+    if duration > shape.options.leaseDuration { ledger.saw(.processStopped) }
+    executor.stop(lanes[process - 1])
+    await pause(duration)
+    executor.resume(lanes[process - 1])
+    state.withLock { $0.current[process] }?.noteStall()
+  }
+
+  private func setClock(_ process: Int) {
+    ledger.saw(.clockJumped)
+    switch choices.below(3) {
+    case 0:
+      let jump = choices.pick(Duration.seconds(3600), .seconds(-3600), .seconds(-60), .seconds(31_536_000))
+      trace.tell("app \(process)", "has its clock set by \(jump)")
+      machines[process - 1].timestamp = machines[process - 1].timestamp + jump
+    case 1:
+      // Back by less than deltas reach back for.
+      let jump = choices.pick(Duration.seconds(600), .milliseconds(-900))
+      trace.tell("remote", "has its clock set by \(jump)")
+      serverClock.timestamp = serverClock.timestamp + jump
+    default:
+      let jump = choices.pick(Duration.seconds(20), .seconds(-20), .seconds(-600))
+      trace.tell("store", "has its clock set by \(jump)")
+      databaseClock.timestamp = databaseClock.timestamp + jump
+    }
+  }
+
+  private func beOffline() async {
+    let isKnown = choices.below(2) == 1
+    let duration = choices.duration(.seconds(1)...(.seconds(90)))
+    trace.tell("network", "is away for \(duration)")
+    ledger.saw(.offline)
+    state.withLock { $0.isOffline = true }
+    for incarnation in state.withLock({ Array($0.current.values) }) where isKnown {
+      incarnation.connectivity.connectivity = .offline
+    }
+    await pause(duration)
+    state.withLock { $0.isOffline = false }
+    for incarnation in state.withLock({ Array($0.current.values) }) {
+      incarnation.connectivity.connectivity = .online
+    }
+  }
+
+  /// From now on, processes that start understand the newer schema.
+  private func upgrade() {
+    trace.tell("app", "has an update")
+    ledger.saw(.schemaUpgraded)
+    state.withLock { $0.schema = 2 }
+  }
+
+  // MARK: The calm
+
+  /// Ends all faults and edits; then everything has to come right by itself, in a bounded number of syncs.
+  private func calmDown() async {
+    trace.tell("world", "all faults end")
+    state.withLock { $0.isCalm = true }
+    faults.calmDown()
+    remote.behaveWell()
+    executor.resumeAll()
+    let schema = state.withLock { $0.schema }
+    var complaints = ["nothing was synced"]
+    for round in 1...5 where !complaints.isEmpty {
+      // Longer than any lease, and than the time between two looks for deletions, by any of the clocks.
+      await pause(.seconds(48 * 3600))
+      for process in 1...shape.processes {
+        guard let incarnation = await survivor(process, schema: schema) else { return }
+        await inProcess(incarnation) { await incarnation.syncInCalm() }
+      }
+      complaints = await differences(schema: schema)
+      trace.tell(
+        "world", "after \(round) calm syncs: \(complaints.isEmpty ? "all is well" : "\(complaints)")")
+    }
+    for words in complaints.prefix(3) { ledger.report(.convergence, words) }
+    for incarnation in state.withLock({ Array($0.survivors.values) }) { await end(incarnation) }
+    bench.discard()
+  }
+
+  /// The process as it went on through all trouble, or, if it did not, or is too old, started anew.
+  private func survivor(_ process: Int, schema: Int) async -> Incarnation? {
+    let survivor = state.withLock { $0.survivors[process] }
+    if let survivor, !survivor.isDead, survivor.graph["leagues"]?.schemaVersion == schema { return survivor }
+    if let survivor { await end(survivor) }
+    let incarnation = await start(process)
+    if incarnation == nil { ledger.report(.liveness, "app \(process) cannot start") }
+    state.withLock { $0.survivors[process] = incarnation }
+    return incarnation
+  }
+
+  private func differences(schema: Int) async -> [String] {
+    ledger.saw(.convergenceChecked)
+    guard let store = state.withLock({ $0.survivors[1] })?.store,
+      let graph = try? shape.graph(schema: schema)
+    else { return ["there is no store"] }
+    do throws(SyncError) {
+      let watch = watch
+      let view = try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) }
+      watch.compare(view, "at the end")
+      trace.mix(UInt64(view.live.count))
+      return ConvergenceCheck(graph: graph, view: view, remote: remote, poisoned: edits.poisoned).differences
+        + view.dangling(in: graph)
+    } catch {
+      return ["the store cannot be read: \(error)"]
+    }
+  }
+}

@@ -1,0 +1,11 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+
+/// What a world is made from, besides its choices.
+struct WorldPlan: Sendable {
+  var hazards: Set<Hazard>
+  var fault: FaultPlan.Single?
+  var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
+  var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+}

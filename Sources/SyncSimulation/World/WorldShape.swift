@@ -1,0 +1,72 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+
+/// What kind of world it is: everything that is decided before it begins.
+struct WorldShape: Sendable {
+  var remote: InMemoryRemote.Configuration
+  var visibilities: [Entity.Visibility]
+  var options: SyncOptions
+  var processes: Int
+  var writers: Int
+  var syncs: Int
+  var edits: Int
+  var keys: Int
+  var hazards: Set<Hazard>
+  var rates: [Int]
+  var habit: SeededExecutor.Habit
+
+  /// Decides it, keeping to some hazards.
+  ///
+  /// - Parameter isSmall: Whether it is a world of one process, whose calls can all be gone through.
+  init(_ choices: Choices, allowing allowed: Set<Hazard>, isSmall: Bool) {
+    hazards = Set(Hazard.allCases.filter { choices.below(2) == 1 && allowed.contains($0) })
+    remote = Self.remote(choices)
+    visibilities = (0..<3).map { _ in choices.once(in: 3) ? .wholeEntity : .perPage }
+    options = SyncOptions(
+      pageSize: choices.number(in: 1...7), pagesAhead: choices.number(in: 0...2),
+      typesAtOnce: choices.number(in: 1...3), retry: RetryPolicy(attempts: choices.number(in: 1...4)),
+      leaseDuration: .seconds(15))
+    processes = isSmall ? 1 : choices.number(in: 1...3)
+    writers = isSmall ? 1 : choices.number(in: 1...5)
+    syncs = isSmall ? 2 : choices.number(in: 1...4)
+    edits = choices.number(in: 1...(isSmall ? 8 : 12))
+    keys = choices.number(in: 3...(isSmall ? 5 : 10))
+    let drifts = hazards.contains(.jumpingClocks)
+    rates = (0..<processes).map { _ in drifts ? choices.pick(1000, 995, 1005, 900, 1100) : 1000 }
+    habit = SeededExecutor.Habit(rawValue: choices.below(4)) ?? .inOrder
+  }
+
+  private static func remote(_ choices: Choices) -> InMemoryRemote.Configuration {
+    var remote = choices.pick(
+      InMemoryRemote.Configuration.privateZone, .timestampedCollection(), .publicDatabase(), .fullOnly)
+    if choices.once(in: 3) { remote.hasResumablePages.toggle() }
+    if choices.once(in: 3) { remote.supportsLookup = true }
+    if choices.once(in: 3) { remote.maximumPageSize = 3 }
+    remote.timeGranularity = choices.pick(.microseconds(1), .milliseconds(1), .seconds(1))
+    remote.latency = choices.pick(.zero, .milliseconds(50), .seconds(2))
+    return remote
+  }
+
+  /// Whether a remote says that it was wiped: one that is asked for everything cannot.
+  var canBeWiped: Bool {
+    hazards.contains(.wipes) && !hazards.contains(.newerSchemas) && remote.sendsTombstones
+      && remote.hasResumablePages
+  }
+
+  /// The declarations, as an app knows them that understands a schema.
+  func graph(schema: Int) throws(SyncError) -> EntityGraph {
+    try EntityGraph(
+      Entity(
+        "leagues", schemaVersion: schema, schemaVersionField: "schema",
+        references: [.to("leagues", by: "parent")],
+        visibility: visibilities[0]),
+      Entity(
+        "teams",
+        references: [.to("leagues", by: "league"), .to("games", by: "last", ordered: false)],
+        visibility: visibilities[1]),
+      Entity(
+        "games", references: [.to("teams", by: "home"), .to("teams", by: "away")],
+        visibility: visibilities[2]))
+  }
+}

@@ -1,0 +1,82 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+import SyncSimulation
+import Testing
+
+@Suite("A world")
+struct RecordingTests {
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func isTheSameEachTimeItIsReplayed(_ seed: UInt64) throws {
+    let outcome = Simulation().run(seed: seed)
+    let recording = try #require(Recording(text: outcome.recording.text))
+    #expect(recording == outcome.recording)
+    let again = Simulation().replay(recording, keepsTimeline: true)
+    #expect(again.hash == outcome.hash)
+    #expect(again.timeline.contains { $0.contains("all faults end") })
+  }
+
+  @Test(arguments: [
+    "", "something else", "canonicalsync-world 1\n1 two 3", "canonicalsync-world 1\nfault x 1",
+  ])
+  func isNotReadFromOtherText(_ text: String) {
+    #expect(Recording(text: text) == nil)
+  }
+
+  @Test func ofWhichNothingIsLeftIsTame() {
+    let outcome = Simulation().replay(Recording(choices: []))
+    #expect(outcome.violations == [])
+    #expect(outcome.hazards == [])
+  }
+
+  @Test func thatFailsIsShrunkToWhatMakesItFail() throws {
+    var simulation = Simulation()
+    simulation.useSource { ForgetfulSource($0) }
+    let failure = try #require(
+      (0..<20).lazy.map { simulation.run(seed: $0) }.first { !$0.violations.isEmpty })
+    let small = simulation.shrink(failure.recording, attempts: 300)
+    #expect(small.choices.count < failure.recording.choices.count / 2)
+    let again = simulation.replay(small, keepsTimeline: true)
+    #expect(again.violations.first?.promise == failure.violations.first?.promise)
+    #expect(again.timeline.contains { $0.contains("!!") })
+  }
+
+  @Test func failsWhereWorkIsDoneOnAnotherThread() {
+    var simulation = Simulation()
+    simulation.useSource { EscapingSource($0) }
+    let outcome = simulation.run(seed: 1)
+    #expect(outcome.violations.contains { [.containment, .liveness].contains($0.promise) })
+  }
+}
+
+/// A source that leaves the last change of each page out.
+private struct ForgetfulSource: RemoteRecordSource {
+  let base: InMemoryRemote
+  init(_ base: InMemoryRemote) { self.base = base }
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    var page = try await base.page(request)
+    if page.changes.count > 1 { page.changes.removeLast() }
+    return page
+  }
+}
+
+/// A source that does its work in a task of its own, out of the world's sight.
+private struct EscapingSource: RemoteRecordSource {
+  let base: InMemoryRemote
+  init(_ base: InMemoryRemote) { self.base = base }
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    let base = base
+    let task = Task.detached { try await base.page(request) }
+    do {
+      return try await task.value
+    } catch {
+      throw SyncError(.remoteUnavailable, during: "fetching", underlying: error)
+    }
+  }
+}
