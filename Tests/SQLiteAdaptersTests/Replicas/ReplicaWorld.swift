@@ -13,7 +13,7 @@ struct ReplicaWorld {
   let graph: EntityGraph
   private let serverClock = ManualClock()
   private let directory: URL?
-  private var random: SeededGenerator
+  private var random: SplitMix64
   private var edits = 0
   /// The last edit that each device made of each record and that waited in its outbox, if its process lived to tell.
   private(set) var last: [Made: EditStamp] = [:]
@@ -24,7 +24,7 @@ struct ReplicaWorld {
   }
 
   init(seed: UInt64) async throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix64(seed: seed)
     graph = try EntityGraph(
       Entity("places"),
       Entity(
