@@ -8,20 +8,27 @@ extension Inspection {
   func explain(_ typeName: String, _ key: String) async throws(SyncError) -> Bool {
     let entity = try await entity(named: typeName)
     let story = try await Explanation.load(RecordID(type: entity.type, key: key), from: store)
-    let isKnown = story.live != nil || story.state != nil || !story.setAside.isEmpty
+    let isKnown =
+      story.live != nil || story.state != nil || !story.setAside.isEmpty || story.pending != nil
     guard !isJSON else {
       output.line(Self.object(story, isKnown: isKnown).compact)
       return isKnown
     }
     output.line(story.description)
     if let live = story.live {
-      output.line("It was last modified at \(live.version.modifiedAt.spelled).")
+      if live.version != .unversioned {
+        output.line("The remote last modified it at \(live.version.modifiedAt.spelled).")
+      }
       if entity.schemaVersionField != nil {
         output.line(
           "It was written with schema \(live.schemaVersion); the app understands \(entity.schemaVersion).")
       }
-    } else if let state = story.state, state.isDeleted {
+    } else if let state = story.state, state.isDeleted, story.pending == nil {
       output.line("The deletion is of \(state.version.modifiedAt.spelled).")
+    }
+    if let pending = story.pending {
+      output.line(
+        "The edit was made at \(pending.edit.stamp.physical.spelled); it was sent \(pending.attempts) times.")
     }
     for entry in story.setAside {
       output.line("The \(entry.kind.rawValue) change was set aside at \(entry.since.spelled).")
@@ -37,7 +44,8 @@ extension Inspection {
           "schemaVersion": .integer($0.schemaVersion), "bytes": .integer($0.payload.bytes.count),
         ]
       } ?? .null
-    let deleted: JSON = story.state.flatMap { $0.isDeleted ? .version($0.version) : nil } ?? .null
+    let isDeletedThere = story.state?.isDeleted == true && story.pending?.edit.content != .deletion
+    let deleted: JSON = story.state.flatMap { isDeletedThere ? .version($0.version) : nil } ?? .null
     let setAside = story.setAside.map { entry -> JSON in
       [
         "kind": .string(entry.kind.rawValue), "reason": .string(entry.reason),
@@ -47,7 +55,7 @@ extension Inspection {
     }
     return [
       "id": .string(story.id.description), "known": .bool(isKnown), "live": live, "deleted": deleted,
-      "setAside": .array(setAside),
+      "setAside": .array(setAside), "pending": story.pending.map(Self.object) ?? .null,
     ]
   }
 }

@@ -32,9 +32,18 @@ extension JSON {
   /// A text, or null.
   static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 
-  /// A version as its two parts.
+  /// A version as its two parts; null for one that no remote has given.
   static func version(_ version: Version) -> JSON {
-    ["sequence": .integer(Int(version.sequence)), "modifiedAt": .time(version.modifiedAt)]
+    if version == .unversioned { return .null }
+    return ["sequence": .integer(Int(version.sequence)), "modifiedAt": .time(version.modifiedAt)]
+  }
+}
+
+extension Version {
+  /// The remote's number for the copy, if it numbers them, and its time.
+  var spelled: String {
+    if self == .unversioned { return "unversioned" }
+    return (sequence == 0 ? "" : "#\(sequence) of ") + modifiedAt.spelled
   }
 }
 

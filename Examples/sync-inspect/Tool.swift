@@ -2,7 +2,7 @@ import CanonicalSync
 import Foundation
 import ToolSupport
 
-/// Looks into a store without changing it.
+/// Looks into a store, and edits its records.
 @main struct Tool {
   private static let store = Option.requiredText("store", "PATH", "The store's file.")
   private static let json = Option.flag("json", "End with one JSON object on the last line of the output.")
@@ -10,9 +10,18 @@ import ToolSupport
   private static let anyType = Option.text("type", "TYPE", "Only this record type.")
   private static let id = Option.requiredText("id", "ID", "The record's id.")
   private static let full = Option.flag("full", "Show all bytes, not only how they begin.")
+  private static let limit = Option.number("limit", "N", "Show so many.", in: 1...Int.max, default: 20)
+  private static let set = Option.texts(
+    "set", "NAME=JSON", "Give a member a value, such as floor=2 or 'name=\"Hall\"'.")
+  private static let unset = Option.texts("unset", "NAME", "Remove a member.")
+  private static let delete = Option.flag("delete", "Delete the record.")
+  private static let discard = Option.flag(
+    "discard", "Give up the edit that waits in the outbox, and show what the remote last had.")
+  private static let retry = Option.flag("retry", "Send an edit again that the remote refused or put off.")
 
   private static let command = Command(
-    "sync-inspect", "Looks into a store: reads it, and changes nothing of it.", options: [store, json],
+    "sync-inspect", "Looks into a store, and changes nothing of it unless told to `edit`.",
+    options: [store, json],
     commands: [
       Command(
         "status", "Print how each type stands: records, checkpoint, last sync, what is set aside.",
@@ -29,17 +38,31 @@ import ToolSupport
       Command(
         "quarantine", "List what could not be read as a record, with reason, place and bytes.",
         options: [anyType, full]),
+      Command(
+        "outbox", "List the local edits that the remote has not acknowledged, and what keeps them.",
+        options: [anyType]),
+      Command(
+        "conflicts", "List edits that met others, the newest first: both versions, who won, and why.",
+        options: [anyType, limit, full]),
+      Command(
+        "edit", "Edit one record, here at once and at the remote with the next push.",
+        options: [type, id, set, unset, delete, discard, retry],
+        examples: [
+          ("sync-inspect edit --store schedule.db --type teams --id BOS --set 'name=\"Bees\"'", "a new name"),
+          ("sync-inspect edit --store schedule.db --type games --id g1 --delete", "a game less"),
+        ]),
     ],
     examples: [("sync-inspect status --store schedule.db", "how the last sync left the store")])
 
   static func main() async {
     let arguments = command.argumentsOrExit()
+    let alteration = arguments.command == "edit" ? alteration(arguments) : nil
     // Where the reader of a pipe has gone, there is nobody to complain to.
     signal(SIGPIPE, SIG_DFL)
     do throws(SyncError) {
       let inspection = Inspection(
         store: try await openStore(at: arguments[store]), isJSON: arguments[json])
-      try await run(arguments, on: inspection).endProcess()
+      try await run(arguments, alteration, on: inspection).endProcess()
     } catch {
       StandardStream.output.flush()
       StandardStream.error.line("sync-inspect: \(error.message.isEmpty ? error.description : error.message)")
@@ -47,14 +70,32 @@ import ToolSupport
     }
   }
 
+  private static func alteration(_ arguments: Arguments) -> Alteration {
+    do throws(UsageError) {
+      return try Alteration(
+        set: arguments[set], unset: arguments[unset], deletes: arguments[delete],
+        discards: arguments[discard], retries: arguments[retry])
+    } catch {
+      command.refuse(error)
+    }
+  }
+
   private static func run(
-    _ arguments: Arguments, on inspection: Inspection
+    _ arguments: Arguments, _ alteration: Alteration?, on inspection: Inspection
   ) async throws(SyncError) -> ExitCode {
+    if let alteration {
+      try await inspection.edit(arguments[type], arguments[id], alteration, at: arguments[store])
+      return .success
+    }
     switch arguments.command {
     case "export": try await inspection.export(arguments[type])
     case "explain":
       return try await inspection.explain(arguments[type], arguments[id]) ? .success : .failure
     case "quarantine": try await inspection.quarantine(arguments[anyType], isFull: arguments[full])
+    case "outbox": try await inspection.outbox(arguments[anyType])
+    case "conflicts":
+      try await inspection.conflicts(
+        arguments[anyType], limit: arguments[limit], isFull: arguments[full])
     default: try await inspection.status()
     }
     return .success

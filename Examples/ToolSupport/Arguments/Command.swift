@@ -41,9 +41,16 @@ package struct Command: Sendable {
         ExitCode.success.endProcess()
       }
     } catch {
-      StandardStream.error.line("\(name): \(error)\nsee `\(name) --help`")
-      ExitCode.usage.endProcess()
+      refuse(error)
     }
+  }
+
+  /// Says what is wrong with a command line, and ends the process.
+  ///
+  /// For what only several options together get wrong; the rest is refused by ``argumentsOrExit(_:)``.
+  package func refuse(_ error: UsageError) -> Never {
+    StandardStream.error.line("\(name): \(error)\nsee `\(name) --help`")
+    ExitCode.usage.endProcess()
   }
 }
 

@@ -11,6 +11,8 @@ public struct Explanation: Sendable {
   public var state: StoredState?
   /// What is kept without being shown.
   public var setAside: [SetAside]
+  /// The local edit that the remote has not acknowledged.
+  public var pending: OutboxEntry?
 
   /// Reads what a store knows of a record, from one snapshot.
   ///
@@ -19,7 +21,8 @@ public struct Explanation: Sendable {
     try await store.read { (snapshot) throws(SyncError) in
       Explanation(
         id: id, live: try snapshot.records(withIDs: [id]).first ?? nil, state: try snapshot.state(of: id),
-        setAside: try snapshot.setAside(for: [.record(id)]) + quarantined(as: id, in: snapshot))
+        setAside: try snapshot.setAside(for: [.record(id)]) + quarantined(as: id, in: snapshot),
+        pending: try snapshot.outbox(for: [id]).first)
     }
   }
 }
@@ -47,6 +50,8 @@ extension Explanation: CustomStringConvertible {
     var lines: [String] = []
     if let live {
       lines.append("\(id) is live, at version \(live.version), \(live.payload).")
+    } else if pending?.edit.content == .deletion {
+      lines.append("\(id) was deleted here.")
     } else if let state, state.isDeleted {
       lines.append("\(id) was deleted at the remote, as of version \(state.version).")
     } else if setAside.isEmpty {
@@ -54,6 +59,7 @@ extension Explanation: CustomStringConvertible {
     } else {
       lines.append("\(id) is not live.")
     }
+    if let pending { lines.append(pending.sentence) }
     for entry in setAside {
       lines.append(
         "It has a change set aside, \(entry.kind.rawValue), since pass \(entry.pass): \(entry.reason).")
@@ -62,5 +68,20 @@ extension Explanation: CustomStringConvertible {
       }
     }
     return lines.joined(separator: "\n")
+  }
+}
+
+extension OutboxEntry {
+  /// What is to become of the edit, without its contents.
+  fileprivate var sentence: String {
+    let edit = edit.content == .deletion ? "Its deletion" : "A local edit of it"
+    let base = base.version.map { "on top of version \($0)" } ?? "of a record that the remote never had"
+    return switch state {
+    case .waiting where sent != nil:
+      "\(edit), \(base), was sent, and is sent again until the remote answers."
+    case .waiting: "\(edit), \(base), waits for the next push."
+    case .postponed: "\(edit), \(base), was put off by the remote."
+    case .refused(let reason, _): "\(edit), \(base), was refused by the remote: \(reason)"
+    }
   }
 }

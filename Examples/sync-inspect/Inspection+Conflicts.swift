@@ -1,0 +1,91 @@
+import CanonicalSync
+import ToolSupport
+
+extension Inspection {
+  /// Prints edits that met others, with both versions and how it ended, the newest first.
+  ///
+  /// - Parameters:
+  ///   - typeName: The type to look at; `nil` for all.
+  ///   - limit: How many are shown.
+  ///   - isFull: Whether records are shown whole, or only how they begin.
+  func conflicts(_ typeName: String?, limit: Int, isFull: Bool) async throws(SyncError) {
+    let type: RecordType? = if let typeName { try await entity(named: typeName).type } else { nil }
+    var objects: [JSON] = []
+    var (count, before) = (0, Int64?.none)
+    repeat {
+      let (start, portion) = (before, min(100, limit - count))
+      let conflicts = try await store.read { (snapshot) throws(SyncError) in
+        try snapshot.conflicts(type, before: start, limit: portion)
+      }
+      for conflict in conflicts {
+        if isJSON { objects.append(Self.object(conflict, isFull)) } else { print(conflict, isFull) }
+      }
+      count += conflicts.count
+      before = conflicts.last?.number
+    } while before != nil && count < limit
+    if !isJSON, count == 0 { output.line("No edit has met another one.") }
+    finish(["conflicts": .integer(count), "entries": .array(objects)])
+  }
+
+  private static let shownBytes = 200
+
+  private func print(_ conflict: Conflict, _ isFull: Bool) {
+    let winner =
+      switch conflict.winner {
+      case .local: "the edit made here stands"
+      case .remote: "the remote's word stands"
+      case .merged: "both were merged"
+      }
+    output.line(
+      "\(conflict.id), settled at \(conflict.settledAt.spelled): \(winner), because \(conflict.reason)")
+    let sides = [
+      ("here  ", conflict.local.stamp, conflict.local.content.payload),
+      ("remote", conflict.remoteStamp, conflict.remotePayload),
+    ]
+    for (name, stamp, payload) in sides {
+      let content = payload.map { Self.shown($0, isFull).text } ?? "deleted"
+      output.line("  \(name)  \(stamp.physical.spelled)  \(content)")
+    }
+  }
+
+  private static func object(_ conflict: Conflict, _ isFull: Bool) -> JSON {
+    let version: JSON =
+      switch conflict.remote {
+      case .upsert(let record): .version(record.version)
+      case .tombstone(let tombstone): .version(tombstone.version)
+      case .poison: .null
+      }
+    let local = side(conflict.local.stamp, conflict.local.content.payload, isFull)
+    let remote = side(conflict.remoteStamp, conflict.remotePayload, isFull)
+    return [
+      "number": .integer(Int(conflict.number)), "type": .string(conflict.id.type.rawValue),
+      "key": .string(conflict.id.key), "settledAt": .time(conflict.settledAt),
+      "winner": .string(conflict.winner.rawValue), "reason": .string(conflict.reason),
+      "local": .object(local), "remote": .object(remote + [("version", version)]),
+    ]
+  }
+
+  private static func side(
+    _ stamp: EditStamp, _ payload: Payload?, _ isFull: Bool
+  ) -> [(key: String, value: JSON)] {
+    let content = payload.map { shown($0, isFull) }
+    return [
+      ("what", payload == nil ? "delete" : "upsert"), ("stamp", .string(stamp.description)),
+      ("editedAt", .time(stamp.physical)), ("content", .text(content?.text)),
+      ("isWhole", .bool(content?.isWhole ?? true)),
+    ]
+  }
+
+  /// A record on one line, or how it begins.
+  private static func shown(_ payload: Payload, _ isFull: Bool) -> (text: String, isWhole: Bool) {
+    let bytes = JSONScanner.compacted(payload.bytes)
+    guard !isFull, bytes.count > shownBytes else { return (String(decoding: bytes, as: UTF8.self), true) }
+    return (String(decoding: bytes.prefix(shownBytes), as: UTF8.self) + "…", false)
+  }
+}
+
+extension Conflict {
+  fileprivate var remotePayload: Payload? {
+    if case .upsert(let record) = remote { record.payload } else { nil }
+  }
+}

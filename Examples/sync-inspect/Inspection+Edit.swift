@@ -1,0 +1,45 @@
+import CanonicalSync
+import ToolSupport
+
+extension Inspection {
+  /// Edits one record through the library: the row and the outbox change together, or not at all.
+  ///
+  /// - Parameter path: The store's file, which is opened for writing only once the type is known to it.
+  func edit(
+    _ typeName: String, _ key: String, _ alteration: Alteration, at path: String
+  ) async throws(SyncError) {
+    let entity = try await entity(named: typeName)
+    let id = RecordID(type: entity.type, key: key)
+    let graph = try EntityGraph(try await entities())
+    let hasChanged = try await withWritableStore(at: path) { (store) throws(SyncError) in
+      try await alteration.perform(
+        on: id, LocalEdits(store: store, graph: graph), of: store)
+    }
+    let pending = try await Alteration.pending(id, in: store)
+    guard !isJSON else {
+      let object: JSON = [
+        "id": .string(id.description), "changed": .bool(hasChanged),
+        "pending": pending.map(Self.object) ?? .null,
+      ]
+      return output.line(object.compact)
+    }
+    output.line(Self.sentence(alteration, id, hasChanged, pending))
+    if let pending { output.line("In the outbox: \(Self.fate(of: pending)).") }
+  }
+
+  private static func sentence(
+    _ alteration: Alteration, _ id: RecordID, _ hasChanged: Bool, _ pending: OutboxEntry?
+  ) -> String {
+    let end = pending == nil ? ", and nothing of it is left to push." : "; the next push tells the remote."
+    return switch (alteration, hasChanged) {
+    case (.set, true): "\(id) is changed here\(end)"
+    case (.set, false): "\(id) is like that already; nothing was changed."
+    case (.delete, true): "\(id) is deleted here\(end)"
+    case (.delete, false): "There is no \(id); nothing was changed."
+    case (.discard, true): "The edit of \(id) is given up; the record is as the remote last had it."
+    case (.discard, false): "No edit of \(id) waits; nothing was changed."
+    case (.retry, true): "The edit of \(id) is sent again with the next push."
+    case (.retry, false): "No edit of \(id) was refused or put off; nothing was changed."
+    }
+  }
+}
