@@ -10,7 +10,7 @@ struct PushMachine {
   enum Action: Hashable {
     case askLimits
     case load(PushPortion)
-    case prepare([RecordID])
+    case prepare([RecordID], PushPortion.Stage)
     case send([OutgoingChange])
     case settle([PushAnswer])
     case wait(Duration)
@@ -195,7 +195,7 @@ struct PushMachine {
     }
     if let batch = batches.first { return .send(batch.map(\.outgoing)) }
     let ids = pick()
-    if !ids.isEmpty { return .prepare(ids) }
+    if let leg = legs.first, !ids.isEmpty { return .prepare(ids, leg.stage) }
     if isLoaded {
       legs = legs.dropFirst()
       beginLeg()

@@ -15,6 +15,14 @@ struct PushPortion: Hashable, Sendable {
     case upserts
     /// What removes records, each type before those that it refers to.
     case deletions
+
+    /// Whether it is an entry's turn.
+    func includes(_ entry: OutboxEntry) -> Bool {
+      switch self {
+      case .upserts: entry.sent != nil || entry.edit.content != .deletion
+      case .deletions: entry.edit.content == .deletion
+      }
+    }
   }
 }
 
@@ -44,7 +52,7 @@ extension PushPortion {
   ) throws(SyncError) -> LoadedPortion {
     let entries = try snapshot.outbox(type, after: after, limit: limit)
     var loaded = LoadedPortion(candidates: [], count: entries.count, last: entries.last?.edit.stamp)
-    let due = entries.filter { $0.isDue(at: now) && belongs($0) }
+    let due = entries.filter { $0.isDue(at: now) && stage.includes($0) }
     guard stage == .upserts, entity.references.contains(where: \.isOrdered) else {
       loaded.candidates = due.map { PushCandidate(entry: $0) }
       return loaded
@@ -53,7 +61,8 @@ extension PushPortion {
     var open = due
     while !open.isEmpty {
       let references = open.map { $0.requiredReferences(of: entity) }
-      let new = try snapshot.outbox(for: Array(Set(references.joined()))).filter(\.isNewToTheRemote)
+      let new = try snapshot.outbox(for: Set(references.joined()).sorted())
+        .filter(\.isNewToTheRemote).sorted { $0.edit.stamp < $1.edit.stamp }
       let absent = Set(new.map(\.id))
       for (entry, references) in zip(open, references) {
         loaded.candidates.append(
@@ -62,12 +71,5 @@ extension PushPortion {
       open = new.filter { $0.id.type == type && $0.isDue(at: now) && seen.insert($0.id).inserted }
     }
     return loaded
-  }
-
-  private func belongs(_ entry: OutboxEntry) -> Bool {
-    switch stage {
-    case .upserts: entry.sent != nil || entry.edit.content != .deletion
-    case .deletions: entry.edit.content == .deletion
-    }
   }
 }

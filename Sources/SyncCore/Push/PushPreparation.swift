@@ -5,12 +5,16 @@ import SyncPorts
 /// as it was, under the same name.
 struct PushPreparation: Sendable {
   var ids: [RecordID]
+  /// The part of the push that is under way: an edit may have become one of the other.
+  var stage: PushPortion.Stage
   var now: Timestamp
 
   /// Prepares those of the records whose turn it still is, and returns their entries in the order asked for.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
     var entries: [RecordID: OutboxEntry] = [:]
-    for entry in try transaction.outbox(for: ids) where entry.isDue(at: now) { entries[entry.id] = entry }
+    for entry in try transaction.outbox(for: ids) where entry.isDue(at: now) && stage.includes(entry) {
+      entries[entry.id] = entry
+    }
     let prepared = ids.compactMap { id in
       guard var entry = entries[id] else { return OutboxEntry?.none }
       entry.sent = entry.next

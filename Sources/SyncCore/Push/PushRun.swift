@@ -66,8 +66,8 @@ struct PushRun {
       }
     case .load(let portion):
       return machine.loaded(try await load(portion))
-    case .prepare(let ids):
-      let preparation = PushPreparation(ids: ids, now: environment.clock.timestamp)
+    case .prepare(let ids, let stage):
+      let preparation = PushPreparation(ids: ids, stage: stage, now: environment.clock.timestamp)
       return machine.prepared(
         try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
           try preparation.run(in: transaction)

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Lines of a log, as they came.
+final class Lines: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var all: [String] { lines.withLock { $0 } }
+
+  func append(_ line: String) {
+    lines.withLock { $0.append(line) }
+  }
+}

@@ -1,0 +1,274 @@
+import SyncPorts
+import Testing
+
+@testable import SyncCore
+@testable import SyncModels
+
+@Suite("The push machine")
+struct PushMachineTests {
+  static let now = Timestamp(milliseconds: 1000)
+  static let busy = SyncError(.remoteUnavailable, during: "testing")
+
+  static func entry(_ key: String, _ time: Int64 = 1, _ content: String? = "{}") -> OutboxEntry {
+    let content = content.map { Edit.Content.upsert(Payload(Array($0.utf8)), schemaVersion: 1) }
+    let stamp = EditStamp(physical: Timestamp(milliseconds: time), replica: "a")
+    return OutboxEntry(
+      id: RecordID(type: "meters", key: key), edit: Edit(content ?? .deletion, stamp: stamp), base: .none)
+  }
+
+  static func portion(
+    _ entries: [OutboxEntry], waiting: [String: [String]] = [:], count: Int? = nil
+  ) -> LoadedPortion {
+    LoadedPortion(
+      candidates: entries.map { entry in
+        let targets = waiting[entry.id.key, default: []].map { RecordID(type: "meters", key: $0) }
+        return PushCandidate(entry: entry, waitsFor: targets)
+      }, count: count ?? entries.count, last: entries.last?.edit.stamp)
+  }
+
+  static func sent(_ entries: [OutboxEntry]) -> [OutboxEntry] {
+    entries.map { entry in
+      var entry = entry
+      entry.sent = entry.edit
+      return entry
+    }
+  }
+
+  static func machine(
+    _ count: Int, limits: SinkLimits = SinkLimits(), portion: Int = 400
+  ) -> PushMachine {
+    var machine = PushMachine(
+      [("meters", count)],
+      settings: PushMachine.Settings(
+        portion: portion, retry: RetryPolicy(attempts: 3, base: .seconds(1)), rounds: 2))
+    #expect(machine.start() == .askLimits)
+    #expect(
+      machine.limitsTold(limits)
+        == .load(PushPortion(type: "meters", stage: .upserts, after: nil, limit: portion)))
+    return machine
+  }
+
+  static func accepted(_ entry: OutboxEntry) -> PushOutcome {
+    .accepted(.tombstone(Tombstone(id: entry.id, version: Version(modifiedAt: now))))
+  }
+
+  static let deletions = PushMachine.Action.load(
+    PushPortion(type: "meters", stage: .deletions, after: nil, limit: 400))
+
+  @Test func preparesThenSendsThenSettlesThenReadsOn() {
+    let entries = [Self.entry("a", 1), Self.entry("b", 2)]
+    var machine = Self.machine(2)
+    #expect(machine.loaded(Self.portion(entries)) == .prepare(entries.map(\.id), .upserts))
+    let prepared = Self.sent(entries)
+    #expect(machine.prepared(prepared) == .send(prepared.map(\.outgoing)))
+    let outcomes = prepared.map(Self.accepted)
+    #expect(
+      machine.answered(outcomes, random: 0)
+        == .settle(zip(prepared, outcomes).map { PushAnswer(entry: $0, outcome: $1) }))
+    #expect(machine.settled([.accepted, .accepted]) == Self.deletions)
+    #expect(machine.loaded(Self.portion([])) == .finish)
+  }
+
+  @Test func asksForNothingWhereNothingWaits() {
+    var machine = PushMachine([])
+    #expect(machine.start() == .finish)
+  }
+
+  @Test func goesThroughTheTypesThereAndBack() {
+    var machine = PushMachine([("stadiums", 1), ("games", 1)])
+    _ = machine.start()
+    var legs: [PushPortion] = []
+    var action = machine.limitsTold(SinkLimits())
+    while case .load(let portion) = action {
+      legs.append(portion)
+      action = machine.loaded(Self.portion([]))
+    }
+    #expect(action == .finish)
+    #expect(legs.map(\.type) == ["stadiums", "games", "games", "stadiums"])
+    #expect(legs.map(\.stage) == [.upserts, .upserts, .deletions, .deletions])
+  }
+
+  @Test func readsOnlyAsManyEditsAsThereWereAtTheStart() {
+    let entries = [Self.entry("a", 1), Self.entry("b", 2), Self.entry("c", 3)]
+    var machine = Self.machine(3, portion: 2)
+    _ = machine.loaded(Self.portion(Array(entries[..<2])))
+    #expect(
+      machine.prepared([])
+        == .load(PushPortion(type: "meters", stage: .upserts, after: entries[1].edit.stamp, limit: 2)))
+    // More were made meanwhile: this portion is full as well, and the last one of its leg.
+    _ = machine.loaded(Self.portion(Array(entries[1...])))
+    #expect(
+      machine.prepared([])
+        == .load(PushPortion(type: "meters", stage: .deletions, after: nil, limit: 2)))
+  }
+
+  @Test func keepsToWhatTheSinkTakesAtOnce() {
+    let entries = (1...5).map { Self.entry("m\($0)", Int64($0), #"{"n":\#($0)}"#) }
+    var machine = Self.machine(5, limits: SinkLimits(maximumRecords: 3, maximumBytes: 14))
+    #expect(machine.loaded(Self.portion(entries)) == .prepare(entries[..<2].map(\.id), .upserts))
+    #expect(machine.prepared([]) == .prepare(entries[2..<4].map(\.id), .upserts))
+    #expect(machine.prepared([]) == .prepare(entries[4...].map(\.id), .upserts))
+  }
+
+  @Test func sendsARecordThatIsLargerThanABatchAlone() {
+    let entries = [Self.entry("a"), Self.entry("b", 2, #"{"long":"payload"}"#), Self.entry("c", 3)]
+    var machine = Self.machine(3, limits: SinkLimits(maximumRecords: 9, maximumBytes: 4))
+    #expect(machine.loaded(Self.portion(entries)) == .prepare([entries[0].id], .upserts))
+    #expect(machine.prepared([]) == .prepare([entries[1].id], .upserts))
+    #expect(machine.prepared([]) == .prepare([entries[2].id], .upserts))
+  }
+
+  @Test func sendsTheBatchAgainAsItWasAfterAFailureThatMayPass() {
+    let entries = [Self.entry("a")]
+    var machine = Self.machine(1)
+    _ = machine.loaded(Self.portion(entries))
+    let send = machine.prepared(Self.sent(entries))
+    #expect(machine.failed(Self.busy, random: .max) == .wait(.seconds(1) * (1 - 0x1p-53)))
+    #expect(machine.waited() == send)
+    #expect(machine.failed(Self.busy, random: 0) == .wait(.zero))
+    #expect(machine.waited() == send)
+    #expect(machine.failed(Self.busy, random: 0) == .fail(.remoteUnavailable))
+    #expect(machine.failure?.code == .remoteUnavailable)
+  }
+
+  @Test func endsWhenTheRemoteAsksForMorePatienceThanThereIs() {
+    var machine = Self.machine(1)
+    _ = machine.loaded(Self.portion([Self.entry("a")]))
+    _ = machine.prepared(Self.sent([Self.entry("a")]))
+    var error = Self.busy
+    error.retryAfter = .seconds(31)
+    #expect(machine.failed(error, random: 0) == .fail(.remoteUnavailable))
+  }
+
+  @Test func takesAnAnswerToOtherChangesForNone() {
+    let entries = Self.sent([Self.entry("a"), Self.entry("b", 2)])
+    var machine = Self.machine(2)
+    _ = machine.loaded(Self.portion(entries))
+    let send = machine.prepared(entries)
+    #expect(machine.answered([Self.accepted(entries[0])], random: 0) == .wait(.zero))
+    #expect(machine.waited() == send)
+    #expect(machine.answered(entries.reversed().map(Self.accepted), random: 0) == .wait(.zero))
+    _ = machine.waited()
+    // For good, it is the type's failure.
+    #expect(machine.answered([], random: 0) == .finish)
+    #expect(machine.typeFailures.map(\.error.code) == [.invalidResponse])
+    #expect(machine.failure == nil)
+  }
+
+  @Test func halvesABatchThatIsTooLargeDownToTheRecordThatIs() {
+    let entries = Self.sent([Self.entry("a"), Self.entry("b", 2), Self.entry("c", 3)])
+    let large = SyncError(.batchTooLarge, during: "testing", "413")
+    var machine = Self.machine(3)
+    _ = machine.loaded(Self.portion(entries))
+    _ = machine.prepared(entries)
+    #expect(machine.failed(large, random: 0) == .send([entries[0].outgoing]))
+    #expect(
+      machine.failed(large, random: 0)
+        == .settle([PushAnswer(entry: entries[0], outcome: .refused(reason: "413"))]))
+    #expect(machine.settled([.refused]) == .send(entries[1...].map(\.outgoing)))
+    #expect(machine.failed(large, random: 0) == .send([entries[1].outgoing]))
+    _ = machine.answered([Self.accepted(entries[1])], random: 0)
+    #expect(machine.settled([.accepted]) == .send([entries[2].outgoing]))
+    _ = machine.answered([Self.accepted(entries[2])], random: 0)
+    #expect(machine.settled([.accepted]) == Self.deletions)
+  }
+
+  @Test func sendsNewRecordsAfterThoseThatTheyReferTo() {
+    let entries = [Self.entry("child", 1), Self.entry("parent", 2), Self.entry("other", 3)]
+    var machine = Self.machine(3)
+    let portion = Self.portion(entries, waiting: ["child": ["parent"]])
+    #expect(machine.loaded(portion) == .prepare([entries[1].id, entries[2].id], .upserts))
+    let batch = Self.sent(Array(entries[1...]))
+    _ = machine.prepared(batch)
+    _ = machine.answered(batch.map(Self.accepted), random: 0)
+    #expect(machine.settled([.accepted, .accepted]) == .prepare([entries[0].id], .upserts))
+  }
+
+  @Test(arguments: [PushFate.refused, .postponed, .left])
+  func keepsARecordBackWhoseTargetTheRemoteHasNot(_ fate: PushFate) {
+    let entries = [Self.entry("child", 1), Self.entry("parent", 2)]
+    var machine = Self.machine(2)
+    _ = machine.loaded(Self.portion(entries, waiting: ["child": ["parent"]]))
+    let batch = Self.sent([entries[1]])
+    _ = machine.prepared(batch)
+    _ = machine.answered([.refused(reason: "no")], random: 0)
+    #expect(machine.settled([fate]) == Self.deletions)
+  }
+
+  @Test func sendsWhatStandsAfterAConflictAgainAFewTimes() {
+    let entry = Self.entry("a")
+    var machine = Self.machine(1)
+    _ = machine.loaded(Self.portion([entry]))
+    for _ in 1..<2 {
+      _ = machine.prepared(Self.sent([entry]))
+      _ = machine.answered([.conflict(nil)], random: 0)
+      #expect(machine.settled([.stands(entry)]) == .prepare([entry.id], .upserts))
+    }
+    _ = machine.prepared(Self.sent([entry]))
+    _ = machine.answered([.conflict(nil)], random: 0)
+    #expect(machine.settled([.stands(entry)]) == Self.deletions)
+    // It is not begun with anew in the same push.
+    #expect(machine.loaded(Self.portion([entry])) == .finish)
+  }
+
+  @Test func asksForRoomOnceAndTriesOnceMore() {
+    let entries = Self.sent([Self.entry("a"), Self.entry("b", 2)])
+    var machine = Self.machine(2)
+    _ = machine.loaded(Self.portion(entries))
+    _ = machine.prepared(entries)
+    _ = machine.answered([Self.accepted(entries[0]), .quotaExceeded], random: 0)
+    #expect(machine.settled([.accepted, .full]) == .makeRoom)
+    #expect(machine.roomMade(true) == .prepare([entries[1].id], .upserts))
+    _ = machine.prepared([entries[1]])
+    _ = machine.answered([.quotaExceeded], random: 0)
+    #expect(!machine.isRemoteFull)
+    #expect(machine.settled([.full]) == Self.deletions)
+    #expect(machine.isRemoteFull)
+  }
+
+  @Test func sendsDeletionsAloneToARemoteThatIsFull() {
+    var machine = PushMachine([("stadiums", 1), ("games", 2)])
+    _ = machine.start()
+    _ = machine.limitsTold(SinkLimits())
+    let entries = Self.sent([Self.entry("a"), Self.entry("b", 2)])
+    _ = machine.loaded(Self.portion(entries))
+    _ = machine.prepared(entries)
+    let full = SyncError(.quotaExceeded, during: "testing")
+    #expect(
+      machine.failed(full, random: 0)
+        == .settle(entries.map { PushAnswer(entry: $0, outcome: .quotaExceeded) }))
+    #expect(machine.settled([.full, .full]) == .makeRoom)
+    #expect(
+      machine.roomMade(false)
+        == .load(PushPortion(type: "games", stage: .deletions, after: nil, limit: 400)))
+  }
+
+  @Test func goesOnWithOtherTypesWhereOneIsForbidden() {
+    var machine = PushMachine([("stadiums", 1), ("games", 1)])
+    _ = machine.start()
+    _ = machine.limitsTold(SinkLimits())
+    let entries = Self.sent([Self.entry("a")])
+    _ = machine.loaded(Self.portion(entries))
+    _ = machine.prepared(entries)
+    let forbidden = SyncError(.permissionDenied, during: "testing")
+    #expect(
+      machine.failed(forbidden, random: 0)
+        == .load(PushPortion(type: "games", stage: .upserts, after: nil, limit: 400)))
+    #expect(machine.typeFailures.map(\.type) == ["stadiums"])
+    guard case .load(let leg) = machine.loaded(Self.portion([])) else {
+      Issue.record("The push goes on.")
+      return
+    }
+    #expect(leg.type == "games")
+    #expect(machine.loaded(Self.portion([])) == .finish)
+  }
+
+  @Test func asksForTheLimitsAgainAfterAFailureThatMayPass() {
+    var machine = PushMachine([("meters", 1)])
+    #expect(machine.start() == .askLimits)
+    #expect(machine.failed(Self.busy, random: 0) == .wait(.zero))
+    #expect(machine.waited() == .askLimits)
+    #expect(
+      machine.failed(SyncError(.authentication, during: "testing"), random: 0) == .fail(.authentication))
+  }
+}

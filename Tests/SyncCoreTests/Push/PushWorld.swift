@@ -1,0 +1,105 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+
+/// A device with its store and engine, and the remote that it pushes to; several devices may share one remote.
+struct PushWorld {
+  let clock: ManualClock
+  let remote: InMemoryRemote
+  let store: InMemoryStore
+  let recorder = EventRecorder()
+  let engine: SyncEngine
+
+  static let meters = Entity("meters")
+  static let readings = Entity("readings", references: [.to("meters", by: "meter")])
+  static let folders = Entity("folders", references: [.to("folders", by: "parent")])
+
+  init(
+    _ entities: [Entity] = [Self.meters, Self.readings, Self.folders], name: String = "a",
+    beside other: PushWorld? = nil, options: SyncOptions = SyncOptions(), edits: EditOptions = EditOptions(),
+    connectivity: (any ConnectivityMonitor)? = nil,
+    configure: (inout InMemoryRemote.Configuration) -> Void = { _ in },
+    sink: (@Sendable (InMemoryRemote) -> any RemoteRecordSink)? = nil
+  ) async throws {
+    let clock = other?.clock ?? ManualClock()
+    self.clock = clock
+    if let other {
+      remote = other.remote
+    } else {
+      var configuration = InMemoryRemote.Configuration.privateZone
+      configure(&configuration)
+      remote = InMemoryRemote(configuration: configuration, clock: clock)
+    }
+    store = InMemoryStore(identity: name, leaseClock: { clock.timestamp })
+    engine = try await SyncEngine(
+      graph: EntityGraph(entities), store: store, source: remote, sink: sink?(remote) ?? remote,
+      clock: clock, options: options, edits: edits, connectivity: connectivity, observers: [recorder],
+      random: { 0 })
+  }
+
+  /// Sets members of a record, given as JSON, a second after what was done before.
+  func write(_ type: RecordType, _ key: String, _ members: [FieldName: String] = ["name": "1"]) async throws {
+    clock.advance(by: .seconds(1))
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: type, key: key)) { (fields) throws(SyncError) in
+        for (name, value) in members.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+          fields[name] = Array(value.utf8)[...]
+        }
+      }
+    }
+  }
+
+  func delete(_ type: RecordType, _ key: String) async throws {
+    clock.advance(by: .seconds(1))
+    try await engine.edits.delete(RecordID(type: type, key: key))
+  }
+
+  func outbox(_ type: RecordType = "meters") async throws -> [OutboxEntry] {
+    try await engine.edits.pending(type)
+  }
+
+  /// A type's records here, as JSON by key.
+  func here(_ type: RecordType = "meters") -> [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: store.records(of: type).map {
+        ($0.id.key, String(decoding: $0.payload.bytes, as: UTF8.self))
+      })
+  }
+
+  /// A type's records at the remote, as JSON by key.
+  func there(_ type: RecordType = "meters") -> [String: String] {
+    Dictionary(
+      uniqueKeysWithValues: remote.records(of: type).map {
+        ($0.key, String(decoding: $0.payload.bytes, as: UTF8.self))
+      })
+  }
+
+  /// Whether no record had two effects on one base.
+  var hasOneEffectEach: Bool {
+    let effects = remote.pushEffects.map { "\($0.id) \($0.base?.description ?? "-")" }
+    return Set(effects).count == effects.count
+  }
+
+  /// The keys of each batch that was sent, in their order.
+  var batches: [[String]] { remote.pushLog.map { $0.map(\.id.key) } }
+
+  static func isCode(_ code: SyncError.Code) -> (any Error) -> Bool {
+    { ($0 as? SyncError)?.code == code }
+  }
+}
+
+/// A sink that answers otherwise than the remote behind it.
+struct OtherwiseSink: RemoteRecordSink {
+  let base: InMemoryRemote
+  var identity: String { base.identity }
+  let change: @Sendable (_ push: Int, [PushOutcome]) throws(SyncError) -> [PushOutcome]
+
+  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+
+  func push(
+    _ changes: [OutgoingChange], entities: EntityGraph
+  ) async throws(SyncError) -> [PushOutcome] {
+    let outcomes = try await base.push(changes, entities: entities)
+    return try change(base.pushCounters.requests, outcomes)
+  }
+}
