@@ -4,13 +4,13 @@ import SyncPorts
 /// Makes local edits within one transaction: the row and the outbox entry of each, and the clock that stamps them.
 struct EditWriter {
   private let graph: EntityGraph
-  private let transaction: any StoreTransaction
+  let transaction: any StoreTransaction
   private let now: Timestamp
   private let clockBound: Duration
   private var clock: HybridClock
   private var checkpoints: [RecordType: Bool] = [:]
   /// The records that readers see otherwise by these edits.
-  private(set) var changed = SyncEvent.ChangedRecords.some([])
+  var changed = SyncEvent.ChangedRecords.some([])
 
   /// Goes on where the store's last edit left the clock.
   ///
@@ -43,6 +43,16 @@ struct EditWriter {
     guard content != shown.map({ .upsert($0.payload, schemaVersion: $0.schemaVersion) }) ?? .deletion else {
       return
     }
+    let entry = try entry(for: content, of: id, shown: shown, pending: pending)
+    try check(entry, entity)
+    try write(entry, entity)
+  }
+
+  /// The outbox entry of an edit, with its stamp.
+  mutating func entry(
+    for content: Edit.Content, of id: RecordID, shown: Record?, pending: OutboxEntry?
+  ) throws(SyncError) -> OutboxEntry {
+    let entity = try entity(of: id)
     var entry: OutboxEntry
     if let pending {
       entry = pending
@@ -54,8 +64,7 @@ struct EditWriter {
     entry.edit = Edit(content.stamped(stamp, by: entity), stamp: stamp)
     entry.state = .waiting
     entry.attempts = 0
-    try check(entry, entity)
-    try write(entry, entity)
+    return entry
   }
 
   /// Gives up a record's pending edit, and shows the remote's last word again.
@@ -100,7 +109,7 @@ struct EditWriter {
     changed.insert(entry.id)
   }
 
-  private mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
+  mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
     if let known = checkpoints[type] { return known }
     let checkpoint = try transaction.checkpoint(for: type)
     let isListed = checkpoint?.inFlight?.coverage == .everything || checkpoint?.sweep != nil
@@ -126,7 +135,7 @@ struct EditWriter {
 
   // MARK: What cannot stand
 
-  private func entity(of id: RecordID) throws(SyncError) -> Entity {
+  func entity(of id: RecordID) throws(SyncError) -> Entity {
     guard let entity = graph[id.type] else {
       throw SyncError(
         .invalidConfiguration, during: "editing \(id)", "The record type \(id.type) is not declared.")
@@ -158,12 +167,17 @@ struct EditWriter {
   }
 
   private func checkReferences(of record: Record, _ entity: Entity) throws(SyncError) {
-    let targets = entity.requiredReferences(of: record)
+    try checkAreLive(entity.requiredReferences(of: record), during: "editing \(record.id)")
+  }
+
+  func checkAreLive(
+    _ targets: [RecordID], during operation: @autoclosure () -> String
+  ) throws(SyncError) {
     guard !targets.isEmpty else { return }
     let missing = Set(targets).subtracting(try transaction.live(among: targets))
     guard let first = missing.sorted().first else { return }
     throw SyncError(
-      .invalidEdit, during: "editing \(record.id)", "It would refer to \(first), which is not here.")
+      .invalidEdit, during: operation(), "It would refer to \(first), which is not here.")
   }
 
   private func checkIsNotReferredTo(_ id: RecordID) throws(SyncError) {

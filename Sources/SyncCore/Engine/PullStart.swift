@@ -16,9 +16,7 @@ struct PullStart: Sendable {
       let store = try snapshot.storeIdentity()
       var starts: [RecordType: PullStart] = [:]
       for entity in entities {
-        let scope = Checkpoint.Scope(
-          source: source.identity, query: source.query(for: entity.type),
-          schemaVersion: entity.schemaVersion, store: store)
+        let scope = environment.scope(of: entity, store: store)
         starts[entity.type] = PullStart(
           checkpoint: try snapshot.checkpoint(for: entity.type),
           status: try TypeStatus.load(for: entity.type, from: snapshot),

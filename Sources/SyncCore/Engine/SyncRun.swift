@@ -80,6 +80,10 @@ struct SyncRun {
           wasStopped = try await !closing.run(entities)
           progress = closing.progress
         }
+        if !wasStopped {
+          wasStopped = try await !ArrivalCollapse(environment: environment, lease: lease, stop: stop)
+            .run(entities)
+        }
         return .success((progress, wasStopped))
       } catch {
         return .failure(error)

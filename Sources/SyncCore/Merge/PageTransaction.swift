@@ -18,6 +18,7 @@ struct PageTransaction: Sendable {
     merge.tally.notePage(of: entity.type, changes: commit.page.changes.count)
     try merge.mergeAndRelease(page: commit.page.changes, in: transaction)
     if commit.isLast { try publish(with: &merge, in: transaction) }
+    try ArrivedDuplicates.note(merge.tally.changed, of: context.graph, in: transaction)
     try transaction.setCheckpoint(commit.checkpoint, for: entity.type)
     if let status { try status.save(for: entity.type, in: transaction) }
     merge.tally.passProgress = (commit.pass.fetched, commit.pass.total)

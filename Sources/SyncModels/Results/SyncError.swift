@@ -40,7 +40,7 @@ extension SyncError {
     private enum Name: String {
       case remoteUnavailable, offline, syncAlreadyInProgress, leaseLost, quotaExceeded, authentication
       case permissionDenied, tokenExpired, invalidResponse, inconsistentData, invalidConfiguration
-      case invalidEdit, batchTooLarge
+      case invalidEdit, batchTooLarge, pullIncomplete
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
     }
     private let name: Name
@@ -72,6 +72,8 @@ extension SyncError {
     public static let invalidConfiguration = Code(name: .invalidConfiguration)
     /// A local edit cannot stand, such as one that refers to a record that is not there; nothing was written.
     public static let invalidEdit = Code(name: .invalidEdit)
+    /// What was asked for needs everything that the remote has, and no pull has been completed: sync, and ask again. Nothing was done.
+    public static let pullIncomplete = Code(name: .pullIncomplete)
     /// The remote does not take so much at once: nothing was applied, and less may be.
     public static let batchTooLarge = Code(name: .batchTooLarge)
     /// The store failed; the transaction was rolled back whole.

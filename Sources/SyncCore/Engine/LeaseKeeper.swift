@@ -1,0 +1,48 @@
+import SyncModels
+import SyncPorts
+
+/// The lease of work that is a row of short transactions: renewed between them.
+struct LeaseKeeper {
+  private let store: any LocalStore
+  private let clock: any Clock<Duration>
+  private let duration: Duration
+  private var lease: Lease
+  private var age: @Sendable () -> Duration
+
+  private init(_ environment: RunEnvironment) async throws(SyncError) {
+    store = environment.store
+    clock = environment.clock
+    duration = environment.options.leaseDuration
+    lease = try await store.acquireLease(for: duration)
+    age = clock.stopwatch()
+  }
+
+  /// Does some work under a lease, and gives the lease back whatever happens.
+  ///
+  /// - Throws: `syncAlreadyInProgress` where somebody else has it; what the work throws.
+  static func hold<R>(
+    _ environment: RunEnvironment, _ work: (inout LeaseKeeper) async throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    var keeper = try await LeaseKeeper(environment)
+    let result: Result<R, SyncError>
+    do throws(SyncError) {
+      result = .success(try await work(&keeper))
+    } catch {
+      result = .failure(error)
+    }
+    // The work is done or has failed already; a lease that cannot be given back runs out by itself.
+    try? await keeper.store.release(keeper.lease)
+    return try result.get()
+  }
+
+  /// Runs one transaction under the lease.
+  mutating func write<R: Sendable>(
+    _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    if age() >= duration / 3 {
+      lease = try await store.renew(lease, for: duration)
+      age = clock.stopwatch()
+    }
+    return try await store.write(.lease(lease), body)
+  }
+}

@@ -1,0 +1,73 @@
+import SyncModels
+import SyncPorts
+
+/// Collapses, at the end of a sync, the duplicates that it brought of types whose rebuild is done.
+struct ArrivalCollapse {
+  let environment: RunEnvironment
+  let lease: Lease
+  let stop: StopSignal
+
+  /// Collapses what is due.
+  ///
+  /// - Returns: Whether it came to the end; `false` when somebody asked to stop. What is left is due at the next sync.
+  func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
+    for entity in entities where entity.naturalKey != nil {
+      guard try await run(entity) else { return false }
+    }
+    return true
+  }
+
+  private func run(_ entity: Entity) async throws(SyncError) -> Bool {
+    let environment = environment
+    let plan = try await environment.store.read {
+      (snapshot) throws(SyncError) -> (ArrivedDuplicates, RebuildOptions)? in
+      guard let due = try ArrivedDuplicates.load(for: entity.type, from: snapshot),
+        let progress = try RebuildProgress.load(for: entity.type, from: snapshot)
+      else { return nil }
+      let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
+      return try pull.lack(in: snapshot) == nil ? (due, progress.options) : nil
+    }
+    guard let (found, options) = plan else { return true }
+    var due = found
+    let collapse = Collapse(
+      entity: entity, graph: environment.graph, options: options, now: environment.clock.timestamp,
+      clockBound: environment.edits.clockBound)
+    let limit = max(1, options.recordsAtOnce / 2)
+    var last: String?
+    while true {
+      if stop.isRaised { return false }
+      let keys = due.areMany ? try await keys(of: entity, after: last, limit) : Array(due.keys.prefix(limit))
+      var rest = due
+      if due.areMany {
+        rest.areMany = !keys.isEmpty
+      } else {
+        rest.keys.removeFirst(keys.count)
+      }
+      let (outcome, left) = try await write(collapse, keys, due, rest)
+      if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
+      due = left
+      if outcome.isComplete { last = keys.last }
+      if due.keys.isEmpty && !due.areMany { return true }
+    }
+  }
+
+  private func write(
+    _ collapse: Collapse, _ keys: [String], _ due: ArrivedDuplicates, _ rest: ArrivedDuplicates
+  ) async throws(SyncError) -> (Collapse.Outcome, ArrivedDuplicates) {
+    try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      let outcome = try collapse.run(keys, in: transaction)
+      // References that were too many for one transaction are gone on with in the next.
+      let left = outcome.isComplete ? rest : due
+      try left.save(for: collapse.entity.type, in: transaction)
+      return (outcome, left)
+    }
+  }
+
+  private func keys(
+    of entity: Entity, after key: String?, _ limit: Int
+  ) async throws(SyncError) -> [String] {
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      try snapshot.duplicates(entity.type, after: key, limit: limit).map(\.key)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import SyncModels
+import SyncPorts
+
+/// The duplicates that pages brought after a type's rebuild, noted with the page and collapsed at the end of the sync.
+///
+/// Not within the page: what refers to a loser may be on a later one, and would wait for a record that never comes.
+struct ArrivedDuplicates: Hashable, Codable {
+  /// The natural keys concerned.
+  var keys: [String] = []
+  /// Whether they are too many to be named.
+  var areMany = false
+
+  private static let limit = 10_000
+
+  /// Notes which of the records that a page changed share their natural key with another one.
+  static func note(
+    _ changed: SyncEvent.ChangedRecords, of graph: EntityGraph, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    for entity in graph.entities where entity.naturalKey != nil {
+      guard try RebuildProgress.load(for: entity.type, from: transaction)?.isDone ?? false else { continue }
+      guard case .some(let ids) = changed else {
+        try ArrivedDuplicates(areMany: true).save(for: entity.type, in: transaction)
+        continue
+      }
+      let records = try transaction.records(withIDs: ids.filter { $0.type == entity.type })
+      let keys = Array(Set(records.compactMap { $0.flatMap { entity.naturalKey(of: $0) } })).sorted()
+      guard !keys.isEmpty else { continue }
+      let groups = try transaction.records(ofType: entity.type, withNaturalKeys: keys)
+      let shared = zip(keys, groups).filter { $0.1.count > 1 }.map(\.0)
+      guard !shared.isEmpty else { continue }
+      var due = try load(for: entity.type, from: transaction) ?? ArrivedDuplicates()
+      due.keys = Array(Set(due.keys + shared)).sorted()
+      due.areMany = due.areMany || due.keys.count > limit
+      if due.areMany { due.keys = [] }
+      try due.save(for: entity.type, in: transaction)
+    }
+  }
+
+  static func load(
+    for type: RecordType, from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> ArrivedDuplicates? {
+    try snapshot.decoded(ArrivedDuplicates.self, forKey: key(for: type))
+  }
+
+  func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    if keys.isEmpty && !areMany {
+      try transaction.setValue(nil, forKey: Self.key(for: type))
+    } else {
+      try transaction.encode(self, forKey: Self.key(for: type))
+    }
+  }
+
+  private static func key(for type: RecordType) -> String { "rebuild/\(type)/arrived" }
+}

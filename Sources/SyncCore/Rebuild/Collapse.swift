@@ -1,0 +1,112 @@
+import SyncModels
+import SyncPorts
+
+/// Makes one record of each of some groups of duplicates, within one transaction, or tells what that would do.
+///
+/// Elections are held on what the transaction sees, so a group that changed since it was found is judged as it is. Winners and records that refer to losers are
+/// edited before losers are deleted, and the outbox keeps that order.
+struct Collapse: Sendable {
+  var entity: Entity
+  var graph: EntityGraph
+  var options: RebuildOptions
+  var now: Timestamp
+  var clockBound: Duration
+
+  struct Outcome: Sendable {
+    var counts: RebuildReport.Counts
+    /// Whether all was done; if not, references were re-pointed, and the same keys are to be given again.
+    var isComplete: Bool
+    var changed: SyncEvent.ChangedRecords
+  }
+
+  /// Collapses the groups that some natural keys have.
+  func run(_ keys: [String], in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
+    let plan = try CollapsePlan(keys, of: entity, in: transaction)
+    let referrers = Referrers(graph: graph, type: entity.type, winners: plan.winners)
+    let (found, isComplete) =
+      plan.elections.isEmpty ? ([:], true) : try referrers.find(limit: options.recordsAtOnce, in: transaction)
+    var counts = isComplete ? plan.counts : RebuildReport.Counts()
+    var drafts: [RecordID: RecordDraft] = [:]
+    for (id, found) in found {
+      var draft = try RecordDraft(found.record)
+      for field in found.fields {
+        guard let index = graph[id.type]?.fields.firstIndex(of: field),
+          let winner = referrers.winner(named: found.record.fields.element(at: index))
+        else { continue }
+        draft.point(field, to: winner)
+        counts.repointed += 1
+      }
+      drafts[id] = draft
+    }
+    if isComplete {
+      counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
+      counts.groups = plan.elections.count
+      counts.losers = plan.winners.count
+    }
+    let changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
+    return Outcome(counts: counts, isComplete: isComplete, changed: changed)
+  }
+
+  /// What collapsing the groups would do.
+  func survey(_ keys: [String], in snapshot: any StoreSnapshot) throws(SyncError) -> RebuildReport.Counts {
+    let plan = try CollapsePlan(keys, of: entity, in: snapshot)
+    let referrers = Referrers(graph: graph, type: entity.type, winners: plan.winners)
+    var counts = plan.counts
+    counts.groups = plan.elections.count
+    counts.losers = plan.winners.count
+    guard counts.groups > 0 else { return counts }
+    counts.repointed = try referrers.count(
+      among: plan.elections.flatMap { $0.losers.map(\.record) }, in: snapshot)
+    var drafts: [RecordID: RecordDraft] = [:]
+    counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
+    return counts
+  }
+
+  private func takeOver(
+    _ plan: CollapsePlan, _ referrers: Referrers, into drafts: inout [RecordID: RecordDraft]
+  ) throws(SyncError) -> Int {
+    guard options.carriesOver != .nothing else { return 0 }
+    var count = 0
+    for election in plan.elections {
+      let record = election.winner.record
+      var draft = if let draft = drafts[record.id] { draft } else { try RecordDraft(record) }
+      let taken = draft.takeOver(from: election, options.carriesOver, of: entity, referrers: referrers)
+      if taken > 0 { drafts[record.id] = draft }
+      count += taken
+    }
+    return count
+  }
+
+  private func write(
+    _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool,
+    in transaction: any StoreTransaction
+  ) throws(SyncError) -> SyncEvent.ChangedRecords {
+    var writer = try EditWriter(graph, at: now, clockBound: clockBound, in: transaction)
+    // In one order on every machine, so that what was done can be told again.
+    let written = drafts.values.sorted { $0.record.id < $1.record.id }
+    var pending = plan.pending
+    let strangers = written.map(\.record.id).filter { id in pending[id] == nil }
+    if !strangers.isEmpty {
+      for entry in try transaction.outbox(for: strangers) { pending[entry.id] = entry }
+    }
+    let stamps = RepointedStamps(entity)
+    let kept = try stamps.lastWrites(of: written.map(\.record), pending: pending, in: transaction)
+    try writer.edit(written.map(\.change), pending: pending)
+    try stamps.keep(kept, in: transaction)
+    if deletesLosers, !plan.elections.isEmpty {
+      let losers = plan.elections.flatMap(\.losers)
+      try writer.edit(
+        losers.filter { $0.deletion == nil }.map {
+          EditWriter.Change(shown: $0.record, content: .deletion)
+        }, pending: pending)
+      // The remote has deleted these; what they waited for has come.
+      let deletions = losers.compactMap(\.deletion)
+      if !deletions.isEmpty { try transaction.delete(deletions) }
+      for deletion in deletions { writer.changed.insert(deletion.id) }
+      if !plan.notes.isEmpty { try transaction.removeSetAside(plan.notes) }
+      try stamps.forget(plan.elections.map(\.winner.id) + losers.map(\.id), in: transaction)
+    }
+    try writer.finish()
+    return writer.changed
+  }
+}

@@ -1,0 +1,84 @@
+import SyncModels
+import SyncPorts
+
+/// Who stays and who goes in some groups of duplicates, as a snapshot has them.
+struct CollapsePlan {
+  private(set) var elections: [Election] = []
+  /// The groups that nothing is done about.
+  private(set) var counts = RebuildReport.Counts()
+  /// Whom each loser loses to.
+  private(set) var winners: [RecordID: RecordID] = [:]
+  private(set) var pending: [RecordID: OutboxEntry] = [:]
+  /// Notes on losers that go with them.
+  private(set) var notes: [SetAside.Key] = []
+
+  var losers: [RecordID] { elections.flatMap { $0.losers.map(\.id) } }
+
+  /// Reads the records that have some natural keys, and holds the elections.
+  init(_ keys: [String], of entity: Entity, in snapshot: any StoreSnapshot) throws(SyncError) {
+    let lists = try snapshot.records(ofType: entity.type, withNaturalKeys: keys)
+    let ids = lists.flatMap { $0.count > 1 ? $0 : [] }
+    if try snapshot.outboxCount(entity.type) > 0 {
+      for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
+    }
+    var filed: [RecordID: SetAside] = [:]
+    if try !snapshot.setAsideCounts(entity.type).isEmpty {
+      for entry in try snapshot.setAside(for: ids.map { .record($0) }) {
+        if case .record(let id) = entry.key { filed[id] = entry }
+      }
+    }
+    let stamps = RepointedStamps(entity)
+    var found = try snapshot.records(withIDs: ids)[...]
+    for list in lists {
+      guard list.count > 1 else {
+        counts.aborted += 1
+        continue
+      }
+      let records = found.prefix(list.count).compactMap(\.self)
+      found = found.dropFirst(list.count)
+      if records.contains(where: { isUnsettled($0.id, filed[$0.id]) }) {
+        counts.postponed += 1
+        continue
+      }
+      var candidates: [Candidate] = []
+      for record in records {
+        let entry = pending[record.id]
+        candidates.append(
+          Candidate(
+            record: record,
+            stamp: try stamps.lastWrite(of: record, pending: entry, in: snapshot), pending: entry,
+            deletion: filed[record.id]?.deletion))
+      }
+      guard let election = Election(candidates) else {
+        counts.aborted += 1
+        continue
+      }
+      add(election, filed)
+    }
+  }
+
+  private mutating func add(_ election: Election, _ filed: [RecordID: SetAside]) {
+    elections.append(election)
+    for loser in election.losers {
+      winners[loser.id] = election.winner.id
+      if let entry = filed[loser.id] { notes.append(entry.key) }
+    }
+  }
+
+  /// Whether the remote has something of a record that is not shown yet, so that nobody can tell what it will be.
+  private func isUnsettled(_ id: RecordID, _ entry: SetAside?) -> Bool {
+    switch entry?.kind {
+    case nil, .missing: false
+    case .held: pending[id] != nil
+    default: true
+    }
+  }
+}
+
+extension SetAside {
+  /// The deletion that waits until nothing refers to the record.
+  fileprivate var deletion: Tombstone? {
+    guard kind == .held, case .tombstone(let tombstone) = change else { return nil }
+    return tombstone
+  }
+}

@@ -1,0 +1,38 @@
+import SyncModels
+import SyncPorts
+
+/// Whether a type, and every type that refers to it, is in the store as the remote has it: what deciding about a record for good calls for.
+struct CompletePull: Sendable {
+  private let scopes: [(type: RecordType, scope: Checkpoint.Scope)]
+
+  init(
+    of entity: Entity, in environment: RunEnvironment, store identity: String
+  ) {
+    scopes = environment.graph.entities.filter { other in
+      other.type == entity.type || other.references.contains { $0.target == entity.type }
+    }.map { ($0.type, environment.scope(of: $0, store: identity)) }
+  }
+
+  /// What is still to come; `nil` if nothing is.
+  func lack(in snapshot: any StoreSnapshot) throws(SyncError) -> String? {
+    for (type, scope) in scopes {
+      guard let checkpoint = try snapshot.checkpoint(for: type), checkpoint.scope == scope,
+        checkpoint.committedAt != nil, checkpoint.lastPass > 0
+      else { return "\(type) was never pulled completely." }
+      if checkpoint.inFlight != nil { return "A pull of \(type) was interrupted." }
+      if checkpoint.sweep != nil {
+        return "What the remote no longer has of \(type) is still to be removed."
+      }
+    }
+    return nil
+  }
+}
+
+extension RunEnvironment {
+  /// What a type's checkpoints belong to.
+  func scope(of entity: Entity, store identity: String) -> Checkpoint.Scope {
+    Checkpoint.Scope(
+      source: source.identity, query: source.query(for: entity.type), schemaVersion: entity.schemaVersion,
+      store: identity)
+  }
+}

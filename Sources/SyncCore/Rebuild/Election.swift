@@ -1,0 +1,42 @@
+import SyncModels
+
+/// One of the records that share a natural key.
+struct Candidate: Hashable {
+  var record: Record
+  /// When it was last written.
+  var stamp: EditStamp
+  var pending: OutboxEntry?
+  /// The remote's word that it was deleted, which only waits for references to go.
+  var deletion: Tombstone?
+
+  var id: RecordID { record.id }
+}
+
+/// Elects the record that stays: the one written last.
+///
+/// A pure function of what was written when: the same on every replica, in whatever order things arrived.
+struct Election: Hashable {
+  let winner: Candidate
+  /// The others, the one written last first.
+  let losers: [Candidate]
+
+  /// Elects among the records of a group; nobody, where fewer than two are there or the remote has deleted them all.
+  init?(_ candidates: [Candidate]) {
+    var ranked = candidates.sorted(by: Self.precedes)
+    guard ranked.count > 1, let place = ranked.firstIndex(where: { $0.deletion == nil }) else { return nil }
+    winner = ranked.remove(at: place)
+    losers = ranked
+  }
+
+  /// The later write first; of simultaneous ones the record whose id comes first.
+  private static func precedes(_ a: Candidate, _ b: Candidate) -> Bool {
+    a.stamp == b.stamp ? a.id < b.id : a.stamp > b.stamp
+  }
+}
+
+extension Entity {
+  /// When a live record was last written: by its pending edit, else as it says itself, else as the remote says.
+  func lastWrite(of record: Record, pending: OutboxEntry?) -> EditStamp {
+    pending?.edit.stamp ?? stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
+  }
+}

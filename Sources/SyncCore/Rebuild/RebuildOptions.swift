@@ -1,0 +1,32 @@
+public import SyncModels
+
+/// How duplicates are collapsed.
+public struct RebuildOptions: Hashable, Sendable, Codable {
+  /// What the winner of a group takes over from those that lose to it.
+  public var carriesOver: CarryOver
+  /// How many records a transaction takes up, 2 or more; a group is never split.
+  public var recordsAtOnce: Int
+
+  /// Describes a rebuild; by default nothing is carried over.
+  public init(carriesOver: CarryOver = .nothing, recordsAtOnce: Int = 400) {
+    self.carriesOver = carriesOver
+    self.recordsAtOnce = recordsAtOnce
+  }
+
+  /// What a winner takes over: values of members that it lacks, or has as null, from the last written of the losers that have one.
+  public enum CarryOver: Hashable, Sendable, Codable {
+    /// The winner stays as it is.
+    case nothing
+    /// Members of any name.
+    case everyField
+    /// These members.
+    case fields(Set<FieldName>)
+  }
+
+  func check() throws(SyncError) {
+    guard recordsAtOnce < 2 else { return }
+    throw SyncError(
+      .invalidConfiguration, during: "collapsing duplicates",
+      "A transaction has to take up 2 records or more, not \(recordsAtOnce).")
+  }
+}

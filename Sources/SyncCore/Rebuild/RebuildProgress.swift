@@ -1,0 +1,26 @@
+import SyncModels
+import SyncPorts
+
+/// How far the rebuild of a type has come, as it is kept in the store, in the transactions that do it.
+struct RebuildProgress: Hashable, Sendable, Codable {
+  var version: Int
+  /// The natural key up to which groups have been dealt with.
+  var after: String?
+  var isDone = false
+  var recordsBefore: Int
+  var counts = RebuildReport.Counts()
+  /// How it was asked for, for what arrives later.
+  var options: RebuildOptions
+
+  static func load(
+    for type: RecordType, from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> RebuildProgress? {
+    try snapshot.decoded(RebuildProgress.self, forKey: key(for: type))
+  }
+
+  func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.encode(self, forKey: Self.key(for: type))
+  }
+
+  private static func key(for type: RecordType) -> String { "rebuild/\(type)" }
+}

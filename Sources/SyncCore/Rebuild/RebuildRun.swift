@@ -1,0 +1,137 @@
+import SyncModels
+import SyncPorts
+
+/// Does what a ``RebuildMachine`` asks for, one short transaction after another, each with the progress that it makes.
+struct RebuildRun {
+  let environment: RunEnvironment
+  let entity: Entity
+  let version: Int
+  let options: RebuildOptions
+  let isDryRun: Bool
+  let stop: StopSignal
+
+  private typealias Step = (machine: RebuildMachine, action: RebuildMachine.Action)
+
+  func perform() async throws(SyncError) -> RebuildReport {
+    guard !isDryRun else { return try await survey() }
+    return try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) in
+      try await rebuild(&keeper)
+    }
+  }
+
+  private func rebuild(_ keeper: inout LeaseKeeper) async throws(SyncError) -> RebuildReport {
+    var machine = try await machine()
+    guard !machine.progress.isDone else { return try await report(machine) { $0.wasDone = true } }
+    var action = machine.start()
+    while action != .finish {
+      if stop.isRaised { return try await report(machine) { $0.wasCancelled = true } }
+      switch action {
+      case .plan(let key, let limit):
+        action = machine.found(try await groups(after: key, limit: limit))
+      case .collapse(let keys):
+        (machine, action) = try await collapse(keys, machine, &keeper)
+      case .complete:
+        let (progress, type) = (machine.progress, entity.type)
+        try await keeper.write { (transaction) throws(SyncError) in
+          try progress.save(for: type, in: transaction)
+        }
+        action = machine.completed()
+      case .finish:
+        break
+      }
+    }
+    return try await report(machine)
+  }
+
+  private func collapse(
+    _ keys: [String], _ machine: RebuildMachine, _ keeper: inout LeaseKeeper
+  ) async throws(SyncError) -> Step {
+    let (collapse, type) = (collapse, entity.type)
+    let (step, changed) = try await keeper.write { (transaction) throws(SyncError) in
+      let outcome = try collapse.run(keys, in: transaction)
+      var next = machine
+      let action = next.collapsed(outcome.counts, isComplete: outcome.isComplete)
+      try next.progress.save(for: type, in: transaction)
+      return ((next, action), outcome.changed)
+    }
+    if !changed.isEmpty { environment.emit(.edited(changed)) }
+    return step
+  }
+
+  /// Takes every step but the writing ones.
+  private func survey() async throws(SyncError) -> RebuildReport {
+    var machine = try await machine()
+    guard !machine.progress.isDone else { return try await report(machine) { $0.wasDone = true } }
+    var action = machine.start()
+    let collapse = collapse
+    while action != .finish {
+      if stop.isRaised { return try await report(machine) { $0.wasCancelled = true } }
+      switch action {
+      case .plan(let key, let limit):
+        action = machine.found(try await groups(after: key, limit: limit))
+      case .collapse(let keys):
+        let counts = try await environment.store.read { (snapshot) throws(SyncError) in
+          try collapse.survey(keys, in: snapshot)
+        }
+        action = machine.collapsed(counts, isComplete: true)
+      case .complete, .finish:
+        action = .finish
+      }
+    }
+    return try await report(machine)
+  }
+
+  // MARK: Reading
+
+  private var collapse: Collapse {
+    Collapse(
+      entity: entity, graph: environment.graph, options: options, now: environment.clock.timestamp,
+      clockBound: environment.edits.clockBound)
+  }
+
+  private func machine() async throws(SyncError) -> RebuildMachine {
+    let (environment, entity, version, options) = (environment, entity, version, options)
+    return try await environment.store.read { (snapshot) throws(SyncError) in
+      let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
+      let machine = RebuildMachine(
+        version: version, options: options,
+        earlier: try RebuildProgress.load(for: entity.type, from: snapshot),
+        live: try snapshot.count(Query(entity.type)))
+      if !machine.progress.isDone, let lack = try pull.lack(in: snapshot) {
+        throw SyncError(
+          .pullIncomplete, during: "collapsing duplicates of \(entity.type)", "\(lack) Sync first.")
+      }
+      return machine
+    }
+  }
+
+  private func groups(after key: String?, limit: Int) async throws(SyncError) -> [RebuildMachine.Group] {
+    let type = entity.type
+    return try await environment.store.read { (snapshot) throws(SyncError) in
+      try snapshot.duplicates(type, after: key, limit: limit).map {
+        RebuildMachine.Group(key: $0.key, records: $0.records.count)
+      }
+    }
+  }
+
+  private func report(
+    _ machine: RebuildMachine, _ amend: (inout RebuildReport) -> Void = { _ in }
+  ) async throws(SyncError) -> RebuildReport {
+    let type = entity.type
+    let live = try await environment.store.read { (snapshot) throws(SyncError) in
+      try snapshot.count(Query(type))
+    }
+    var report = RebuildReport(
+      type: type, version: version, recordsBefore: machine.progress.recordsBefore, recordsAfter: live,
+      counts: machine.progress.counts)
+    report.isDryRun = isDryRun
+    amend(&report)
+    if report.wasDone {
+      report.recordsBefore = live
+      report.counts = RebuildReport.Counts()
+    } else if isDryRun {
+      report.recordsAfter = live - machine.progress.counts.losers
+    }
+    return report
+  }
+}

@@ -1,0 +1,89 @@
+import SyncModels
+
+/// A live record's members, being changed.
+struct RecordDraft {
+  let record: Record
+  private var map: FieldMap
+
+  init(_ record: Record) throws(SyncError) {
+    self.record = record
+    do {
+      map = try FieldMap(record.payload)
+    } catch {
+      throw SyncError(
+        .inconsistentData, during: "collapsing duplicates",
+        "The stored payload of \(record.id) is not one JSON object: \(error).")
+    }
+  }
+
+  /// What the record is to become.
+  var change: EditWriter.Change {
+    EditWriter.Change(
+      shown: record, content: .upsert(map.payload, schemaVersion: record.schemaVersion))
+  }
+
+  /// Makes a reference name another record, as a number where it was one and can be one.
+  mutating func point(_ field: FieldName, to id: RecordID) {
+    let wasNumber = map[field]?.first.map { $0 != UInt8(ascii: "\"") } ?? false
+    if wasNumber, let number = Int64(id.key), number.description.isSameUTF8(as: id.key) {
+      map[field] = Array(id.key.utf8)[...]
+    } else {
+      map[field] = JSONString.quoted(id.key)[...]
+    }
+  }
+
+  /// Takes over members that this record lacks and the losers have.
+  ///
+  /// - Returns: How many.
+  mutating func takeOver(
+    from election: Election, _ choice: RebuildOptions.CarryOver, of entity: Entity, referrers: Referrers
+  ) -> Int {
+    var count = 0
+    for loser in election.losers {
+      // What does not parse has no members to give.
+      guard let theirs = try? FieldMap(loser.record.payload) else { continue }
+      for field in theirs.fields where choice.includes(field, of: entity) && isLacking(field) {
+        guard let value = theirs[field], !value.isNull else { continue }
+        map[field] = value
+        if let target = entity.target(of: field, in: loser.record) {
+          let standing = referrers.winners[target] ?? target
+          if standing == record.id {
+            // What the records said of each other says nothing of the one that they become.
+            map[field] = nil
+            continue
+          }
+          if standing != target { point(field, to: standing) }
+        }
+        count += 1
+      }
+    }
+    return count
+  }
+
+  private func isLacking(_ field: FieldName) -> Bool { map[field]?.isNull ?? true }
+}
+
+extension RebuildOptions.CarryOver {
+  fileprivate func includes(_ field: FieldName, of entity: Entity) -> Bool {
+    if field == entity.stampField || field == entity.schemaVersionField { return false }
+    return switch self {
+    case .nothing: false
+    case .everyField: true
+    case .fields(let fields): fields.contains(field)
+    }
+  }
+}
+
+extension ArraySlice<UInt8> {
+  fileprivate var isNull: Bool { elementsEqual("null".utf8) }
+}
+
+extension Entity {
+  /// The record that a field refers to, if it is a reference.
+  fileprivate func target(of field: FieldName, in record: Record) -> RecordID? {
+    guard let reference = references.first(where: { $0.field == field }),
+      case .string(let key)? = fields.firstIndex(of: field).flatMap({ record.fields.element(at: $0) })
+    else { return nil }
+    return RecordID(type: reference.target, key: key)
+  }
+}

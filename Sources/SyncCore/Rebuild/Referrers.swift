@@ -1,0 +1,75 @@
+import SyncModels
+import SyncPorts
+
+/// The references to some records of a type, in all declared types, ordered or not.
+struct Referrers {
+  let graph: EntityGraph
+  let type: RecordType
+  /// Whom each record loses to.
+  let winners: [RecordID: RecordID]
+
+  /// A record, and those of its fields that name a loser.
+  struct Found {
+    var record: Record
+    var fields: [FieldName]
+  }
+
+  /// Types and fields that may hold a reference.
+  private var columns: [(entity: Entity, field: FieldName)] {
+    graph.entities.flatMap { entity in
+      entity.references.filter { $0.target == type }.map { (entity, $0.field) }
+    }
+  }
+
+  /// Finds records that refer to a loser and are none themselves.
+  ///
+  /// - Returns: The records, and whether they are all there are.
+  func find(
+    limit: Int, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> (found: [RecordID: Found], isComplete: Bool) {
+    var found: [RecordID: Found] = [:]
+    for (entity, field) in columns {
+      for keys in portions {
+        var query = Query(entity.type, where: .isIn(field, keys), limit: limit)
+        while true {
+          let records = try snapshot.records(query)
+          for record in records where winners[record.id] == nil {
+            found[record.id, default: Found(record: record, fields: [])].fields.append(field)
+          }
+          if found.count >= limit { return (found, false) }
+          guard records.count == limit, let last = records.last else { break }
+          query.afterKey = last.id.key
+        }
+      }
+    }
+    return (found, true)
+  }
+
+  /// How many references there are, those of losers left out.
+  func count(among losers: [Record], in snapshot: any StoreSnapshot) throws(SyncError) -> Int {
+    var count = 0
+    for (entity, field) in columns {
+      for keys in portions { count += try snapshot.count(Query(entity.type, where: .isIn(field, keys))) }
+      guard entity.type == type, let index = entity.fields.firstIndex(of: field) else { continue }
+      count -= losers.count { winner(named: $0.fields.element(at: index)) != nil }
+    }
+    return count
+  }
+
+  /// The winner to name instead, if a field names a loser.
+  func winner(named value: FieldValue?) -> RecordID? {
+    guard case .string(let key)? = value else { return nil }
+    return winners[RecordID(type: type, key: key)]
+  }
+
+  private var portions: [[FieldValue]] {
+    let keys = winners.keys.map { FieldValue.string($0.key) }
+    return stride(from: 0, to: keys.count, by: MergeContext.portion).map { start in
+      Array(keys[start..<min(start + MergeContext.portion, keys.count)])
+    }
+  }
+}
+
+extension Array {
+  func element(at index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+}

@@ -1,0 +1,70 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("Duplicates that arrive after a rebuild")
+struct ArrivalTests {
+  @Test func collapseAtTheEndOfTheSyncThatBringsThem() async throws {
+    let world = try await MeterWorld()
+    world.meter("a", mac: "1", at: 1)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.meter("b", mac: "1", at: 2)
+    world.meter("c", mac: "2", at: 2)
+    // It comes after the meters, and refers to one that loses.
+    world.reading("r", meter: "a")
+    _ = try await world.engine.sync()
+    #expect(world.keys() == ["b", "c"])
+    #expect(world.text("readings", "r") == #"{"id":"r","meter":"b"}"#)
+    #expect(try await world.outbox() == ["+readings/r", "-meters/a"])
+  }
+
+  @Test func areLeftToTheRebuildBeforeIt() async throws {
+    let world = try await MeterWorld()
+    world.meter("a", mac: "1", at: 1)
+    world.meter("b", mac: "1", at: 2)
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    #expect(world.keys() == ["a", "b"])
+    #expect(try await world.outbox() == [])
+  }
+
+  @Test func carryOverAsTheRebuildWasAskedTo() async throws {
+    let world = try await MeterWorld()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(carriesOver: .everyField))
+    world.meter("a", mac: "1", at: 1, #","name":"A""#)
+    world.meter("b", mac: "1", at: 2)
+    _ = try await world.engine.sync()
+    #expect(world.text("meters", "b") == #"{"id":"b","mac":"1","name":"A"}"#)
+  }
+
+  @Test func waitForTheNextSyncIfThisOneIsCutShort() async throws {
+    let world = try await MeterWorld()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.meter("a", mac: "1", at: 1)
+    world.meter("b", mac: "1", at: 2)
+    let token = FlagToken()
+    let remote = world.remote
+    remote.onRequest = { if $0.entity.type == "readings" { token.isCancelled = true } }
+    let first = try await world.engine.sync(token: token)
+    #expect(first.wasCancelled)
+    #expect(world.keys() == ["a", "b"])
+    remote.onRequest = nil
+    _ = try await world.engine.sync()
+    #expect(world.keys() == ["b"])
+  }
+
+  @Test func ofAWholeListingCollapseAsWell() async throws {
+    let world = try await MeterWorld()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(recordsAtOnce: 3))
+    for number in 1...30 { world.meter("m\(number)", mac: "\(number % 7)", at: Int64(number)) }
+    _ = try await world.engine.resync()
+    #expect(world.keys() == (24...30).map { "m\($0)" })
+    #expect(try await world.outbox().count == 23)
+  }
+}

@@ -1,0 +1,57 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("Elections")
+struct ElectionTests {
+  /// The same meters, written at the same times, come in any order; and are collapsed in batches of any size.
+  @Test(arguments: 0..<60 as Range<UInt64>)
+  func giveTheSameWinnersWhateverTheOrderOfArrival(_ seed: UInt64) async throws {
+    var random = SplitMix64(seed: seed)
+    var meters: [(key: String, mac: String, second: Int64)] = []
+    for number in 1...Int.random(in: 2...24, using: &random) {
+      // Few addresses and few times, so that there are groups and ties.
+      meters.append(
+        ("m\(number)", "\(Int.random(in: 0...4, using: &random))", .random(in: 0...3, using: &random)))
+    }
+    var winners: [String: (key: String, second: Int64)] = [:]
+    for meter in meters {
+      guard let best = winners[meter.mac] else {
+        winners[meter.mac] = (meter.key, meter.second)
+        continue
+      }
+      let isLater =
+        meter.second == best.second
+        ? meter.key.utf8.lexicographicallyPrecedes(best.key.utf8) : meter.second > best.second
+      if isLater { winners[meter.mac] = (meter.key, meter.second) }
+    }
+    for _ in 0..<2 {
+      let world = try await MeterWorld()
+      let arrivals = meters.shuffled(using: &random)
+      let half = Int.random(in: 0...arrivals.count, using: &random)
+      for meter in arrivals[..<half] { world.meter(meter.key, mac: meter.mac, at: meter.second) }
+      _ = try await world.engine.sync()
+      for meter in arrivals[half...] { world.meter(meter.key, mac: meter.mac, at: meter.second) }
+      _ = try await world.engine.sync()
+      let report = try await world.engine.rebuildDuplicates(
+        of: "meters", version: 1, options: RebuildOptions(recordsAtOnce: .random(in: 2...9, using: &random)))
+      #expect(Set(world.keys()) == Set(winners.values.map(\.key)))
+      #expect(report.counts.losers == meters.count - winners.count)
+      #expect(try await world.outbox().count == meters.count - winners.count)
+    }
+  }
+
+  /// A reference that is re-pointed is an edit, and not one by which its record wins.
+  @Test(arguments: [2, 400])
+  func doNotCountWhatTheRebuildItselfWrote(_ recordsAtOnce: Int) async throws {
+    let world = try await MeterWorld()
+    world.meter("a1", mac: "1", at: 1)
+    world.meter("a2", mac: "1", at: 2)
+    world.meter("b1", mac: "2", at: 1, #","parent":"a1""#)
+    world.meter("b2", mac: "2", at: 2)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(recordsAtOnce: recordsAtOnce))
+    #expect(world.keys() == ["a2", "b2"])
+  }
+}
