@@ -17,6 +17,7 @@ let package = Package(
     .executable(name: "schedule-sync", targets: ["schedule-sync"]),
     .executable(name: "sync-daemon", targets: ["sync-daemon"]),
     .executable(name: "sync-inspect", targets: ["sync-inspect"]),
+    .executable(name: "sync-mirror", targets: ["sync-mirror"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
@@ -81,6 +82,10 @@ let package = Package(
       name: "sync-inspect",
       dependencies: ["CanonicalSync", "SQLiteAdapters", "ToolSupport"],
       path: "Examples/sync-inspect"),
+    .executableTarget(
+      name: "sync-mirror",
+      dependencies: ["CanonicalSync", "HTTPAdapters", "SQLiteAdapters", "ToolSupport"],
+      path: "Examples/sync-mirror"),
 
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncModels"]),
     .testTarget(
@@ -103,13 +108,16 @@ let package = Package(
     .testTarget(
       name: "SchedulingAdaptersTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters"]),
+    // Servers that tests talk to: ones that say what they are told, one that spoils answers, and the real one that Tests/run starts.
+    .target(
+      name: "TestServers", dependencies: ["HTTPAdapters", "InMemoryAdapters", "SyncModels", "SyncPorts"],
+      path: "Tests/TestServers"),
     .testTarget(
       name: "HTTPAdaptersTests",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance"]),
-    // Against a real server, which Tests/run starts.
+      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
     .testTarget(
       name: "KintoTests",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance"]),
+      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
     .testTarget(
       name: "SyncSimulationTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncSimulation"]),
@@ -118,8 +126,8 @@ let package = Package(
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "CanonicalSync", "FileAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit", "ToolSupport",
-        "schedule-sync", "sync-daemon", "sync-inspect",
+        "CanonicalSync", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit",
+        "TestServers", "ToolSupport", "schedule-sync", "sync-daemon", "sync-inspect", "sync-mirror",
       ]),
   ],
   swiftLanguageModes: [.v6]

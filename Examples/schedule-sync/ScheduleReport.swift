@@ -25,7 +25,7 @@ struct ScheduleReport {
   func print() async throws(SyncError) {
     output.line("The sync \(outcome) after \(seconds) s. It did this, and left so much in the store:")
     output.line("")
-    output.write(table.description + "\n")
+    output.write(result.table(live: live).description + "\n")
     printWaiting()
     try await printGames()
     output.line("")
@@ -39,20 +39,6 @@ struct ScheduleReport {
   }
 
   private var seconds: String { String(format: "%.2f", result.duration / .seconds(1)) }
-
-  private var table: TextTable {
-    let total = result.total
-    // What never happened needs no column; what the table is about always has one.
-    let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }
-    let rows: [[TextTable.Cell]] = result.entities.map { row in
-      [.text(row.type.rawValue)] + columns.map { .number(row.counts[keyPath: $0.path]) }
-        + [.number(live[row.type, default: 0])]
-    }
-    return TextTable(
-      ["type"] + columns.map(\.name) + ["in store"], rows: rows,
-      footer: [.text("total")] + columns.map { .number(total[keyPath: $0.path]) }
-        + [.number(live.values.reduce(0, +))])
-  }
 
   private func printWaiting() {
     guard waiting > 0 else { return }
@@ -118,38 +104,6 @@ struct ScheduleReport {
   }
 
   private var json: JSON {
-    var members = Self.counts(result.total)
-    members.append(("seconds", .double(result.duration / .seconds(1))))
-    members.append(("waiting", .integer(waiting)))
-    members.append(("peakBytes", .integer(PeakMemory.bytes)))
-    members.append(("wasCancelled", .bool(result.wasCancelled)))
-    members.append(
-      (
-        "entities",
-        .object(
-          result.entities.map { entity in
-            let live = JSON.integer(live[entity.type, default: 0])
-            return (entity.type.rawValue, .object(Self.counts(entity.counts) + [("live", live)]))
-          })
-      ))
-    members.append(("pushed", .object(Self.counts(result.pushed))))
-    members.append(
-      (
-        "failures",
-        .object(
-          result.failures.map { (key: $0.type.rawValue, value: .string($0.error.code.description)) })
-      ))
-    members.append(
-      ("refusedSweeps", .array(result.refusedSweeps.map { .string($0.type.rawValue) })))
-    return .object(members)
-  }
-
-  private static func counts(_ counts: PushCounts) -> [(key: String, value: JSON)] {
-    PushCounts.names.map { (key: $0.name, value: .integer(counts[keyPath: $0.path])) }
-      + [("isRemoteFull", .bool(counts.isRemoteFull))]
-  }
-
-  private static func counts(_ counts: SyncCounts) -> [(key: String, value: JSON)] {
-    SyncCounts.names.map { (key: $0.name, value: .integer(counts[keyPath: $0.path])) }
+    .object(result.members(live: live) + [("waiting", .integer(waiting))])
   }
 }

@@ -2,6 +2,7 @@ import Foundation
 import HTTPAdapters
 import InMemoryAdapters
 import SyncModels
+import TestServers
 import Testing
 
 @Suite("URLSession as a transport", .timeLimit(.minutes(10)))

@@ -2,6 +2,7 @@ import HTTPAdapters
 import InMemoryAdapters
 import SyncModels
 import Synchronization
+import TestServers
 import Testing
 
 @Suite(

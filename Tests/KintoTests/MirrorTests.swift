@@ -2,6 +2,7 @@ import CanonicalSync
 import Foundation
 import HTTPAdapters
 import InMemoryAdapters
+import TestServers
 import Testing
 
 @Suite(

@@ -1,5 +1,6 @@
 import HTTPAdapters
 import SyncConformance
+import TestServers
 import Testing
 
 @Suite(

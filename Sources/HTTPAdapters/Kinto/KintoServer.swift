@@ -49,11 +49,18 @@ struct KintoServer: Sendable {
       throw SyncError(
         .invalidConfiguration, during: "fetching a page", "\"\(type)\" is no name of a collection.")
     }
-    let root = base.path == "/" ? "" : base.path
     return KintoCollection(
       type, bucket: bucket,
-      address: HTTPAddress(base.origin, path: "\(root)/buckets/\(bucket)/collections/\(type)/records"))
+      address: HTTPAddress(base.origin, path: "\(bucketPath)/collections/\(type)/records"))
   }
+
+  /// The bucket's collections, which are listed as records are.
+  var collections: KintoCollection {
+    KintoCollection(
+      "collections", bucket: bucket, address: HTTPAddress(base.origin, path: "\(bucketPath)/collections"))
+  }
+
+  private var bucketPath: String { "\(base.path == "/" ? "" : base.path)/buckets/\(bucket)" }
 
   /// Sends a request, unless the server asked for a pause that is not over.
   func ask(

@@ -10,16 +10,39 @@ import Synchronization
 final class Transfer: Sendable {
   private struct State {
     var head: HTTPResponse?
-    var body: [UInt8] = []
+    var body = Body()
     var outcome: Result<HTTPResponse, SyncError>?
+    var isBrokenOff = false
     var waiter: CheckedContinuation<Result<HTTPResponse, SyncError>, Never>?
+  }
+
+  /// What came so far, in the pieces that it came in: an array that grows would hold several times as much.
+  private struct Body {
+    private(set) var count = 0
+    private var pieces: [Data] = []
+
+    mutating func append(_ piece: Data) {
+      pieces.append(piece)
+      count += piece.count
+    }
+
+    var bytes: [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(count)
+      for piece in pieces { bytes.append(contentsOf: piece) }
+      return bytes
+    }
   }
 
   let request: HTTPRequest
   private let task: URLSessionDataTask
   private let state = Mutex(State())
 
-  var id: Int { task.taskIdentifier }
+  /// Numbers are a session's own; sessions follow one another.
+  var id: ObjectIdentifier { ObjectIdentifier(task) }
+
+  /// Whether it was ended before its answer was, of which more may be coming.
+  var isBrokenOff: Bool { state.withLock { $0.isBrokenOff } }
 
   init(_ request: HTTPRequest, task: URLSessionDataTask) {
     self.request = request
@@ -38,11 +61,12 @@ final class Transfer: Sendable {
         if let outcome {
           waiter.resume(returning: outcome)
         } else {
-          task.resume()
+          // Elsewhere: on Linux this may wait for the session's queue, and return when the answer has ended.
+          DispatchQueue.global().async { [task] in task.resume() }
         }
       }
     } onCancel: {
-      end(.failure(HTTPFailure.cancelled(request)))
+      breakOff(HTTPFailure.cancelled(request))
     }
   }
 
@@ -50,20 +74,29 @@ final class Transfer: Sendable {
   func receive(_ head: HTTPResponse, expecting length: Int64) {
     let encoding = head.headers["Content-Encoding"]?.lowercased() ?? "identity"
     let hasBody = request.method != "HEAD" && head.status != 304
-    if hasBody, encoding != "identity" { return end(.failure(HTTPFailure.compressed(request))) }
-    if hasBody, length > Int64(request.bodyLimit) { return end(.failure(HTTPFailure.tooLong(request))) }
+    if hasBody, encoding != "identity" { return breakOff(HTTPFailure.compressed(request)) }
+    if hasBody, length > Int64(request.bodyLimit) { return breakOff(HTTPFailure.tooLong(request)) }
     state.withLock { $0.head = head }
   }
 
   /// Takes bytes of the body.
   func receive(_ data: Data) {
     let isTooLong = state.withLock { state in
+      // What comes after the end is dropped, as fast as it comes: only between bytes is it the cancellation's turn.
       guard state.outcome == nil else { return false }
       guard state.body.count + data.count <= request.bodyLimit else { return true }
-      state.body.append(contentsOf: data)
+      state.body.append(data)
       return false
     }
-    if isTooLong { end(.failure(HTTPFailure.tooLong(request))) }
+    if isTooLong { breakOff(HTTPFailure.tooLong(request)) }
+  }
+
+  /// Ends it before its answer has.
+  private func breakOff(_ error: SyncError) {
+    guard end(.failure(error), isBrokenOff: true) else { return }
+    // Elsewhere, after whoever waits was told: on Linux this waits for the session's queue, which bytes that come faster than they
+    // are taken keep busy.
+    DispatchQueue.global().async { [task] in task.cancel() }
   }
 
   /// Takes the end.
@@ -73,29 +106,31 @@ final class Transfer: Sendable {
       let failure = SyncError(
         .remoteUnavailable, during: operation, "There is no whole answer from \(request.address.origin).",
         underlying: error)
-      return end(.failure(failure))
+      end(.failure(failure))
+      return
     }
     let response = state.withLock { state in
-      defer { state.body = [] }
-      return state.head.map { HTTPResponse(status: $0.status, headers: $0.headers, body: state.body) }
+      defer { state.body = Body() }
+      return state.head.map { HTTPResponse(status: $0.status, headers: $0.headers, body: state.body.bytes) }
     }
     let nothing = SyncError(.invalidResponse, during: operation, "The answer is no HTTP.")
     end(response.map { .success($0) } ?? .failure(nothing))
   }
 
   /// Ends it one way or the other; only the first end counts.
-  private func end(_ outcome: Result<HTTPResponse, SyncError>) {
+  @discardableResult
+  private func end(_ outcome: Result<HTTPResponse, SyncError>, isBrokenOff: Bool = false) -> Bool {
     let (isFirst, waiter) = state.withLock { state in
       guard state.outcome == nil else {
         return (false, nil as CheckedContinuation<Result<HTTPResponse, SyncError>, Never>?)
       }
       state.outcome = outcome
-      state.body = []
+      state.isBrokenOff = isBrokenOff
+      state.body = Body()
       defer { state.waiter = nil }
       return (true, state.waiter)
     }
-    guard isFirst else { return }
-    if case .failure = outcome { task.cancel() }
     waiter?.resume(returning: outcome)
+    return isFirst
   }
 }

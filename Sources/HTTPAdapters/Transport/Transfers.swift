@@ -8,7 +8,22 @@ import Synchronization
 
 /// The transfers of one session: hands each what comes for it.
 final class Transfers: NSObject, URLSessionDataDelegate {
-  private let running = Mutex<[Int: Transfer]>([:])
+  private let running = Mutex<[ObjectIdentifier: Transfer]>([:])
+
+  /// A session that brings nothing of the process along, and whose transfers are these.
+  func makeSession() -> URLSession {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.httpCookieStorage = nil
+    configuration.httpShouldSetCookies = false
+    configuration.urlCredentialStorage = nil
+    configuration.urlCache = nil
+    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+    #if canImport(FoundationNetworking)
+      return URLSession(configuration: configuration, delegate: self, delegateQueue: ImmediateQueue())
+    #else
+      return URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
+    #endif
+  }
 
   func add(_ transfer: Transfer) {
     running.withLock { $0[transfer.id] = transfer }
@@ -19,7 +34,7 @@ final class Transfers: NSObject, URLSessionDataDelegate {
   }
 
   private func transfer(of task: URLSessionTask) -> Transfer? {
-    running.withLock { $0[task.taskIdentifier] }
+    running.withLock { $0[ObjectIdentifier(task)] }
   }
 
   func urlSession(
@@ -62,9 +77,27 @@ final class Transfers: NSObject, URLSessionDataDelegate {
   ) {
     #if canImport(FoundationNetworking)
       transfer(of: task)?.complete(nil)
-      completionHandler(.cancelAuthenticationChallenge, nil)
+      // Elsewhere: it waits for the queue that this is called on. It is called once, and by nobody else.
+      nonisolated(unsafe) let answer = completionHandler
+      DispatchQueue.global().async { answer(.cancelAuthenticationChallenge, nil) }
     #else
       completionHandler(.performDefaultHandling, nil)
     #endif
   }
 }
+
+#if canImport(FoundationNetworking)
+  /// Calls the delegate where the bytes come in, so that no more are read before it has taken them.
+  ///
+  /// On any other queue, what a fast server sends waits in memory, however much it is.
+  private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
+    // It has no state of its own, and its parent's is as safe as before.
+    override init() {
+      super.init()
+      // Whatever comes in another way keeps its order.
+      maxConcurrentOperationCount = 1
+    }
+
+    override func addOperation(_ block: @escaping @Sendable () -> Void) { block() }
+  }
+#endif

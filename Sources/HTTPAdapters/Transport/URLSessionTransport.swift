@@ -1,6 +1,7 @@
 import Foundation
 public import SyncModels
 public import SyncPorts
+import Synchronization
 
 #if canImport(FoundationNetworking)
   import FoundationNetworking
@@ -14,28 +15,24 @@ public import SyncPorts
 ///
 /// It asks for bodies that are not compressed and refuses others at their headers, so the limit counts what is kept. `URLSession` on
 /// Linux would otherwise decompress by itself, half a gigabyte of half a megabyte. Its deadline is its own: there, `URLSession`'s are in whole
-/// seconds. Connections are kept, and closed when the transport goes.
+/// seconds. Connections are kept, and closed when the transport goes or a request is broken off.
 public final class URLSessionTransport: HTTPTransport {
-  private let session: URLSession
-  private let transfers: Transfers
+  /// Those that wait for a request. On Linux all transfers of a session share a queue, and one whose bytes come faster than they are taken
+  /// keeps the others from it, their cancellation included; so each request has a session for itself.
+  private let sessions = Mutex<[URLSession]>([])
+  private let transfers = Transfers()
   private let clock: any SyncPorts.Clock<Duration>
 
   /// Prepares to carry requests.
   ///
   /// - Parameter clock: What deadlines are measured by.
   public init(clock: any SyncPorts.Clock<Duration> = ContinuousClock()) {
-    let configuration = URLSessionConfiguration.ephemeral
-    configuration.httpCookieStorage = nil
-    configuration.httpShouldSetCookies = false
-    configuration.urlCredentialStorage = nil
-    configuration.urlCache = nil
-    configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
-    transfers = Transfers()
-    session = URLSession(configuration: configuration, delegate: transfers, delegateQueue: nil)
     self.clock = clock
   }
 
-  deinit { session.finishTasksAndInvalidate() }
+  deinit {
+    for session in sessions.withLock({ $0 }) { session.finishTasksAndInvalidate() }
+  }
 
   /// Sends a request, and returns the answer whatever its status says; see ``HTTPTransport/send(_:)``.
   public func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
@@ -52,11 +49,28 @@ public final class URLSessionTransport: HTTPTransport {
     // Only a second net below our own deadline: it starts again with each byte, and is cut to whole seconds.
     wire.timeoutInterval = (request.deadline.inSeconds + 2).rounded(.up)
 
+    let session = sessions.withLock { $0.popLast() } ?? transfers.makeSession()
     let transfer = Transfer(request, task: session.dataTask(with: wire))
     transfers.add(transfer)
-    defer { transfers.remove(transfer) }
+    defer {
+      transfers.remove(transfer)
+      keep(session, if: !transfer.isBrokenOff)
+    }
     return try await race(transfer, against: request.deadline).get()
   }
+
+  /// Keeps a session and its connection for a later request, unless it is still busy with an answer that nobody waits for.
+  private func keep(_ session: URLSession, if isFree: Bool) {
+    let isKept = sessions.withLock { sessions in
+      guard isFree, sessions.count < Self.sessionLimit else { return false }
+      sessions.append(session)
+      return true
+    }
+    if !isKept { session.finishTasksAndInvalidate() }
+  }
+
+  /// How many connections are kept for later.
+  private static let sessionLimit = 8
 
   private func race(
     _ transfer: Transfer, against deadline: Duration

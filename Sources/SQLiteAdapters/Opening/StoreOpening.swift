@@ -165,7 +165,7 @@
 
     private func connection(flags: Int32, options: String) throws(SyncError) -> Connection {
       try Connection(
-        uri: "file:" + Self.escaped(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
+        uri: Self.uri(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
     }
 
     private func settle(_ connection: Connection) throws(SyncError) {
@@ -188,6 +188,9 @@
         }
       }
     }
+
+    /// The URI of a file.
+    static func uri(_ path: String) -> String { "file:" + escaped(path) }
 
     /// A path as a URI has it.
     private static func escaped(_ path: String) -> String {

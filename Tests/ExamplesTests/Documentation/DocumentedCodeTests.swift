@@ -6,6 +6,7 @@ import Testing
 struct DocumentedCodeTests {
   @Test(arguments: [
     ("README.md", "ReadmeExample.swift"), ("Docs/WritingASource.md", "SourceExample.swift"),
+    ("Docs/MirroringKinto.md", "TransportExample.swift"),
   ])
   func isCompiled(_ guide: String, _ source: String) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()

@@ -2,17 +2,25 @@ import Foundation
 import SyncModels
 
 /// Real data, where a copy of them lies.
-enum Baseball {
+package enum Baseball {
+  /// The types, each with a file.
+  package static let types = [
+    "divisions", "games", "leagues", "seasons", "sports", "stadium_aliases", "stadiums", "team_aliases",
+    "teams",
+  ]
+
   private static let directory =
     (ProcessInfo.processInfo.environment["CANONICALSYNC_SHARED"].map { URL(filePath: $0) }
     ?? URL(filePath: #filePath).appending(path: "../../../../shared").standardizedFileURL)
     .appending(path: "data/baseball")
 
-  static let isPresent = FileManager.default.fileExists(
+  /// Whether it does.
+  package static let isPresent = FileManager.default.fileExists(
     atPath: directory.appending(path: "games.ndjson.gz").path)
 
   /// The first records of a type.
-  static func objects(_ type: String, atMost limit: Int) throws -> [(id: String, json: String)] {
+  package static func objects(_ type: String, atMost limit: Int = .max) throws -> [(id: String, json: String)]
+  {
     let process = Process()
     let pipe = Pipe()
     process.executableURL = URL(filePath: "/usr/bin/env")

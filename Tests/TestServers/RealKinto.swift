@@ -1,20 +1,26 @@
 import Foundation
-import HTTPAdapters
-import SyncModels
+package import HTTPAdapters
+package import SyncModels
 import Synchronization
 
 /// A bucket of its own at the server that `Tests/run` started: what other clients of it do.
-struct RealKinto: Sendable {
-  let server: String
-  let bucket = "b" + UUID().uuidString.filter { $0 != "-" }
-  let transport = CountingTransport()
+package struct RealKinto: Sendable {
+  package let server: String
+  package let bucket = "b" + UUID().uuidString.filter { $0 != "-" }
+  package let transport = CountingTransport()
 
-  static let address = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO"]
-  static let credentials = HTTPCredentials.basic(user: "tests", password: "secret")
+  /// The server whose records are in memory.
+  package static let address = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO"]
+  /// The server whose records are in PostgreSQL.
+  package static let postgresAddress = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO_POSTGRESQL"]
+  package static let credentials = HTTPCredentials.basic(user: "tests", password: "secret")
 
   /// A fresh bucket with empty collections.
-  init(_ collections: String...) async throws {
-    guard let address = Self.address else { throw CocoaError(.fileNoSuchFile) }
+  package init(_ collections: String...) async throws { try await self.init(collections) }
+
+  /// A fresh bucket with empty collections, at a server of one's choice.
+  package init(_ collections: [String], at address: String? = Self.address) async throws {
+    guard let address else { throw CocoaError(.fileNoSuchFile) }
     server = address
     try await send("PUT", "")
     for name in collections { try await send("PUT", "/collections/\(name)") }
@@ -22,7 +28,7 @@ struct RealKinto: Sendable {
   }
 
   /// A source over the bucket.
-  func source(
+  package func source(
     overlap: Duration = .seconds(5), credentials: HTTPCredentials? = Self.credentials, bucket: String? = nil
   ) throws -> KintoSource {
     var options = KintoSource.Options()
@@ -35,7 +41,7 @@ struct RealKinto: Sendable {
 
   /// Sends a request about the bucket.
   @discardableResult
-  func send(
+  package func send(
     _ method: String, _ path: String, _ body: String = "{}", in address: String? = nil
   ) async throws -> HTTPResponse {
     guard let address = HTTPAddress((address ?? "\(server)/buckets/\(bucket)") + path) else {
@@ -53,16 +59,16 @@ struct RealKinto: Sendable {
   }
 
   /// Writes a record whose content is some members of an object.
-  func put(_ collection: String, _ key: String, _ members: String) async throws {
+  package func put(_ collection: String, _ key: String, _ members: String) async throws {
     try await send("PUT", "/collections/\(collection)/records/\(key)", "{\"data\":{\(members)}}")
   }
 
-  func delete(_ collection: String, _ key: String) async throws {
+  package func delete(_ collection: String, _ key: String) async throws {
     try await send("DELETE", "/collections/\(collection)/records/\(key)")
   }
 
   /// Writes many records, each an object with its id.
-  func load(_ collection: String, _ objects: [(id: String, json: String)]) async throws {
+  package func load(_ collection: String, _ objects: [(id: String, json: String)]) async throws {
     for start in stride(from: 0, to: objects.count, by: 200) {
       let requests = objects[start..<min(start + 200, objects.count)].map { object in
         let path = "/v1/buckets/\(bucket)/collections/\(collection)/records/\(object.id)"
@@ -74,7 +80,7 @@ struct RealKinto: Sendable {
   }
 
   /// What the server lists, each record's bytes by its id.
-  func listing(_ collection: String) async throws -> [String: String] {
+  package func listing(_ collection: String) async throws -> [String: String] {
     let body = try await send("GET", "/collections/\(collection)/records?_sort=id").body
     var records: [String: String] = [:]
     try JSONScanner.members(of: body[...]) { member throws(JSONError) in
@@ -92,14 +98,14 @@ struct RealKinto: Sendable {
 }
 
 /// Counts what goes through, and lets a test act after an answer.
-final class CountingTransport: HTTPTransport {
+package final class CountingTransport: HTTPTransport {
   private let base = URLSessionTransport()
   private let state = Mutex<[HTTPRequest]>([])
 
-  var requests: [HTTPRequest] { state.withLock { $0 } }
-  func reset() { state.withLock { $0 = [] } }
+  package var requests: [HTTPRequest] { state.withLock { $0 } }
+  package func reset() { state.withLock { $0 = [] } }
 
-  func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+  package func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
     state.withLock { $0.append(request) }
     return try await base.send(request)
   }

@@ -1,18 +1,19 @@
-import CanonicalSync
+package import CanonicalSync
 import Synchronization
-import ToolSupport
 
 /// Shows a sync's progress, and says what a person should know while it runs.
-final class ScreenObserver: SyncObserver {
+package final class ScreenObserver: SyncObserver {
   private let screen: ProgressBar
   private let quarantined = Mutex(0)
   private static let mentioned = 10
 
-  init(_ screen: ProgressBar) {
+  /// An observer that writes to a progress bar.
+  package init(_ screen: ProgressBar) {
     self.screen = screen
   }
 
-  func receive(_ event: SyncEvent) {
+  /// Shows an event, if a person should see it.
+  package func receive(_ event: SyncEvent) {
     switch event {
     case .pageCommitted(let page) where page.fetched > 0:
       screen.show(page.type.rawValue, done: page.fetched, total: page.total)
@@ -44,25 +45,5 @@ final class ScreenObserver: SyncObserver {
     let place = poison.location ?? poison.id?.description ?? poison.type.rawValue
     screen.say("\(place): set aside, \(poison.reason).")
     if count == Self.mentioned { screen.say("More is set aside: `sync-inspect quarantine` lists it.") }
-  }
-}
-
-/// Stops a sync once so many pages are in the store.
-final class PageLimit: SyncObserver {
-  private let remaining: Mutex<Int>
-  private let token: CancellationSource
-
-  init(_ pages: Int, cancelling token: CancellationSource) {
-    remaining = Mutex(pages)
-    self.token = token
-  }
-
-  func receive(_ event: SyncEvent) {
-    guard case .pageCommitted(let page) = event, page.counts.pages > 0 else { return }
-    let isLast = remaining.withLock { remaining in
-      remaining -= page.counts.pages
-      return remaining <= 0
-    }
-    if isLast { token.cancel() }
   }
 }

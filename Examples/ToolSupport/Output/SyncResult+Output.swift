@@ -1,0 +1,55 @@
+package import CanonicalSync
+
+extension SyncResult {
+  /// The counts of each type, with how many records the store holds of it.
+  package func table(live: [RecordType: Int]) -> TextTable {
+    let total = total
+    // What never happened needs no column; what the table is about always has one.
+    let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }
+    let rows: [[TextTable.Cell]] = entities.map { row in
+      [.text(row.type.rawValue)] + columns.map { .number(row.counts[keyPath: $0.path]) }
+        + [.number(live[row.type, default: 0])]
+    }
+    return TextTable(
+      ["type"] + columns.map(\.name) + ["in store"], rows: rows,
+      footer: [.text("total")] + columns.map { .number(total[keyPath: $0.path]) }
+        + [.number(live.values.reduce(0, +))])
+  }
+
+  /// What the object of `--json` says of a sync.
+  package func members(live: [RecordType: Int]) -> [(key: String, value: JSON)] {
+    total.members + [
+      ("seconds", .double(duration / .seconds(1))), ("peakBytes", .integer(PeakMemory.bytes)),
+      ("wasCancelled", .bool(wasCancelled)),
+      (
+        "entities",
+        .object(
+          entities.map { entity in
+            let live = JSON.integer(live[entity.type, default: 0])
+            return (entity.type.rawValue, .object(entity.counts.members + [("live", live)]))
+          })
+      ),
+      (
+        "failures",
+        .object(failures.map { (key: $0.type.rawValue, value: .string($0.error.code.description)) })
+      ),
+      ("refusedSweeps", .array(refusedSweeps.map { .string($0.type.rawValue) })),
+      ("pushed", .object(pushed.members)),
+    ]
+  }
+}
+
+extension PushCounts {
+  /// Every count under its stable name.
+  fileprivate var members: [(key: String, value: JSON)] {
+    Self.names.map { (key: $0.name, value: .integer(self[keyPath: $0.path])) }
+      + [("isRemoteFull", .bool(isRemoteFull))]
+  }
+}
+
+extension SyncCounts {
+  /// Every count under its stable name.
+  fileprivate var members: [(key: String, value: JSON)] {
+    Self.names.map { (key: $0.name, value: .integer(self[keyPath: $0.path])) }
+  }
+}

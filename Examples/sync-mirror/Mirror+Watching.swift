@@ -1,0 +1,66 @@
+#if SQLite
+  import CanonicalSync
+  import SQLiteAdapters
+  import ToolSupport
+
+  extension Mirror {
+    /// Looks again and again until somebody asks to stop, and returns what all looks together brought.
+    ///
+    /// A look at an unchanged collection is one request, answered without a body. What fails is tried again later, unless only
+    /// a person can help.
+    func watch(into store: SQLiteStore) async throws(SyncError) -> Look {
+      var pace = options.pace
+      var all = Look(result: SyncResult(), live: [:])
+      var (hasLooked, pause) = (false, Duration.zero)
+      repeat {
+        do throws(SyncError) {
+          let next = try await look(into: store)
+          all.add(next)
+          let hasChanged = !next.result.total.isEmpty
+          screen.finish()
+          if !hasLooked || hasChanged { screen.say("Watching: \(Self.summary(next.result)).") }
+          pause = pace.pause(afterChange: hasChanged || !hasLooked)
+          hasLooked = true
+        } catch {
+          guard error.code.mayPass else { throw error }
+          pause = pace.pause(after: error)
+          screen.finish()
+          screen.say("\(error); the next look is in \(pause).")
+        }
+      } while await stop.pause(for: pause)
+      all.result.wasCancelled = true
+      return all
+    }
+
+    private static func summary(_ result: SyncResult) -> String {
+      let total = result.total
+      return "\(total.inserted) inserted, \(total.updated) updated, \(total.deleted) deleted"
+    }
+  }
+
+  extension Mirror.Look {
+    /// Adds what a later look brought.
+    mutating func add(_ later: Mirror.Look) {
+      for (type, counts) in later.result.entities {
+        if let index = result.entities.firstIndex(where: { $0.type == type }) {
+          result.entities[index].counts += counts
+        } else {
+          result.entities.append((type, counts))
+        }
+      }
+      // Only how things stand counts here, not how they stood.
+      result.failures = later.result.failures
+      result.refusedSweeps = later.result.refusedSweeps
+      result.duration += later.result.duration
+      live.merge(later.live) { $1 }
+    }
+  }
+
+  extension SyncError.Code {
+    /// Whether a later look may go well without anybody's help.
+    fileprivate var mayPass: Bool {
+      isRetryable || self == .offline || self == .syncAlreadyInProgress || self == .leaseLost
+        || self == .storeBusy
+    }
+  }
+#endif

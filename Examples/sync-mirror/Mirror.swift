@@ -1,0 +1,117 @@
+#if SQLite
+  import CanonicalSync
+  import HTTPAdapters
+  import SQLiteAdapters
+  import ToolSupport
+
+  /// A bucket, and the store that it is mirrored into.
+  struct Mirror {
+    let options: MirrorOptions
+    let screen: ProgressBar
+    let stop: CancellationSource
+    private let source: KintoSource
+
+    /// What one look at the server brought.
+    struct Look: Sendable {
+      var result: SyncResult
+      /// How many records the store holds of each type.
+      var live: [RecordType: Int]
+    }
+
+    init(
+      _ options: MirrorOptions, screen: ProgressBar, stop: CancellationSource
+    ) throws(SyncError) {
+      self.options = options
+      self.screen = screen
+      self.stop = stop
+      var settings = KintoSource.Options()
+      settings.allowsPlainHTTP = options.allowsPlainHTTP
+      // A page, tried as often as it may be, has to fit into a small machine; a smaller page size makes room.
+      settings.bodyLimit = 32 << 20
+      source = try KintoSource(
+        server: options.server, bucket: options.bucket, credentials: options.credentials, options: settings,
+        onAlert: { screen.say("The server says: \($0)") })
+    }
+
+    /// Brings the store up to date with the server as it is now.
+    func look(into store: SQLiteStore) async throws(SyncError) -> Look {
+      guard let types = try await collections() else {
+        return Look(result: SyncResult(wasCancelled: true), live: [:])
+      }
+      let known = try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
+      // An app that shares the store may have declared fields and references; they stay.
+      let added = types.filter { type in !known.contains { $0.type == type } }
+      var observers: [any SyncObserver] = [ScreenObserver(screen)]
+      if options.isLogging {
+        let screen = screen
+        observers.append(LogObserver { screen.say($0) })
+      }
+      let engine = try await SyncEngine(
+        graph: EntityGraph(known + added.map { Entity($0) }), store: store, source: source,
+        options: SyncOptions(pageSize: options.pageSize), observers: observers)
+      let result = try await engine.sync(
+        SyncRequest(
+          types: types, completely: options.listsEverything ? Set(types) : [],
+          allowsMassDeletion: options.allowsMassDeletion), token: stop)
+      let live = try await engine.status().filter { types.contains($0.type) }.map { ($0.type, $0.live) }
+      return Look(result: result, live: Dictionary(live, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// The collections to mirror; `nil` if somebody asked to stop before they were known.
+    private func collections() async throws(SyncError) -> [RecordType]? {
+      guard options.collections.isEmpty else {
+        var types: [RecordType] = []
+        for name in options.collections where !types.contains(RecordType(name)) {
+          types.append(RecordType(name))
+        }
+        return types
+      }
+      let policy = RetryPolicy()
+      for failures in 1... {
+        do throws(SyncError) {
+          let source = source
+          return try await stop.race { () async throws(SyncError) in try await source.collections() }
+        } catch {
+          guard
+            let pause = policy.pause(
+              afterFailures: failures, error: error, random: .random(in: .min ... .max))
+          else { throw error }
+          screen.say("collections: \(error.code); attempt \(failures + 1) in \(pause).")
+          guard await stop.pause(for: pause) else { return nil }
+        }
+      }
+      return nil
+    }
+  }
+
+  extension CancellationSource {
+    /// Does something unless somebody asks to stop first; `nil` then.
+    func race<R: Sendable>(
+      _ body: @escaping @Sendable () async throws(SyncError) -> R
+    ) async throws(SyncError) -> R? {
+      let outcome = await withTaskGroup(of: Result<R, SyncError>?.self) { group in
+        group.addTask {
+          do throws(SyncError) {
+            return .success(try await body())
+          } catch {
+            return .failure(error)
+          }
+        }
+        group.addTask {
+          await self.waitUntilCancelled()
+          return nil
+        }
+        defer { group.cancelAll() }
+        return await group.next() ?? nil
+      }
+      return try outcome?.get()
+    }
+
+    /// Waits; `false` if somebody asked to stop meanwhile.
+    func pause(for duration: Duration) async -> Bool {
+      // It can only be cancelled, and that is what the answer says.
+      _ = try? await race { try? await Task.sleep(for: duration) }
+      return !isCancelled
+    }
+  }
+#endif

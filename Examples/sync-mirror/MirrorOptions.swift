@@ -1,0 +1,116 @@
+import Foundation
+import HTTPAdapters
+import ToolSupport
+
+/// What the command line says.
+struct MirrorOptions {
+  let server: String
+  let bucket: String
+  let collections: [String]
+  let store: String
+  let credentials: HTTPCredentials?
+  let pageSize: Int
+  let watches: Bool
+  let pace: PollPace
+  let isDryRun: Bool
+  let listsEverything: Bool
+  let allowsMassDeletion: Bool
+  let allowsPlainHTTP: Bool
+  let isLogging: Bool
+  let isJSON: Bool
+
+  /// The variable that credentials may be in instead: other users of the machine see command lines.
+  private static let variable = "SYNC_MIRROR_AUTH"
+
+  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  init() {
+    let server = Option<String>.requiredText(
+      "server", "URL", "the address of the server's API, its version included")
+    let bucket = Option<String>.requiredText("bucket", "NAME", "the bucket to mirror")
+    let collections = Option<[String]>.texts(
+      "collection", "NAME", "a collection to mirror; without any, all of the bucket")
+    let store = Option<String>.requiredText(
+      "store", "PATH", "the store, an SQLite file, made if it is not there")
+    let auth = Option<String?>.text(
+      "auth", "USER:PASSWORD",
+      "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
+    let pageSize = Option<Int>.number(
+      "page-size", "N", "how many records a page holds", in: 1...10_000, default: 400)
+    let watch = Option<Bool>.flag("watch", "go on looking for changes until Ctrl-C or SIGTERM")
+    let soonest = Option<Int>.number(
+      "poll-min", "SECONDS",
+      "how soon --watch looks again after a change; twice as late each time without one",
+      in: 1...86_400, default: 1)
+    let latest = Option<Int>.number(
+      "poll-max", "SECONDS", "how late --watch looks again at the most", in: 1...86_400, default: 60)
+    let dryRun = Option<Bool>.flag(
+      "dry-run", "tell what a sync would change, and change nothing: it is tried on a copy of the store")
+    let resync = Option<Bool>.flag("resync", "list everything anew, whatever the store remembers")
+    let allow = Option<Bool>.flag(
+      "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
+    let plain = Option<Bool>.flag(
+      "allow-http", "talk to a server on another machine without encryption")
+    let log = Option<Bool>.flag("log", "write every event to standard error, a line each")
+    let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
+
+    let command = Command(
+      "sync-mirror", "Mirrors collections of a Kinto server into an SQLite store.",
+      options: [
+        server, bucket, collections, store, auth, pageSize, watch, soonest, latest, dryRun, resync, allow,
+        plain,
+        log, json,
+      ],
+      examples: [
+        (
+          "sync-mirror --server https://settings.example.com/v1 --bucket main --store mirror.sqlite",
+          "everything in the bucket; again: only what changed"
+        ),
+        ("sync-mirror … --collection games --watch", "one collection, and what changes in it from now on"),
+        ("sync-mirror … --dry-run", "what would change"),
+      ])
+    let arguments = command.argumentsOrExit()
+    self.server = arguments[server]
+    self.bucket = arguments[bucket]
+    self.collections = arguments[collections]
+    self.store = arguments[store]
+    self.credentials = Self.credentials(
+      arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
+    self.pageSize = arguments[pageSize]
+    self.watches = arguments[watch]
+    self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest]))
+    self.isDryRun = arguments[dryRun]
+    self.listsEverything = arguments[resync]
+    self.allowsMassDeletion = arguments[allow]
+    self.allowsPlainHTTP = arguments[plain] || Self.isThisMachine(arguments[server])
+    self.isLogging = arguments[log]
+    self.isJSON = arguments[json]
+    if watches, isDryRun {
+      Self.refuse("--watch and --dry-run do not go together: what would change is told once")
+    }
+    if arguments[latest] < arguments[soonest] {
+      Self.refuse("--poll-max must not be less than --poll-min")
+    }
+  }
+
+  private static func credentials(_ text: String?) -> HTTPCredentials? {
+    guard let text else { return nil }
+    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+      // Not quoted: it may be a secret.
+      refuse("credentials must be USER:PASSWORD")
+    }
+    return .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
+  }
+
+  /// Whether what is sent to a server stays on this machine.
+  private static func isThisMachine(_ server: String) -> Bool {
+    guard let host = HTTPAddress(server)?.origin.host else { return false }
+    if host == "localhost" || host == "[::1]" { return true }
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
+
+  private static func refuse(_ mistake: String) -> Never {
+    StandardStream.error.line("sync-mirror: \(mistake)\nsee `sync-mirror --help`")
+    ExitCode.usage.endProcess()
+  }
+}

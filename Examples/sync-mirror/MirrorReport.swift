@@ -1,0 +1,54 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import ToolSupport
+
+  /// What is printed when the mirror has ended.
+  struct MirrorReport {
+    let look: Mirror.Look
+    let options: MirrorOptions
+    private let output = StandardStream.output
+
+    init(_ look: Mirror.Look, options: MirrorOptions) {
+      self.look = look
+      self.options = options
+    }
+
+    func print() {
+      let result = look.result
+      output.line(headline)
+      output.line("")
+      output.write(result.table(live: look.live).description + "\n")
+      for line in notes {
+        output.line("")
+        output.line(line)
+      }
+      guard options.isJSON else { return }
+      let members = result.members(live: look.live) + [("dryRun", .bool(options.isDryRun))]
+      output.line(JSON.object(members).compact)
+    }
+
+    private var headline: String {
+      let seconds = String(format: "%.2f", look.result.duration / .seconds(1))
+      if options.isDryRun { return "A sync would do this; nothing was changed:" }
+      if look.result.wasCancelled { return "Stopped after \(seconds) s of syncing, which did this:" }
+      return "The mirror was brought up to date in \(seconds) s:"
+    }
+
+    private var notes: [String] {
+      let result = look.result
+      var notes: [String] = []
+      if options.isDryRun, !result.refusedSweeps.isEmpty {
+        notes.append("What the guard refuses stays, unless --allow-mass-deletion is given.")
+      }
+      if result.entities.isEmpty, !result.wasCancelled {
+        notes.append("The bucket \(options.bucket) has no collection that these credentials may see.")
+      }
+      if let type = look.live.max(by: { $0.value < $1.value })?.key, !options.isDryRun, !options.watches {
+        notes.append(
+          "Read it:\n  sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'")
+      }
+      return notes
+    }
+  }
+#endif

@@ -1,0 +1,65 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import SQLiteAdapters
+  import ToolSupport
+
+  /// Mirrors collections of a Kinto server into an SQLite store.
+  @main
+  enum SyncMirror {
+    static func main() async {
+      let options = MirrorOptions()
+      let screen = ProgressBar()
+      let code = await run(options, screen)
+      screen.finish()
+      code.endProcess()
+    }
+
+    private static func run(_ options: MirrorOptions, _ screen: ProgressBar) async -> ExitCode {
+      let stop = CancellationSource()
+      let interrupt = Interrupt(on: [SIGINT]) { stop.cancel() }
+      // A service manager's wish to stop is no interruption of a watch, which ends in no other way.
+      let termination = Interrupt(on: [SIGTERM]) { stop.cancel() }
+      do throws(SyncError) {
+        let mirror = try Mirror(options, screen: screen, stop: stop)
+        let look = try await look(mirror, options)
+        screen.finish()
+        MirrorReport(look, options: options).print()
+        if interrupt.hasCome || (termination.hasCome && !options.watches) { return .interrupted }
+        return look.result.failures.isEmpty ? .success : .failure
+      } catch {
+        screen.finish()
+        StandardStream.error.line("sync-mirror: \(error)")
+        if options.isJSON { StandardStream.output.line(json(of: error).compact) }
+        return interrupt.hasCome ? .interrupted : .failure
+      }
+    }
+
+    private static func look(_ mirror: Mirror, _ options: MirrorOptions) async throws(SyncError)
+      -> Mirror.Look
+    {
+      if options.isDryRun { return try await mirror.lookWithoutChanges() }
+      let store = try await SQLiteStore.open(path: options.store)
+      let look = try await options.watches ? mirror.watch(into: store) : mirror.look(into: store)
+      await store.close()
+      return look
+    }
+
+    private static func json(of error: SyncError) -> JSON {
+      [
+        "error": .string(error.code.description), "message": .string(error.message),
+        "peakBytes": .integer(PeakMemory.bytes),
+      ]
+    }
+  }
+#else
+  import ToolSupport
+
+  @main
+  enum SyncMirror {
+    static func main() {
+      StandardStream.error.line("sync-mirror was built without the trait SQLite, which its store needs.")
+      ExitCode.failure.endProcess()
+    }
+  }
+#endif

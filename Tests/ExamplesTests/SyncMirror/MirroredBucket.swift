@@ -1,0 +1,59 @@
+#if SQLite
+  import Foundation
+  import SyncModels
+  import TestServers
+
+  /// A bucket of a real Kinto, and a folder with the store that the built tool mirrors it into.
+  struct MirroredBucket {
+    let kinto: RealKinto
+    let folder: Folder
+
+    static let tool = Tool(name: "sync-mirror")
+
+    var store: String { folder.path("mirror.sqlite") }
+
+    /// Makes an empty store's folder next to a bucket with some collections.
+    static func with(
+      _ collections: [String], _ body: (MirroredBucket) async throws -> Void
+    ) async throws {
+      let kinto = try await RealKinto(collections)
+      try await withFolder { try await body(MirroredBucket(kinto: kinto, folder: $0)) }
+    }
+
+    /// What the tool is called with.
+    func arguments(_ more: [String] = []) -> [String] {
+      [
+        "--server", kinto.server, "--bucket", kinto.bucket, "--store", store, "--auth", "tests:secret",
+        "--json",
+      ] + more
+    }
+
+    /// Runs the tool to its end.
+    func mirror(_ more: String...) async throws -> Tool.Outcome {
+      try await Self.tool.start(arguments(more)).outcome()
+    }
+
+    /// The records of a type as `sync-inspect` exports them.
+    func exported(_ type: String) async throws -> [String] {
+      try await Tool(name: "sync-inspect").run("export", "--store", store, "--type", type).lines
+    }
+
+    /// The records of a type as the server lists them, written as an export is.
+    func listed(_ type: String) async throws -> [String] {
+      try await kinto.listing(type).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        .map { String(decoding: JSONScanner.compacted(Array($0.value.utf8)[...]), as: UTF8.self) }
+    }
+
+    /// Writes many small records.
+    func load(_ type: String, _ count: Int) async throws {
+      try await kinto.load(type, (0..<count).map { ("k\($0)", #"{"number":\#($0)}"#) })
+    }
+  }
+
+  extension RunningTool {
+    /// Waits until the tool has said something on standard error; the suite's time limit is the failure.
+    func waitFor(_ text: String) async {
+      while isRunning, !Task.isCancelled, !errorsSoFar.contains(text) { await Task.yield() }
+    }
+  }
+#endif

@@ -1,0 +1,41 @@
+import HTTPAdapters
+import SyncModels
+import Testing
+
+@Suite("The collections of a Kinto bucket", .timeLimit(.minutes(10)))
+struct KintoCollectionsTests {
+  private static let collections = "https://kinto.test/v1/buckets/b/collections"
+
+  @Test func comeFromAllPagesByName() async throws {
+    let transport = ScriptedTransport(
+      .page(
+        #"{"id":"teams","last_modified":3},{"id":"Games","last_modified":4}"#,
+        ["Next-Page": "\(Self.collections)?_sort=last_modified%2Cid&_token=1"]),
+      .page(#"{"id":"a-b","last_modified":5}"#))
+    let found = try await KintoSource.over(transport).collections()
+    #expect(found == ["Games", "a-b", "teams"])
+    #expect(transport.requests.map(\.address.path) == Array(repeating: "/v1/buckets/b/collections", count: 2))
+  }
+
+  @Test(arguments: [
+    "https://evil.test/v1/buckets/b/collections?_token=1",
+    "\(collections)?_sort=last_modified%2Cid", "\(collections)/x/records?_token=1",
+  ])
+  func aNextPageThatLeadsNowhereOrElsewhereIsRefused(_ next: String) async throws {
+    let page = HTTPResponse.page(#"{"id":"a","last_modified":1}"#, ["Next-Page": next])
+    let transport = ScriptedTransport(page, page, page)
+    let error = await #expect(throws: SyncError.self) {
+      try await KintoSource.over(transport, credentials: .bearer("secret")).collections()
+    }
+    #expect(error?.code == .invalidResponse)
+    #expect(transport.requests.count <= 2)
+  }
+
+  @Test func aRefusalIsAnError() async throws {
+    let transport = ScriptedTransport(HTTPResponse(status: 403))
+    let error = await #expect(throws: SyncError.self) {
+      try await KintoSource.over(transport).collections()
+    }
+    #expect(error?.code == .permissionDenied)
+  }
+}

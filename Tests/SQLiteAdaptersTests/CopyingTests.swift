@@ -1,0 +1,57 @@
+#if SQLite
+  import Foundation
+  import SQLiteAdapters
+  import SyncModels
+  import SyncPorts
+  import Testing
+
+  @Suite("A copy of a store")
+  struct CopyingTests {
+    private let games = Entity("games", indexes: ["date"])
+
+    @Test(arguments: [false, true])
+    func isTheSameStoreInAFileOfItsOwn(_ isReadOnly: Bool) async throws {
+      try await withStore { store, directory in
+        let graph = try EntityGraph(games)
+        try await store.register(graph)
+        let records = try (1...50).map { try copy(games, "k\($0)", #"{"date":"\#($0)"}"#) }
+        try await store.write(.app) { (transaction) throws(SyncError) in try transaction.put(records) }
+        let reader = try await SQLiteStore.open(
+          path: directory.file("store.db"), configuration: .init(isReadOnly: isReadOnly))
+        // A name that means something in a URI.
+        try await reader.copy(to: directory.file("a copy?mode=memory%.db"))
+        await reader.close()
+        #expect(try directory.permissions("a copy?mode=memory%.db") == 0o600)
+
+        let second = try await SQLiteStore.open(path: directory.file("a copy?mode=memory%.db"))
+        try await second.register(graph)
+        for other in [store, second] {
+          let (identity, live) = try await other.read { (snapshot) throws(SyncError) in
+            (try snapshot.storeIdentity(), try snapshot.records(Query("games")))
+          }
+          #expect(
+            try await identity == store.read { (snapshot) throws(SyncError) in try snapshot.storeIdentity() })
+          #expect(Set(live.map(\.payload)) == Set(records.map(\.payload)))
+        }
+        // What happens to one does not happen to the other.
+        let new = try copy(games, "new")
+        try await second.write(.app) { (transaction) throws(SyncError) in try transaction.put([new]) }
+        #expect(
+          try await store.read { (snapshot) throws(SyncError) in try snapshot.count(Query("games")) } == 50)
+        await second.close()
+      }
+    }
+
+    @Test func replacesNothing() async throws {
+      try await withStore { store, directory in
+        try directory.write(Data("mine".utf8), to: "taken.db")
+        for name in ["taken.db", "no-such-directory/copy.db", "", "a\u{0}b"] {
+          await #expect(throws: SyncError.self) {
+            try await store.copy(to: name.isEmpty ? "" : directory.file(name))
+          }
+        }
+        #expect(try directory.contents("taken.db") == Data("mine".utf8))
+      }
+    }
+  }
+#endif

@@ -1,0 +1,171 @@
+import Foundation
+import InMemoryAdapters
+import Synchronization
+
+/// A proxy on loopback that spoils some of the answers, by a seed.
+package final class FaultProxy: Sendable {
+  /// What happens to a request.
+  package enum Fault: CaseIterable, Sendable {
+    /// The answer comes late.
+    case latency
+    /// The connection breaks in the middle of the answer.
+    case reset
+    /// The server is not asked, and answers 500.
+    case failure
+    /// The server is not asked, and answers 503 with a Retry-After.
+    case unavailable
+    /// The server is not asked, and answers 429 with a Retry-After.
+    case tooMany
+    /// The answer's JSON ends in the middle, and its length says so.
+    case truncated
+    /// The page before comes once more.
+    case repeated
+    /// Half of the answer comes, and then nothing.
+    case stall
+  }
+
+  /// A request, and what became of it.
+  package struct Entry: Sendable {
+    /// The method and the target.
+    package var target: String
+    /// When it came.
+    package var arrived: ContinuousClock.Instant
+    /// What happened to it.
+    package var fault: Fault?
+    /// When it was told to wait, if it was.
+    package var refused: ContinuousClock.Instant?
+  }
+
+  private struct State {
+    var generator: SplitMix64
+    var isSpoiling = true
+    var entries: [Entry] = []
+    var pages: [String: HTTPText] = [:]
+  }
+
+  /// The address of the server's API, by way of the proxy.
+  package let address: String
+  /// The Retry-After that refusals name.
+  package static let retryAfter = Duration.seconds(1)
+
+  private let listener: LoopbackSocket
+  private let upstream: Int
+  private let share: Double
+  private let state: Mutex<State>
+
+  /// The requests that came, in their order.
+  package var entries: [Entry] { state.withLock { $0.entries } }
+
+  /// From now on, all answers pass as they are.
+  package func stopSpoiling() { state.withLock { $0.isSpoiling = false } }
+
+  /// Runs a body with a proxy before a server on this machine, and stops it.
+  ///
+  /// - Parameters:
+  ///   - server: The address of the server's API.
+  ///   - share: Which share of the requests is spoilt, 0 to 1.
+  package static func with(
+    server: String, seed: UInt64, share: Double, _ body: (FaultProxy) async throws -> Void
+  ) async throws {
+    let proxy = try FaultProxy(server: server, seed: seed, share: share)
+    proxy.listen()
+    defer { proxy.listener.close() }
+    try await body(proxy)
+  }
+
+  private init(server: String, seed: UInt64, share: Double) throws {
+    guard let url = URL(string: server), let port = url.port else {
+      throw CocoaError(.fileReadInvalidFileName)
+    }
+    let (listener, ownPort) = try LoopbackSocket.listening()
+    self.listener = listener
+    self.upstream = port
+    self.share = share
+    address = "http://127.0.0.1:\(ownPort)\(url.path)"
+    state = Mutex(State(generator: SplitMix64(seed: seed)))
+  }
+
+  private func listen() {
+    let listener = listener
+    Thread.detachNewThread { [self] in
+      while let connection = listener.accepted() {
+        Thread.detachNewThread { [self] in
+          guard let request = HTTPText(from: connection, endsWithConnection: false) else {
+            return connection.close()
+          }
+          serve(request, connection)
+        }
+      }
+    }
+  }
+
+  /// Answers one request, and ends the connection one way or the other.
+  private func serve(_ request: HTTPText, _ connection: LoopbackSocket) {
+    let (index, fault) = state.withLock { state in
+      var fault: Fault?
+      if state.isSpoiling, Double.random(in: 0..<1, using: &state.generator) < share {
+        fault = Fault.allCases.randomElement(using: &state.generator)
+      }
+      state.entries.append(Entry(target: request.target, arrived: .now, fault: fault))
+      return (state.entries.count - 1, fault)
+    }
+    switch fault {
+    case .failure: connection.send(Self.refusal("500 Internal Server Error", []).bytes)
+    case .unavailable, .tooMany:
+      state.withLock { $0.entries[index].refused = .now }
+      let status = fault == .tooMany ? "429 Too Many Requests" : "503 Service Unavailable"
+      connection.send(Self.refusal(status, ["Retry-After: \(Self.retryAfter.components.seconds)"]).bytes)
+    default:
+      guard let answer = answer(to: request) else { break }
+      return deliver(answer, to: request, fault, connection)
+    }
+    connection.close()
+  }
+
+  private static func refusal(_ status: String, _ headers: [String]) -> HTTPText {
+    HTTPText("HTTP/1.1 \(status)", headers, body: Array("{\"errno\":201}".utf8))
+  }
+
+  private func deliver(
+    _ answer: HTTPText, to request: HTTPText, _ fault: Fault?, _ connection: LoopbackSocket
+  ) {
+    let list = request.target.prefix { $0 != "?" }
+    let isPage = request.target.hasPrefix("GET ")
+    let before = state.withLock { state in
+      defer { if isPage { state.pages[String(list)] = answer } }
+      return state.pages[String(list)]
+    }
+    let half = Array(answer.bytes.prefix(answer.head.utf8.count + answer.body.count / 2))
+    switch fault {
+    case .latency:
+      Thread.sleep(forTimeInterval: 0.05)
+      connection.send(answer.bytes)
+    case .reset:
+      connection.send(half)
+      return connection.reset()
+    case .truncated where !request.target.hasPrefix("HEAD "):
+      connection.send(answer.framed(Array(answer.body.prefix(answer.body.count / 2))).bytes)
+    case .repeated where request.target.contains("_token="):
+      connection.send((before ?? answer).bytes)
+    case .stall:
+      connection.send(half)
+      // Until the other side gives up.
+      while !connection.received().isEmpty {}
+    default:
+      connection.send(answer.bytes)
+    }
+    connection.close()
+  }
+
+  /// What the server answers.
+  private func answer(to request: HTTPText) -> HTTPText? {
+    guard let server = try? LoopbackSocket.connected(to: upstream) else { return nil }
+    defer { server.close() }
+    let kept = request.framed(request.body)
+    guard server.send(kept.bytes), let answer = HTTPText(from: server, endsWithConnection: true) else {
+      return nil
+    }
+    // The length of what a HEAD did not ask for stays in its head.
+    return request.target.hasPrefix("HEAD ") ? answer : answer.framed(answer.body)
+  }
+}

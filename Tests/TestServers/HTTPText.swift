@@ -1,0 +1,64 @@
+/// A request or an answer as bytes: its head, and the body after it.
+struct HTTPText: Sendable {
+  var head: String
+  var body: [UInt8]
+
+  /// Where the head of a message ends, its empty line included.
+  static func endOfHead(_ bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 4 else { return nil }
+    return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }
+  }
+
+  /// Reads a message whole; `nil` if the connection ends before its head does.
+  init?(from socket: LoopbackSocket, endsWithConnection: Bool) {
+    var bytes: [UInt8] = []
+    while Self.endOfHead(bytes) == nil {
+      let more = socket.received()
+      guard !more.isEmpty else { return nil }
+      bytes += more
+    }
+    guard let end = Self.endOfHead(bytes) else { return nil }
+    head = String(decoding: bytes[..<end], as: UTF8.self)
+    body = Array(bytes[end...])
+    let length = self["content-length"].flatMap { Int($0) }
+    while endsWithConnection || body.count < length ?? 0 {
+      let more = socket.received()
+      guard !more.isEmpty else { break }
+      body += more
+    }
+  }
+
+  /// A message of its parts, with a length that fits, on a connection that ends after it.
+  init(_ firstLine: String, _ headers: [String], body: [UInt8]) {
+    head =
+      ([firstLine] + headers + ["Content-Length: \(body.count)", "Connection: close"])
+      .joined(separator: "\r\n") + "\r\n\r\n"
+    self.body = body
+  }
+
+  /// The value of a header.
+  subscript(name: String) -> String? {
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == name else { continue }
+      return String(line[line.index(after: colon)...].drop { $0 == " " })
+    }
+    return nil
+  }
+
+  /// The lines of the head. (A carriage return and a line feed are one character.)
+  var lines: [Substring] { head.split(separator: "\r\n") }
+
+  /// What is asked for: the method and the target.
+  var target: String { lines.first.map { $0.split(separator: " ").prefix(2).joined(separator: " ") } ?? "" }
+
+  /// The message with other headers for length and connection.
+  func framed(_ body: [UInt8]) -> HTTPText {
+    let kept = lines.dropFirst().map(String.init).filter { line in
+      let name = line.prefix { $0 != ":" }.lowercased()
+      return name != "content-length" && name != "connection" && name != "transfer-encoding"
+    }
+    return HTTPText(lines.first.map(String.init) ?? "", kept, body: body)
+  }
+
+  var bytes: [UInt8] { Array(head.utf8) + body }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+/// One end of a connection on this machine, with blocking calls: for servers on threads of their own.
+struct LoopbackSocket: Sendable {
+  let descriptor: Int32
+
+  #if canImport(Glibc)
+    private static let stream = Int32(SOCK_STREAM.rawValue)
+    private static let sendFlags = Int32(MSG_NOSIGNAL)
+  #else
+    private static let stream = SOCK_STREAM
+    private static let sendFlags: Int32 = 0
+  #endif
+
+  init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+  /// Listens on a free port.
+  static func listening() throws -> (socket: LoopbackSocket, port: Int) {
+    let descriptor = socket(AF_INET, stream, 0)
+    var address = place(port: 0)
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+        bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
+      }
+    }
+    guard isBound, listen(descriptor, 64) == 0 else { throw CocoaError(.fileReadUnknown) }
+    return (LoopbackSocket(descriptor), Int(UInt16(bigEndian: address.sin_port)))
+  }
+
+  /// Connects to a port.
+  static func connected(to port: Int) throws -> LoopbackSocket {
+    let descriptor = socket(AF_INET, stream, 0)
+    var address = place(port: port)
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isConnected = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(descriptor, $0, length) == 0 }
+    }
+    guard isConnected else {
+      Foundation.close(descriptor)
+      throw CocoaError(.fileReadUnknown)
+    }
+    return LoopbackSocket(descriptor)
+  }
+
+  private static func place(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(clamping: port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    return address
+  }
+
+  /// The next connection; `nil` once nobody listens any more.
+  func accepted() -> LoopbackSocket? {
+    let connection = accept(descriptor, nil, nil)
+    return connection >= 0 ? LoopbackSocket(connection) : nil
+  }
+
+  /// Some bytes that came; none at the end.
+  func received() -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 1 << 16)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    return count > 0 ? Array(buffer[..<count]) : []
+  }
+
+  /// Sends bytes; `false` once nobody takes them.
+  @discardableResult
+  func send(_ bytes: [UInt8]) -> Bool {
+    var sent = 0
+    while sent < bytes.count {
+      let count = bytes[sent...].withUnsafeBytes {
+        Foundation.send(descriptor, $0.baseAddress, $0.count, Self.sendFlags)
+      }
+      guard count > 0 else { return false }
+      sent += count
+    }
+    return true
+  }
+
+  /// Ends the connection, and wakes whoever waits for it.
+  func close() {
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    Foundation.close(descriptor)
+  }
+
+  /// Ends the connection so that the other side is told of a failure.
+  func reset() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    Foundation.close(descriptor)
+  }
+}
