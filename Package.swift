@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
     .library(name: "SyncSimulation", targets: ["SyncSimulation"]),
+    .executable(name: "device-settings", targets: ["device-settings"]),
     .executable(name: "schedule-sync", targets: ["schedule-sync"]),
     .executable(name: "sync-daemon", targets: ["sync-daemon"]),
     .executable(name: "sync-inspect", targets: ["sync-inspect"]),
@@ -67,6 +68,10 @@ let package = Package(
       name: "ScheduleKit", dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters"],
       path: "Examples/ScheduleKit",
       resources: [.copy("Resources/bootstrap.json")]),
+    .executableTarget(
+      name: "device-settings",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport"],
+      path: "Examples/device-settings"),
     .executableTarget(
       name: "schedule-sync",
       dependencies: ["CanonicalSync", "SQLiteAdapters", "ScheduleKit", "ToolSupport"],
@@ -127,7 +132,8 @@ let package = Package(
       name: "ExamplesTests",
       dependencies: [
         "CanonicalSync", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit",
-        "TestServers", "ToolSupport", "schedule-sync", "sync-daemon", "sync-inspect", "sync-mirror",
+        "TestServers", "ToolSupport", "device-settings", "schedule-sync", "sync-daemon", "sync-inspect",
+        "sync-mirror",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -7,6 +7,7 @@ struct DocumentedCodeTests {
   @Test(arguments: [
     ("README.md", "ReadmeExample.swift"), ("Docs/WritingASource.md", "SourceExample.swift"),
     ("Docs/MirroringKinto.md", "TransportExample.swift"),
+    ("Docs/LocalEdits.md", "EditsExample.swift"),
   ])
   func isCompiled(_ guide: String, _ source: String) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()

@@ -1,0 +1,37 @@
+import CanonicalSync
+import ToolSupport
+
+/// A part of the story, with the name under which its end is told.
+struct Chapter: Sendable {
+  let name: String
+  let title: String
+  /// Plays it, and returns what the stores and the remote hold afterwards.
+  let tell: @Sendable (Stage) async throws(SyncError) -> JSON
+
+  private init(
+    _ name: String, _ title: String,
+    _ tell: @escaping @Sendable (Stage) async throws(SyncError) -> JSON
+  ) {
+    self.name = name
+    self.title = title
+    self.tell = tell
+  }
+
+  /// The whole story.
+  static let all = [
+    Chapter("rebuild", "The morning after the update: ten copies of every meter") {
+      (stage) throws(SyncError) in try await stage.rebuild()
+    },
+    Chapter("rename", "One meter, two names") { (stage) throws(SyncError) in try await stage.rename() },
+    Chapter("duplicate", "A backup brings a meter back") {
+      (stage) throws(SyncError) in try await stage.duplicate()
+    },
+    Chapter("offline", "In the cellar there is no network") {
+      (stage) throws(SyncError) in try await stage.offline()
+    },
+    Chapter("quota", "The remote is full") { (stage) throws(SyncError) in try await stage.quota() },
+    Chapter("refusal", "One of three names is refused") {
+      (stage) throws(SyncError) in try await stage.refusal()
+    },
+  ]
+}

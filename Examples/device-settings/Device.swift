@@ -1,0 +1,54 @@
+import CanonicalSync
+import InMemoryAdapters
+
+/// A phone with the app on it: a store, an engine, and a network of its own.
+struct Device: Sendable {
+  let name: String
+  let engine: SyncEngine
+  let network = ManualConnectivity()
+  let events = EventRecorder()
+  private let store: StoreFolder.OpenStore
+
+  /// Starts the app on a device.
+  init(
+    _ name: String, types: EntityGraph, in folder: StoreFolder, remote: InMemoryRemote, clock: ManualClock,
+    archive: Archive? = nil
+  ) async throws(SyncError) {
+    self.name = name
+    store = try await folder.open(name, clock: clock)
+    let makeRoom: (@Sendable () async -> Bool)? = if let archive { { archive.makeRoom() } } else { nil }
+    let edits = EditOptions(makeRoom: makeRoom)
+    engine = try await SyncEngine(
+      graph: types, store: store.store, source: remote, sink: remote, clock: clock, edits: edits,
+      connectivity: network, observers: [events])
+  }
+
+  func close() async { await store.close() }
+
+  /// Every meter that the app shows.
+  func meters() async throws(SyncError) -> [Meter] { try await engine.records.all(Meter.self) }
+
+  /// The name that the app shows for a meter.
+  func name(of key: String) async throws(SyncError) -> String? {
+    try await engine.records.find(Meter.self, key: key)?.name
+  }
+
+  /// Gives a meter a name, or adds it.
+  func rename(_ key: String, mac: String, to name: String) async throws(SyncError) {
+    try await engine.edits.upsert(Meter(mac: mac, name: name), key: key)
+  }
+
+  /// The edits that the remote has not acknowledged.
+  func pending() async throws(SyncError) -> [OutboxEntry] {
+    var entries: [OutboxEntry] = []
+    for entity in engine.graph.entities { entries += try await engine.edits.pending(entity.type) }
+    return entries
+  }
+
+  /// Runs a body in a snapshot of the device's store.
+  func read<R: Sendable>(
+    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await store.store.read(body)
+  }
+}

@@ -1,0 +1,41 @@
+import CanonicalSync
+import InMemoryAdapters
+import ToolSupport
+
+extension Stage {
+  /// The remote has no room for new records: the edits wait, the owner is told, and room is made.
+  func quota() async throws(SyncError) -> JSON {
+    wait(until: 13)
+    let count = remote.records(of: "meters").count + remote.records(of: "readings").count
+    remote.recordQuota = count
+    for number in 1...3 {
+      try await a.rename("garden-\(number)", mac: "AA:BB:CC:DD:F0:0\(number)", to: "Garden \(number)")
+    }
+    try await a.rename("cellar-1", mac: "AA:BB:CC:DD:EF:01", to: "Main pipe")
+    say("A", "finds three meters and renames one; the remote takes \(count.grouped) records, and has them")
+    let full = try await sync(a)
+    let told = a.events.events.compactMap {
+      if case .remoteStorageFull(let pending) = $0 { pending } else { nil }
+    }
+    let kept = try await a.pending().count
+    let renamed = try metersAtRemote()["cellar-1"]?.name
+    say(
+      "A",
+      "is told that the remote is full, and keeps \(kept) edits; the new name has arrived: \(renamed ?? "no")"
+    )
+    wait(until: 13, 10)
+    archive.isAllowed = true
+    say("A", "gets its owner's leave to archive old readings")
+    try await sync(a)
+    archive.isAllowed = false
+    remote.recordQuota = nil
+    let left = try await a.pending().count
+    say("A", "has \(left) edits left; \(archive.archived) readings are in the archive")
+    try await settle()
+    return [
+      "wasFull": .bool(full.pushed.isRemoteFull), "eventsTold": .integer(told.count), "kept": .integer(kept),
+      "renamedMeanwhile": renamed.map { .string($0) } ?? .null, "archived": .integer(archive.archived),
+      "left": .integer(left),
+    ]
+  }
+}

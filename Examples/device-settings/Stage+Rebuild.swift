@@ -1,0 +1,43 @@
+import CanonicalSync
+import InMemoryAdapters
+import ToolSupport
+
+extension Stage {
+  /// The rebuild of version 2 keeps one of each meter's copies, and the remote sees the losers' deletions and no others.
+  func rebuild() async throws(SyncError) -> JSON {
+    wait(until: 8)
+    let before = try await a.meters().count
+    say("A", "shows \(before.grouped) meters, and each of them ten times")
+    let would = try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2, dryRun: true)
+    say("A", "would delete \(would.counts.losers.grouped), and is told to")
+    let report = try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2)
+    let after = try await a.meters().count
+    say(
+      "A",
+      "shows \(after.grouped); \(report.counts.repointed.grouped) readings name the copy that was kept now")
+    try await sync(a)
+    let deletes = deletionsAtRemote
+    try await sync(b)
+    wait(until: 8, 5)
+    try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2)
+    try await b.engine.rebuildDuplicates(of: Meter.recordType, version: 2)
+    say("A", "rebuilds a second time, and so does B")
+    try await settle()
+    let onB = try await b.meters().count
+    let dangling = try await danglingReadings()
+    return [
+      "recordsBefore": .integer(before), "recordsAfter": .integer(after), "recordsOnB": .integer(onB),
+      "recordsAtRemote": .integer(try metersAtRemote().count), "deletesAtRemote": .integer(deletes),
+      "deletesOfSecondRun": .integer(deletionsAtRemote - deletes), "danglingReadings": .integer(dangling),
+    ]
+  }
+
+  /// How many of the remote's readings name a meter that the remote does not have.
+  private func danglingReadings() async throws(SyncError) -> Int {
+    let meters = try metersAtRemote()
+    return remote.records(of: "readings").count { _, payload in
+      guard case .string(let key)? = try? payload.values(of: ["meter"]).first else { return true }
+      return meters[key] == nil
+    }
+  }
+}

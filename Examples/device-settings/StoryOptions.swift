@@ -1,0 +1,26 @@
+import ToolSupport
+
+/// What the command line says.
+struct StoryOptions {
+  let stores: String?
+  let isJSON: Bool
+
+  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  init() {
+    let stores = Option<String?>.text(
+      "stores", "DIR", "keep the devices' stores in a directory, to look into; it must not hold any yet")
+    let json = Option<Bool>.flag(
+      "json", "end with one JSON object: what the stores and the remote hold in the end")
+    let command = Command(
+      "device-settings",
+      "Tells how the settings of one app come to the same end on two devices, with the library doing all the work.",
+      options: [stores, json],
+      examples: [
+        ("device-settings", "the story"),
+        ("device-settings --stores phones", "the story, and two stores for sync-inspect"),
+      ])
+    let arguments = command.argumentsOrExit()
+    self.stores = arguments[stores]
+    self.isJSON = arguments[json]
+  }
+}

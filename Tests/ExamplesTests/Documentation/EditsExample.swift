@@ -1,0 +1,97 @@
+#if SQLite
+  import CanonicalSync
+  import InMemoryAdapters
+  import Testing
+
+  // The code of Docs/LocalEdits.md, as it stands there.
+
+  struct Meter: SyncedRecord, Codable {
+    static let recordType: RecordType = "meters"
+    var mac: String
+    var name: String
+    var colour: String?
+  }
+
+  /// What one side alone has is kept; otherwise the remote's word stands.
+  struct KeepBoth: MergePolicy {
+    func settle(_ clash: Clash) -> Verdict {
+      guard let ours = clash.local.content.flatMap({ try? FieldMap($0) }),
+        var merged = clash.remote.content.flatMap({ try? FieldMap($0) })
+      else { return .remote(reason: "one side deleted it") }
+      for field in ours.fields where merged[field] == nil { merged[field] = ours[field] }
+      return .merged(merged.payload, reason: "what one side alone has is kept")
+    }
+  }
+
+  private func editsExample(
+    store: any LocalStore, remote: InMemoryRemote
+  ) async throws -> SyncEngine {
+    let graph = try EntityGraph(
+      Entity(
+        "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), stampField: "edited"),
+      Entity("readings", references: [.to("meters", by: "meter")]))
+    let engine = try await SyncEngine(
+      graph: graph, store: store, source: remote, sink: remote,
+      edits: EditOptions(
+        policies: ["readings": ServerWins()],
+        isSignificant: { $0.winner == .remote },
+        makeRoom: { await archiveOldReadings() }))
+
+    try await engine.edits.upsert(
+      Meter(mac: "AA:BB:CC:DD:EE:01", name: "Cellar"), key: "cellar")
+    try await engine.edits.delete(RecordID(type: "meters", key: "attic"))
+
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      for reading in try batch.records(Query("readings", where: .equal("meter", "attic"))) {
+        try batch.set(reading.id) { $0["meter"] = Array(#""cellar""#.utf8)[...] }
+      }
+      try batch.delete(RecordID(type: "meters", key: "attic"))
+    }
+
+    let result = try await engine.sync()
+    print(result.pushed.accepted, result.pushed.refused, result.pushed.pending)
+
+    for entry in try await engine.edits.pending("meters") {
+      if case .refused(let reason, _) = entry.state { print("\(entry.id): \(reason)") }
+    }
+    try await engine.edits.discard(RecordID(type: "meters", key: "cellar"))
+
+    for conflict in try await engine.edits.conflicts(limit: 20) {
+      print(conflict.id, conflict.winner, conflict.reason)
+    }
+
+    let report = try await engine.rebuildDuplicates(
+      of: "meters", version: 2, options: RebuildOptions(carriesOver: .fields(["colour"])))
+    print(report.counts.groups, report.counts.losers, report.counts.repointed)
+
+    return engine
+  }
+
+  private func archiveOldReadings() async -> Bool { false }
+
+  @Suite("The guide to local edits")
+  struct EditsExampleTests {
+    @Test func showsEditsThatArrive() async throws {
+      let remote = InMemoryRemote()
+      remote.upsert("meters", "attic", #"{"mac":"AA:BB:CC:DD:EE:02","name":"Attic"}"#)
+      let engine = try await editsExample(store: InMemoryStore(), remote: remote)
+      #expect(try await engine.sync().isEmpty)
+      let meters = try await engine.records.all(Meter.self)
+      #expect(Set(meters.map(\.name)) == ["Cellar", "Attic"])
+      #expect(remote.records(of: "meters").count == 2)
+    }
+
+    @Test func showsAPolicyThatMerges() {
+      let payload = { (text: String) in Payload(Array(text.utf8)) }
+      let clash = Clash(
+        id: RecordID(type: "meters", key: "cellar"), base: nil,
+        local: Write(payload(#"{"a":1,"b":1}"#), stamp: EditStamp(physical: Timestamp(milliseconds: 2))),
+        remote: Write(payload(#"{"a":2}"#), stamp: EditStamp(physical: Timestamp(milliseconds: 1))))
+      guard case .merged(let merged, _) = KeepBoth().settle(clash) else {
+        Issue.record("It did not merge.")
+        return
+      }
+      #expect(merged.hasSameMembers(as: payload(#"{"a":2,"b":1}"#)))
+    }
+  }
+#endif
