@@ -107,12 +107,12 @@ let package = Package(
     .testTarget(
       name: "NetworkAdaptersTests",
       dependencies: [
-        "CanonicalSync", "InMemoryAdapters", "NetworkAdapters",
+        "CanonicalSync", "InMemoryAdapters", "NetworkAdapters", "SyncConformance",
         .target(name: "CNetlink", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
       name: "SchedulingAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters"]),
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters", "SyncConformance"]),
     // Servers that tests talk to: ones that say what they are told, one that spoils answers, and the real one that Tests/run starts.
     .target(
       name: "TestServers", dependencies: ["HTTPAdapters", "InMemoryAdapters", "SyncModels", "SyncPorts"],

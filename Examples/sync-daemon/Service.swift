@@ -52,7 +52,8 @@
 
     /// Serves until it is to stop.
     func run() async -> ExitCode {
-      if let monitor = network.monitor { log.write(LogEntry(monitor.status)) }
+      // As the coordinator saw it at first: each change since then, it tells.
+      if network.monitor != nil { log.write(LogEntry(coordinator.status.network)) }
       options.syncsOnce ? coordinator.requestSync() : coordinator.launch()
       let (coordinator, network) = (coordinator, network)
       await withTaskGroup(of: Void.self) { group in

@@ -20,6 +20,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   private let clock: any Clock<Duration>
   private let random: @Sendable () -> UInt64
   private let ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)?
+  private let elapsed: @Sendable () -> Duration
   private let requests = Mutex(PendingRequests())
   private let submitted = WakeUpCall()
 
@@ -56,6 +57,7 @@ public final class InProcessScheduler: BackgroundScheduler {
     self.spread = max(spread, .zero)
     self.connectivity = connectivity
     self.clock = clock
+    elapsed = clock.stopwatch()
     self.random = random
     self.ended = ended
   }
@@ -63,22 +65,28 @@ public final class InProcessScheduler: BackgroundScheduler {
   /// Asks to be run, no earlier than the request says, and at most the spread later; it replaces the pending one of its kind.
   @discardableResult
   public func submit(_ request: BackgroundRequest) -> Timestamp {
-    let now = clock.timestamp
+    let now = now
     let earliest =
       switch request.earliest {
-      case .after(let duration): now + duration
-      case .next(let time): civilTime.next(time, after: now)
+      case .after(let duration): now.timestamp + duration
+      case .next(let time): civilTime.next(time, after: now.timestamp)
       }
     // 53 random bits are a fraction below one.
     let begin = earliest + spread * (Double(random() >> 11) * 0x1p-53)
-    requests.withLock { $0.submit(request, begin: begin) }
+    let elapsed = now.elapsed + begin.duration(since: now.timestamp)
+    requests.withLock { $0.submit(request, begin: .init(timestamp: begin, elapsed: elapsed)) }
     submitted.ring()
     return earliest
   }
 
   /// When a pending request of a kind begins if nothing is in its way; `nil` when there is none.
   public func begin(of kind: BackgroundRequest.Kind) -> Timestamp? {
-    requests.withLock { $0.pending[kind]?.begin }
+    let now = now
+    return requests.withLock { $0.pending[kind] }.map { now.timestamp + $0.wait(from: now) }
+  }
+
+  private var now: PendingRequests.Moment {
+    PendingRequests.Moment(timestamp: clock.timestamp, elapsed: elapsed())
   }
 
   /// Hands each request that comes due to the work, until the calling task is cancelled or the time is up.
@@ -87,7 +95,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   ) async {
     while !Task.isCancelled, !expiration.isCancelled {
       let isOffline = connectivity?.connectivity == .offline
-      switch requests.withLock({ $0.step(at: clock.timestamp, isOffline: isOffline) }) {
+      switch requests.withLock({ $0.step(at: now, isOffline: isOffline) }) {
       case .begin(let kind):
         let outcome = await work(kind, expiration)
         ended?(kind, outcome)

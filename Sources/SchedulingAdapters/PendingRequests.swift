@@ -3,15 +3,31 @@ import SyncPorts
 
 /// The requests that wait for their time, decided upon and not waited for.
 struct PendingRequests {
+  /// A time by both clocks: the one on the wall, which somebody may set, and the one that only goes on.
+  struct Moment: Equatable {
+    var timestamp: Timestamp
+    var elapsed: Duration
+  }
+
   struct Pending: Equatable {
     var request: BackgroundRequest
-    /// When it is begun, the part that was left to chance included.
-    var begin: Timestamp
+    /// When it is begun, the part that was left to chance included, as it looked when it was submitted.
+    var begin: Moment
+
+    /// How long it has to wait yet; zero or less when it is due.
+    ///
+    /// A time of day is what the clock on the wall shows, and a while is a while whatever that shows.
+    func wait(from now: Moment) -> Duration {
+      switch request.earliest {
+      case .after: begin.elapsed - now.elapsed
+      case .next: begin.timestamp.duration(since: now.timestamp)
+      }
+    }
   }
 
   private(set) var pending: [BackgroundRequest.Kind: Pending] = [:]
 
-  mutating func submit(_ request: BackgroundRequest, begin: Timestamp) {
+  mutating func submit(_ request: BackgroundRequest, begin: Moment) {
     pending[request.kind] = Pending(request: request, begin: begin)
   }
 
@@ -23,15 +39,17 @@ struct PendingRequests {
   }
 
   /// Takes off the request that is to be begun, of several the one that was due first; otherwise says what to wait for.
-  mutating func step(at now: Timestamp, isOffline: Bool) -> Step {
-    let due = pending.values.filter { $0.begin <= now }
-    let ready = due.filter { !isOffline || !$0.request.needsNetwork }
-    let first = ready.min { ($0.begin, $0.request.kind.rawValue) < ($1.begin, $1.request.kind.rawValue) }
-    if let first {
-      pending[first.request.kind] = nil
-      return .begin(first.request.kind)
+  mutating func step(at now: Moment, isOffline: Bool) -> Step {
+    let waits = pending.mapValues { $0.wait(from: now) }
+    let due = pending.values.filter { waits[$0.request.kind, default: .zero] <= .zero }
+    let ready = due.map(\.request).filter { !isOffline || !$0.needsNetwork }.map(\.kind)
+    let first = ready.min {
+      (waits[$0, default: .zero], $0.rawValue) < (waits[$1, default: .zero], $1.rawValue)
     }
-    let next = pending.values.map(\.begin).filter { $0 > now }.min()
-    return .wait(atMost: next.map { $0.duration(since: now) }, forNetwork: !due.isEmpty)
+    if let first {
+      pending[first] = nil
+      return .begin(first)
+    }
+    return .wait(atMost: waits.values.filter { $0 > .zero }.min(), forNetwork: !due.isEmpty)
   }
 }

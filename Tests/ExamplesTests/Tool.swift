@@ -52,65 +52,6 @@
       ?? Bundle.main.bundleURL
   }
 
-  /// A tool that is running.
-  final class RunningTool: Sendable {
-    private let process = Process()
-    private let output: Captured
-    private let errors: Captured
-    private let ended = AsyncStream<Void>.makeStream()
-
-    init(
-      executable: URL, _ arguments: [String], in directory: URL?, environment: [String: String] = [:]
-    ) throws {
-      output = try Captured()
-      errors = try Captured()
-      process.executableURL = executable
-      process.arguments = arguments
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-      process.currentDirectoryURL = directory
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = output.handle
-      process.standardError = errors.handle
-      process.terminationHandler = { [ended] _ in ended.continuation.finish() }
-      try process.run()
-    }
-
-    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
-
-    var isRunning: Bool { process.isRunning }
-
-    /// What the tool has said on standard error so far.
-    var errorsSoFar: String { errors.text }
-
-    /// Waits for the end.
-    func outcome() async -> Tool.Outcome {
-      for await _ in ended.stream {}
-      process.waitUntilExit()
-      return Tool.Outcome(
-        status: process.terminationStatus, wasKilled: process.terminationReason == .uncaughtSignal,
-        output: output.text, errors: errors.text)
-    }
-  }
-
-  /// What a process wrote: into a file, so that no pipe fills up and nobody has to read beside it.
-  private final class Captured: Sendable {
-    private let url: URL
-    let handle: FileHandle
-
-    init() throws {
-      url = FileManager.default.temporaryDirectory.appending(path: "captured-\(UUID().uuidString)")
-      try Data().write(to: url)
-      handle = try FileHandle(forWritingTo: url)
-    }
-
-    deinit {
-      try? handle.close()
-      try? FileManager.default.removeItem(at: url)
-    }
-
-    var text: String { (try? String(contentsOf: url, encoding: .utf8)) ?? "" }
-  }
-
   /// Runs a body with a folder of its own, which is removed afterwards.
   func withFolder<R>(_ body: (Folder) async throws -> R) async throws -> R {
     let url = FileManager.default.temporaryDirectory.appending(path: "canonicalsync-\(UUID().uuidString)")

@@ -87,6 +87,27 @@ struct InProcessSchedulerTests {
     }
   }
 
+  /// A while is measured by the clock that nobody can set.
+  @Test(arguments: [-86_400, 86_400])
+  func waitsForAWhileWhateverTheWallClockShows(_ shift: Int) async throws {
+    let scheduler = try scheduler()
+    scheduler.submit(BackgroundRequest(.refresh, earliest: .after(.seconds(3600))))
+    let passed = Mutex(Duration.zero)
+    try await running(scheduler) { [clock] _, _ in
+      passed.withLock { $0 = clock.now.offset }
+    } _: {
+      #expect(await clock.nextSleep() == .seconds(900))
+      clock.timestamp = clock.timestamp + .seconds(shift)
+      for _ in 1...3 {
+        clock.advance(by: .seconds(900))
+        #expect(await clock.nextSleep() == .seconds(900))
+      }
+      clock.advance(by: .seconds(900))
+      #expect(await next() == .refresh)
+    }
+    #expect(passed.withLock { $0 } == .seconds(3600))
+  }
+
   @Test(arguments: [(0, 0), (UInt64(1) << 63, 150), (UInt64.max, 299.999)] as [(UInt64, Double)])
   func spreadsAFleet(_ random: UInt64, _ delay: Double) throws {
     let scheduler = try scheduler(spread: .seconds(300), random: random)

@@ -51,6 +51,7 @@ package final class FaultProxy: Sendable {
   private let listener: LoopbackSocket
   private let upstream: Int
   private let share: Double
+  private let faults: [Fault]
   private let state: Mutex<State>
 
   /// The requests that came, in their order.
@@ -64,16 +65,18 @@ package final class FaultProxy: Sendable {
   /// - Parameters:
   ///   - server: The address of the server's API.
   ///   - share: Which share of the requests is spoilt, 0 to 1.
+  ///   - spared: Faults that do not happen.
   package static func with(
-    server: String, seed: UInt64, share: Double, _ body: (FaultProxy) async throws -> Void
+    server: String, seed: UInt64, share: Double, sparing spared: Set<Fault> = [],
+    _ body: (FaultProxy) async throws -> Void
   ) async throws {
-    let proxy = try FaultProxy(server: server, seed: seed, share: share)
+    let proxy = try FaultProxy(server: server, seed: seed, share: share, sparing: spared)
     proxy.listen()
     defer { proxy.listener.close() }
     try await body(proxy)
   }
 
-  private init(server: String, seed: UInt64, share: Double) throws {
+  private init(server: String, seed: UInt64, share: Double, sparing spared: Set<Fault>) throws {
     guard let url = URL(string: server), let port = url.port else {
       throw CocoaError(.fileReadInvalidFileName)
     }
@@ -81,6 +84,7 @@ package final class FaultProxy: Sendable {
     self.listener = listener
     self.upstream = port
     self.share = share
+    faults = Fault.allCases.filter { !spared.contains($0) }
     address = "http://127.0.0.1:\(ownPort)\(url.path)"
     state = Mutex(State(generator: SplitMix64(seed: seed)))
   }
@@ -104,7 +108,7 @@ package final class FaultProxy: Sendable {
     let (index, fault) = state.withLock { state in
       var fault: Fault?
       if state.isSpoiling, Double.random(in: 0..<1, using: &state.generator) < share {
-        fault = Fault.allCases.randomElement(using: &state.generator)
+        fault = faults.randomElement(using: &state.generator)
       }
       state.entries.append(Entry(target: request.target, arrived: .now, fault: fault))
       return (state.entries.count - 1, fault)

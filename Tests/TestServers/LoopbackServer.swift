@@ -56,6 +56,7 @@ package final class LoopbackServer: Sendable {
         pending.removeFirst(end)
         log.withLock { $0.heads.append(head) }
         answer(head) { bytes in connection.send(bytes) }
+        if head.lowercased().contains("\r\nconnection: close\r\n") { return }
       }
       let bytes = connection.received()
       guard !bytes.isEmpty else { return }

@@ -1,6 +1,11 @@
 import Dispatch
 import Foundation
 
+#if os(Linux)
+  // Where this module's files are compiled together, the sockets' numbers are its headers'.
+  import CNetlink
+#endif
+
 /// One attempt to open a TCP connection.
 struct Knock {
   private let address: SocketAddress

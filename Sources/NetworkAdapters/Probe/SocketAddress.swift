@@ -1,5 +1,10 @@
 import Foundation
 
+#if os(Linux)
+  // Where this module's files are compiled together, the sockets' numbers are its headers'.
+  import CNetlink
+#endif
+
 /// An address to connect to, as the system writes it.
 struct SocketAddress: Hashable {
   var family: Int32

@@ -17,8 +17,10 @@ struct CoordinatorState {
   var currentToken: CancellationSource?
   /// Tickets whose sync will not be.
   var refused: [RunTicket] = []
-  /// What is to be told once the lock is open.
+  /// What is to be told once the lock is open, the oldest first.
   var events: [SyncCoordinator.Event] = []
+  /// Whether somebody is telling it.
+  var isTelling = false
 
   /// Something asks for a sync.
   mutating func report(
@@ -67,6 +69,15 @@ struct CoordinatorState {
     }
     defer { refused = [] }
     return refused
+  }
+
+  /// Takes the next event to tell; without one, nobody is telling any more.
+  mutating func nextEvent() -> SyncCoordinator.Event? {
+    if events.isEmpty {
+      isTelling = false
+      return nil
+    }
+    return events.removeFirst()
   }
 
   /// Where things stand.

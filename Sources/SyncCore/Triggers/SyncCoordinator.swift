@@ -39,7 +39,8 @@ public final class SyncCoordinator: Sendable {
   ///   - push: Sends what was edited here, before each pull. It returns normally where the pull should go on; what it throws is the
   ///     sync's failure.
   ///   - cleanUp: Tidies the store after the sync of a processing request, unless that was stopped.
-  ///   - observe: Is told of every trigger and of what became of it, on the thread that signals or works.
+  ///   - observe: Is told of every trigger and of what became of it, one event at a time and in their order, on a thread that signals
+  ///     or works. It may signal itself.
   public init(
     engine: SyncEngine, scheduler: (any BackgroundScheduler)? = nil, options: Options = Options(),
     push: Work? = nil, cleanUp: Work? = nil, observe: @escaping @Sendable (Event) -> Void = { _ in }
@@ -76,17 +77,28 @@ public final class SyncCoordinator: Sendable {
   func update<R>(_ body: (inout CoordinatorState, Moment) -> R) -> R {
     let now = timeline.now
     let isOffline = !isOnline
-    let (result, orphans, events) = state.withLock { state in
+    let (result, orphans) = state.withLock { state in
       state.settle(isOffline: isOffline, at: now)
       let result = body(&state, now)
       let orphans = state.takeOrphanedTickets(at: now)
       // Under the lock, so that statuses come in the order in which they held.
       feed.send(state.status(at: now))
-      defer { state.events = [] }
-      return (result, orphans, state.events)
+      return (result, orphans)
     }
-    for event in events { observe(event) }
+    tellEvents()
     for ticket in orphans { ticket.resolve(nil) }
     return result
+  }
+
+  /// Tells the observer what has happened, in the order in which it did.
+  ///
+  /// One thread at a time tells: what others add meanwhile, and what the observer itself brings about, is told by that one, too.
+  private func tellEvents() {
+    let isMine = state.withLock { state in
+      defer { state.isTelling = true }
+      return !state.isTelling
+    }
+    guard isMine else { return }
+    while let event = state.withLock({ $0.nextEvent() }) { observe(event) }
   }
 }

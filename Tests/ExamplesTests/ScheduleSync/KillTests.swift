@@ -30,10 +30,14 @@
             "--store", store, "--data", data, "--page-size", "40", "--latency-ms", "4", "--log",
           ])
           let pages = Int.random(in: 0...12, using: &random)
-          while running.isRunning, running.committedPages < pages { await Task.yield() }
-          let spin = Int.random(in: 0...3000, using: &random)
-          for _ in 0..<spin { await Task.yield() }
-          running.send(SIGKILL)
+          // Any instant of the page that comes then, from its request to its commit.
+          let pause = TimeInterval.random(in: 0...0.01, using: &random)
+          await running.waitForErrors {
+            $0.committedPages >= pages
+          } then: {
+            Thread.sleep(forTimeInterval: pause)
+            running.send(SIGKILL)
+          }
           let outcome = await running.outcome()
           #expect(outcome.wasKilled || outcome.status == 0, "\(outcome.errors)")
           if outcome.wasKilled, outcome.committedPages > 0 { amidCommits += 1 }
@@ -56,10 +60,6 @@
       #expect(games.status == 0, "\(games.errors)")
       return games.output
     }
-  }
-
-  extension RunningTool {
-    var committedPages: Int { errorsSoFar.committedPages }
   }
 
   extension Tool.Outcome {

@@ -69,8 +69,9 @@
         _ = try await tool.start(["--store", folder.path("s.sqlite"), "--cancel-after-pages", "1"] + data)
           .outcome()
         let running = try tool.start(
-          ["--store", folder.path("link.sqlite"), "--page-size", "50", "--latency-ms", "50", "--log"] + data)
-        while !running.errorsSoFar.contains("sync.page.committed") { await Task.yield() }
+          ["--store", folder.path("link.sqlite"), "--page-size", "50", "--latency-ms", "1000", "--log"] + data
+        )
+        await running.waitForErrors { $0.contains("sync.page.committed") }
         let second = try await tool.start(["--store", folder.path("s.sqlite")] + data).outcome()
         #expect(second.errors.contains("syncAlreadyInProgress"), "\(second.errors)")
         running.send(SIGKILL)
@@ -119,9 +120,12 @@
       try await withFolder { folder in
         try folder.writeSchedule(games: 3000)
         let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--json"]
-        let running = try tool.start(options + ["--page-size", "50", "--latency-ms", "20", "--log"])
-        while !running.errorsSoFar.contains("sync.page.committed type=games") { await Task.yield() }
-        running.send(SIGINT)
+        let running = try tool.start(options + ["--page-size", "50", "--latency-ms", "100", "--log"])
+        await running.waitForErrors {
+          $0.contains("sync.page.committed type=games")
+        } then: {
+          running.send(SIGINT)
+        }
         let stopped = await running.outcome()
         #expect(stopped.status == 130)
         #expect(stopped.output.contains("goes on from there"))
@@ -135,8 +139,9 @@
       try await withFolder { folder in
         try folder.writeSchedule(games: 2000)
         let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--json"]
-        let running = try tool.start(options + ["--page-size", "50", "--latency-ms", "50", "--log"])
-        while !running.errorsSoFar.contains("sync.page.committed") { await Task.yield() }
+        // It lasts for as long as the other takes to be refused, however slow the machine.
+        let running = try tool.start(options + ["--page-size", "50", "--latency-ms", "1000", "--log"])
+        await running.waitForErrors { $0.contains("sync.page.committed") }
         let second = try await tool.start(options).outcome()
         #expect(second.status == 1)
         #expect(second.errors.contains("syncAlreadyInProgress"))
@@ -154,9 +159,12 @@
         try folder.writeSchedule(games: 2000)
         let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--json"]
         let sleeper = try tool.start(
-          options + ["--page-size", "20", "--latency-ms", "30", "--lease-seconds", "1", "--log"])
-        while !sleeper.errorsSoFar.contains("sync.page.committed") { await Task.yield() }
-        sleeper.send(SIGSTOP)
+          options + ["--page-size", "20", "--latency-ms", "300", "--lease-seconds", "1", "--log"])
+        await sleeper.waitForErrors {
+          $0.contains("sync.page.committed")
+        } then: {
+          sleeper.send(SIGSTOP)
+        }
         var taken = try await tool.start(options).outcome()
         // The lease runs out by the clock on the wall: nothing but asking again tells when.
         while taken.errors.contains("syncAlreadyInProgress") {

@@ -37,18 +37,19 @@
   extension RunningTool {
     var lines: [DaemonLine] { errorsSoFar.daemonLines }
 
-    /// Waits until so many lines of the log satisfy a condition; the suite's time limit is the failure.
+    /// Waits until so many lines of the log satisfy a condition, or the daemon ends; the suite's time limit is the failure.
     ///
+    /// - Parameters:
+    ///   - start: How many lines at the beginning are passed over.
+    ///   - act: What is to be done that very moment.
     /// - Returns: How many lines there are then.
     @discardableResult
     func waitForLines(
-      _ count: Int = 1, after start: Int = 0, where condition: (DaemonLine) -> Bool
+      _ count: Int = 1, after start: Int = 0, where condition: @escaping @Sendable (DaemonLine) -> Bool,
+      then act: @escaping @Sendable () -> Void = {}
     ) async -> Int {
-      while isRunning, !Task.isCancelled {
-        let lines = lines
-        if lines.dropFirst(start).count(where: condition) >= count { return lines.count }
-        await Task.yield()
-      }
+      await waitForErrors(
+        where: { $0.daemonLines.dropFirst(start).count(where: condition) >= count }, then: act)
       return lines.count
     }
   }

@@ -5,7 +5,7 @@
   /// The kernel's messages, the monitor that hears them, and the syncs that follow, on a network that is taken apart.
   @Suite(
     "A network that comes and goes", .serialized, .timeLimit(.minutes(10)),
-    .enabled(if: NetworkNamespace.isPermitted, "Network namespaces are not permitted here."))
+    .enabled("Network namespaces are not permitted here.") { await NetworkNamespace.isPermitted() })
   struct NetworkNamespaceTests {
     let daemon = Tool(name: "sync-daemon")
 
@@ -37,31 +37,40 @@
 
     /// Does something to the network, and waits for the report of it.
     private func change(
-      _ running: RunningTool, to state: String, _ change: () throws -> Void
+      _ running: RunningTool, to state: String, _ change: () async throws -> Void
     ) async throws {
       let start = running.lines.count
-      try change()
+      try await change()
       await running.waitForLines(after: start) { $0.event == "network" && $0["is"] == state }
+    }
+
+    /// Waits until the network's last return is followed by a sync.
+    private func waitUntilTrusted(_ running: RunningTool) async {
+      await running.waitForErrors { log in
+        let lines = log.daemonLines
+        let isBack = lines.lastIndex { $0.event == "network" && $0["is"] == "online" }
+        return isBack.map { lines[$0...].contains { $0.starts(for: "connectivity-restored") } } ?? false
+      }
     }
 
     @Test func startsOneSyncAfterItsLastReturnHoweverOftenItFlaps() async throws {
       let lines = try await withDaemon { namespace, running in
         for _ in 0..<4 {
-          try await change(running, to: "offline") { try namespace.inside("link", "set", "far", "down") }
-          try await change(running, to: "online") { try namespace.inside("link", "set", "far", "up") }
+          try await change(running, to: "offline") {
+            try await namespace.inside("link", "set", "far", "down")
+          }
+          try await change(running, to: "online") { try await namespace.inside("link", "set", "far", "up") }
         }
-        await running.waitForLines { $0.starts(for: "connectivity-restored") }
-        try await change(running, to: "offline") { try namespace.inside("link", "set", "near", "down") }
+        await waitUntilTrusted(running)
+        try await change(running, to: "offline") {
+          try await namespace.inside("link", "set", "near", "down")
+        }
         try await change(running, to: "online") {
           // The kernel has dropped the route without a word, so the link alone does not help.
-          try namespace.inside("link", "set", "near", "up")
-          try namespace.addRoute()
+          try await namespace.inside("link", "set", "near", "up")
+          try await namespace.addRoute()
         }
-        let start = running.lines.count
-        await running.waitForLines(after: start) {
-          $0.event == "sync.finished" || $0.starts(for: "connectivity-restored")
-        }
-        await running.waitForLines(after: start) { $0.event == "sync.finished" }
+        await waitUntilTrusted(running)
       }
       let networks = lines.filter { $0.event == "network" }
       #expect(
@@ -69,32 +78,47 @@
       // Every change was reported, and nothing else.
       let reports = ["online"] + Array(repeating: ["offline", "online"], count: 5).flatMap(\.self)
       #expect(networks.map { $0["is"] }.filter { $0 != "unknown" } == reports)
-      // What was lost and came back, and stayed for long enough, is followed by one sync each.
-      let expected = networks.indices.dropFirst().filter { index in
-        networks[index]["is"] == "online" && networks[index - 1]["is"] == "offline"
-          && (index + 1 == networks.endIndex
-            || networks[index + 1].time - networks[index].time > Self.settleTime)
+      try checkReturns(lines)
+    }
+
+    /// Looks at the syncs after each return: none if it was lost again in time, one at most, and one for certain where it stayed.
+    ///
+    /// A machine may be so busy that the test itself lets a return last for longer than the daemon waits. The log's stamps are
+    /// written a little later than what they tell of; how long exactly the daemon waits is shown on a clock that is advanced by hand.
+    private func checkReturns(_ lines: [DaemonLine]) throws {
+      let changes = lines.indices.filter { lines[$0].event == "network" && lines[$0]["is"] != "unknown" }
+      var followed = 0
+      for (position, back) in changes.enumerated().dropFirst() where lines[back]["is"] == "online" {
+        let lostAgain = changes.dropFirst(position + 1).first
+        let starts = lines[back..<(lostAgain ?? lines.endIndex)].filter {
+          $0.starts(for: "connectivity-restored")
+        }
+        #expect(starts.count <= 1)
+        if let start = starts.first { #expect(start.time - lines[back].time > Self.settleTime - 1) }
+        if let lostAgain, lines[lostAgain].time - lines[back].time < Self.settleTime - 1 {
+          #expect(starts.isEmpty)
+        }
+        followed += starts.count
+        // The test waited after the last of the flaps, and after the return that it ended with.
+        if position == 8 || position == 10 { #expect(starts.count == 1) }
       }
-      let starts = lines.filter { $0.starts(for: "connectivity-restored") }
-      #expect(starts.count == expected.count)
-      for (start, index) in zip(starts, expected) {
-        let delay = start.time - networks[index].time
-        #expect(delay > Self.settleTime - 0.05 && delay < Self.settleTime + 1, "\(delay)")
-      }
-      #expect(lines.count { $0.event == "sync.started" } == starts.count + 1)
+      #expect(lines.count { $0.starts(for: "connectivity-restored") } == followed)
+      #expect(lines.count { $0.event == "sync.started" && !$0.starts(for: "launch") } == followed)
     }
 
     @Test func isAwayWithoutAnAddressAndWithoutARoute() async throws {
       let lines = try await withDaemon { namespace, running in
-        try await change(running, to: "offline") { try namespace.inside("route", "delete", "default") }
-        try await change(running, to: "online") { try namespace.addRoute() }
+        try await change(running, to: "offline") { try await namespace.inside("route", "delete", "default") }
+        try await change(running, to: "online") { try await namespace.addRoute() }
         // The route goes with the address, without a word.
-        try await change(running, to: "offline") { try namespace.inside("address", "flush", "dev", "near") }
-        try await change(running, to: "online") {
-          try namespace.inside("address", "add", "10.99.0.3/24", "dev", "near")
-          try namespace.addRoute()
+        try await change(running, to: "offline") {
+          try await namespace.inside("address", "flush", "dev", "near")
         }
-        try await change(running, to: "offline") { try namespace.inside("link", "delete", "near") }
+        try await change(running, to: "online") {
+          try await namespace.inside("address", "add", "10.99.0.3/24", "dev", "near")
+          try await namespace.addRoute()
+        }
+        try await change(running, to: "offline") { try await namespace.inside("link", "delete", "near") }
       }
       #expect(
         lines.filter { $0.event == "network" }.map { $0["is"] }.filter { $0 != "unknown" }
@@ -106,23 +130,23 @@
         try await change(running, to: "offline") {
           running.send(SIGSTOP)
           // Far more than fit into the socket's buffer, so the last one is lost.
-          try withFile { file in
-            try namespace.inside(
+          try await withFile { file in
+            try await namespace.inside(
               (0..<2000).map { "address add 10.98.\($0 / 250).\($0 % 250 + 1)/32 dev far" }, file: file)
           }
-          try namespace.inside("route", "delete", "default")
+          try await namespace.inside("route", "delete", "default")
           running.send(SIGCONT)
         }
-        try await change(running, to: "online") { try namespace.addRoute() }
+        try await change(running, to: "online") { try await namespace.addRoute() }
       }
       let states = lines.filter { $0.event == "network" }.map { $0["is"] }
       #expect(states.filter { $0 != "unknown" } == ["online", "offline", "online"])
     }
 
-    private func withFile(_ body: (URL) throws -> Void) throws {
+    private func withFile(_ body: (URL) async throws -> Void) async throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "commands-\(UUID().uuidString)")
       defer { try? FileManager.default.removeItem(at: file) }
-      try body(file)
+      try await body(file)
     }
   }
 #endif

@@ -53,7 +53,7 @@
   extension RunningTool {
     /// Waits until the tool has said something on standard error; the suite's time limit is the failure.
     func waitFor(_ text: String) async {
-      while isRunning, !Task.isCancelled, !errorsSoFar.contains(text) { await Task.yield() }
+      await waitForErrors { $0.contains(text) }
     }
   }
 #endif

@@ -41,7 +41,8 @@ final class CoordinatorWorld: Sendable {
     limit: Duration? = nil, engineOptions: SyncOptions = SyncOptions(retry: RetryPolicy(attempts: 1)),
     options: SyncCoordinator.Options = SyncCoordinator.Options(), clock: ManualClock = ManualClock(),
     remote: InMemoryRemote? = nil, store: InMemoryStore? = nil,
-    push: SyncCoordinator.Work? = nil, cleanUp: SyncCoordinator.Work? = nil
+    push: SyncCoordinator.Work? = nil, cleanUp: SyncCoordinator.Work? = nil,
+    observe: @escaping @Sendable (SyncCoordinator.Event) -> Void = { _ in }
   ) async throws {
     var configuration = InMemoryRemote.Configuration.privateZone
     configuration.latency = latency
@@ -59,7 +60,10 @@ final class CoordinatorWorld: Sendable {
       options: engineOptions, connectivity: monitor, random: { 0 })
     coordinator = SyncCoordinator(
       engine: engine, scheduler: scheduler, options: options, push: push, cleanUp: cleanUp,
-      observe: { log.append($0) })
+      observe: {
+        log.append($0)
+        observe($0)
+      })
   }
 
   /// Runs the coordinator while the body lets time pass, then stops it, and waits until it has.

@@ -1,0 +1,91 @@
+import SyncPorts
+
+/// What a monitor tells, to whom, and when.
+enum ConnectivityChecks {
+  static func streamBeginsWithTheStatusNow(_ bench: ConnectivityBench) async throws {
+    let before = bench.monitor.status
+    try await bench.following { follower in
+      _ = try await follower.connectivity(ofFirst: 1, "A stream begins with the status now.")
+      let now = bench.monitor.status
+      // It may have changed while the stream was made, by nobody's doing.
+      try expect(
+        [before, now].contains(follower.seen[0]),
+        "A stream begins with the status now, \(now). Found \(follower.seen[0]).")
+    }
+  }
+
+  static func statusTellsWhatIsSo(_ bench: ConnectivityBench) async throws {
+    for connectivity: Connectivity in [.online, .offline, .online] {
+      try await bench.become(connectivity)
+      try expect(
+        bench.monitor.connectivity, equals: connectivity,
+        "The status tells what is so, at once and every time.")
+    }
+  }
+
+  static func changesComeInTheirOrder(_ bench: ConnectivityBench) async throws {
+    try await bench.become(.online)
+    try await bench.following { follower in
+      let changes: [Connectivity] = [.offline, .online, .offline, .online, .offline]
+      for change in changes { try await bench.become(change) }
+      let sentence = "Each change comes, in the order in which they happened."
+      let seen = try await follower.connectivity(ofFirst: changes.count + 1, sentence)
+      try expect(seen, equals: [.online] + changes, sentence)
+    }
+  }
+
+  static func sameStatusIsNoChange(_ bench: ConnectivityBench) async throws {
+    try await bench.become(.online)
+    try await bench.following { follower in
+      for change: Connectivity in [.online, .online, .offline, .offline, .online] {
+        try await bench.become(change)
+      }
+      let sentence = "A status that equals the one before is no change."
+      let seen = try await follower.connectivity(ofFirst: 3, sentence)
+      try expect(seen, equals: [.online, .offline, .online], sentence)
+    }
+  }
+
+  static func eachStreamIsItsOwn(_ bench: ConnectivityBench) async throws {
+    try await bench.become(.online)
+    try await bench.following { first in
+      try await bench.following { second in
+        try await bench.become(.offline)
+        for follower in [first, second] {
+          let sentence = "Each call gives a stream of its own, which misses nothing that another one takes."
+          let seen = try await follower.connectivity(ofFirst: 2, sentence)
+          try expect(seen, equals: [.online, .offline], sentence)
+        }
+      }
+      // The end of one is nothing to the other.
+      try await bench.become(.online)
+      _ = try await first.connectivity(ofFirst: 3, "A stream goes on when another one ends.")
+    }
+  }
+
+  static func lossIsSeenByWhoeverIsSlow(_ bench: ConnectivityBench) async throws {
+    try await bench.become(.online)
+    let stream = bench.monitor.statuses()
+    let changes = (0..<12).map { $0.isMultiple(of: 2) ? Connectivity.offline : .online }
+    for change in changes { try await bench.become(change) }
+    try await bench.consuming(stream) { follower in
+      let sentence = "For whoever is slow, at least the newest sixteen statuses are kept."
+      let seen = try await follower.connectivity(ofFirst: changes.count + 1, sentence)
+      try expect(seen, equals: [.online] + changes, sentence)
+    }
+  }
+
+  static func endedStreamLeavesNothingBehind(_ bench: ConnectivityBench) async throws {
+    guard let followers = bench.harness.followers else {
+      throw Inapplicable(reason: "The harness cannot count the streams.")
+    }
+    let before = followers()
+    for _ in 0..<10 {
+      try await bench.following { follower in
+        _ = try await follower.connectivity(ofFirst: 1, "A stream begins with the status now.")
+        try expect(followers(), equals: before + 1, "A stream that is consumed is counted.")
+      }
+    }
+    try expect(followers(), equals: before, "A stream that is no longer consumed leaves nothing behind.")
+  }
+}

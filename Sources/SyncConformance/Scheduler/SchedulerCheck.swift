@@ -1,0 +1,33 @@
+import SyncPorts
+
+/// One promise of `BackgroundScheduler`, as a check that any adapter can run.
+///
+/// Run every case on a scheduler of its own, and report each alone; see ``SchedulerHarness``.
+public enum SchedulerCheck: String, CaseIterable, Sendable {
+  case requestBeginsNoEarlierThanItSays, requestIsTakenWhileItRuns, laterRequestReplacesTheOneOfItsKind
+  case kindsAreKeptApart, timeOfDayIsTheNextOne, workSubmitsTheNextOfItsKind, oneKindRunsOnceAtATime
+  case networkIsWaitedForWhereItIsNeeded, expirationCancelsAndIsWaitedFor, cancelledRunWaitsAndKeepsThePending
+
+  /// Runs the check on a harness that no other check has used.
+  ///
+  /// - Returns: Whether the promise was kept, or could not be asked for.
+  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the scheduler's own error where none was due.
+  public func run(on harness: SchedulerHarness) async throws -> ConformanceOutcome {
+    try await ConformanceOutcome { try await body(SchedulerBench(harness)) }
+  }
+
+  private var body: @Sendable (SchedulerBench) async throws -> Void {
+    switch self {
+    case .requestBeginsNoEarlierThanItSays: SchedulerChecks.requestBeginsNoEarlierThanItSays
+    case .requestIsTakenWhileItRuns: SchedulerChecks.requestIsTakenWhileItRuns
+    case .laterRequestReplacesTheOneOfItsKind: SchedulerChecks.laterRequestReplacesTheOneOfItsKind
+    case .kindsAreKeptApart: SchedulerChecks.kindsAreKeptApart
+    case .timeOfDayIsTheNextOne: SchedulerChecks.timeOfDayIsTheNextOne
+    case .workSubmitsTheNextOfItsKind: SchedulerChecks.workSubmitsTheNextOfItsKind
+    case .oneKindRunsOnceAtATime: SchedulerChecks.oneKindRunsOnceAtATime
+    case .networkIsWaitedForWhereItIsNeeded: SchedulerChecks.networkIsWaitedForWhereItIsNeeded
+    case .expirationCancelsAndIsWaitedFor: SchedulerChecks.expirationCancelsAndIsWaitedFor
+    case .cancelledRunWaitsAndKeepsThePending: SchedulerChecks.cancelledRunWaitsAndKeepsThePending
+    }
+  }
+}

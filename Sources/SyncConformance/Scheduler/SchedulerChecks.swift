@@ -1,0 +1,165 @@
+import SyncModels
+import SyncPorts
+import Synchronization
+
+/// When requests are begun, and what becomes of the work.
+enum SchedulerChecks {
+  static func requestBeginsNoEarlierThanItSays(_ bench: SchedulerBench) async throws {
+    let before = bench.harness.now()
+    let earliest = try bench.submit(.refresh, after: .seconds(600))
+    try expect(
+      earliest >= before + .seconds(600) && earliest <= bench.harness.now() + .seconds(600),
+      "Submitting returns the earliest begin, resolved.")
+    try await bench.running {
+      try await bench.pass(until: { !bench.begun.isEmpty }, "A request that comes due is begun.")
+    }
+    try expect(bench.begun.map(\.kind), equals: [.refresh], "A request is begun once.")
+    try expect(bench.begun.allSatisfy { $0.at >= earliest }, "A request is never begun earlier than it says.")
+  }
+
+  static func requestIsTakenWhileItRuns(_ bench: SchedulerBench) async throws {
+    try await bench.running {
+      // A long one first, so that it sleeps when the short one comes.
+      try bench.submit(.processing, after: .seconds(3600))
+      try bench.submit(.refresh, after: .seconds(60))
+      try await bench.pass(
+        until: { !bench.begun.isEmpty }, "A request that is submitted during the run is begun.")
+      try expect(bench.begun.first?.kind, equals: .refresh, "What is due first is begun first.")
+    }
+  }
+
+  static func laterRequestReplacesTheOneOfItsKind(_ bench: SchedulerBench) async throws {
+    try bench.submit(.refresh, after: .seconds(60))
+    let now = bench.harness.now()
+    let earliest = try bench.submit(.refresh, after: .seconds(3600))
+    try expect(earliest >= now + .seconds(3600), "Submitting returns the earliest begin, resolved.")
+    try bench.submit(.processing, after: .seconds(7200))
+    try await bench.running {
+      let sentence = "A request is begun although another kind waits."
+      try await bench.pass(until: { bench.begun.contains { $0.kind == .processing } }, sentence)
+    }
+    let refreshes = bench.begun.filter { $0.kind == .refresh }
+    try expect(refreshes.count, equals: 1, "A request replaces the pending one of its kind.")
+    try expect(
+      refreshes.allSatisfy { $0.at >= earliest }, "The request that was replaced says nothing any more.")
+  }
+
+  static func kindsAreKeptApart(_ bench: SchedulerBench) async throws {
+    try bench.submit(.refresh, after: .seconds(60))
+    try bench.submit(.processing, after: .seconds(60))
+    try await bench.running {
+      let sentence = "A request of one kind leaves the other kind's alone."
+      try await bench.pass(until: { bench.begun.count >= 2 }, sentence)
+    }
+    try expect(
+      Set(bench.begun.map(\.kind)), equals: Set(BackgroundRequest.Kind.allCases),
+      "Each kind's request is begun once.")
+  }
+
+  static func timeOfDayIsTheNextOne(_ bench: SchedulerBench) async throws {
+    for hour in [0, 2, 12, 23] {
+      let now = bench.harness.now()
+      let request = BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: hour)))
+      let earliest = try bench.harness.scheduler.submit(request)
+      try expect(earliest > now, "A time of day is the next one, later than the moment of submitting.")
+      // A day whose clocks are put back has an hour more.
+      try expect(earliest <= now + .seconds(26 * 3600), "A time of day comes within a day.")
+    }
+  }
+
+  static func workSubmitsTheNextOfItsKind(_ bench: SchedulerBench) async throws {
+    try bench.submit(.refresh, after: .seconds(60))
+    try await bench.running { kind, _ in
+      if bench.begun.count < 3 { try bench.submit(kind, after: .seconds(60)) }
+    } _: {
+      let sentence = "What the work submits is kept: its own request was taken off before."
+      try await bench.pass(until: { bench.begun.count(where: \.isOver) >= 3 }, sentence)
+    }
+    let times = bench.begun.map(\.at)
+    for (earlier, later) in zip(times, times.dropFirst()) {
+      try expect(later >= earlier + .seconds(60), "A request is never begun earlier than it says.")
+    }
+  }
+
+  static func oneKindRunsOnceAtATime(_ bench: SchedulerBench) async throws {
+    let release = CancellationSource()
+    let mostAtOnce = Mutex((now: 0, most: 0))
+    try bench.submit(.refresh, after: .zero)
+    try await bench.running { kind, _ in
+      mostAtOnce.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+      if bench.begun.count == 1 {
+        try bench.submit(kind, after: .zero)
+        await release.waitUntilCancelled()
+      }
+      mostAtOnce.withLock { $0.now -= 1 }
+    } _: {
+      try await bench.pass(until: { !bench.begun.isEmpty }, "A request that is due is begun.")
+      for _ in 0..<100 {
+        bench.harness.pass(.seconds(10))
+        await Task.yield()
+      }
+      release.cancel()
+      try await bench.pass(
+        until: { bench.begun.count >= 2 }, "The next of a kind is begun after the one before.")
+    }
+    try expect(
+      mostAtOnce.withLock { $0.most }, equals: 1,
+      "One kind's work is never called again before it has returned.")
+  }
+
+  static func networkIsWaitedForWhereItIsNeeded(_ bench: SchedulerBench) async throws {
+    guard let setOnline = bench.harness.setOnline else {
+      throw Inapplicable(reason: "The harness cannot make the network come and go.")
+    }
+    setOnline(false)
+    try bench.submit(.processing, after: .seconds(60), needsNetwork: true)
+    try bench.submit(.refresh, after: .seconds(120))
+    try await bench.running { kind, _ in
+      if kind == .refresh { try bench.submit(kind, after: .seconds(60)) }
+    } _: {
+      let sentence = "Work that needs no network does not wait for it."
+      try await bench.pass(until: { bench.begun.count(where: { $0.kind == .refresh }) >= 3 }, sentence)
+      try expect(
+        !bench.begun.contains { $0.kind == .processing }, "Work that needs the network waits for it.")
+      setOnline(true)
+      try await bench.pass(
+        until: { bench.begun.contains { $0.kind == .processing } }, "Work is begun when the network is back.")
+    }
+  }
+
+  static func expirationCancelsAndIsWaitedFor(_ bench: SchedulerBench) async throws {
+    guard let expire = bench.harness.expire else {
+      throw Inapplicable(reason: "The harness cannot let the time run out.")
+    }
+    try bench.submit(.refresh, after: .zero)
+    try await bench.running { _, token in
+      try expect(!token.isCancelled, "Work begins with time to do it in.")
+      expire()
+      let isTold = await Patience.lasts(until: { token.isCancelled })
+      try expect(isTold, "When the time is up, the token is cancelled.")
+    } _: {
+      try await bench.pass(
+        until: { bench.begun.contains(where: \.isOver) }, "Work whose time is up is waited for.")
+    }
+  }
+
+  static func cancelledRunWaitsAndKeepsThePending(_ bench: SchedulerBench) async throws {
+    let isStopped = Mutex(false)
+    try bench.submit(.refresh, after: .zero)
+    try await bench.running { kind, _ in
+      try bench.submit(kind, after: .seconds(60))
+      // Sees that its task is cancelled, and takes a while to come to an end all the same.
+      _ = await Patience.lasts(until: { Task.isCancelled })
+      for _ in 0..<100 { await Task.yield() }
+      isStopped.withLock { $0 = true }
+    } _: {
+      try await bench.pass(until: { !bench.begun.isEmpty }, "A request that is due is begun.")
+    }
+    try expect(isStopped.withLock { $0 }, "A run that is cancelled waits for the work under way.")
+    try expect(bench.begun.count, equals: 1, "A run that is cancelled begins nothing more.")
+    try await bench.running {
+      try await bench.pass(
+        until: { bench.begun.count >= 2 }, "Pending requests stay pending when a run is cancelled.")
+    }
+  }
+}

@@ -1,0 +1,93 @@
+#if SQLite
+  import Foundation
+  import Synchronization
+
+  /// A tool that is running.
+  ///
+  /// Nothing here blocks a thread that Swift's tasks share, and nothing asks again and again: what the tool says is heard on
+  /// threads of their own, and whoever waits for a word is woken by it, however busy the machine is.
+  final class RunningTool: Sendable {
+    private let process = Process()
+    private let output: HeardStream
+    private let errors: HeardStream
+    private let ending = Ending()
+
+    init(
+      executable: URL, _ arguments: [String], in directory: URL?, environment: [String: String] = [:]
+    ) throws {
+      output = try HeardStream()
+      errors = try HeardStream()
+      process.executableURL = executable
+      process.arguments = arguments
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+      process.currentDirectoryURL = directory
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = output.writing
+      process.standardError = errors.writing
+      process.terminationHandler = { [ending] in
+        ending.give($0.terminationStatus, wasKilled: $0.terminationReason == .uncaughtSignal)
+      }
+      try process.run()
+      output.listen()
+      errors.listen()
+    }
+
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    var isRunning: Bool { process.isRunning }
+
+    /// What the tool has said on standard error so far.
+    var errorsSoFar: String { errors.text }
+
+    /// Waits until what the tool has said on standard error satisfies a condition; `false` when it ended without.
+    ///
+    /// - Parameter act: What is to be done that very moment, on the thread that hears: no later, however busy the others are.
+    @discardableResult
+    func waitForErrors(
+      where condition: @escaping @Sendable (String) -> Bool, then act: @escaping @Sendable () -> Void = {}
+    ) async -> Bool {
+      await errors.wait(for: condition, then: act)
+    }
+
+    /// Waits for the end. Whoever is cancelled while waiting, by a time limit, ends the process.
+    func outcome() async -> Tool.Outcome {
+      let (status, wasKilled) = await withTaskCancellationHandler {
+        await ending.wait()
+      } onCancel: {
+        send(SIGKILL)
+      }
+      // What was said last may still be on its way.
+      await output.waitForEnd()
+      await errors.waitForEnd()
+      return Tool.Outcome(status: status, wasKilled: wasKilled, output: output.text, errors: errors.text)
+    }
+  }
+
+  /// How a process ended, once it has.
+  private final class Ending: Sendable {
+    private struct State {
+      var value: (status: Int32, wasKilled: Bool)?
+      var waiters: [CheckedContinuation<(Int32, Bool), Never>] = []
+    }
+    private let state = Mutex(State())
+
+    func give(_ status: Int32, wasKilled: Bool) {
+      let waiters = state.withLock { state in
+        state.value = (status, wasKilled)
+        defer { state.waiters = [] }
+        return state.waiters
+      }
+      for waiter in waiters { waiter.resume(returning: (status, wasKilled)) }
+    }
+
+    func wait() async -> (Int32, Bool) {
+      await withCheckedContinuation { waiter in
+        let known = state.withLock { state -> (Int32, Bool)? in
+          if state.value == nil { state.waiters.append(waiter) }
+          return state.value
+        }
+        if let known { waiter.resume(returning: known) }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,60 @@
+#if SQLite
+  import Foundation
+  import TestServers
+  import Testing
+
+  /// How much memory a mirror takes by its own account, while a tenth of the requests go wrong.
+  @Suite("The memory of a mirror", .serialized, .timeLimit(.minutes(20)))
+  struct MirrorMemoryTests {
+    @Test func doesNotGrowWithTheRecords() async throws {
+      // Enough to fill the caches, and several times as many.
+      let few = try await peak(records: 60_000)
+      let many = try await peak(records: Seeds.isSoak ? 1_000_000 : 180_000)
+      #expect(Double(many) < Double(few) * 1.25, "\(few) bytes, and \(many) for more records")
+    }
+
+    private func peak(records: Int) async throws -> Int {
+      try await withFolder { folder in
+        var peak = 0
+        try await LoopbackServer.with({ head, send in _ = send(Self.answer(head, records)) }) { server in
+          try await FaultProxy.with(server: "\(server.origin)/v1", seed: 7, share: 0.1, sparing: [.stall]) {
+            proxy in
+            let outcome = try await MirroredBucket.tool.run(
+              "--server", proxy.address, "--bucket", "b", "--collection", "items", "--store",
+              folder.path("m.sqlite"), "--page-size", "2000", "--json")
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(try outcome.count("inserted") == records)
+            #expect(proxy.entries.contains { $0.fault != nil })
+            peak = try outcome.count("peakBytes")
+          }
+        }
+        #expect(peak > 0)
+        return peak
+      }
+    }
+
+    /// The page that a request asks for, as Kinto would write it.
+    private static func answer(_ head: String, _ records: Int) -> [UInt8] {
+      let lines = head.split(separator: "\r\n")
+      let target = lines.first?.split(separator: " ").dropFirst().first ?? ""
+      var query: [Substring: Int] = [:]
+      for part in target.split(separator: "?").dropFirst().first?.split(separator: "&") ?? [] {
+        let pair = part.split(separator: "=")
+        if pair.count == 2 { query[pair[0]] = Int(pair[1]) }
+      }
+      var headers =
+        "HTTP/1.1 200 OK\r\nETag: \"\(records)\"\r\nTotal-Objects: \(records)\r\nConnection: close\r\n"
+      let start = query["_token"] ?? 0
+      let end = min(records, start + (query["_limit"] ?? 400))
+      if end < records {
+        let host = lines.first { $0.lowercased().hasPrefix("host: ") }?.dropFirst(6) ?? ""
+        let path = target.prefix { $0 != "?" }
+        headers += "Next-Page: http://\(host)\(path)?_sort=last_modified%2Cid&_token=\(end)\r\n"
+      }
+      let text = String(repeating: "x", count: 200)
+      let elements = (start..<end).map { #"{"id":"k\#($0)","last_modified":\#($0 + 1),"text":"\#(text)"}"# }
+      let body = head.hasPrefix("HEAD") ? "" : "{\"data\":[\(elements.joined(separator: ","))]}"
+      return Array("\(headers)Content-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8)
+    }
+  }
+#endif

@@ -1,0 +1,29 @@
+import InMemoryAdapters
+import SyncConformance
+import SyncPorts
+import Testing
+
+/// The doubles keep the promises of what they stand for.
+@Suite("The doubles", .timeLimit(.minutes(10)))
+struct DoublesConformanceTests {
+  @Test(arguments: ConnectivityCheck.allCases)
+  func keepThePromisesOfAConnectivityMonitor(_ check: ConnectivityCheck) async throws {
+    let monitor = ManualConnectivity(.unknown)
+    let harness = ConnectivityHarness(
+      monitor: monitor, become: { monitor.connectivity = $0 }, followers: { monitor.subscribers })
+    #expect(try await check.run(on: harness) == .kept)
+  }
+
+  @Test(arguments: SchedulerCheck.allCases)
+  func keepThePromisesOfABackgroundScheduler(_ check: SchedulerCheck) async throws {
+    let clock = ManualClock()
+    let connectivity = ManualConnectivity()
+    let scheduler = InMemoryScheduler(clock: clock, connectivity: connectivity)
+    let harness = SchedulerHarness(
+      scheduler: scheduler, now: { clock.timestamp }, pass: { clock.advance(by: $0) },
+      expire: { scheduler.expire() }, setOnline: { connectivity.connectivity = $0 ? .online : .offline })
+    #expect(try await check.run(on: harness) == .kept)
+    #expect(clock.sleepers == 0)
+    #expect(connectivity.subscribers == 0)
+  }
+}

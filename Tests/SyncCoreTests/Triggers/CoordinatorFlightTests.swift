@@ -1,0 +1,108 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+import Testing
+
+@testable import SyncCore
+
+/// A coordinator beside somebody who syncs with the same engine, or with the same store.
+@Suite("A coordinator that is not alone", .timeLimit(.minutes(10)))
+struct CoordinatorFlightTests {
+  @Test func joinsASyncThatSomebodyElseHasStarted() async throws {
+    let world = try await CoordinatorWorld(latency: .seconds(1))
+    let engine = world.engine
+    await world.running {
+      let other = Task(executorPreference: world.time) { try await engine.sync().isBalanced }
+      world.time.pass(until: .seconds(0.5))
+      world.signal(.request)
+      world.time.settle()
+      #expect(world.coordinator.status.state == .syncing([.request]))
+      world.time.pass(until: .seconds(30))
+      #expect(world.coordinator.status.lastProblem == nil)
+      #expect(world.coordinator.status.lastSuccess != nil)
+      _ = other
+    }
+    // A page of each type: there was one sync, which both had a share in.
+    #expect(world.remote.counters().requests == 2)
+    #expect(world.isQuiet)
+  }
+
+  @Test func goesOnByItselfWhenTheSyncThatItJoinedIsStopped() async throws {
+    let options = SyncOptions(pageSize: 5, pagesAhead: 0)
+    let world = try await CoordinatorWorld(latency: .seconds(1), engineOptions: options)
+    for number in 1...50 { world.remote.upsert("teams", "t\(number)", #"{"id":"t\#(number)"}"#) }
+    let engine = world.engine
+    await world.running {
+      let other = Task(executorPreference: world.time) { try await engine.sync().wasCancelled }
+      world.time.pass(until: .seconds(2.5))
+      world.signal(.request)
+      world.time.settle()
+      other.cancel()
+      world.time.pass(until: .seconds(60))
+      #expect(world.coordinator.status.lastProblem == nil)
+    }
+    #expect(world.store.records(of: "teams").count == 50)
+    #expect(world.isQuiet)
+  }
+
+  @Test func leavesTheSyncThatItJoinedToItsOwnerWhenItIsStopped() async throws {
+    let options = SyncOptions(pageSize: 5, pagesAhead: 0)
+    let world = try await CoordinatorWorld(latency: .seconds(1), engineOptions: options)
+    for number in 1...50 { world.remote.upsert("teams", "t\(number)", #"{"id":"t\#(number)"}"#) }
+    let engine = world.engine
+    let wasCancelled = Mutex<Bool?>(nil)
+    let other = Task(executorPreference: world.time) {
+      let result = try await engine.sync()
+      wasCancelled.withLock { $0 = result.wasCancelled }
+    }
+    world.time.pass(until: .seconds(2.5))
+    await world.play([.init(3, .request)], until: 4)
+    #expect(wasCancelled.withLock { $0 } == nil)
+    world.time.pass(until: .seconds(60))
+    #expect(wasCancelled.withLock { $0 } == false)
+    #expect(world.store.records(of: "teams").count == 50)
+    _ = other
+  }
+
+  @Test func takesTheLeaseOfAnotherProcessQuietlyAndTriesAgain() async throws {
+    let clock = ManualClock()
+    let store = InMemoryStore(leaseClock: { clock.timestamp })
+    let lease = try await store.acquireLease(for: .seconds(3600))
+    let world = try await CoordinatorWorld(clock: clock, store: store)
+    await world.running {
+      world.signal(.request)
+      world.time.settle()
+      #expect(world.coordinator.status.lastProblem == .unavailable(.syncAlreadyInProgress))
+      #expect(world.coordinator.status.nextSync?.triggers == [.retry])
+    }
+    try await store.release(lease)
+    await world.play([], until: 60)
+    #expect(world.coordinator.status.lastProblem == nil)
+    #expect(world.coordinator.status.lastSuccess != nil)
+  }
+
+  /// What an observer signals from within comes after what had happened before.
+  @Test func tellsWhatHappenedInItsOrderWhateverItsObserverDoes() async throws {
+    let told = Mutex<[SyncTrigger]>([])
+    let box = Mutex<SyncCoordinator?>(nil)
+    let world = try await CoordinatorWorld(
+      observe: { event in
+        guard case .trigger(let trigger, _) = event else { return }
+        told.withLock { $0.append(trigger) }
+        if trigger == .connectivityRestored { box.withLock { $0 }?.pushSignal() }
+      })
+    box.withLock { $0 = world.coordinator }
+    await world.running {
+      world.signal(.offline)
+      world.time.settle()
+      world.signal(.online)
+      world.time.settle()
+      // Nobody has woken yet when somebody asks: two things have happened at once.
+      world.clock.advance(by: .seconds(3))
+      world.signal(.request)
+      world.time.settle()
+    }
+    box.withLock { $0 = nil }
+    #expect(told.withLock { $0 } == [.connectivityRestored, .request, .pushSignal])
+  }
+}

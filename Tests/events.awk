@@ -1,0 +1,70 @@
+# Reads the event stream of a test run, a JSON object to a line as the testing library writes it, and tells what became of each test.
+#   awk -f Tests/events.awk FILE
+# First line: how many passed, failed, were skipped, and whether the run came to its end (1 or 0). Then a line for each failure.
+# Whatever tests print, it is not in this file; and inside a string the quotes are escaped, so none can look like a field.
+
+# The string that a field holds, the first of that name; empty where there is none.
+function field(name,    text) {
+  if (!match($0, "\"" name "\":\"([^\"\\\\]|\\\\.)*\"")) return ""
+  text = substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 5)
+  gsub(/\\\//, "/", text)
+  gsub(/\\[nrt]/, " ", text)
+  gsub(/\\"/, "\"", text)
+  return text
+}
+
+function number(name) {
+  return match($0, "\"" name "\":[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
+}
+
+# A test's name without the place where it stands.
+function short(id) {
+  sub(/\/[^\/]*\.swift:[0-9]+:[0-9]+$/, "", id)
+  return id
+}
+
+function complain(id, text) {
+  if (++complaints[id] <= 3) lines[++count] = short(id) ": " substr(text, 1, 400)
+}
+
+/"kind":"function"/ { planned[field("id")] = 1; next }
+/"kind":"testStarted"/ { started[field("testID")] = 1; next }
+/"kind":"testSkipped"/ { skipped[field("testID")] = 1; next }
+/"kind":"issueRecorded"/ {
+  if (/"isFailure":false/ || /"isKnown":true/) next
+  id = field("testID")
+  if (id == "") id = "outside of any test"
+  failed[id] = 1
+  place = field("fileID")
+  sub(/^.*\//, "", place)
+  complain(id, field("text") (place == "" ? "" : " (" place ":" number("line") ")"))
+  next
+}
+/"kind":"testEnded"/ {
+  id = field("testID")
+  ended[id] = 1
+  if (/"symbol":"fail"/ && id in planned) failed[id] = 1
+  next
+}
+/"kind":"runEnded"/ { hasEnded = 1 }
+
+END {
+  for (id in planned) {
+    if (id in failed) continue
+    if (id in ended) passes++
+    else if (id in skipped) skips++
+    else if (id in started) {
+      failed[id] = 1
+      complain(id, "was running when the process ended")
+    } else unreached++
+  }
+  for (id in failed) failures++
+  if (unreached) {
+    # What was never begun is one failure, not hundreds: the reason is another's.
+    failures++
+    lines[++count] = unreached " tests were not reached"
+  }
+  print passes + 0, failures + 0, skips + 0, hasEnded + 0
+  for (i = 1; i <= count && i <= 20; i++) print lines[i]
+  if (count > 20) print "and " count - 20 " more lines like these"
+}
