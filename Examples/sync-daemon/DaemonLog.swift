@@ -38,8 +38,8 @@ struct DaemonLog: SyncObserver {
         LogEntry("sweep.refused", ("type", .string(type.rawValue)), ("because", .string(refusal.sentence))))
     case .entityFailed(let type, let error):
       write(LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))))
-    case .edited, .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
-      // This daemon's sources take no edits.
+    case .edited, .hidden, .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
+      // This daemon's sources take no edits, and it cleans nothing up.
       break
     case .undecodable(let id, let reason):
       write(LogEntry("undecodable", ("id", .string("\(id)")), ("because", .string("\(reason)"))))

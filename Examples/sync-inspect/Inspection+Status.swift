@@ -29,7 +29,7 @@ extension Inspection {
   }
 
   private static let kinds: [SetAside.Kind] = [
-    .parked, .held, .incompatible, .quarantined, .staged, .missing,
+    .parked, .held, .incompatible, .quarantined, .staged, .missing, .hidden,
   ]
 
   private static func table(_ reports: [TypeReport], _ tokens: [RecordType: SyncToken]) -> TextTable {

@@ -46,6 +46,12 @@ public protocol StoreSnapshot {
   /// The bytes kept under a name, such as a type's ``TypeStatus``.
   func value(forKey key: String) throws(SyncError) -> [UInt8]?
 
+  /// The names that begin with a prefix and have bytes kept under them, in the order of their UTF-8 bytes.
+  ///
+  /// - Parameter after: The name after which to begin, to read them in portions.
+  /// - Complexity: O(log *v* + *k*) for *k* of *v* names.
+  func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String]
+
   /// The marked state of a type's rows: how many live rows carry no mark, and how many there are.
   func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int)
 

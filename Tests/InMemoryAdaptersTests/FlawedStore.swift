@@ -15,6 +15,7 @@ final class FlawedStore: LocalStore {
     case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
+    case findsNamesByCharacters
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -49,6 +50,7 @@ final class FlawedStore: LocalStore {
       case .comparesKeysAsTheyAreSpelled: .naturalKeysAreNormalized
       case .findsOneRecordForEachKey: .recordsAreFoundByNaturalKey
       case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
+      case .findsNamesByCharacters: .keysAreFoundByPrefix
       case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
       }
     }

@@ -59,6 +59,11 @@ final class FlawedTransaction: StoreTransaction {
     return flaw == .mixesEmptyWithNil && value?.isEmpty == true ? nil : value
   }
 
+  func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
+    let keys = try base.keys(withPrefix: prefix, after: after, limit: limit)
+    return flaw == .findsNamesByCharacters ? keys.filter { $0.hasPrefix(prefix) } : keys
+  }
+
   func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int) {
     try base.unmarkedCount(type)
   }

@@ -55,6 +55,19 @@ class MemorySnapshot: StoreSnapshot {
     state.values[UTF8Key(key)]
   }
 
+  func keys(withPrefix prefix: String, after: String?, limit: Int) -> [String] {
+    guard limit > 0 else { return [] }
+    let start = UTF8Key(prefix)
+    let after = after.map { UTF8Key($0) }
+    // Names before the prefix are not asked for, whatever they are said to come after.
+    var keys: [String] = []
+    for (key, _) in state.values.entries(from: max(start, after ?? start)) where key != after {
+      guard keys.count < limit, key.string.utf8.starts(with: prefix.utf8) else { break }
+      keys.append(key.string)
+    }
+    return keys
+  }
+
   func unmarkedCount(_ type: RecordType) -> (unmarked: Int, live: Int) {
     guard let table = state.tables[type] else { return (0, 0) }
     return (table.liveCount - table.markedCount, table.liveCount)

@@ -115,6 +115,23 @@
       return try statement.step() ? statement.bytes(0) : nil
     }
 
+    func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
+      guard limit > 0 else { return [] }
+      let isFirst = after.map { $0.precedesByUTF8(prefix) } ?? true
+      let statement = try connection.statement(
+        "SELECT key FROM state WHERE key \(isFirst ? ">=" : ">") ? ORDER BY key")
+      try statement.bind(isFirst ? prefix : after, at: 1)
+      defer { statement.reset() }
+      var keys: [String] = []
+      while keys.count < limit, try statement.step() {
+        let key = statement.text(0)
+        // All names with the prefix lie together.
+        guard key.utf8.starts(with: prefix.utf8) else { break }
+        keys.append(key)
+      }
+      return keys
+    }
+
     // MARK: Marks
 
     func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int) {

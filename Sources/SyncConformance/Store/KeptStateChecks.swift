@@ -103,4 +103,30 @@ enum KeptStateChecks {
       found, equals: [[0, 255], [], [2], nil, nil],
       "Values come back under their keys, until they are forgotten.")
   }
+
+  static func keysAreFoundByPrefix(_ bench: StoreBench) async throws {
+    // The last begins with the prefix's bytes, and with another character.
+    let names = ["a", "p", "p/", "p/1", "p/2", "p/\u{e9}", "p0", "p/\u{301}"]
+    try await bench.write { transaction throws(SyncError) in
+      for name in names { try transaction.setValue([], forKey: name) }
+      try transaction.setValue([], forKey: "p/gone")
+      try transaction.setValue(nil, forKey: "p/gone")
+    }
+    let (all, portion, rest, none) = try await bench.read { snapshot throws(SyncError) in
+      (
+        try snapshot.keys(withPrefix: "p/", after: nil, limit: 99),
+        try snapshot.keys(withPrefix: "p/", after: "a", limit: 2),
+        try snapshot.keys(withPrefix: "p/", after: "p/1", limit: 2),
+        try snapshot.keys(withPrefix: "p/", after: "q", limit: 2)
+      )
+    }
+    let bytes = all.map { Array($0.utf8) }
+    let expected = ["p/", "p/1", "p/2", "p/\u{e9}", "p/\u{301}"].map { Array($0.utf8) }
+    try expect(
+      bytes, equals: expected.sorted { $0.lexicographicallyPrecedes($1) },
+      "All names with the bytes of a prefix are found, in the order of their bytes, and no other.")
+    try expect(portion, equals: ["p/", "p/1"], "No more come than the limit.")
+    try expect(rest.first, equals: "p/2", "Names come after the one named.")
+    try expect(none, equals: [], "No name with the prefix comes after one behind all of them.")
+  }
 }

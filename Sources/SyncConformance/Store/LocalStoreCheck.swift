@@ -25,7 +25,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor
   case entriesShowNothing
   // What the engine notes down.
-  case marksTellWhatAListingHeld, checkpointsComeBack, valuesComeBack
+  case marksTellWhatAListingHeld, checkpointsComeBack, valuesComeBack, keysAreFoundByPrefix
   // Queries.
   case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType, conditionsCombine
   case notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything, lastOfRepeatedMembersCounts
@@ -112,6 +112,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .marksTellWhatAListingHeld: KeptStateChecks.marksTellWhatAListingHeld
     case .checkpointsComeBack: KeptStateChecks.checkpointsComeBack
     case .valuesComeBack: KeptStateChecks.valuesComeBack
+    case .keysAreFoundByPrefix: KeptStateChecks.keysAreFoundByPrefix
     case .equalComparesExactlyWithinAType: QueryChecks.equalComparesExactlyWithinAType
     case .membershipIsEqualityWithAny: QueryChecks.membershipIsEqualityWithAny
     case .rangesStayWithinAType: QueryChecks.rangesStayWithinAType

@@ -39,6 +39,7 @@ public final class CounterObserver: SyncObserver {
         ("sync.seconds", result.duration.inSeconds),
       ] + SyncCounts.names.map { ("sync.\($0.name)", Double(total[keyPath: $0.path])) }
     case .edited: return [("edit.transactions", 1)]
+    case .hidden(.some(let ids)): return [("cleanup.hidden", Double(ids.count))]
     case .conflict(let conflict, _): return [("edit.conflicts.\(conflict.winner.rawValue)", 1)]
     case .clockAhead: return [("edit.clocksAhead", 1)]
     case .editRefused: return [("push.refusals", 1)]
@@ -47,7 +48,8 @@ public final class CounterObserver: SyncObserver {
       return PushCounts.names.filter { $0.name != "pending" }.map {
         ("push.\($0.name)", Double(counts[keyPath: $0.path]))
       }
-    case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .entityFinished, .undecodable, .lost:
+    case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .entityFinished, .undecodable, .lost,
+      .hidden(.many):
       return []
     }
   }

@@ -52,6 +52,8 @@ extension Explanation: CustomStringConvertible {
       lines.append("\(id) is live, at version \(live.version), \(live.payload).")
     } else if pending?.edit.content == .deletion {
       lines.append("\(id) was deleted here.")
+    } else if setAside.contains(where: { $0.kind == .hidden }) {
+      lines.append("\(id) is hidden here, and the remote still has it.")
     } else if let state, state.isDeleted {
       lines.append("\(id) was deleted at the remote, as of version \(state.version).")
     } else if setAside.isEmpty {

@@ -51,6 +51,10 @@ extension SyncEvent {
       "edit.saved records=\(ids.count)"
     case .edited(.many):
       "edit.saved records=many"
+    case .hidden(.some(let ids)):
+      "cleanup.hidden records=\(ids.count)"
+    case .hidden(.many):
+      "cleanup.hidden records=many"
     case .conflict(let conflict, let isSignificant):
       "edit.conflict id=\(conflict.id) winner=\(conflict.winner.rawValue) significant=\(isSignificant)"
         + " reason=\"\(conflict.reason)\""

@@ -37,7 +37,9 @@ struct EditWriter {
     _ id: RecordID, _ change: (Record?) throws(SyncError) -> Edit.Content
   ) throws(SyncError) {
     let entity = try entity(of: id)
-    let shown = try transaction.records(withIDs: [id]).first ?? nil
+    var shown = try transaction.records(withIDs: [id]).first ?? nil
+    // Whoever edits a hidden record wants it back.
+    if shown == nil { shown = try reveal([id]).first { $0.id == id } }
     let pending = try transaction.outbox(for: [id]).first
     let content = try change(shown)
     guard content != shown.map({ .upsert($0.payload, schemaVersion: $0.schemaVersion) }) ?? .deletion else {
@@ -109,6 +111,13 @@ struct EditWriter {
     changed.insert(entry.id)
   }
 
+  /// Shows records again that were hidden.
+  private mutating func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
+    let records = try HiddenRecords(graph: graph, transaction: transaction).reveal(ids)
+    for record in records { changed.insert(record.id) }
+    return records
+  }
+
   mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
     if let known = checkpoints[type] { return known }
     let checkpoint = try transaction.checkpoint(for: type)
@@ -146,7 +155,7 @@ struct EditWriter {
     return entity
   }
 
-  private func check(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
+  private mutating func check(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
     switch entry.edit.content {
     case .deletion:
       try checkIsNotReferredTo(entry.id)
@@ -166,15 +175,16 @@ struct EditWriter {
     }
   }
 
-  private func checkReferences(of record: Record, _ entity: Entity) throws(SyncError) {
+  private mutating func checkReferences(of record: Record, _ entity: Entity) throws(SyncError) {
     try checkAreLive(entity.requiredReferences(of: record), during: "editing \(record.id)")
   }
 
-  func checkAreLive(
+  mutating func checkAreLive(
     _ targets: [RecordID], during operation: @autoclosure () -> String
   ) throws(SyncError) {
     guard !targets.isEmpty else { return }
-    let missing = Set(targets).subtracting(try transaction.live(among: targets))
+    var missing = Set(targets).subtracting(try transaction.live(among: targets))
+    if !missing.isEmpty { missing.subtract(try reveal(missing).map(\.id)) }
     guard let first = missing.sorted().first else { return }
     throw SyncError(
       .invalidEdit, during: operation(), "It would refer to \(first), which is not here.")

@@ -9,6 +9,9 @@ struct LeaseKeeper {
   private var lease: Lease
   private var age: @Sendable () -> Duration
 
+  /// The lease's fencing number.
+  var fence: Int64 { lease.fence }
+
   private init(_ environment: RunEnvironment) async throws(SyncError) {
     store = environment.store
     clock = environment.clock

@@ -8,7 +8,7 @@ extension SyncEngine {
   public func changes() -> some AsyncSequence<SyncEvent.ChangedRecords, Never> & Sendable {
     events().compactMap { event in
       switch event {
-      case .edited(let changed): changed
+      case .edited(let changed), .hidden(let changed): changed
       case .pageCommitted(let report): report.changed.isEmpty ? nil : report.changed
       case .lost: .many
       default: nil

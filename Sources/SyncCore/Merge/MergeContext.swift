@@ -62,6 +62,19 @@ struct MergeContext {
     return entry
   }
 
+  /// A hidden record whose copy the remote states again, as it was: it stays hidden.
+  func restated(_ entry: SetAside, by change: RecordChange) -> SetAside? {
+    guard entry.kind == .hidden, case .upsert(let record) = change, case .upsert(var hidden) = entry.change,
+      hidden.payload == record.payload
+    else { return nil }
+    var entry = relisted(entry)
+    if hidden.version < record.version {
+      (hidden.version, hidden.entityTag) = (record.version, record.entityTag)
+      entry.change = .upsert(hidden)
+    }
+    return entry
+  }
+
   /// Where the ordered references of a type stand among its fields.
   func referenceColumns(of entity: Entity) -> [(index: Int, target: RecordType)] {
     entity.references.compactMap { reference in

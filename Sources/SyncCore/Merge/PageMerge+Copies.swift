@@ -59,8 +59,8 @@ extension PageMerge {
     return appeared
   }
 
-  /// The records that some copies refer to and that are not live.
-  func absentTargets(
+  /// The records that some copies refer to and that are not live; hidden ones are shown again.
+  mutating func absentTargets(
     of copies: [Record], in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     let columns = context.referenceColumns(of: entity)
@@ -75,6 +75,10 @@ extension PageMerge {
       }
     }
     guard !targets.isEmpty else { return [] }
-    return targets.subtracting(try transaction.live(among: Array(targets)))
+    let absent = targets.subtracting(try transaction.live(among: Array(targets)))
+    guard !absent.isEmpty else { return [] }
+    let revealed = try HiddenRecords(graph: context.graph, transaction: transaction).reveal(absent)
+    for record in revealed { tally.noteRevealed(record.id) }
+    return absent.subtracting(revealed.map(\.id))
   }
 }

@@ -44,20 +44,13 @@ extension PageMerge {
     var appeared: [RecordID] = []
     for (type, entries) in Dictionary(grouping: entries, by: \.key.type).sorted(by: { $0.key < $1.key }) {
       guard let other = context.graph[type] else { continue }
-      let markPass = type == entity.type ? context.markPass : try markPass(of: type, in: transaction)
+      let markPass =
+        type == entity.type ? context.markPass : try Checkpoint.markedPass(of: type, in: transaction)
       var merge = PageMerge(other, context: context.forRelease(markPass: markPass), tally: tally)
       appeared += try merge.merge(entries.map { Incoming($0.lifted(by: other)) }, in: transaction)
       tally = merge.tally
     }
     return appeared
-  }
-
-  private func markPass(
-    of type: RecordType, in transaction: any StoreTransaction
-  ) throws(SyncError) -> Int64? {
-    let checkpoint = try transaction.checkpoint(for: type)
-    if let pass = checkpoint?.inFlight, pass.coverage == .everything { return pass.number }
-    return checkpoint?.sweep?.pass
   }
 
   private func isAnythingParked(in transaction: any StoreTransaction) throws(SyncError) -> Bool {

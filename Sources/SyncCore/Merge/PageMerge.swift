@@ -98,6 +98,10 @@ struct PageMerge {
     if let id = change.id, context.isListed(incoming) { batch.marks.append(id) }
     var isFiledAlready = false
     if let id = change.id, let entry = earlier[id], incoming.origin.isPage {
+      if let restated = context.restated(entry, by: change) {
+        batch.setAside.append(restated)
+        return note(.unchanged, of: id, origin: .page)
+      }
       switch standing(of: change, against: entry) {
       case .older:
         batch.setAside.append(context.relisted(entry))

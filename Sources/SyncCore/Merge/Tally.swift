@@ -86,6 +86,12 @@ struct Tally: Sendable {
     clocksAhead.append((id, ahead))
   }
 
+  /// Counts a record that was hidden and is shown again, because something refers to it.
+  mutating func noteRevealed(_ id: RecordID) {
+    self[id.type].replayed += 1
+    changed.insert(id)
+  }
+
   /// Counts a record that a complete listing no longer held.
   mutating func noteSwept(_ id: RecordID) {
     self[id.type].deleted += 1
@@ -117,7 +123,7 @@ extension SetAside.Kind {
     case .parked, .held, .staged: .deferred
     case .incompatible: .skippedIncompatible
     case .quarantined: .quarantined
-    case .missing: nil
+    case .missing, .hidden: nil
     }
   }
 }

@@ -108,7 +108,7 @@ struct Sweep: Sendable {
   }
 
   /// What is set aside without a live record that would be swept instead.
-  static let forgettable: Set<SetAside.Kind> = [.parked, .incompatible, .quarantined]
+  static let forgettable: Set<SetAside.Kind> = [.parked, .incompatible, .quarantined, .hidden]
 
   /// Whether the listing, and where one proves nothing the one before it too, lacked what is set aside.
   func isUnlisted(_ entry: SetAside) -> Bool {

@@ -62,5 +62,7 @@ public struct SetAside: Hashable, Sendable {
     case staged
     /// A live record that one complete listing of a moving collection lacked; a second one has to lack it too.
     case missing
+    /// A record that clean-up hid; it is shown again once the remote changes it, or something here refers to it.
+    case hidden
   }
 }

@@ -14,6 +14,8 @@ public enum SyncEvent: Sendable {
   case quarantined(Poison)
   /// The app edited records; readers see it, and the remote will be told.
   case edited(ChangedRecords)
+  /// A clean-up hid records; readers no longer see them, and the remote is not told.
+  case hidden(ChangedRecords)
   /// An edit met another one, and this is how it was settled; the app's own test says whether it matters to a person.
   case conflict(Conflict, isSignificant: Bool)
   /// A remote stamp is so far ahead of the local clock that it was not believed.

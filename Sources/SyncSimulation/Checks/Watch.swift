@@ -146,6 +146,8 @@ final class Watch: Sendable {
       case .quarantined: ledger.saw(.quarantined)
       case .staged: ledger.saw(.staged)
       case .missing: ledger.saw(.missing)
+      // No world cleans up.
+      case .hidden: break
       }
     }
   }

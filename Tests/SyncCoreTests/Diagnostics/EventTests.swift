@@ -17,6 +17,7 @@ struct EventTests {
     case .entityFailed: "entityFailed"
     case .undecodable: "undecodable"
     case .edited: "edited"
+    case .hidden: "hidden"
     case .conflict: "conflict"
     case .clockAhead: "clockAhead"
     case .editRefused: "editRefused"

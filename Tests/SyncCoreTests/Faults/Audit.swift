@@ -82,7 +82,7 @@ final class Audit: Sendable {
       return copy.payload == there ? nil : "incompatible with a copy that the remote no longer has"
     case .quarantined:
       return there == nil ? nil : "quarantined, but the remote has a good copy"
-    case .staged, .missing:
+    case .staged, .missing, .hidden:
       return "still \(entry.kind)"
     }
   }

@@ -1,0 +1,154 @@
+import SyncModels
+import SyncPorts
+
+/// Hides, forgets and purges what a policy says, in short transactions under the lease.
+struct CleanupRun {
+  let environment: RunEnvironment
+  let policy: CleanupPolicy
+  let stop: StopSignal
+
+  func perform() async throws(SyncError) -> CleanupReport {
+    try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) in
+      var report = CleanupReport()
+      // What refers to others goes first: nothing that is referred to does.
+      for entity in environment.graph.entities.reversed() {
+        for rule in policy.rules where rule.type == entity.type {
+          try await apply(rule, to: entity, &keeper, &report)
+        }
+      }
+      try await forgetConflicts(&keeper)
+      try await purge(&keeper, &report)
+      return report
+    }
+  }
+
+  // MARK: Hiding
+
+  private struct Portion: Sendable {
+    var hidden: [RecordID] = []
+    var spared = 0
+    /// The key after which the next portion begins; `nil` after the last.
+    var last: String?
+  }
+
+  private func apply(
+    _ rule: CleanupPolicy.Rule, to entity: Entity, _ keeper: inout LeaseKeeper,
+    _ report: inout CleanupReport
+  ) async throws(SyncError) {
+    let refersToItself = entity.references.contains { $0.isOrdered && $0.target == entity.type }
+    var round = Portion()
+    repeat {
+      round = Portion()
+      repeat {
+        if stop.isRaised { return report.wasCancelled = true }
+        let portion = try await hide(rule, of: entity, after: round.last, &keeper)
+        if !portion.hidden.isEmpty { environment.emit(.hidden(.some(portion.hidden))) }
+        round.hidden += portion.hidden
+        round.spared += portion.spared
+        round.last = portion.last
+      } while round.last != nil
+      report.hidden[entity.type, default: 0] += round.hidden.count
+      // A record that only its like refers to goes once those have gone.
+    } while refersToItself && !round.hidden.isEmpty
+    report.spared[entity.type, default: 0] += round.spared
+  }
+
+  private func hide(
+    _ rule: CleanupPolicy.Rule, of entity: Entity, after key: String?, _ keeper: inout LeaseKeeper
+  ) async throws(SyncError) -> Portion {
+    let (graph, now, limit) = (environment.graph, environment.clock.timestamp, policy.recordsAtOnce)
+    let fence = keeper.fence
+    return try await keeper.write { (transaction) throws(SyncError) in
+      let records = try transaction.records(
+        Query(entity.type, where: rule.condition(at: now), afterKey: key, limit: limit))
+      let covered = records.filter { rule.covers($0, at: now) }
+      let spared = try spared(among: covered.map(\.id), of: entity, graph, in: transaction)
+      let chosen = covered.filter { !spared.contains($0.id) }
+      try HiddenRecords(graph: graph, transaction: transaction).hide(
+        chosen, reason: "hidden by a clean-up rule, until the remote changes it", fence: fence, at: now)
+      return Portion(
+        hidden: chosen.map(\.id), spared: spared.count,
+        last: records.count == limit ? records.last?.id.key : nil)
+    }
+  }
+
+  /// Those of some records that stay whatever their age.
+  private func spared(
+    among ids: [RecordID], of entity: Entity, _ graph: EntityGraph, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Set<RecordID> {
+    guard !ids.isEmpty else { return [] }
+    var spared: Set<RecordID> = []
+    if !graph.referrers(to: entity.type).isEmpty { spared = try transaction.referenced(among: ids) }
+    if try transaction.outboxCount(entity.type) > 0 {
+      spared.formUnion(try transaction.outbox(for: ids).map(\.id))
+    }
+    if try !transaction.setAsideCounts(entity.type).isEmpty {
+      for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+        if case .record(let id) = entry.key { spared.insert(id) }
+      }
+    }
+    return spared
+  }
+
+  // MARK: Forgetting
+
+  private func forgetConflicts(_ keeper: inout LeaseKeeper) async throws(SyncError) {
+    guard let age = policy.keepsConflicts, !stop.isRaised else { return }
+    let end = environment.clock.timestamp - age
+    try await keeper.write { (transaction) throws(SyncError) in
+      try transaction.removeConflicts(settledBefore: end)
+    }
+  }
+
+  private func purge(_ keeper: inout LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
+    let now = environment.clock.timestamp
+    report.expired = try await purge(ExpiryMark.prefix, &keeper, &report) { (bytes) in
+      guard let kept = try? PayloadDecoder().decode(AnyExpiring.self, from: bytes[...]) else { return true }
+      return kept.mark.isOver(at: now)
+    }
+    guard let age = policy.keepsSightings else { return }
+    report.sightings = try await purge(ThrottlePlace.prefix + "seen/", &keeper, &report) { (bytes) in
+      let seen = try? PayloadDecoder().decode(AnySighting.self, from: bytes[...])
+      return seen.map { $0.seenAt < now - age } ?? true
+    }
+    _ = try await purge(ThrottlePlace.prefix + "mark/", &keeper, &report) { (bytes) in
+      let machine = try? PayloadDecoder().decode(ThrottleMachine.self, from: bytes[...])
+      return (machine?.recordedAt).map { $0 < now - age } ?? true
+    }
+  }
+
+  /// Forgets those values of a kind that are over, and tells how many they were.
+  private func purge(
+    _ prefix: String, _ keeper: inout LeaseKeeper, _ report: inout CleanupReport,
+    _ isOver: @escaping @Sendable ([UInt8]) -> Bool
+  ) async throws(SyncError) -> Int {
+    let limit = policy.recordsAtOnce
+    var count = 0
+    var last: String?
+    repeat {
+      if stop.isRaised {
+        report.wasCancelled = true
+        return count
+      }
+      let start = last
+      let (purged, end) = try await keeper.write { (transaction) throws(SyncError) in
+        let keys = try transaction.keys(withPrefix: prefix, after: start, limit: limit)
+        var purged = 0
+        for key in keys {
+          guard let bytes = try transaction.value(forKey: key), isOver(bytes) else { continue }
+          try transaction.setValue(nil, forKey: key)
+          purged += 1
+        }
+        return (purged, keys.count == limit ? keys.last : nil)
+      }
+      count += purged
+      last = end
+    } while last != nil
+    return count
+  }
+}
+
+/// When something was seen, whatever it was.
+private struct AnySighting: Decodable {
+  var seenAt: Timestamp
+}

@@ -1,0 +1,109 @@
+public import SyncModels
+import SyncPorts
+
+/// A value that an app keeps beside a record for a while, such as that a device was seen today: after its lifetime it reads as absent.
+///
+/// It is no part of the record, and no remote is told of it.
+///
+/// ```swift
+/// let seen = ExpiringField<String>("seen")
+/// try await engine.expiring.set("kitchen", for: seen, of: id)
+/// ```
+public struct ExpiringField<Value: Codable & Sendable>: Sendable {
+  /// The field's name, without slashes.
+  public let name: String
+  /// How long a value lasts from when it was written.
+  public let lifetime: Duration
+
+  /// Declares a field; its values last a day unless another lifetime is given.
+  public init(_ name: String, lifetime: Duration = .seconds(24 * 3600)) {
+    self.name = name
+    self.lifetime = lifetime
+  }
+}
+
+/// Values beside the records in a store that end by themselves; see ``ExpiringField``.
+public struct ExpiringValues: Sendable {
+  let store: any LocalStore
+  let clock: any Clock<Duration>
+
+  /// Writes a value, whose lifetime begins now; `nil` removes it.
+  ///
+  /// - Throws: `invalidConfiguration` for a field whose name is empty or has a slash in it; `invalidEdit` for a value that JSON cannot
+  ///   spell; the store's codes.
+  public func set<Value>(
+    _ value: Value?, for field: ExpiringField<Value>, of id: RecordID
+  ) async throws(SyncError) {
+    let place = try ExpiryMark.place(of: field.name, id)
+    var bytes: [UInt8]?
+    if let value {
+      let mark = ExpiryMark(writtenAt: clock.timestamp, lifetime: field.lifetime.wholeMicroseconds)
+      do {
+        bytes = try PayloadEncoder().encode(Expiring(mark: mark, value: value))
+      } catch {
+        throw SyncError(
+          .invalidEdit, during: "writing \(field.name) of \(id)", "JSON cannot spell the value.",
+          underlying: error)
+      }
+    }
+    let written = bytes
+    try await store.write(.app) { (transaction) throws(SyncError) in
+      try transaction.setValue(written, forKey: place)
+    }
+  }
+
+  /// The value, if it was written less than its lifetime ago; `nil` as well for one that was written as another type.
+  public func value<Value>(
+    of field: ExpiringField<Value>, for id: RecordID
+  ) async throws(SyncError) -> Value? {
+    let (place, now) = (try ExpiryMark.place(of: field.name, id), clock.timestamp)
+    return try await store.read { (snapshot) throws(SyncError) in
+      guard let bytes = try snapshot.value(forKey: place),
+        let kept = try? PayloadDecoder().decode(Expiring<Value>.self, from: bytes[...]),
+        !kept.mark.isOver(at: now)
+      else { return nil }
+      return kept.value
+    }
+  }
+}
+
+/// When a value ends.
+struct ExpiryMark: Hashable, Codable {
+  static let prefix = "expiring/"
+  var writtenAt: Timestamp
+  /// In microseconds.
+  var lifetime: Int64
+
+  /// Whether the value has ended; so has one whose clock was so far ahead that nobody can tell.
+  func isOver(at now: Timestamp) -> Bool {
+    let lifetime = Duration.microseconds(lifetime)
+    return now >= writtenAt + lifetime || now + lifetime < writtenAt
+  }
+
+  /// The name under which a value is kept.
+  static func place(of field: String, _ id: RecordID) throws(SyncError) -> String {
+    guard !field.isEmpty, !field.utf8.contains(UInt8(ascii: "/")) else {
+      throw SyncError(
+        .invalidConfiguration, during: "naming an expiring field",
+        "\"\(field)\" is no name for it: one is not empty, and has no slash.")
+    }
+    return "\(prefix)\(field)/\(id)"
+  }
+}
+
+private struct Expiring<Value: Codable>: Codable {
+  var mark: ExpiryMark
+  var value: Value
+}
+
+/// A value's mark without the value, whatever its type.
+struct AnyExpiring: Decodable {
+  var mark: ExpiryMark
+}
+
+extension SyncEngine {
+  /// Values beside records that end by themselves; ``cleanUp(_:token:)`` purges those that have ended.
+  public var expiring: ExpiringValues {
+    ExpiringValues(store: environment.store, clock: environment.clock)
+  }
+}
