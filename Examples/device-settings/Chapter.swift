@@ -26,12 +26,18 @@ struct Chapter: Sendable {
     Chapter("duplicate", "A backup brings a meter back") {
       (stage) throws(SyncError) in try await stage.duplicate()
     },
+    Chapter("discovery", "A meter is heard every few seconds") {
+      (stage) throws(SyncError) in try await stage.discovery()
+    },
     Chapter("offline", "In the cellar there is no network") {
       (stage) throws(SyncError) in try await stage.offline()
     },
     Chapter("quota", "The remote is full") { (stage) throws(SyncError) in try await stage.quota() },
     Chapter("refusal", "One of three names is refused") {
       (stage) throws(SyncError) in try await stage.refusal()
+    },
+    Chapter("migration", "Settings from before there was a database") {
+      (stage) throws(SyncError) in try await stage.migration()
     },
   ]
 }

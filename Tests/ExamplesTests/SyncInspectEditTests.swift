@@ -140,6 +140,8 @@
         await file.close()
         let table = try await store.inspect("outbox").output
         #expect(table.contains("refused at 1970-01-01T00:00:00Z") && !table.contains("\u{1B}"))
+        let story = try await store.inspect("explain", "--type", "teams", "--id", "BOS").output
+        #expect(story.contains("was refused by the remote") && !story.contains("\u{1B}"))
         let outcome = try await store.inspect("outbox", "--json")
         #expect(try outcome.json["refused"] as? Int == 1)
         #expect(try await entries(store).first?["reason"] as? String == "no \u{1B}[31mnumbers")

@@ -83,7 +83,9 @@ extension OutboxEntry {
       "\(edit), \(base), was sent, and is sent again until the remote answers."
     case .waiting: "\(edit), \(base), waits for the next push."
     case .postponed: "\(edit), \(base), was put off by the remote."
-    case .refused(let reason, _): "\(edit), \(base), was refused by the remote: \(reason)"
+    // Quoted, so that no byte of what the remote said does anything to a terminal or a log.
+    case .refused(let reason, _):
+      "\(edit), \(base), was refused by the remote: \(String(decoding: JSONString.quoted(reason), as: UTF8.self))"
     }
   }
 }

@@ -24,7 +24,7 @@
   }
 
   private func editsExample(
-    store: any LocalStore, remote: InMemoryRemote
+    store: any LocalStore, remote: InMemoryRemote, settings: any LegacySettings
   ) async throws -> SyncEngine {
     let graph = try EntityGraph(
       Entity(
@@ -64,6 +64,23 @@
       of: "meters", version: 2, options: RebuildOptions(carriesOver: .fields(["colour"])))
     print(report.counts.groups, report.counts.losers, report.counts.repointed)
 
+    let throttle = engine.throttle(every: .seconds(120))
+    let seen = Meter(mac: "AA:BB:CC:DD:EE:01", name: "Cellar")
+    try await throttle.record(seen, key: "cellar")  // each time that it is seen
+    let latest = try await throttle.latest(Meter.self, key: "cellar")
+    try await throttle.reset(RecordID(type: "meters", key: "cellar"))  // once it is disconnected
+    print(latest?.value.name ?? "never seen")
+
+    try await engine.cleanUp(
+      CleanupPolicy([.hide("readings", olderThan: .seconds(365 * 86_400), by: .date("date"))]))
+
+    let room = ExpiringField<String>("room", lifetime: .seconds(24 * 3600))
+    try await engine.expiring.set("kitchen", for: room, of: RecordID(type: "meters", key: "cellar"))
+
+    let migration = LegacyMigration(
+      "settings-before-2", to: "meters", keyField: "mac",
+      fields: ["names": "name", "colours": "colour"])
+    try await engine.migrate(settings, by: migration)
     return engine
   }
 
@@ -74,11 +91,15 @@
     @Test func showsEditsThatArrive() async throws {
       let remote = InMemoryRemote()
       remote.upsert("meters", "attic", #"{"mac":"AA:BB:CC:DD:EE:02","name":"Attic"}"#)
-      let engine = try await editsExample(store: InMemoryStore(), remote: remote)
-      #expect(try await engine.sync().isEmpty)
+      let settings = InMemoryLegacySettings([
+        "names": ["aabbccddee01": #""Cellar""#, "AA:BB:CC:DD:EE:03": #""Garage""#],
+        "colours": ["aabbccddee01": #""blue""#],
+      ])
+      let engine = try await editsExample(store: InMemoryStore(), remote: remote, settings: settings)
+      #expect(try await engine.sync().pushed.accepted == 2)
       let meters = try await engine.records.all(Meter.self)
-      #expect(Set(meters.map(\.name)) == ["Cellar", "Attic"])
-      #expect(remote.records(of: "meters").count == 2)
+      #expect(Set(meters.map(\.name)) == ["Cellar", "Attic", "Garage"])
+      #expect(meters.first { $0.name == "Cellar" }?.colour == "blue")
     }
 
     @Test func showsAPolicyThatMerges() {
