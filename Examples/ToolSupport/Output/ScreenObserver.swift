@@ -30,8 +30,16 @@ package final class ScreenObserver: SyncObserver {
       screen.say("\(type): \(error)")
     case .undecodable(let id, let reason):
       screen.say("\(id) cannot be shown: \(reason)")
-    case .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished, .edited,
-      .started, .entityStarted, .pageCommitted, .entityFinished, .finished, .failed, .lost:
+    case .conflict(let conflict, true):
+      screen.say("\(conflict.id) was edited here and there: \(conflict.reason).")
+    case .clockAhead(let id, let ahead):
+      screen.say("\(id) has a time that is \(ahead) ahead of this machine's clock; it was not believed.")
+    case .editRefused(let id, let reason):
+      screen.say("\(id): the remote refuses the edit: \(reason)")
+    case .remoteStorageFull(let pending):
+      screen.say("The remote has no room: \(pending) edits wait.")
+    case .conflict(_, false), .pushFinished, .edited, .hidden, .started, .entityStarted, .pageCommitted,
+      .entityFinished, .finished, .failed, .lost:
       break
     }
   }
