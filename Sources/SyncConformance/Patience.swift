@@ -1,7 +1,7 @@
 /// How long a check waits for what another task has to do.
 package enum Patience {
   /// Long enough for a machine that is busy with something else: it only passes where what is waited for never comes.
-  @TaskLocal package static var limit = Duration.seconds(120)
+  @TaskLocal package static var limit = Duration.seconds(300)
 
   /// Waits until something is so; `false` when patience ran out, or when the task was cancelled.
   static func lasts(until isSo: () -> Bool) async -> Bool {
