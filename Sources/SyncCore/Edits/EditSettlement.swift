@@ -29,7 +29,9 @@ struct EditSettler {
   ///
   /// It may be what was sent, acknowledged in this way; or what the edit wants anyway; or the base under a new version; or somebody else's edit.
   func meeting(_ word: Word, _ entry: OutboxEntry) -> EditSettlement {
-    if let sent = entry.sent, word.fulfils(sent.content) { return acknowledged(entry, by: word) }
+    if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) {
+      return acknowledged(entry, by: word)
+    }
     if word.isSame(as: entry.edit.content) { return settled(by: word) }
     if word.isSame(as: entry.base) { return rebased(entry, onto: word) }
     let (stamp, disbelieved) = stamp(of: word)

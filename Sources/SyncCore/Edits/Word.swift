@@ -60,13 +60,15 @@ enum Word: Hashable {
     }
   }
 
-  /// Whether it is what an edit, applied, leaves behind: all that was sent, and perhaps members of the remote's own.
-  func fulfils(_ content: Edit.Content) -> Bool {
+  /// Whether it is what an edit, applied to its base, leaves behind: all that was sent, and perhaps members of the remote's own, but none that
+  /// the edit removed.
+  func fulfils(_ content: Edit.Content, on base: OutboxEntry.Base) -> Bool {
     if isSame(as: content) { return true }
     guard case .copy(let record) = self, case .upsert(let payload, _) = content,
       let theirs = try? FieldMap(record.payload), let ours = try? FieldMap(payload)
     else { return false }
-    return theirs.contains(ours)
+    let before = base.record.flatMap { try? FieldMap($0.payload) } ?? FieldMap()
+    return theirs.contains(ours) && before.fields.allSatisfy { ours[$0] != nil || theirs[$0] == nil }
   }
 
   /// Whether it says what the remote's last word said.

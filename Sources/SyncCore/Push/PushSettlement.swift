@@ -126,7 +126,9 @@ extension PushAnswer {
     case .quotaExceeded: return .full
     case .conflict:
       guard before != nil else { return .lost }
-      if after != before, let sent = entry.sent, word?.fulfils(sent.content) == true { return .accepted }
+      if after != before, let sent = entry.sent, word?.fulfils(sent.content, on: entry.base) == true {
+        return .accepted
+      }
       guard let after else { return .lost }
       return after == before ? .left : .stands(after)
     }

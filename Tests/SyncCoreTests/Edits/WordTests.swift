@@ -1,0 +1,25 @@
+import Testing
+
+@testable import SyncCore
+@testable import SyncModels
+
+@Suite("The remote's word")
+struct WordTests {
+  private func copy(_ json: String) -> Record {
+    Record(
+      id: RecordID(type: "t", key: "k"), version: Version(modifiedAt: Timestamp(microseconds: 1)),
+      payload: Payload(Array(json.utf8)), fields: [])
+  }
+
+  @Test(arguments: [
+    // All that was sent, whatever the order and the white space; members of the remote's own beside it.
+    (#"{"b": 2,"a":1}"#, true), (#"{"a":1,"b":2,"stamp":7}"#, true),
+    // Somebody else's copy: another value, a member less, or one that the edit had removed.
+    (#"{"a":1,"b":3}"#, false), (#"{"a":1}"#, false), (#"{"a":1,"b":2,"gone":true}"#, false),
+  ])
+  func acknowledgesOnlyWhatAnEditLeavesBehind(_ json: String, isAcknowledgement: Bool) {
+    let base = OutboxEntry.Base.copy(copy(#"{"a":0,"gone":true}"#))
+    let content = Edit.Content.upsert(Payload(Array(#"{"a":1,"b":2}"#.utf8)), schemaVersion: 1)
+    #expect(Word.copy(copy(json)).fulfils(content, on: base) == isAcknowledgement)
+  }
+}
