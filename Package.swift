@@ -139,6 +139,14 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// For a build that tries the library alone, as under a sanitizer: without the tools, and without the tests that need them or servers.
+if Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil {
+  package.products.removeAll { $0 is Product.Executable }
+  package.targets.removeAll {
+    $0.type == .executable || ["ToolSupport", "ScheduleKit", "ExamplesTests", "KintoTests"].contains($0.name)
+  }
+}
+
 /// One bar for every target, the tests and the tools included.
 for target in package.targets where target.type != .system {
   target.swiftSettings = [
