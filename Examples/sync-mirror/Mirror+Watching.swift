@@ -16,7 +16,7 @@
         do throws(SyncError) {
           let next = try await look(into: store)
           all.add(next)
-          let hasChanged = !next.result.total.isEmpty
+          let hasChanged = !next.result.total.isEmpty || next.result.pushed.accepted > 0
           screen.finish()
           if !hasLooked || hasChanged { screen.say("Watching: \(Self.summary(next.result)).") }
           pause = pace.pause(afterChange: hasChanged || !hasLooked)
@@ -34,7 +34,8 @@
 
     private static func summary(_ result: SyncResult) -> String {
       let total = result.total
-      return "\(total.inserted) inserted, \(total.updated) updated, \(total.deleted) deleted"
+      let pushed = result.pushed.accepted > 0 ? ", \(result.pushed.accepted) edits accepted" : ""
+      return "\(total.inserted) inserted, \(total.updated) updated, \(total.deleted) deleted\(pushed)"
     }
   }
 
@@ -48,11 +49,25 @@
           result.entities.append((type, counts))
         }
       }
+      result.pushed.add(later.result.pushed)
+      waiting = later.waiting
       // Only how things stand counts here, not how they stood.
       result.failures = later.result.failures
       result.refusedSweeps = later.result.refusedSweeps
       result.duration += later.result.duration
       live.merge(later.live) { $1 }
+    }
+  }
+
+  extension PushCounts {
+    /// Adds what became of later edits; how many wait is the later word.
+    fileprivate mutating func add(_ later: PushCounts) {
+      accepted += later.accepted
+      conflicts += later.conflicts
+      refused += later.refused
+      postponed += later.postponed
+      requests += later.requests
+      (pending, isRemoteFull) = (later.pending, later.isRemoteFull)
     }
   }
 

@@ -16,6 +16,8 @@
       var result: SyncResult
       /// How many records the store holds of each type.
       var live: [RecordType: Int]
+      /// How many edits wait in the outbox.
+      var waiting = 0
     }
 
     init(
@@ -47,14 +49,23 @@
         observers.append(LogObserver { screen.say($0) })
       }
       let engine = try await SyncEngine(
-        graph: EntityGraph(known + added.map { Entity($0) }), store: store, source: source,
+        graph: EntityGraph(known + added.map { Entity($0) }), store: store, source: source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize), observers: observers)
       let result = try await engine.sync(
         SyncRequest(
           types: types, completely: options.listsEverything ? Set(types) : [],
-          allowsMassDeletion: options.allowsMassDeletion), token: stop)
-      let live = try await engine.status().filter { types.contains($0.type) }.map { ($0.type, $0.live) }
-      return Look(result: result, live: Dictionary(live, uniquingKeysWith: { first, _ in first }))
+          allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both),
+        token: stop)
+      let reports = try await engine.status().filter { types.contains($0.type) }
+      return Look(
+        result: result,
+        live: Dictionary(reports.map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first }),
+        waiting: reports.reduce(0) { $0 + $1.pending })
+    }
+
+    /// Where edits go. What is only tried must not reach the server.
+    private var sink: KintoSink? {
+      options.pushes && !options.isDryRun ? KintoSink(source) : nil
     }
 
     /// The collections to mirror; `nil` if somebody asked to stop before they were known.

@@ -11,6 +11,7 @@ struct MirrorOptions {
   let credentials: HTTPCredentials?
   let pageSize: Int
   let watches: Bool
+  let pushes: Bool
   let pace: PollPace
   let isDryRun: Bool
   let listsEverything: Bool
@@ -36,6 +37,8 @@ struct MirrorOptions {
       "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
     let pageSize = Option<Int>.number(
       "page-size", "N", "how many records a page holds", in: 1...10_000, default: 400)
+    let push = Option<Bool>.flag(
+      "push", "send the edits that wait in the store's outbox first; without it they stay there")
     let watch = Option<Bool>.flag("watch", "go on looking for changes until Ctrl-C or SIGTERM")
     let soonest = Option<Int>.number(
       "poll-min", "SECONDS",
@@ -54,9 +57,10 @@ struct MirrorOptions {
     let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
 
     let command = Command(
-      "sync-mirror", "Mirrors collections of a Kinto server into an SQLite store.",
+      "sync-mirror", "Mirrors collections of a Kinto server into an SQLite store, and local edits back.",
       options: [
-        server, bucket, collections, store, auth, pageSize, watch, soonest, latest, dryRun, resync, allow,
+        server, bucket, collections, store, auth, pageSize, push, watch, soonest, latest, dryRun, resync,
+        allow,
         plain,
         log, json,
       ],
@@ -66,6 +70,7 @@ struct MirrorOptions {
           "everything in the bucket; again: only what changed"
         ),
         ("sync-mirror … --collection games --watch", "one collection, and what changes in it from now on"),
+        ("sync-mirror … --push", "local edits to the server, and its changes back"),
         ("sync-mirror … --dry-run", "what would change"),
       ])
     let arguments = command.argumentsOrExit()
@@ -76,6 +81,7 @@ struct MirrorOptions {
     self.credentials = Self.credentials(
       arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
     self.pageSize = arguments[pageSize]
+    self.pushes = arguments[push]
     self.watches = arguments[watch]
     self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest]))
     self.isDryRun = arguments[dryRun]

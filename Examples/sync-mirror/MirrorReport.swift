@@ -24,7 +24,10 @@
         output.line(line)
       }
       guard options.isJSON else { return }
-      let members = result.members(live: look.live) + [("dryRun", .bool(options.isDryRun))]
+      let members =
+        result.members(live: look.live) + [
+          ("dryRun", .bool(options.isDryRun)), ("waitingEdits", .integer(look.waiting)),
+        ]
       output.line(JSON.object(members).compact)
     }
 
@@ -41,12 +44,30 @@
       if options.isDryRun, !result.refusedSweeps.isEmpty {
         notes.append("What the guard refuses stays, unless --allow-mass-deletion is given.")
       }
+      notes += editNotes
       if result.entities.isEmpty, !result.wasCancelled {
         notes.append("The bucket \(options.bucket) has no collection that these credentials may see.")
       }
       if let type = look.live.max(by: { $0.value < $1.value })?.key, !options.isDryRun, !options.watches {
         notes.append(
           "Read it:\n  sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'")
+      }
+      return notes
+    }
+
+    /// What became of local edits, and what can be done about those that wait.
+    private var editNotes: [String] {
+      let pushed = look.result.pushed
+      var notes: [String] = []
+      if pushed.requests > 0 {
+        notes.append(
+          "Local edits: \(pushed.accepted) accepted, \(pushed.conflicts) met others, \(pushed.refused) refused."
+        )
+      }
+      if look.waiting > 0 {
+        let advice =
+          options.pushes && !options.isDryRun ? "`sync-inspect outbox` tells why" : "--push sends them"
+        notes.append("Edits that wait in the outbox: \(look.waiting); \(advice).")
       }
       return notes
     }

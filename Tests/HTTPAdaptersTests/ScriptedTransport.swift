@@ -10,7 +10,8 @@ final class ScriptedTransport: HTTPTransport {
   }
   private let state: Mutex<State>
 
-  init(_ answers: HTTPResponse...) { state = Mutex(State(answers: answers)) }
+  convenience init(_ answers: HTTPResponse...) { self.init(answers) }
+  init(_ answers: [HTTPResponse]) { state = Mutex(State(answers: answers)) }
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
   /// The answers that nobody has asked for.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import HTTPAdapters
 import InMemoryAdapters
+import SyncConformance
 import Synchronization
 import TestServers
 import Testing
@@ -14,6 +15,11 @@ import Testing
 struct PostgresTests {
   @Test func aThousandChangesDuringThePagesEndEqual() async throws {
     try await ChurnTests.run(1, at: RealKinto.postgresAddress)
+  }
+
+  @Test(arguments: RealKintoSinkTests.checks)
+  func keepsThePromisesOfASink(_ check: SinkCheck) async throws {
+    try await RealKintoSinkTests.run(check, at: RealKinto.postgresAddress)
   }
 
   @Test func commitsThatAreSeenLateAreNotLost() async throws {

@@ -13,10 +13,21 @@ struct KintoListing: Sendable {
 
   private init(of entity: Entity, _ collection: KintoCollection) {
     self.collection = collection
-    reader = RecordReader(
+    reader = Self.reader(of: entity)
+  }
+
+  private static func reader(of entity: Entity) -> RecordReader {
+    RecordReader(
       entity,
       layout: RecordLayout(
         modifiedAt: "last_modified", unit: .milliseconds, deleted: "deleted", entityTag: "last_modified"))
+  }
+
+  /// Reads one record or tombstone; `nil` if it is neither.
+  static func change(_ bytes: ArraySlice<UInt8>, of entity: Entity) -> RecordChange? {
+    let change = reader(of: entity).read(Payload(bytes).detached().bytes)
+    if case .poison = change { return nil }
+    return change
   }
 
   /// Reads a page.

@@ -60,18 +60,33 @@ struct KintoServer: Sendable {
       "collections", bucket: bucket, address: HTTPAddress(base.origin, path: "\(bucketPath)/collections"))
   }
 
-  private var bucketPath: String { "\(base.path == "/" ? "" : base.path)/buckets/\(bucket)" }
+  private var rootPath: String { base.path == "/" ? "" : base.path }
+  private var bucketPath: String { "\(rootPath)/buckets/\(bucket)" }
+
+  /// Where a record is, seen from the API's root, as a batch names it.
+  func pathInAPI(of id: RecordID) throws(SyncError) -> String {
+    // Checks the name.
+    let type = try collection(id.type).type
+    return "/buckets/\(bucket)/collections/\(type)/records/\(PercentEncoding.encoded(id.key))"
+  }
+
+  /// The address at which the server says what it is.
+  var root: HTTPAddress { HTTPAddress(base.origin, path: "\(rootPath)/") }
+
+  /// The address that takes many requests in one.
+  var batch: HTTPAddress { HTTPAddress(base.origin, path: "\(rootPath)/batch") }
 
   /// Sends a request, unless the server asked for a pause that is not over.
   func ask(
-    _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], during operation: String
+    _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
+    during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     if let pause = notices.remainingPause {
       throw SyncError(
         .remoteUnavailable, during: operation, "The server asked for a pause, which is not over.",
         retryAfter: pause)
     }
-    let response = try await client.send(method, address, headers: headers, during: operation)
+    let response = try await client.send(method, address, headers: headers, body: body, during: operation)
     notices.take(response)
     return response
   }

@@ -16,10 +16,11 @@ struct OriginClient: Sendable {
   /// - Throws: What the transport throws, with `operation` as what was being done; `invalidResponse` for a redirect elsewhere and for a
   ///   compressed body, which nobody asked for.
   func send(
-    _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], during operation: String
+    _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
+    during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     var request = HTTPRequest(
-      method, address, headers: headers, deadline: deadline, bodyLimit: bodyLimit)
+      method, address, headers: headers, body: body, deadline: deadline, bodyLimit: bodyLimit)
     request.headers["Accept"] = "application/json"
     // Compressed, a small answer could be any size; and what a cap would have to count is not what comes over the wire.
     request.headers["Accept-Encoding"] = "identity"

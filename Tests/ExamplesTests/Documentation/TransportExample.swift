@@ -44,7 +44,7 @@ extension Duration {
 func engine(for graph: EntityGraph, in store: any LocalStore, as token: String) async throws -> SyncEngine {
   let source = try KintoSource(
     server: "https://settings.example.com/v1", bucket: "main", credentials: .bearer(token))
-  let engine = try await SyncEngine(graph: graph, store: store, source: source)
+  let engine = try await SyncEngine(graph: graph, store: store, source: source, sink: KintoSink(source))
   return engine
 }
 

@@ -1,0 +1,76 @@
+import SyncModels
+
+/// The batch endpoint's language: many requests in one, each with an answer of its own.
+enum KintoBatch {
+  /// One request of a batch, as JSON.
+  struct Request: Sendable {
+    let json: [UInt8]
+
+    /// The request that carries a change out, if the record is still what the change was made on.
+    init(_ change: OutgoingChange, path: String) throws(SyncError) {
+      let method = change.content == .deletion ? "DELETE" : "PUT"
+      var json = Array(#"{"method":"\#(method)","path":"#.utf8)
+      JSONString.append(path, to: &json)
+      json += Array(#","headers":{"#.utf8)
+      if let tag = change.base.record.flatMap(Self.tag) {
+        json += Array(#""If-Match":"\"\#(tag)\"""#.utf8)
+      } else if change.content != .deletion {
+        json += Array(#""If-None-Match":"*""#.utf8)
+      }
+      json.append(UInt8(ascii: "}"))
+      if let payload = change.content.payload {
+        json += Array(#","body":{"data":"#.utf8)
+        do {
+          json += try KintoContent.sendable(payload)
+        } catch {
+          throw SyncError(
+            .inconsistentData, during: "pushing edits", "The edit of \(change.id) is no JSON object.",
+            underlying: error)
+        }
+        json.append(UInt8(ascii: "}"))
+      }
+      json.append(UInt8(ascii: "}"))
+      self.json = json
+    }
+
+    /// The time that names a copy; `nil` for one that no server has vouched for.
+    private static func tag(of record: Record) -> Int64? {
+      let tag =
+        record.entityTag.flatMap { Int64($0) } ?? record.version.modifiedAt.microseconds / 1000
+      return tag > 0 ? tag : nil
+    }
+  }
+
+  /// The body of a batch.
+  static func body(_ requests: [Request]) -> [UInt8] {
+    var body = Array(#"{"requests":["#.utf8)
+    for (index, request) in requests.enumerated() {
+      if index > 0 { body.append(UInt8(ascii: ",")) }
+      body += request.json
+    }
+    return body + Array("]}".utf8)
+  }
+
+  /// The answers, in the order of the requests.
+  ///
+  /// - Throws: `invalidResponse` if there is not one for each.
+  static func answers(in body: [UInt8], count: Int) throws(SyncError) -> [KintoBatchAnswer] {
+    var answers: [KintoBatchAnswer] = []
+    do {
+      try JSONScanner.members(of: body[...], depthLimit: .max) { member throws(JSONError) in
+        guard member.hasKey(Array("responses".utf8)) else { return }
+        try JSONScanner.elements(of: member.value.bytes, depthLimit: .max) { element throws(JSONError) in
+          answers.append(try KintoBatchAnswer(element.bytes))
+        }
+      }
+    } catch {
+      throw SyncError(
+        .invalidResponse, during: "pushing edits", "The answer \(error.description).", underlying: error)
+    }
+    guard answers.count == count else {
+      throw SyncError(
+        .invalidResponse, during: "pushing edits", "\(count) changes have \(answers.count) answers.")
+    }
+    return answers
+  }
+}

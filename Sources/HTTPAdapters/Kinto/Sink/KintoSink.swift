@@ -1,0 +1,142 @@
+public import SyncModels
+public import SyncPorts
+
+/// A bucket of a Kinto server as a place that local edits are sent to: the other half of a ``KintoSource``.
+///
+/// ```swift
+/// let source = try KintoSource(server: "https://settings.example.com/v1", bucket: "league", credentials: .bearer(token))
+/// let engine = try await SyncEngine(graph: graph, store: store, source: source, sink: KintoSink(source))
+/// ```
+///
+/// Edits go to the batch endpoint, as many at once as the server's root says it takes. Each carries its own precondition: a new record `If-None-Match`, any
+/// other the `last_modified` that it was made on. Where the precondition fails because the very content is there already, that is the
+/// acknowledgement of an earlier attempt whose answer was lost. What is written has the server's time, whatever `last_modified` a payload
+/// holds.
+///
+/// - Note: Kinto tells a record that was deleted from one that never was only by listing tombstones. A new record whose acknowledgement was lost, and
+///   that somebody deleted before it was sent again, is therefore created a second time.
+/// - Note: Where records are in PostgreSQL, a server rolls back what it has already accepted of a batch when a later change meets another writer's
+///   lock (409). Such a batch counts as unanswered and is sent again whole.
+public final class KintoSink: RemoteRecordSink {
+  /// That of the source.
+  public let identity: String
+  private let server: KintoServer
+
+  /// A sink for the bucket that a source reads, with its credentials, its transport, and the pauses that the server asked it for.
+  public init(_ source: KintoSource) {
+    identity = source.identity
+    server = source.server
+  }
+
+  /// Asks the server how many changes it takes at once.
+  public func limits() async throws(SyncError) -> SinkLimits {
+    let response = try await server.ask("GET", server.root, during: Self.operation)
+    guard response.status == 200 else { throw failure(response) }
+    return SinkLimits(maximumRecords: KintoRoot(response.body).batchLimit)
+  }
+
+  /// Sends changes as one batch, and those apart that would spoil it for the others.
+  ///
+  /// - Throws: `batchTooLarge` for more than the server takes; `authentication`, `permissionDenied`; `remoteUnavailable` for 429, 5xx and a
+  ///   batch that was rolled back; `invalidResponse` for an answer that is none of Kinto's.
+  public func push(
+    _ changes: [OutgoingChange], entities: EntityGraph
+  ) async throws(SyncError) -> [PushOutcome] {
+    // A PostgreSQL cannot keep a text with a NUL, and then fails at the whole batch, however often it is sent.
+    let apart = changes.indices.filter { changes[$0].holdsNUL }
+    let together = changes.indices.filter { !apart.contains($0) }
+    var told: [Int: PushOutcome] = [:]
+    if !together.isEmpty {
+      let batch = together.map { changes[$0] }
+      let answers = try outcomes(of: batch, try await post(batch), entities)
+      for (index, outcome) in zip(together, answers) { told[index] = outcome }
+    }
+    for index in apart { told[index] = try await pushAlone(changes[index], entities) }
+    return changes.indices.map { told[$0] ?? .retryLater(after: nil) }
+  }
+
+  /// Sends a change that the server may fail at. Whatever happens, it does not cost the other changes their outcomes.
+  private func pushAlone(
+    _ change: OutgoingChange, _ entities: EntityGraph
+  ) async throws(SyncError) -> PushOutcome {
+    do {
+      _ = try await limits()
+      let response = try await post([change])
+      guard !(500...599).contains(response.status) else {
+        // It has just answered something else.
+        return .refused(reason: "The server fails at this record, which holds a text with a NUL.")
+      }
+      return try outcomes(of: [change], response, entities).first ?? .retryLater(after: nil)
+    } catch {
+      guard error.code == .remoteUnavailable else { throw error }
+      return .retryLater(after: error.retryAfter)
+    }
+  }
+
+  private func post(_ changes: [OutgoingChange]) async throws(SyncError) -> HTTPResponse {
+    var requests: [KintoBatch.Request] = []
+    for change in changes {
+      requests.append(try KintoBatch.Request(change, path: try server.pathInAPI(of: change.id)))
+    }
+    return try await server.ask(
+      "POST", server.batch, headers: ["Content-Type": "application/json"], body: KintoBatch.body(requests),
+      during: Self.operation)
+  }
+
+  private func outcomes(
+    of changes: [OutgoingChange], _ response: HTTPResponse, _ entities: EntityGraph
+  ) throws(SyncError) -> [PushOutcome] {
+    guard response.status == 200 else {
+      guard response.status == 413 || (response.status == 400 && changes.count > 1) else {
+        throw failure(response)
+      }
+      guard changes.count > 1 else {
+        return [.refused(reason: "The record is larger than the server takes.")]
+      }
+      throw SyncError(
+        .batchTooLarge, during: Self.operation, "The server does not take \(changes.count) changes at once.")
+    }
+    let answers = try KintoBatch.answers(in: response.body, count: changes.count)
+    if answers.contains(where: { $0.status == 409 }) {
+      throw SyncError(
+        .remoteUnavailable, during: Self.operation,
+        "Another writer was in the way, so the server may have undone what it accepted.")
+    }
+    if answers.contains(where: { $0.status == 401 }) { throw failure(HTTPResponse(status: 401)) }
+    var outcomes: [PushOutcome] = []
+    for (change, answer) in zip(changes, answers) {
+      outcomes.append(try answer.outcome(of: change, entities[change.id.type] ?? Entity(change.id.type)))
+    }
+    return outcomes
+  }
+
+  /// What an answer to a whole request means.
+  private func failure(_ response: HTTPResponse) -> SyncError {
+    let status = "The server answered \(response.status)"
+    return switch response.status {
+    case 401:
+      SyncError(.authentication, during: Self.operation, "\(status): it does not accept the credentials.")
+    case 403:
+      SyncError(.permissionDenied, during: Self.operation, "\(status): these credentials may not do that.")
+    case 408, 429, 500...599:
+      SyncError(
+        .remoteUnavailable, during: Self.operation, "\(status).",
+        retryAfter: RequestedPause.retryAfter(in: response))
+    case 400...499:
+      SyncError(
+        .invalidConfiguration, during: Self.operation, "\(status): it does not understand the request.")
+    default:
+      SyncError(.invalidResponse, during: Self.operation, "\(status), which is no answer to a batch.")
+    }
+  }
+
+  private static let operation = "pushing edits"
+}
+
+extension OutgoingChange {
+  /// Whether the payload spells a NUL; one that is not spelled is no JSON.
+  fileprivate var holdsNUL: Bool {
+    guard let bytes = content.payload?.bytes else { return false }
+    return bytes.contains(UInt8(ascii: "\\")) && String(decoding: bytes, as: UTF8.self).contains(#"\u0000"#)
+  }
+}

@@ -1,0 +1,158 @@
+#if SQLite
+  import Foundation
+  import TestServers
+  import Testing
+
+  /// Two stores, each with edits of its own, and somebody who edits at the server.
+  @Suite(
+    "sync-mirror --push", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
+    .timeLimit(.minutes(20)))
+  struct MirrorPushTests {
+    /// Runs a body with two mirrors of one bucket, both up to date.
+    private func withTwo(
+      _ body: (MirroredBucket, MirroredBucket) async throws -> Void
+    ) async throws {
+      try await MirroredBucket.with(["items"]) { one in
+        try await one.load("items", 12)
+        try await withFolder { folder in
+          let other = MirroredBucket(kinto: one.kinto, folder: folder)
+          for mirror in [one, other] { #expect(try await mirror.mirror().count("inserted") == 12) }
+          try await body(one, other)
+        }
+      }
+    }
+
+    /// Demands that a mirror and the server hold the same, and that nothing waits.
+    private func expectEqual(_ mirrors: MirroredBucket...) async throws {
+      for mirror in mirrors {
+        #expect(try await mirror.exported("items") == mirror.listed("items"))
+        #expect(try await mirror.inspect("outbox").json["pending"] as? Int == 0)
+      }
+    }
+
+    @Test func twoMirrorsAndAnEditorAtTheServerConverge() async throws {
+      try await withTwo { one, other in
+        try await one.edit("k1", "--set", "number=100")
+        try await one.edit("new", "--set", "number=1000")
+        try await other.edit("k2", "--set", "number=200")
+        try await other.edit("k3", "--delete")
+        try await one.kinto.put("items", "k4", "\"number\":400")
+        try await one.kinto.delete("items", "k5")
+        // Without being told to, the tool keeps edits to itself.
+        #expect(try await one.mirror().json["waitingEdits"] as? Int == 2)
+        #expect(try await one.kinto.listing("items")["k1"]?.contains("100") == false)
+
+        for mirror in [one, other, one] {
+          let outcome = try await mirror.mirror("--push")
+          #expect(outcome.status == 0, "\(outcome.errors)")
+        }
+        try await expectEqual(one, other)
+        let listed = try await one.kinto.listing("items")
+        #expect(listed.count == 11)
+        #expect(listed["k1"]?.contains("100") == true)
+        #expect(listed["k2"]?.contains("200") == true)
+        #expect(listed["new"]?.contains("1000") == true)
+        #expect(listed["k3"] == nil)
+      }
+    }
+
+    @Test func aStaleEditEndsAsALoggedConflict() async throws {
+      try await withTwo { one, other in
+        try await other.edit("k1", "--set", "number=222")
+        try await one.edit("k1", "--set", "number=111")
+        let first = try await one.mirror("--push")
+        #expect(try first.pushed("accepted") == 1)
+        // It was made before the server took the other one, and on what was there before.
+        let second = try await other.mirror("--push")
+        #expect(second.status == 0, "\(second.errors)")
+        #expect(try second.pushed("conflicts") == 1)
+        try await expectEqual(one, other)
+        #expect(try await one.kinto.listing("items")["k1"]?.contains("111") == true)
+        let log = try await other.inspect("conflicts").output
+        #expect(log.contains("222") && log.contains("111"))
+      }
+    }
+
+    @Test func aLaterEditOnAnOlderCopyWinsAndReachesAll() async throws {
+      try await withTwo { one, other in
+        try await one.edit("k1", "--set", "number=111")
+        #expect(try await one.mirror("--push").pushed("accepted") == 1)
+        try await other.edit("k1", "--set", "number=222")
+        #expect(try await other.mirror("--push").status == 0)
+        #expect(try await one.mirror("--push").status == 0)
+        try await expectEqual(one, other)
+        #expect(try await one.kinto.listing("items")["k1"]?.contains("222") == true)
+        #expect(try await other.inspect("conflicts").json["conflicts"] as? Int == 1)
+      }
+    }
+
+    @Test func aDryRunSendsNothing() async throws {
+      try await withTwo { one, _ in
+        try await one.edit("k1", "--set", "number=111")
+        let trial = try await one.mirror("--push", "--dry-run")
+        #expect(trial.status == 0, "\(trial.errors)")
+        #expect(try trial.json["waitingEdits"] as? Int == 1)
+        #expect(try await one.kinto.listing("items")["k1"]?.contains("111") == false)
+        #expect(try await one.inspect("outbox").json["pending"] as? Int == 1)
+      }
+    }
+
+    @Test func whatTheServerRefusesStaysWithItsReason() async throws {
+      try await withTwo { one, _ in
+        try await one.edit("no id of Kinto's", "--set", "number=1")
+        try await one.edit("k1", "--set", "number=111")
+        let outcome = try await one.mirror("--push")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try (outcome.pushed("accepted"), outcome.pushed("refused")) == (1, 1))
+        let outbox = try await one.inspect("outbox")
+        #expect(try outbox.json["refused"] as? Int == 1)
+        #expect(outbox.output.contains("400"))
+      }
+    }
+
+    /// Of all requests a fifth go wrong, some after the server did what they asked.
+    @Test(arguments: Seeds.all)
+    func editsReachTheServerOnceThroughFaults(_ seed: UInt64) async throws {
+      try await MirroredBucket.with(["items"]) { bucket in
+        try await bucket.load("items", 30)
+        try await FaultProxy.with(server: bucket.kinto.server, seed: seed, share: 0.2, sparing: [.stall]) {
+          proxy in
+          // The same address each time: another one would be another remote.
+          let arguments =
+            ["--server", proxy.address] + bucket.arguments(["--push", "--page-size", "10"]).dropFirst(2)
+          for _ in 0..<5 where try await MirroredBucket.tool.start(arguments).outcome().status == 0 { break }
+          for number in 0..<6 { try await bucket.edit("k\(number)", "--set", "number=\(1000 + number)") }
+          for _ in 0..<3 { _ = try await MirroredBucket.tool.start(arguments).outcome() }
+          proxy.stopSpoiling()
+          #expect(try await MirroredBucket.tool.start(arguments).outcome().status == 0)
+        }
+        try await expectEqual(bucket)
+        let listed = try await bucket.kinto.listing("items")
+        for number in 0..<6 { #expect(listed["k\(number)"]?.contains("\(1000 + number)") == true) }
+        // An effect of one's own that came back is no conflict.
+        #expect(try await bucket.inspect("conflicts").json["conflicts"] as? Int == 0)
+      }
+    }
+  }
+
+  extension MirroredBucket {
+    /// Edits a record in the store.
+    fileprivate func edit(_ id: String, _ options: String...) async throws {
+      let arguments = ["edit", "--store", store, "--type", "items", "--id", id] + options
+      let outcome = try await Tool(name: "sync-inspect").start(arguments).outcome()
+      #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    /// Asks `sync-inspect` for one JSON object.
+    fileprivate func inspect(_ command: String) async throws -> Tool.Outcome {
+      try await Tool(name: "sync-inspect").run(command, "--store", store, "--json")
+    }
+  }
+
+  extension Tool.Outcome {
+    /// A count of the local edits.
+    fileprivate func pushed(_ name: String) throws -> Int {
+      (try json["pushed"] as? [String: Any])?[name] as? Int ?? -1
+    }
+  }
+#endif

@@ -1,0 +1,82 @@
+import CanonicalSync
+import HTTPAdapters
+import SyncConformance
+import TestServers
+import Testing
+
+@Suite(
+  "A real Kinto as a sink", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
+  .timeLimit(.minutes(10)))
+struct RealKintoSinkTests {
+  /// It takes no key with a slash in it; a batch of mixed fates without one is below.
+  static let checks = Set(SinkCheck.allCases).subtracting([.everyChangeHasItsOutcome])
+    .sorted { $0.rawValue < $1.rawValue }
+
+  @Test(arguments: checks)
+  func keepsThePromisesOfASink(_ check: SinkCheck) async throws {
+    try await Self.run(check, at: RealKinto.address)
+  }
+
+  static func run(_ check: SinkCheck, at address: String?) async throws {
+    let kinto = try await RealKinto(["items"], at: address)
+    var harness = SinkHarness(
+      sink: KintoSink(try kinto.source()),
+      upsert: { try await kinto.put("items", $0, "\"value\":\($1)") },
+      delete: { try await kinto.delete("items", $0) },
+      read: { key in
+        try await kinto.source().lookup([RecordID(type: "items", key: key)], of: SinkHarness.entity).first
+      })
+    // A tombstone stands in the way of no creation.
+    harness.remembersWhatIsGone = false
+    harness.reopen = { KintoSink(try kinto.source()) }
+    let outcome = try await check.run(on: harness)
+    if case .skipped(let reason) = outcome {
+      #expect(check == .creationSentAgainBringsNothingBack, "\(reason)")
+      try Test.cancel("\(reason)")
+    }
+  }
+
+  @Test func eachChangeOfABatchHasItsOwnFate() async throws {
+    let kinto = try await RealKinto("items")
+    for key in ["edited", "stale", "gone", "deleted"] { try await kinto.put("items", key, "\"value\":1") }
+    let source = try kinto.source()
+    let keys = ["edited", "stale", "gone", "deleted"]
+    let read = try await source.lookup(
+      keys.map { RecordID(type: "items", key: $0) }, of: Entity("items"))
+    var bases: [String: OutboxEntry.Base] = [:]
+    for case .upsert(let record) in read { bases[record.id.key] = .copy(record) }
+    try await kinto.put("items", "stale", "\"value\":5")
+    try await kinto.delete("items", "gone")
+    func change(_ key: String, _ json: String?) -> OutgoingChange {
+      let stamp = EditStamp(physical: Timestamp(milliseconds: 1), replica: "test")
+      let content: Edit.Content =
+        json.map { .upsert(Payload(Array($0.utf8)), schemaVersion: 1) } ?? .deletion
+      return OutgoingChange(
+        id: RecordID(type: "items", key: key), content: content, base: bases[key] ?? .none,
+        key: IdempotencyKey(key), stamp: stamp)
+    }
+    let outcomes = try await KintoSink(source).push(
+      [
+        change("edited", #"{"value":2,"last_modified":7,"id":"another"}"#), change("stale", #"{"value":2}"#),
+        change("gone", #"{"value":2}"#), change("deleted", nil), change("a/b", #"{"value":2}"#),
+        change("new", #"{"value":3}"#),
+      ], entities: EntityGraph(Entity("items")))
+    guard outcomes.count == 6, case .accepted(.upsert(let edited)) = outcomes[0],
+      case .conflict(.upsert(let stale)?) = outcomes[1], case .conflict(nil) = outcomes[2],
+      case .accepted(.tombstone) = outcomes[3], case .refused = outcomes[4],
+      case .accepted(.upsert) = outcomes[5]
+    else {
+      Issue.record("\(outcomes)")
+      return
+    }
+    // A time in the payload is not the record's.
+    #expect(edited.version.modifiedAt > Timestamp(milliseconds: 1_000_000))
+    #expect(String(decoding: stale.payload.bytes, as: UTF8.self).contains("\"value\":5"))
+    #expect(try await kinto.listing("items").keys.sorted() == ["edited", "new", "stale"])
+  }
+
+  @Test func theServersOwnLimitIsKept() async throws {
+    let kinto = try await RealKinto("items")
+    #expect(try await KintoSink(kinto.source()).limits().maximumRecords == 200)
+  }
+}
