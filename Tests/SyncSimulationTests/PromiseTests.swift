@@ -2,7 +2,7 @@ import Foundation
 import SyncSimulation
 import Testing
 
-/// Worlds by the thousand. A failure names its seed; `Examples/run simulate --seed N` shrinks it and tells its story.
+/// Worlds by the thousand. A failure names its seed.
 @Suite("Whatever happens,", .timeLimit(.minutes(15)))
 struct PromiseTests {
   /// How many worlds are tried, of those that fill a minute: fewer where a sanitizer makes each of them slow.
