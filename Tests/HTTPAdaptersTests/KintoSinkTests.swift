@@ -83,6 +83,17 @@ struct KintoSinkTests {
     #expect(found == meaning)
   }
 
+  @Test func aDeletionMadeOnNothingIsConditional() async throws {
+    let existing = #"{"status":412,"body":{"details":{"existing":{"id":"a","last_modified":9,"v":1}}}}"#
+    let (outcomes, requests) = try await push([change("a", nil)], answered: batch(existing))
+    let sent = String(decoding: try #require(requests.first).body, as: UTF8.self)
+    #expect(sent.contains(#""method":"DELETE""#) && sent.contains(#""If-None-Match":"*""#))
+    guard case .conflict(.upsert?) = outcomes.first else {
+      Issue.record("\(outcomes)")
+      return
+    }
+  }
+
   @Test func whoDeletesWhatIsGoneIsToldSo() async throws {
     let outcome = try await push([change("a", nil, on: 5)], answered: batch(#"{"status":404}"#)).outcomes
     #expect(outcome == [.conflict(nil)])

@@ -10,7 +10,7 @@ final class FlawedSink: RemoteRecordSink {
     case asksNothing, losesOutcomes, answersInReverse, appliesHalfOfTooMuch, appliesTwice,
       keepsConflictsToItself
     case neverAccepts, deletesNothing, inventsVersions, forgetsMembers, changesItsName, answersEmptyPushes
-    case stopsAtAConflict, bringsBackTheDead
+    case stopsAtAConflict, bringsBackTheDead, deletesUnseen
 
     /// The check that notices.
     var check: SinkCheck {
@@ -27,6 +27,7 @@ final class FlawedSink: RemoteRecordSink {
       case .changesItsName: .identityStays
       case .answersEmptyPushes: .emptyPushHasNoOutcomes
       case .bringsBackTheDead: .creationSentAgainBringsNothingBack
+      case .deletesUnseen: .deletionOfAnUnseenRecordIsAConflict
       }
     }
   }
@@ -65,6 +66,10 @@ final class FlawedSink: RemoteRecordSink {
         let current = try await current(changes[index].id)
         if current.record == nil { changes[index].base = current }
         changes[index].key = IdempotencyKey("\(number)")
+      }
+    case .deletesUnseen:
+      for index in changes.indices where changes[index].content == .deletion && changes[index].base == .none {
+        changes[index].base = try await current(changes[index].id)
       }
     case .forgetsMembers:
       for index in changes.indices where changes[index].content != .deletion {

@@ -58,6 +58,14 @@ enum BaseChecks {
     try expect(try await bench.value("a"), equals: 5, "A conflict leaves the remote's record as it is.")
   }
 
+  static func deletionOfAnUnseenRecordIsAConflict(_ bench: SinkBench) async throws {
+    try await bench.harness.upsert("a", 5)
+    try bench.expectConflict(
+      try await bench.push(bench.deletion("a", on: .none)), with: 5,
+      "A deletion that was made on nothing removes nothing.")
+    try expect(try await bench.value("a"), equals: 5, "A conflict leaves the remote's record as it is.")
+  }
+
   static func editOfADeletedRecordIsAConflict(_ bench: SinkBench) async throws {
     try await bench.harness.upsert("a", 1)
     let base = try await bench.base(of: "a")

@@ -9,7 +9,7 @@ public enum SinkCheck: String, CaseIterable, Sendable {
   case newRecordIsCreated, newRecordMeetsAnExistingOne, editOfTheCurrentCopyIsApplied,
     editOfAnOldCopyIsAConflict
   case deletionOfTheCurrentCopyIsApplied, deletionOfAnOldCopyIsAConflict, editOfADeletedRecordIsAConflict
-  case deletedRecordIsCreatedAnew
+  case deletionOfAnUnseenRecordIsAConflict, deletedRecordIsCreatedAnew
   // Batches.
   case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole
   // Once and again.
@@ -41,6 +41,7 @@ public enum SinkCheck: String, CaseIterable, Sendable {
     case .deletionOfTheCurrentCopyIsApplied: BaseChecks.deletionOfTheCurrentCopyIsApplied
     case .deletionOfAnOldCopyIsAConflict: BaseChecks.deletionOfAnOldCopyIsAConflict
     case .editOfADeletedRecordIsAConflict: BaseChecks.editOfADeletedRecordIsAConflict
+    case .deletionOfAnUnseenRecordIsAConflict: BaseChecks.deletionOfAnUnseenRecordIsAConflict
     case .deletedRecordIsCreatedAnew: BaseChecks.deletedRecordIsCreatedAnew
     case .everyChangeHasItsOutcome: BatchChecks.everyChangeHasItsOutcome
     case .emptyPushHasNoOutcomes: BatchChecks.emptyPushHasNoOutcomes

@@ -7,7 +7,12 @@ extension OutboxEntry {
   /// The change to send.
   var outgoing: OutgoingChange {
     OutgoingChange(
-      id: id, content: next.content, base: base, key: idempotencyKey(for: next), stamp: next.stamp)
+      id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp)
+  }
+
+  /// What a push takes for granted. A copy without a version came with the app: whatever it says, the remote has not spoken of the record.
+  private var remoteBase: OutboxEntry.Base {
+    base.version == .unversioned ? .none : base
   }
 
   /// Whether it may be sent now.
@@ -21,7 +26,7 @@ extension OutboxEntry {
 
   /// Whether it creates its record at the remote.
   var isNewToTheRemote: Bool {
-    base.record == nil && next.content != .deletion
+    remoteBase.record == nil && next.content != .deletion
   }
 
   /// The records that must be at the remote before what is sent.

@@ -1,0 +1,163 @@
+import Foundation
+import Synchronization
+
+/// The part of a Kinto server that a mirror with edits needs: one collection of fewer records than a page holds, in memory, and a book
+/// of every effect that an edit had. It outlives whoever edits.
+package final class BookkeepingKinto: Sendable {
+  /// What one accepted change did.
+  package struct Effect: Sendable {
+    package var key: String
+    /// The time of the copy that the change was made on; `nil` for a new record.
+    package var base: Int64?
+    /// The record without its id and time; `nil` for a deletion.
+    package var content: String?
+  }
+
+  private struct Row {
+    var modified: Int64
+    var content: String?
+  }
+
+  private struct State {
+    var rows: [String: Row] = [:]
+    var now: Int64 = 1_700_000_000_000
+    var effects: [Effect] = []
+    var batches = 0
+    var repeated = 0
+    var onBatch: (@Sendable (Int) -> Void)?
+  }
+
+  private let listener: LoopbackSocket
+  private let port: Int
+  private let batchLimit: Int
+  private let state = Mutex(State())
+
+  /// The address of the server's API.
+  package var address: String { "http://127.0.0.1:\(port)/v1" }
+  /// Every effect, oldest first.
+  package var effects: [Effect] { state.withLock { $0.effects } }
+  /// How many changes came again after they had had their effect.
+  package var repeated: Int { state.withLock { $0.repeated } }
+  /// What is there, by key, each record without its id and time.
+  package var records: [String: String] { state.withLock { $0.rows.compactMapValues(\.content) } }
+
+  /// From now on batches are counted from 1, and each is told before anything is done about it, on the thread that serves it.
+  package func onBatch(_ act: (@Sendable (Int) -> Void)?) {
+    state.withLock { state in
+      state.batches = 0
+      state.onBatch = act
+    }
+  }
+
+  /// Runs a body with a server whose bucket is `b` and whose collection is `items`, and stops it.
+  ///
+  /// - Parameter batchLimit: How many changes a batch may hold.
+  package static func with(batchLimit: Int, _ body: (BookkeepingKinto) async throws -> Void) async throws {
+    let server = try BookkeepingKinto(batchLimit: batchLimit)
+    server.listen()
+    defer { server.listener.close() }
+    try await body(server)
+  }
+
+  private init(batchLimit: Int) throws {
+    (listener, port) = try LoopbackSocket.listening()
+    self.batchLimit = batchLimit
+  }
+
+  private func listen() {
+    let listener = listener
+    Thread.detachNewThread { [self] in
+      while let connection = listener.accepted() {
+        Thread.detachNewThread { [self] in
+          if let request = HTTPText(from: connection, endsWithConnection: false) {
+            connection.send(answer(to: request).bytes)
+          }
+          connection.close()
+        }
+      }
+    }
+  }
+
+  // MARK: Requests
+
+  private func answer(to request: HTTPText) -> HTTPText {
+    let records = "/v1/buckets/b/collections/items/records"
+    let parts = request.target.split(separator: "?", maxSplits: 1).map(String.init)
+    let (target, query) = (parts.first ?? "", parts.count > 1 ? parts[1] : "")
+    switch target {
+    case "GET /v1/", "GET /v1": return Self.ok(#"{"settings":{"batch_max_requests":\#(batchLimit)}}"#)
+    case "POST /v1/batch":
+      let (act, number) = state.withLock { state in
+        state.batches += 1
+        return (state.onBatch, state.batches)
+      }
+      act?(number)
+      return Self.ok(state.withLock { Self.answer(toBatch: request.body, &$0) })
+    case "HEAD \(records)":
+      return state.withLock { state in
+        let count = state.rows.values.count { $0.content != nil }
+        return Self.ok("", ["ETag: \"\(state.now)\"", "Total-Objects: \(count)"])
+      }
+    case "GET \(records)":
+      let since = query.split(separator: "&").first { $0.hasPrefix("_since=") }
+        .flatMap { Int64($0.dropFirst("_since=".count)) }
+      return state.withLock { Self.listing(since: since, $0) }
+    default: return HTTPText("HTTP/1.1 404 Not Found", [], body: Array("{}".utf8))
+    }
+  }
+
+  private static func ok(_ json: String, _ headers: [String] = []) -> HTTPText {
+    HTTPText("HTTP/1.1 200 OK", ["Content-Type: application/json"] + headers, body: Array(json.utf8))
+  }
+
+  /// Everything that is there, or what changed after a time, tombstones included.
+  private static func listing(since: Int64?, _ state: State) -> HTTPText {
+    let rows = state.rows.filter { _, row in since.map { row.modified > $0 } ?? (row.content != nil) }
+    let data = rows.sorted { $0.value.modified < $1.value.modified }.map { json($0, $1) }
+    return ok(#"{"data":[\#(data.joined(separator: ","))]}"#, ["ETag: \"\(state.now)\""])
+  }
+
+  private static func json(_ key: String, _ row: Row) -> String {
+    let members = (row.content ?? #"{"deleted":true}"#).dropFirst()
+    return #"{"id":"\#(key)","last_modified":\#(row.modified)"# + (members == "}" ? "" : ",") + members
+  }
+
+  // MARK: Changes
+
+  private static func answer(toBatch body: [UInt8], _ state: inout State) -> String {
+    let batch = (try? JSONSerialization.jsonObject(with: Data(body))) as? [String: Any]
+    let answers = (batch?["requests"] as? [[String: Any]] ?? []).map { answer(toChange: $0, &state) }
+    return #"{"responses":[\#(answers.joined(separator: ","))]}"#
+  }
+
+  private static func answer(toChange change: [String: Any], _ state: inout State) -> String {
+    guard let method = change["method"] as? String, let path = change["path"] as? String,
+      let key = path.split(separator: "/").last.map(String.init)
+    else { return #"{"status":400,"body":{}}"# }
+    let headers = change["headers"] as? [String: String] ?? [:]
+    let base = headers["If-Match"].flatMap { Int64($0.filter(\.isNumber)) }
+    let content = method == "DELETE" ? nil : content(of: change)
+    let current = state.rows[key].flatMap { $0.content == nil ? nil : $0 }
+    guard current?.modified == base, method != "DELETE" || current != nil else {
+      if state.effects.contains(where: { $0.key == key && $0.base == base && $0.content == content }) {
+        state.repeated += 1
+      }
+      guard let current else { return #"{"status":\#(method == "DELETE" ? 404 : 412),"body":{}}"# }
+      return #"{"status":412,"body":{"errno":114,"details":{"existing":\#(json(key, current))}}}"#
+    }
+    state.now += 1
+    let row = Row(modified: state.now, content: content)
+    state.rows[key] = row
+    state.effects.append(Effect(key: key, base: base, content: content))
+    return #"{"status":\#(base == nil ? 201 : 200),"body":{"data":\#(json(key, row))}}"#
+  }
+
+  /// What is to be written, in one spelling, so that contents can be compared.
+  private static func content(of change: [String: Any]) -> String? {
+    guard var data = (change["body"] as? [String: Any])?["data"] as? [String: Any] else { return nil }
+    data["id"] = nil
+    data["last_modified"] = nil
+    return (try? JSONSerialization.data(withJSONObject: data, options: .sortedKeys))
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+}
