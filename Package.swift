@@ -65,7 +65,7 @@ let package = Package(
     .target(
       name: "ToolSupport", dependencies: ["CanonicalSync"], path: "Examples/ToolSupport"),
     .target(
-      name: "ScheduleKit", dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters"],
+      name: "ScheduleKit", dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "ToolSupport"],
       path: "Examples/ScheduleKit",
       resources: [.copy("Resources/bootstrap.json")]),
     .executableTarget(
@@ -125,7 +125,7 @@ let package = Package(
       dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
     .testTarget(
       name: "SyncSimulationTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncSimulation"]),
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncSimulation"]),
     .testTarget(name: "ArchitectureTests"),
     // Black-box trials of the tools, on real files and real processes.
     .testTarget(

@@ -19,20 +19,18 @@ struct ScheduleOptions {
       "store", "PATH", "the store, an SQLite file, made if it is not there", default: "schedule.sqlite")
     let data = Option<String?>.text(
       "data", "DIR", "sync the <type>.ndjson files of a directory instead of the built-in schedule")
-    let pageSize = Option<Int>.number(
-      "page-size", "N", "how many records a page holds", in: 1...100_000, default: 400)
-    let latency = Option<Int>.number(
-      "latency-ms", "N", "let the remote think for so long before each page", in: 0...600_000, default: 0)
+    let pageSize = Option<Int>.pageSize()
+    let latency = Option<Int>.latency
     let cancelAfter = Option<Int?>.number(
       "cancel-after-pages", "N", "stop once so many pages are in the store", in: 1...Int.max)
     let lease = Option<Int>.number(
       "lease-seconds", "N", "how long the right to sync outlives a process that stopped", in: 1...3600,
       default: 15)
-    let resync = Option<Bool>.flag("resync", "list everything anew, whatever the store remembers")
+    let resync = Option<Bool>.resync
     let allow = Option<Bool>.flag(
       "allow-mass-deletion", "let more than half of a type go, if the remote no longer has it")
-    let log = Option<Bool>.flag("log", "write every event to standard error, a line each")
-    let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
+    let log = Option<Bool>.log
+    let json = Option<Bool>.jsonCounts
 
     let command = Command(
       "schedule-sync", "Syncs a sports schedule into an SQLite store, page by page.",

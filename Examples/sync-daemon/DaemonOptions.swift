@@ -34,10 +34,8 @@ struct DaemonOptions {
       "sync when the network comes back, and never without it, by what the Linux kernel says of it")
     let probe = Option<String?>.text(
       "probe", "HOST:PORT", "the same, by whether a host answers on a port; tried every 30 seconds")
-    let pageSize = Option<Int>.number(
-      "page-size", "N", "how many records a page holds", in: 1...100_000, default: 400)
-    let latency = Option<Int>.number(
-      "latency-ms", "N", "let the remote think for so long before each page", in: 0...600_000, default: 0)
+    let pageSize = Option<Int>.pageSize()
+    let latency = Option<Int>.latency
     let logPages = Option<Bool>.flag("log-pages", "log each page as well")
     let jsonLog = Option<Bool>.flag("json-log", "log one JSON object to a line")
 

@@ -35,8 +35,7 @@ struct MirrorOptions {
     let auth = Option<String?>.text(
       "auth", "USER:PASSWORD",
       "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
-    let pageSize = Option<Int>.number(
-      "page-size", "N", "how many records a page holds", in: 1...10_000, default: 400)
+    let pageSize = Option<Int>.pageSize(upTo: 10_000)
     let push = Option<Bool>.flag(
       "push", "send the edits that wait in the store's outbox first; without it they stay there")
     let watch = Option<Bool>.flag("watch", "go on looking for changes until Ctrl-C or SIGTERM")
@@ -48,13 +47,13 @@ struct MirrorOptions {
       "poll-max", "SECONDS", "how late --watch looks again at the most", in: 1...86_400, default: 60)
     let dryRun = Option<Bool>.flag(
       "dry-run", "tell what a sync would change, and change nothing: it is tried on a copy of the store")
-    let resync = Option<Bool>.flag("resync", "list everything anew, whatever the store remembers")
+    let resync = Option<Bool>.resync
     let allow = Option<Bool>.flag(
       "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
     let plain = Option<Bool>.flag(
       "allow-http", "talk to a server on another machine without encryption")
-    let log = Option<Bool>.flag("log", "write every event to standard error, a line each")
-    let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
+    let log = Option<Bool>.log
+    let json = Option<Bool>.jsonCounts
 
     let command = Command(
       "sync-mirror", "Mirrors collections of a Kinto server into an SQLite store, and local edits back.",
@@ -78,8 +77,12 @@ struct MirrorOptions {
     self.bucket = arguments[bucket]
     self.collections = arguments[collections]
     self.store = arguments[store]
-    self.credentials = Self.credentials(
-      arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
+    do {
+      self.credentials = try Self.credentials(
+        arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
+    } catch {
+      command.refuse(error)
+    }
     self.pageSize = arguments[pageSize]
     self.pushes = arguments[push]
     self.watches = arguments[watch]
@@ -91,18 +94,19 @@ struct MirrorOptions {
     self.isLogging = arguments[log]
     self.isJSON = arguments[json]
     if watches, isDryRun {
-      Self.refuse("--watch and --dry-run do not go together: what would change is told once")
+      command.refuse(
+        UsageError("--watch and --dry-run do not go together: what would change is told once"))
     }
     if arguments[latest] < arguments[soonest] {
-      Self.refuse("--poll-max must not be less than --poll-min")
+      command.refuse(UsageError("--poll-max must not be less than --poll-min"))
     }
   }
 
-  private static func credentials(_ text: String?) -> HTTPCredentials? {
+  private static func credentials(_ text: String?) throws(UsageError) -> HTTPCredentials? {
     guard let text else { return nil }
     guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
       // Not quoted: it may be a secret.
-      refuse("credentials must be USER:PASSWORD")
+      throw UsageError("credentials must be USER:PASSWORD")
     }
     return .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
   }
@@ -113,10 +117,5 @@ struct MirrorOptions {
     if host == "localhost" || host == "[::1]" { return true }
     let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
     return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
-  }
-
-  private static func refuse(_ mistake: String) -> Never {
-    StandardStream.error.line("sync-mirror: \(mistake)\nsee `sync-mirror --help`")
-    ExitCode.usage.endProcess()
   }
 }

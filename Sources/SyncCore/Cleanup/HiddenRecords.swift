@@ -48,7 +48,7 @@ struct HiddenRecords {
     try transaction.removeSetAside(found.values.map(\.entry.key))
     var listed: [RecordID] = []
     for (entry, record) in found.values {
-      let pass = try Checkpoint.markedPass(of: record.id.type, in: transaction)
+      let pass = try transaction.checkpoint(for: record.id.type)?.markPass
       if pass.map({ entry.pass >= $0 }) ?? false { listed.append(record.id) }
     }
     if !listed.isEmpty { try transaction.mark(listed) }
@@ -75,16 +75,5 @@ struct HiddenRecords {
   private func isAnyHidden(_ type: RecordType) throws(SyncError) -> Bool {
     guard graph[type] != nil else { return false }
     return try transaction.setAsideCounts(type)[.hidden, default: 0] > 0
-  }
-}
-
-extension Checkpoint {
-  /// The complete listing whose records are being marked, if one is under way or waits for its sweep.
-  static func markedPass(
-    of type: RecordType, in transaction: any StoreTransaction
-  ) throws(SyncError) -> Int64? {
-    let checkpoint = try transaction.checkpoint(for: type)
-    if let pass = checkpoint?.inFlight, pass.coverage == .everything { return pass.number }
-    return checkpoint?.sweep?.pass
   }
 }

@@ -11,13 +11,7 @@ extension TypeStatus {
 
   /// Writes the status down, with whatever else the transaction does.
   func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    do {
-      try transaction.setValue(PayloadEncoder().encode(self), forKey: Self.key(for: type))
-    } catch let error as SyncError {
-      throw error
-    } catch {
-      throw SyncError(.storeFailure, during: "saving the status of \(type)", underlying: error)
-    }
+    try transaction.encode(self, forKey: Self.key(for: type))
   }
 
   private static func key(for type: RecordType) -> String { "status/\(type)" }

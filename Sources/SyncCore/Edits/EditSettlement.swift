@@ -34,7 +34,7 @@ struct EditSettler {
     }
     if word.isSame(as: entry.edit.content) { return settled(by: word) }
     if word.isSame(as: entry.base) { return rebased(entry, onto: word) }
-    let (stamp, disbelieved) = stamp(of: word)
+    let (stamp, disbelieved) = entity.stamp(of: word, at: now, clockBound: clockBound)
     var settlement = settle(entry, word, stamp: stamp)
     settlement.disbelieved = disbelieved
     return settlement
@@ -96,13 +96,15 @@ struct EditSettler {
     settlement.conflict = conflict
     return settlement
   }
+}
 
-  // MARK: Stamps
-
-  /// The stamp of the remote's word, and how far ahead it was if it was not believed.
-  func stamp(of word: Word) -> (EditStamp, disbelieved: Duration?) {
+extension Entity {
+  /// The stamp of the remote's word as far as it is believed, and how far ahead of the local clock it was if it was not.
+  func stamp(
+    of word: Word, at now: Timestamp, clockBound: Duration
+  ) -> (believed: EditStamp, disbelieved: Duration?) {
     let modified = EditStamp(physical: word.version.modifiedAt)
-    let candidates = [word.payload.flatMap { entity.stamp(in: $0) }, modified].compactMap(\.self)
+    let candidates = [word.payload.flatMap { stamp(in: $0) }, modified].compactMap(\.self)
     let limit = now + clockBound
     if let believed = candidates.first(where: { $0.physical <= limit }) {
       let ahead = candidates[0].physical > limit ? candidates[0].physical.duration(since: now) : nil
@@ -110,9 +112,7 @@ struct EditSettler {
     }
     return (EditStamp(physical: now), candidates[0].physical.duration(since: now))
   }
-}
 
-extension Entity {
   /// The stamp that a payload carries, if the type declares where and there is one.
   func stamp(in payload: Payload) -> EditStamp? {
     guard let stampField, case .string(let text)? = try? payload.values(of: [stampField]).first else {

@@ -8,7 +8,7 @@ struct EditWriter {
   private let now: Timestamp
   private let clockBound: Duration
   private var clock: HybridClock
-  private var checkpoints: [RecordType: Bool] = [:]
+  private var listed: [RecordType: Bool] = [:]
   /// The records that readers see otherwise by these edits.
   var changed = SyncEvent.ChangedRecords.some([])
 
@@ -119,10 +119,9 @@ struct EditWriter {
   }
 
   mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
-    if let known = checkpoints[type] { return known }
-    let checkpoint = try transaction.checkpoint(for: type)
-    let isListed = checkpoint?.inFlight?.coverage == .everything || checkpoint?.sweep != nil
-    checkpoints[type] = isListed
+    if let known = listed[type] { return known }
+    let isListed = try transaction.checkpoint(for: type)?.markPass != nil
+    listed[type] = isListed
     return isListed
   }
 
@@ -138,8 +137,7 @@ struct EditWriter {
   /// The stamp that the next edit of the record has to come after.
   private func lastStamp(of entry: OutboxEntry, _ entity: Entity) throws(SyncError) -> EditStamp? {
     guard let record = entry.base.record, record.version != .unversioned else { return nil }
-    return EditSettler(entity: entity, policy: LastWriteWins(), clockBound: clockBound, now: now)
-      .stamp(of: .copy(record)).0
+    return entity.stamp(of: .copy(record), at: now, clockBound: clockBound).believed
   }
 
   // MARK: What cannot stand
@@ -225,25 +223,11 @@ extension HybridClock {
 
   /// The clock as the store's last edit left it. The replica's name is the store's.
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
-    guard let bytes = try snapshot.value(forKey: key) else {
-      return HybridClock(replica: try snapshot.storeIdentity())
-    }
-    do {
-      return try PayloadDecoder().decode(HybridClock.self, from: bytes[...])
-    } catch {
-      throw SyncError(
-        .storeUnreadable, during: "reading the clock of local edits",
-        "It is not what this version of the library writes.", underlying: error)
-    }
+    if let clock = try snapshot.decoded(HybridClock.self, forKey: key) { return clock }
+    return HybridClock(replica: try snapshot.storeIdentity())
   }
 
   func save(in transaction: any StoreTransaction) throws(SyncError) {
-    let bytes: [UInt8]
-    do {
-      bytes = try PayloadEncoder().encode(self)
-    } catch {
-      throw SyncError(.storeFailure, during: "saving the clock of local edits", underlying: error)
-    }
-    try transaction.setValue(bytes, forKey: Self.key)
+    try transaction.encode(self, forKey: Self.key)
   }
 }

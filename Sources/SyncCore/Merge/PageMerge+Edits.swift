@@ -19,6 +19,7 @@ extension PageMerge {
   mutating func mergeEditedCopies(
     _ batch: inout Batch, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
+    guard !batch.copies.isEmpty else { return [] }
     let entries = try pendingEdits(of: batch.copies.map(\.id), in: transaction)
     guard !entries.isEmpty else { return [] }
     var (copies, origins): ([Record], [Incoming.Origin]) = ([], [])
@@ -51,11 +52,10 @@ extension PageMerge {
   }
 
   /// Merges those tombstones of a round whose records have a pending edit, and takes them out of it.
-  ///
-  /// - Returns: The records that are live now and were not before.
   mutating func mergeEditedTombstones(
     _ batch: inout Batch, in transaction: any StoreTransaction
   ) throws(SyncError) {
+    guard !batch.tombstones.isEmpty else { return }
     let entries = try pendingEdits(of: batch.tombstones.map(\.tombstone.id), in: transaction)
     guard !entries.isEmpty else { return }
     let edited = batch.tombstones.filter { entries[$0.tombstone.id] != nil }

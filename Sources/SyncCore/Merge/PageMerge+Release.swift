@@ -45,7 +45,7 @@ extension PageMerge {
     for (type, entries) in Dictionary(grouping: entries, by: \.key.type).sorted(by: { $0.key < $1.key }) {
       guard let other = context.graph[type] else { continue }
       let markPass =
-        type == entity.type ? context.markPass : try Checkpoint.markedPass(of: type, in: transaction)
+        type == entity.type ? context.markPass : try transaction.checkpoint(for: type)?.markPass
       var merge = PageMerge(other, context: context.forRelease(markPass: markPass), tally: tally)
       appeared += try merge.merge(entries.map { Incoming($0.lifted(by: other)) }, in: transaction)
       tally = merge.tally

@@ -97,8 +97,7 @@ private struct Batch: Sendable {
     let overwrites = migration.existing == .overwrite
     var isChanged = false
     try edits.set(id) { (stored) throws(SyncError) in
-      for field in new.fields where overwrites || stored[field].map({ $0.elementsEqual("null".utf8) }) ?? true
-      {
+      for field in new.fields where overwrites || stored.isLacking(field) {
         // What the record's natural key is, it said first.
         if earlier != nil, field == migration.keyField, stored[field] != nil { continue }
         if !stored.hasSameValue(as: new, for: field) {

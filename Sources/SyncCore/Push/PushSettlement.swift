@@ -93,12 +93,11 @@ struct PushSettlement: Sendable {
   }
 
   private func context(at checkpoint: Checkpoint?) -> MergeContext {
-    let listing = checkpoint?.inFlight.flatMap { $0.coverage == .everything ? $0.number : nil }
-    return MergeContext(
+    MergeContext(
       graph: graph, edits: edits, fence: fence, now: now, source: source,
       pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
       // What a push finds out is as good as listed: it must not be swept.
-      markPass: listing ?? checkpoint?.sweep?.pass, stages: false)
+      markPass: checkpoint?.markPass, stages: false)
   }
 }
 

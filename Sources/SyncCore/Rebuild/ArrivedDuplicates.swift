@@ -17,12 +17,19 @@ struct ArrivedDuplicates: Hashable, Codable {
     _ changed: SyncEvent.ChangedRecords, of graph: EntityGraph, in transaction: any StoreTransaction
   ) throws(SyncError) {
     for entity in graph.entities where entity.naturalKey != nil {
+      var ids: [RecordID]?
+      if case .some(let all) = changed {
+        let own = all.filter { $0.type == entity.type }
+        // Most pages change nothing of most types, and need not ask how far a rebuild is.
+        if own.isEmpty { continue }
+        ids = own
+      }
       guard try RebuildProgress.load(for: entity.type, from: transaction)?.isDone ?? false else { continue }
-      guard case .some(let ids) = changed else {
+      guard let ids else {
         try ArrivedDuplicates(areMany: true).save(for: entity.type, in: transaction)
         continue
       }
-      let records = try transaction.records(withIDs: ids.filter { $0.type == entity.type })
+      let records = try transaction.records(withIDs: ids)
       let keys = Array(Set(records.compactMap { $0.flatMap { entity.naturalKey(of: $0) } })).sorted()
       guard !keys.isEmpty else { continue }
       let groups = try transaction.records(ofType: entity.type, withNaturalKeys: keys)

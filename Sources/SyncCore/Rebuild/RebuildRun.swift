@@ -20,24 +20,49 @@ struct RebuildRun {
   }
 
   private func rebuild(_ keeper: inout LeaseKeeper) async throws(SyncError) -> RebuildReport {
-    var machine = try await machine()
-    guard !machine.progress.isDone else { return try await report(machine) { $0.wasDone = true } }
-    var action = machine.start()
-    while action != .finish {
-      if stop.isRaised { return try await report(machine) { $0.wasCancelled = true } }
+    try await walk { (action, machine) throws(SyncError) in
       switch action {
-      case .plan(let key, let limit):
-        action = machine.found(try await groups(after: key, limit: limit))
-      case .collapse(let keys):
-        (machine, action) = try await collapse(keys, machine, &keeper)
+      case .collapse(let keys): return try await collapse(keys, machine, &keeper)
       case .complete:
         let (progress, type) = (machine.progress, entity.type)
         try await keeper.write { (transaction) throws(SyncError) in
           try progress.save(for: type, in: transaction)
         }
-        action = machine.completed()
-      case .finish:
-        break
+        return (machine, machine.completed())
+      case .plan, .finish: return (machine, .finish)
+      }
+    }
+  }
+
+  /// Takes every step but the writing ones.
+  private func survey() async throws(SyncError) -> RebuildReport {
+    let collapse = collapse
+    return try await walk { (action, machine) throws(SyncError) in
+      guard case .collapse(let keys) = action else { return (machine, .finish) }
+      let counts = try await environment.store.read { (snapshot) throws(SyncError) in
+        try collapse.survey(keys, in: snapshot)
+      }
+      var next = machine
+      let action = next.collapsed(counts, isComplete: true)
+      return (next, action)
+    }
+  }
+
+  /// Goes from step to step until the end, or until somebody asks to stop.
+  ///
+  /// - Parameter act: Takes the steps that may write.
+  private func walk(
+    _ act: (RebuildMachine.Action, RebuildMachine) async throws(SyncError) -> Step
+  ) async throws(SyncError) -> RebuildReport {
+    var machine = try await machine()
+    guard !machine.progress.isDone else { return try await report(machine) { $0.wasDone = true } }
+    var action = machine.start()
+    while action != .finish {
+      if stop.isRaised { return try await report(machine) { $0.wasCancelled = true } }
+      if case .plan(let key, let limit) = action {
+        action = machine.found(try await groups(after: key, limit: limit))
+      } else {
+        (machine, action) = try await act(action, machine)
       }
     }
     return try await report(machine)
@@ -56,29 +81,6 @@ struct RebuildRun {
     }
     if !changed.isEmpty { environment.emit(.edited(changed)) }
     return step
-  }
-
-  /// Takes every step but the writing ones.
-  private func survey() async throws(SyncError) -> RebuildReport {
-    var machine = try await machine()
-    guard !machine.progress.isDone else { return try await report(machine) { $0.wasDone = true } }
-    var action = machine.start()
-    let collapse = collapse
-    while action != .finish {
-      if stop.isRaised { return try await report(machine) { $0.wasCancelled = true } }
-      switch action {
-      case .plan(let key, let limit):
-        action = machine.found(try await groups(after: key, limit: limit))
-      case .collapse(let keys):
-        let counts = try await environment.store.read { (snapshot) throws(SyncError) in
-          try collapse.survey(keys, in: snapshot)
-        }
-        action = machine.collapsed(counts, isComplete: true)
-      case .complete, .finish:
-        action = .finish
-      }
-    }
-    return try await report(machine)
   }
 
   // MARK: Reading

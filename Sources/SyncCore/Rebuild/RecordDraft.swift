@@ -42,8 +42,8 @@ struct RecordDraft {
     for loser in election.losers {
       // What does not parse has no members to give.
       guard let theirs = try? FieldMap(loser.record.payload) else { continue }
-      for field in theirs.fields where choice.includes(field, of: entity) && isLacking(field) {
-        guard let value = theirs[field], !value.isNull else { continue }
+      for field in theirs.fields where choice.includes(field, of: entity) && map.isLacking(field) {
+        guard let value = theirs[field], !theirs.isLacking(field) else { continue }
         map[field] = value
         if let target = entity.target(of: field, in: loser.record) {
           let standing = referrers.winners[target] ?? target
@@ -59,8 +59,6 @@ struct RecordDraft {
     }
     return count
   }
-
-  private func isLacking(_ field: FieldName) -> Bool { map[field]?.isNull ?? true }
 }
 
 extension RebuildOptions.CarryOver {
@@ -72,10 +70,6 @@ extension RebuildOptions.CarryOver {
     case .fields(let fields): fields.contains(field)
     }
   }
-}
-
-extension ArraySlice<UInt8> {
-  fileprivate var isNull: Bool { elementsEqual("null".utf8) }
 }
 
 extension Entity {

@@ -37,6 +37,11 @@ public struct FieldMap: Sendable {
     }
   }
 
+  /// Whether a member is missing or null, which is the same to whoever reads it.
+  public func isLacking(_ field: FieldName) -> Bool {
+    values[field]?.elementsEqual("null".utf8) ?? true
+  }
+
   /// Whether a member has the same value in another map, white space aside; missing in both is the same.
   public func hasSameValue(as other: FieldMap, for field: FieldName) -> Bool {
     switch (values[field], other.values[field]) {
