@@ -65,7 +65,8 @@ let package = Package(
     .target(
       name: "ToolSupport", dependencies: ["CanonicalSync"], path: "Examples/ToolSupport"),
     .target(
-      name: "ScheduleKit", dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "ToolSupport"],
+      name: "ScheduleKit",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "ToolSupport"],
       path: "Examples/ScheduleKit",
       resources: [.copy("Resources/bootstrap.json")]),
     .executableTarget(
