@@ -39,7 +39,7 @@ struct DaemonLog: SyncObserver {
     case .entityFailed(let type, let error):
       write(LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))))
     case .edited, .hidden, .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
-      // This daemon's sources take no edits, and it cleans nothing up.
+      // This daemon's sources take no edits, and what clean-up hides is counted at its end.
       break
     case .undecodable(let id, let reason):
       write(LogEntry("undecodable", ("id", .string("\(id)")), ("because", .string("\(reason)"))))

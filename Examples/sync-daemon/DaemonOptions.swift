@@ -6,6 +6,7 @@ struct DaemonOptions {
   let data: String?
   let interval: Duration
   let timeZone: String?
+  let hidesAfter: Duration?
   let syncsOnce: Bool
   let watchesNetwork: Bool
   let probe: ProbeTarget?
@@ -28,6 +29,10 @@ struct DaemonOptions {
     let timeZone = Option<String?>.text(
       "time-zone", "NAME",
       "whose nights the sync at 02:00 goes by, as in Europe/Berlin; otherwise the machine's")
+    let hideAfter = Option<Int?>.number(
+      "hide-after-days", "N",
+      "hide records that the remote has not changed for so long, after the sync at 02:00 or the one of --once",
+      in: 1...36_500)
     let once = Option<Bool>.flag("once", "sync once, and end")
     let watch = Option<Bool>.flag(
       "watch-network",
@@ -42,7 +47,9 @@ struct DaemonOptions {
     let command = Command(
       "sync-daemon",
       "Keeps a store in step with its source until SIGTERM (exit code 0) or Ctrl-C, and logs to standard error.",
-      options: [store, data, interval, timeZone, once, watch, probe, pageSize, latency, logPages, jsonLog],
+      options: [
+        store, data, interval, timeZone, hideAfter, once, watch, probe, pageSize, latency, logPages, jsonLog,
+      ],
       examples: [
         ("sync-daemon --store games.sqlite", "the built-in schedule, every five minutes"),
         ("sync-daemon --store games.sqlite --data DIR --interval 60", "the records of DIR/<type>.ndjson"),
@@ -53,6 +60,7 @@ struct DaemonOptions {
     self.data = arguments[data]
     self.interval = .seconds(arguments[interval])
     self.timeZone = arguments[timeZone]
+    self.hidesAfter = arguments[hideAfter].map { .seconds($0 * 86_400) }
     self.syncsOnce = arguments[once]
     self.watchesNetwork = arguments[watch]
     self.probe = arguments[probe].map { text in

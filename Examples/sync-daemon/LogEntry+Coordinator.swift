@@ -10,8 +10,8 @@ extension LogEntry {
       ("over", status.interface.map { .string($0.rawValue) }))
   }
 
-  /// What a coordinator took note of or did.
-  init(_ event: SyncCoordinator.Event) {
+  /// What a coordinator took note of or did; nothing of a clean-up that went well, which tells of itself.
+  init?(_ event: SyncCoordinator.Event) {
     switch event {
     case .network(let status):
       self.init(status)
@@ -23,8 +23,11 @@ extension LogEntry {
     case .finished(_, let outcome):
       self.init("sync.finished")
       fields += Self.fields(of: outcome)
-    case .cleanedUp(let error):
-      self.init("cleaned-up", ("error", error.map { .string("\($0)") }))
+    case .cleanedUp(nil):
+      return nil
+    case .cleanedUp(let error?):
+      self.init("cleaned-up", ("outcome", "failed"))
+      fields += Self.fields(of: error)
     case .submitted(let request, let earliest):
       self.init(
         "background.asked", ("for", .string(request.kind.rawValue)), ("not-before", .string(earliest.inUTC)))

@@ -14,6 +14,7 @@
     private let log: DaemonLog
     private let stop: CancellationSource
     private let trial: Trial
+    private let tidying: Tidying?
 
     init(_ options: DaemonOptions, _ log: DaemonLog, _ stop: CancellationSource) async throws(SyncError) {
       var schedule = try Schedule(directory: options.data, latency: options.latency)
@@ -29,17 +30,19 @@
       let engine = try await SyncEngine(
         graph: schedule.graph, store: store, source: schedule.source,
         options: SyncOptions(pageSize: options.pageSize), connectivity: network.monitor, observers: [log])
-      let trial = Trial(endsAfterOne: options.syncsOnce, stop: stop)
+      let trial = Trial(endsAfterOne: options.syncsOnce)
+      let tidying = options.hidesAfter.map { Tidying(engine, hidingAfter: $0, log) }
+      let scheduler = try Self.scheduler(options, network, stop)
       coordinator = SyncCoordinator(
-        engine: engine,
-        scheduler: options.syncsOnce ? nil : try Self.scheduler(options, network, stop),
+        engine: engine, scheduler: options.syncsOnce ? nil : scheduler,
         // A daemon that was started again goes on at once, however short it was away.
         options: .init(staleAfter: .zero, background: BackgroundPolicy(refreshAfter: options.interval)),
+        cleanUp: tidying?.work,
         observe: { event in
-          log.write(LogEntry(event))
+          if let entry = LogEntry(event) { log.write(entry) }
           trial.observe(event)
         })
-      (self.options, self.log, self.stop, self.trial) = (options, log, stop, trial)
+      (self.options, self.log, self.stop, self.trial, self.tidying) = (options, log, stop, trial, tidying)
     }
 
     private static func scheduler(
@@ -51,31 +54,42 @@
     }
 
     /// Serves until it is to stop.
-    func run() async -> ExitCode {
+    func run() async throws(SyncError) -> ExitCode {
       // As the coordinator saw it at first: each change since then, it tells.
       if network.monitor != nil { log.write(LogEntry(coordinator.status.network)) }
       options.syncsOnce ? coordinator.requestSync() : coordinator.launch()
-      let (coordinator, network) = (coordinator, network)
+      let (coordinator, network, trial, stop) = (coordinator, network, trial, stop)
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await network.run() }
         group.addTask { await coordinator.run() }
-        await stop.waitUntilCancelled()
+        await Self.waitForFirst(of: stop, trial.end)
         group.cancelAll()
         log.write(LogEntry("stopping"))
       }
-      return trial.hasFailed ? .failure : .success
+      if trial.hasFailed { return .failure }
+      // Where there is only one sync, nobody gives time for it at night.
+      if options.syncsOnce { try await tidying?.perform(stop) }
+      return .success
+    }
+
+    private static func waitForFirst(of sources: CancellationSource...) async {
+      await withTaskGroup(of: Void.self) { group in
+        for source in sources { group.addTask { await source.waitUntilCancelled() } }
+        await group.next()
+        group.cancelAll()
+      }
     }
   }
 
   /// Ends the daemon after one sync, where that is asked for, and remembers how it went.
   final class Trial: Sendable {
+    /// Cancelled when the only sync there was is over.
+    let end = CancellationSource()
     private let endsAfterOne: Bool
-    private let stop: CancellationSource
     private let failed = Mutex(false)
 
-    init(endsAfterOne: Bool, stop: CancellationSource) {
+    init(endsAfterOne: Bool) {
       self.endsAfterOne = endsAfterOne
-      self.stop = stop
     }
 
     /// Whether the only sync there was did not do what it should; a daemon that goes on has other chances.
@@ -84,7 +98,7 @@
     func observe(_ event: SyncCoordinator.Event) {
       guard endsAfterOne, let isSuccess = Self.isSuccess(event) else { return }
       failed.withLock { $0 = !isSuccess }
-      stop.cancel()
+      end.cancel()
     }
 
     /// How it went; `nil` while it goes on.

@@ -65,6 +65,46 @@
       }
     }
 
+    @Test func refusesATimeZoneThatItWouldNotEvenGoBy() async throws {
+      try await withFolder { folder in
+        let outcome = try await daemon.run(
+          "--store", folder.path("s.sqlite"), "--once", "--time-zone", "Europe/Atlantis")
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("Europe/Atlantis"))
+      }
+    }
+
+    @Test func hidesWhatIsOldAndShowsWhatTheRemoteChangesAgain() async throws {
+      try await withFolder { folder in
+        var games = try folder.writeSchedule(games: 3)
+        let now = Int(Date.now.timeIntervalSince1970) * 1000
+        let fresh = #""updated_at":\#(now)"#
+        games[1] = games[1].replacingOccurrences(of: #""updated_at":1"#, with: fresh)
+        try folder.write("data/games.ndjson", games)
+        let options = [
+          "--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--once", "--json-log",
+          "--hide-after-days", "30",
+        ]
+        let first = try await daemon.start(options).outcome()
+        #expect(first.status == 0, "\(first.errors)")
+        let tidied = first.errors.daemonLines.first { $0.event == "cleaned-up" }
+        #expect(tidied?["outcome"] == "completed")
+        // Two games, and the eight teams that the third does not name; the league and the sport are still referred to.
+        #expect(tidied?.count("hidden") == 10)
+        #expect(tidied?.count("spared") == 4)
+
+        games[0] = games[0].replacingOccurrences(of: #""updated_at":1"#, with: fresh)
+        try folder.write("data/games.ndjson", games)
+        let second = try await daemon.start(options).outcome()
+        #expect(second.errors.daemonLines.first { $0.event == "cleaned-up" }?.count("hidden") == 0)
+        let export = try await inspect.run("export", "--type", "games", "--store", folder.path("s.sqlite"))
+        #expect(export.lines == Array(games[..<2]))
+        // Its teams are back with it.
+        let teams = try await inspect.run("export", "--type", "teams", "--store", folder.path("s.sqlite"))
+        #expect(teams.lines.count == 4)
+      }
+    }
+
     @Test func keepsInStepUntilItIsTerminated() async throws {
       try await withFolder { folder in
         var games = try folder.writeSchedule(games: 50)
