@@ -5,11 +5,14 @@ extension SyncEngine {
   /// Makes one record of each group of records that share a natural key, once for each version of the rebuild.
   ///
   /// The record that was written last wins: by its pending edit, else by its stamp field, else by the remote's modification time; of simultaneous ones the one
-  /// whose id comes first. It stays in place. References to the others are re-pointed to it, and the others are deleted, through the
+  /// whose id comes first. A stamp that is later than the remote's modification time by more than ``EditOptions/clockBound`` is not believed, and that time stands
+  /// for it. The winner stays in place. References to the others are re-pointed to it, and the others are deleted, through the
   /// outbox where the remote has them, so that the remote sees exactly these deletions, after the edits. A record without a natural key has no duplicates.
   ///
   /// Groups are dealt with in batches, a transaction each; a rebuild that was interrupted goes on where it stopped. Once it
   /// is complete, the same and earlier versions do nothing, and duplicates that a sync brings collapse in the same way at its end.
+  /// Those that the app's own edits make on this device stay: no sync brings them here. They collapse when another
+  /// device pulls them, when something of the group arrives, or with the next version.
   ///
   /// - Parameters:
   ///   - version: Which rebuild of the app's history this is; each has a greater number than those before it.

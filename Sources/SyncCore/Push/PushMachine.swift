@@ -138,9 +138,13 @@ struct PushMachine {
       failure = error
       return .fail(error.code)
     }
-    typeFailures.append((type, error))
     // A sink that does not even say how much it takes will have no type's edits.
-    legs = batches.isEmpty ? [] : ArraySlice(legs.filter { $0.type != type })
+    let barred = batches.isEmpty ? Set(legs.map(\.type)) : [type]
+    for leg in legs where barred.contains(leg.type) && !typeFailures.contains(where: { $0.type == leg.type })
+    {
+      typeFailures.append((leg.type, error))
+    }
+    legs = ArraySlice(legs.filter { !barred.contains($0.type) })
     beginLeg()
     return next()
   }

@@ -21,7 +21,7 @@ struct Collapse: Sendable {
 
   /// Collapses the groups that some natural keys have.
   func run(_ keys: [String], in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
-    let plan = try CollapsePlan(keys, of: entity, in: transaction)
+    let plan = try CollapsePlan(keys, of: entity, clockBound: clockBound, in: transaction)
     let referrers = Referrers(graph: graph, type: entity.type, winners: plan.winners)
     let (found, isComplete) =
       plan.elections.isEmpty ? ([:], true) : try referrers.find(limit: options.recordsAtOnce, in: transaction)
@@ -49,7 +49,7 @@ struct Collapse: Sendable {
 
   /// What collapsing the groups would do.
   func survey(_ keys: [String], in snapshot: any StoreSnapshot) throws(SyncError) -> RebuildReport.Counts {
-    let plan = try CollapsePlan(keys, of: entity, in: snapshot)
+    let plan = try CollapsePlan(keys, of: entity, clockBound: clockBound, in: snapshot)
     let referrers = Referrers(graph: graph, type: entity.type, winners: plan.winners)
     var counts = plan.counts
     counts.groups = plan.elections.count
@@ -89,7 +89,7 @@ struct Collapse: Sendable {
     if !strangers.isEmpty {
       for entry in try transaction.outbox(for: strangers) { pending[entry.id] = entry }
     }
-    let stamps = RepointedStamps(entity)
+    let stamps = RepointedStamps(entity, clockBound: clockBound)
     let kept = try stamps.lastWrites(of: written.map(\.record), pending: pending, in: transaction)
     try writer.edit(written.map(\.change), pending: pending)
     try stamps.keep(kept, in: transaction)

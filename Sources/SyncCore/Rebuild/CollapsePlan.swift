@@ -15,7 +15,11 @@ struct CollapsePlan {
   var losers: [RecordID] { elections.flatMap { $0.losers.map(\.id) } }
 
   /// Reads the records that have some natural keys, and holds the elections.
-  init(_ keys: [String], of entity: Entity, in snapshot: any StoreSnapshot) throws(SyncError) {
+  ///
+  /// - Parameter clockBound: See ``EditOptions/clockBound``.
+  init(
+    _ keys: [String], of entity: Entity, clockBound: Duration, in snapshot: any StoreSnapshot
+  ) throws(SyncError) {
     let lists = try snapshot.records(ofType: entity.type, withNaturalKeys: keys)
     let ids = lists.flatMap { $0.count > 1 ? $0 : [] }
     if try snapshot.outboxCount(entity.type) > 0 {
@@ -27,7 +31,7 @@ struct CollapsePlan {
         if case .record(let id) = entry.key { filed[id] = entry }
       }
     }
-    let stamps = RepointedStamps(entity)
+    let stamps = RepointedStamps(entity, clockBound: clockBound)
     var found = try snapshot.records(withIDs: ids)[...]
     for list in lists {
       guard list.count > 1 else {

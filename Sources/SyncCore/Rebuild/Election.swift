@@ -36,7 +36,15 @@ struct Election: Hashable {
 
 extension Entity {
   /// When a live record was last written: by its pending edit, else as it says itself, else as the remote says.
-  func lastWrite(of record: Record, pending: OutboxEntry?) -> EditStamp {
-    pending?.edit.stamp ?? stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
+  ///
+  /// No copy was written later than the remote took it: one that says so, by more than the bound, was stamped by a clock that was wrong. The local
+  /// clock is not asked, or replicas that ask at different times would elect different records, and delete each other's.
+  func lastWrite(of record: Record, pending: OutboxEntry?, clockBound: Duration) -> EditStamp {
+    if let pending { return pending.edit.stamp }
+    let taken = record.version.modifiedAt
+    guard let stamp = stamp(in: record.payload) else { return EditStamp(physical: taken) }
+    // Not every remote tells when it took a copy.
+    let isBelieved = taken.microseconds <= 0 || stamp.physical <= taken + clockBound
+    return isBelieved ? stamp : EditStamp(physical: taken)
   }
 }

@@ -7,6 +7,7 @@ import SyncPorts
 /// not make it the last written.
 struct RepointedStamps {
   private let entity: Entity
+  private let clockBound: Duration
   private let isNeeded: Bool
 
   private struct Kept: Codable {
@@ -16,8 +17,10 @@ struct RepointedStamps {
     var before: EditStamp
   }
 
-  init(_ entity: Entity) {
+  /// - Parameter clockBound: See ``EditOptions/clockBound``.
+  init(_ entity: Entity, clockBound: Duration) {
     self.entity = entity
+    self.clockBound = clockBound
     isNeeded = entity.references.contains { $0.target == entity.type }
   }
 
@@ -25,11 +28,12 @@ struct RepointedStamps {
   func lastWrite(
     of record: Record, pending: OutboxEntry?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> EditStamp {
-    let stamp = entity.lastWrite(of: record, pending: pending)
+    let stamp = entity.lastWrite(of: record, pending: pending, clockBound: clockBound)
     guard isNeeded, let kept = try snapshot.decoded(Kept.self, forKey: key(of: record.id)) else {
       return stamp
     }
-    return stamp == kept.given ? kept.before : stamp
+    let stated = pending?.edit.stamp ?? entity.stamp(in: record.payload)
+    return stated == kept.given ? kept.before : stamp
   }
 
   /// The last writes of those of some records about to be re-pointed that are in groups of duplicates of their own.

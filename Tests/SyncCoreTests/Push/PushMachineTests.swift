@@ -263,6 +263,14 @@ struct PushMachineTests {
     #expect(machine.loaded(Self.portion([])) == .finish)
   }
 
+  @Test func tellsOfEveryTypeWhereNoneMayBePushed() {
+    var machine = PushMachine([("stadiums", 1), ("games", 1)])
+    #expect(machine.start() == .askLimits)
+    #expect(machine.failed(SyncError(.permissionDenied, during: "testing"), random: 0) == .finish)
+    #expect(machine.typeFailures.map(\.type) == ["stadiums", "games"])
+    #expect(machine.failure == nil)
+  }
+
   @Test func asksForTheLimitsAgainAfterAFailureThatMayPass() {
     var machine = PushMachine([("meters", 1)])
     #expect(machine.start() == .askLimits)

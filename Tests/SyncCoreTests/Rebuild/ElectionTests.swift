@@ -41,6 +41,27 @@ struct ElectionTests {
     }
   }
 
+  /// Seconds by which a copy's stamp is ahead of the time at which the remote took it; one ahead of the bound wins nothing.
+  @Test(arguments: [(0, "b"), (200, "a"), (100_000, "b")] as [(Int64, String)])
+  func doNotBelieveAStampFromTheFuture(_ ahead: Int64, _ winner: String) async throws {
+    let entity = Entity("meters", naturalKey: NaturalKey("mac"), stampField: "edited")
+    for isLater in [true, false] {
+      let world = try await MeterWorld([entity])
+      // The clock here may be behind both, or past the time that the stamp tells: it is not asked.
+      if isLater { world.world.clock.advance(by: .seconds(1_000_000)) }
+      let stamps = [("a", Int64(100)), ("b", 200)].map { key, second in
+        let written = MeterWorld.day + .seconds(second) + .seconds(key == "a" ? ahead : 0)
+        return (key, second, EditStamp(physical: written, replica: key))
+      }
+      for (key, second, stamp) in stamps {
+        world.meter(key, mac: "1", at: second, #","edited":"\#(stamp)""#)
+      }
+      _ = try await world.engine.sync()
+      try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+      #expect(world.keys() == [winner])
+    }
+  }
+
   /// A reference that is re-pointed is an edit, and not one by which its record wins.
   @Test(arguments: [2, 400])
   func doNotCountWhatTheRebuildItselfWrote(_ recordsAtOnce: Int) async throws {
