@@ -52,7 +52,8 @@
           uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
         let statements = [
           (OutboxRows.ofRecord, "outbox.record"), (OutboxRows.ofType, "outbox.stamp"),
-          (OutboxRows.firstOfType, "outbox.stamp"), (OutboxRows.count, "COVERING INDEX outbox."),
+          (OutboxRows.firstOfType, "outbox.stamp"), (OutboxRows.count, "PRIMARY KEY"),
+          (OutboxRows.change, "outbox.record"),
           (OutboxRows.remove, "outbox.record"), (ConflictRows.all, "PRIMARY KEY"),
           (ConflictRows.ofType, "conflicts.type"), (ConflictRows.remove, "conflicts.settled_at"),
         ]

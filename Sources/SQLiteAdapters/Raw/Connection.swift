@@ -59,6 +59,12 @@
     /// The number of the row that was inserted last.
     var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
+    /// How many rows the last statement changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
+    /// Sets ``lastRow`` back, so that it tells whether a row is inserted from now on.
+    func forgetLastRow() { sqlite3_set_last_insert_rowid(handle, 0) }
+
     /// How many statements are in the middle of a run.
     var busyStatements: Int {
       var count = 0

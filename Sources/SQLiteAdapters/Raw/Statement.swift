@@ -66,6 +66,12 @@
       try check(value.withUTF8 { csqlite_bind_text(handle, index, $0.baseAddress, Int32($0.count)) })
     }
 
+    /// Binds a word of the program's own, which stays where it is.
+    func bind(word: StaticString, at index: Int32) throws(SyncError) {
+      try check(
+        csqlite_bind_borrowed_text(handle, index, word.utf8Start, Int32(word.utf8CodeUnitCount)))
+    }
+
     func bind(_ value: String?, at index: Int32) throws(SyncError) {
       if let value { try bind(value, at: index) } else { try bindNull(at: index) }
     }

@@ -14,6 +14,8 @@
       """,
       "CREATE UNIQUE INDEX \"outbox.record\" ON outbox (type, id)",
       "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter, replica, id)",
+      // Asked for with every page that is merged.
+      "CREATE TABLE outbox_counts (type TEXT NOT NULL PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
       // Numbers of conflicts are never given again, whichever were forgotten.
       """
       CREATE TABLE conflicts (

@@ -16,6 +16,11 @@
       ON CONFLICT (type, id) DO UPDATE SET \
       \(names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
       """
+    /// As ``put``, for an entry that is there under the same stamp: no index has to be changed.
+    static let change = """
+      UPDATE outbox SET \(names.enumerated().dropFirst(5).map { "\($0.element) = ?\($0.offset + 1)" }.joined(separator: ", ")) \
+      WHERE type = ?1 AND id = ?2 AND physical = ?3 AND counter = ?4 AND replica = ?5
+      """
     static let ofRecord = "SELECT \(columns) FROM outbox WHERE type = ? AND id = ?"
     static let ofType = """
       SELECT \(columns) FROM outbox WHERE type = ? AND (physical, counter, replica) > (?, ?, ?) \
@@ -24,11 +29,11 @@
     static let firstOfType = """
       SELECT \(columns) FROM outbox WHERE type = ? ORDER BY physical, counter, replica, id LIMIT ?
       """
-    static let count = "SELECT count(*) FROM outbox WHERE type = ?"
+    static let count = "SELECT entries FROM outbox_counts WHERE type = ?"
+    static let addToCount = """
+      INSERT INTO outbox_counts VALUES (?, ?) ON CONFLICT (type) DO UPDATE SET entries = entries + excluded.entries
+      """
     static let remove = "DELETE FROM outbox WHERE type = ? AND id = ?"
-
-    /// The words for what was sent.
-    enum Sent: String { case nothing, edit, other }
   }
 
   // MARK: Reading
@@ -37,10 +42,17 @@
     func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
       let statement = try connection.statement(OutboxRows.ofRecord)
       var entries: [OutboxEntry] = []
+      defer { statement.clear() }
+      var type: RecordType?
       for id in ids {
-        defer { statement.reset() }
-        try statement.bind(id, at: 1)
-        if try statement.step() { entries.append(try statement.outboxEntry()) }
+        if id.type != type {
+          type = id.type
+          try statement.bind(id.type.rawValue, at: 1)
+        }
+        try statement.withLent(id.key, at: 2) { () throws(SyncError) in
+          defer { statement.reset() }
+          if try statement.step() { entries.append(try statement.outboxEntry()) }
+        }
       }
       return entries
     }
@@ -90,11 +102,11 @@
     }
 
     private func sent(insteadOf edit: Edit) throws(SyncError) -> Edit? {
-      switch OutboxRows.Sent(rawValue: text(12)) {
-      case .nothing: return nil
-      case .edit: return edit
-      case .other: return Edit(content(payload: 23, schemaVersion: 16), stamp: stamp(13))
-      case nil: throw unreadable("word for what was sent")
+      switch text(12) {
+      case "nothing": return nil
+      case "edit": return edit
+      case "other": return Edit(content(payload: 23, schemaVersion: 16), stamp: stamp(13))
+      default: throw unreadable("word for what was sent")
       }
     }
 
@@ -116,33 +128,68 @@
 
   extension SQLiteTransaction {
     func queue(_ entries: [OutboxEntry]) throws(SyncError) {
-      let statement = try connection.statement(OutboxRows.put)
-      defer { statement.clear() }
-      for entry in entries {
-        let sent = try statement.bind(entry)
-        try statement.run(lendingOptional: entry.edit.content.payload, at: 22) { () throws(SyncError) in
-          try statement.run(lendingOptional: entry.base.record?.payload, at: 23) { () throws(SyncError) in
-            try statement.run(lendingOptional: sent?.content.payload, at: 24) { () throws(SyncError) in
-              try statement.run()
-            }
-          }
-        }
+      let change = try connection.statement(OutboxRows.change)
+      let put = try connection.statement(OutboxRows.put)
+      defer {
+        change.clear()
+        put.clear()
       }
+      var counts: [RecordType: Int64] = [:]
+      for entry in entries {
+        // What was sent, or is kept from being sent, has been in the outbox before, and mostly is as it was otherwise.
+        if entry.sent != nil || entry.state != .waiting {
+          try change.run(entry)
+          if connection.changes > 0 { continue }
+        }
+        connection.forgetLastRow()
+        try put.run(entry)
+        if connection.lastRow != 0 { counts[entry.id.type, default: 0] += 1 }
+      }
+      try addToCounts(counts)
     }
 
     func dequeue(_ ids: [RecordID]) throws(SyncError) {
       let statement = try connection.statement(OutboxRows.remove)
+      defer { statement.clear() }
+      var counts: [RecordType: Int64] = [:]
+      var type: RecordType?
       for id in ids {
-        try statement.bind(id, at: 1)
+        if id.type != type {
+          type = id.type
+          try statement.bind(id.type.rawValue, at: 1)
+        }
+        try statement.run(lending: id.key, at: 2)
+        if connection.changes > 0 { counts[id.type, default: 0] -= 1 }
+      }
+      try addToCounts(counts)
+    }
+
+    private func addToCounts(_ counts: [RecordType: Int64]) throws(SyncError) {
+      for (type, count) in counts {
+        let statement = try connection.statement(OutboxRows.addToCount)
+        try statement.bind(type.rawValue, at: 1)
+        try statement.bind(count, at: 2)
         try statement.run()
       }
     }
   }
 
   extension Statement {
-    /// Binds everything but payloads to the parameters of ``OutboxRows/put``, and gives what was sent if it is kept apart.
+    /// Runs ``OutboxRows/put`` or ``OutboxRows/change`` for an entry.
+    fileprivate func run(_ entry: OutboxEntry) throws(SyncError) {
+      let sent = try bind(entry)
+      try run(lendingOptional: entry.edit.content.payload, at: 22) { () throws(SyncError) in
+        try run(lendingOptional: entry.base.record?.payload, at: 23) { () throws(SyncError) in
+          try run(lendingOptional: sent?.content.payload, at: 24) { () throws(SyncError) in
+            try run(lending: entry.id.key, at: 2)
+          }
+        }
+      }
+    }
+
+    /// Binds everything but the record's key and payloads, and gives what was sent if it is kept apart.
     fileprivate func bind(_ entry: OutboxEntry) throws(SyncError) -> Edit? {
-      try bind(entry.id, at: 1)
+      try bind(entry.id.type.rawValue, at: 1)
       try bind(entry.edit.stamp, at: 3)
       try bind(schemaVersionOf: entry.edit.content, at: 6)
       try bind(entry.base)
@@ -155,14 +202,14 @@
     private func bind(_ base: OutboxEntry.Base) throws(SyncError) {
       switch base {
       case .none:
-        try bind("none", at: 7)
+        try bind(word: "none", at: 7)
         for index in Int32(8)...12 { try bindNull(at: index) }
       case .copy(let record):
-        try bind("copy", at: 7)
+        try bind(word: "copy", at: 7)
         try bind(record.version, tag: record.entityTag, at: 8)
         try bind(Int64(record.schemaVersion), at: 12)
       case .deleted(let tombstone):
-        try bind("deleted", at: 7)
+        try bind(word: "deleted", at: 7)
         try bind(tombstone.version, tag: tombstone.entityTag, at: 8)
         try bindNull(at: 12)
       }
@@ -171,12 +218,11 @@
     private func bindSent(_ entry: OutboxEntry) throws(SyncError) -> Edit? {
       // Mostly the edit itself is what was sent last, and need not be there twice.
       guard let sent = entry.sent, sent != entry.edit else {
-        let word: OutboxRows.Sent = entry.sent == nil ? .nothing : .edit
-        try bind(word.rawValue, at: 13)
+        try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
         for index in Int32(14)...17 { try bindNull(at: index) }
         return nil
       }
-      try bind(OutboxRows.Sent.other.rawValue, at: 13)
+      try bind(word: "other", at: 13)
       try bind(sent.stamp, at: 14)
       try bind(schemaVersionOf: sent.content, at: 17)
       return sent
@@ -185,15 +231,15 @@
     private func bind(_ state: OutboxEntry.State) throws(SyncError) {
       switch state {
       case .waiting:
-        try bind("waiting", at: 18)
+        try bind(word: "waiting", at: 18)
         try bindNull(at: 19)
         try bindNull(at: 20)
       case .postponed(let instant):
-        try bind("postponed", at: 18)
+        try bind(word: "postponed", at: 18)
         try bind(instant.microseconds, at: 19)
         try bindNull(at: 20)
       case .refused(let reason, let instant):
-        try bind("refused", at: 18)
+        try bind(word: "refused", at: 18)
         try bind(instant.microseconds, at: 19)
         try bind(reason, at: 20)
       }

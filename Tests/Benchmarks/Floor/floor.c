@@ -219,6 +219,179 @@ static void make_texts(void) {
   }
 }
 
+// MARK: Pushing
+
+enum { edits_at_once = 100, edits_in_portion = 400 };
+
+#define OUTBOX_COLUMNS \
+  "type, id, physical, counter, replica, schema_version, base, base_epoch, base_sequence, base_modified_at," \
+  "base_entity_tag, base_schema_version, sent, sent_physical, sent_counter, sent_replica, sent_schema_version," \
+  "state, state_at, refusal, attempts, payload, base_payload, sent_payload"
+
+static void create_outbox(void) {
+  execute(
+      "CREATE TABLE IF NOT EXISTS outbox ("
+      "  entry INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL, physical INTEGER NOT NULL,"
+      "  counter INTEGER NOT NULL, replica TEXT NOT NULL, schema_version INTEGER, base TEXT NOT NULL,"
+      "  base_epoch INTEGER, base_sequence INTEGER, base_modified_at INTEGER, base_entity_tag TEXT,"
+      "  base_schema_version INTEGER, sent TEXT NOT NULL, sent_physical INTEGER, sent_counter INTEGER,"
+      "  sent_replica TEXT, sent_schema_version INTEGER, state TEXT NOT NULL, state_at INTEGER, refusal TEXT,"
+      "  attempts INTEGER NOT NULL, payload BLOB, base_payload BLOB, sent_payload BLOB);"
+      "CREATE UNIQUE INDEX IF NOT EXISTS outbox_record ON outbox (type, id);"
+      "CREATE INDEX IF NOT EXISTS outbox_stamp ON outbox (type, physical, counter, replica, id)");
+}
+
+/// A row of the outbox, as far as it differs from the others.
+struct pending {
+  char id[40];
+  int64_t physical, counter, base_modified_at;
+  int length, base_length;
+  char payload[record_payload_limit], base_payload[record_payload_limit];
+};
+
+static sqlite3_stmt *queue, *requeue;
+
+static void write_pending(sqlite3_stmt *queue, const struct pending *pending, const char *sent, int attempts) {
+  sqlite3_bind_text(queue, 1, "games", 5, SQLITE_STATIC);
+  sqlite3_bind_text(queue, 2, pending->id, 36, SQLITE_STATIC);
+  sqlite3_bind_int64(queue, 3, pending->physical);
+  sqlite3_bind_int64(queue, 4, pending->counter);
+  sqlite3_bind_text(queue, 5, "0123456789abcdef0123456789abcdef", 32, SQLITE_STATIC);
+  sqlite3_bind_int64(queue, 6, 1);
+  sqlite3_bind_text(queue, 7, "copy", 4, SQLITE_STATIC);
+  sqlite3_bind_int64(queue, 8, 0);
+  sqlite3_bind_int64(queue, 9, 0);
+  sqlite3_bind_int64(queue, 10, pending->base_modified_at);
+  sqlite3_bind_int64(queue, 12, 1);
+  sqlite3_bind_text(queue, 13, sent, -1, SQLITE_STATIC);
+  sqlite3_bind_text(queue, 18, "waiting", 7, SQLITE_STATIC);
+  sqlite3_bind_int64(queue, 21, attempts);
+  sqlite3_bind_blob(queue, 22, pending->payload, pending->length, SQLITE_STATIC);
+  sqlite3_bind_blob(queue, 23, pending->base_payload, pending->base_length, SQLITE_STATIC);
+  run(queue);
+}
+
+static void read_pending(sqlite3_stmt *row, struct pending *pending) {
+  memcpy(pending->id, sqlite3_column_text(row, 1), 36);
+  pending->physical = sqlite3_column_int64(row, 2);
+  pending->counter = sqlite3_column_int64(row, 3);
+  pending->base_modified_at = sqlite3_column_int64(row, 9);
+  pending->length = sqlite3_column_bytes(row, 21);
+  memcpy(pending->payload, sqlite3_column_blob(row, 21), pending->length);
+  pending->base_length = sqlite3_column_bytes(row, 22);
+  memcpy(pending->base_payload, sqlite3_column_blob(row, 22), pending->base_length);
+}
+
+static void prepare_outbox(void) {
+  create_outbox();
+  queue = prepare(
+      "INSERT INTO outbox (" OUTBOX_COLUMNS ") VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+      " ON CONFLICT (type, id) DO UPDATE SET physical = excluded.physical, counter = excluded.counter,"
+      " replica = excluded.replica, schema_version = excluded.schema_version, base = excluded.base,"
+      " base_epoch = excluded.base_epoch, base_sequence = excluded.base_sequence,"
+      " base_modified_at = excluded.base_modified_at, base_entity_tag = excluded.base_entity_tag,"
+      " base_schema_version = excluded.base_schema_version, sent = excluded.sent,"
+      " sent_physical = excluded.sent_physical, sent_counter = excluded.sent_counter,"
+      " sent_replica = excluded.sent_replica, sent_schema_version = excluded.sent_schema_version,"
+      " state = excluded.state, state_at = excluded.state_at, refusal = excluded.refusal,"
+      " attempts = excluded.attempts, payload = excluded.payload, base_payload = excluded.base_payload,"
+      " sent_payload = excluded.sent_payload");
+  requeue = prepare(
+      "UPDATE outbox SET schema_version = ?6, base = ?7, base_epoch = ?8, base_sequence = ?9, base_modified_at = ?10,"
+      " base_entity_tag = ?11, base_schema_version = ?12, sent = ?13, sent_physical = ?14, sent_counter = ?15,"
+      " sent_replica = ?16, sent_schema_version = ?17, state = ?18, state_at = ?19, refusal = ?20, attempts = ?21,"
+      " payload = ?22, base_payload = ?23, sent_payload = ?24"
+      " WHERE type = ?1 AND id = ?2 AND physical = ?3 AND counter = ?4 AND replica = ?5");
+}
+
+/// Edits records: each row, and its row in the outbox.
+static void make_edits(void) {
+  prepare_outbox();
+  int64_t count = record_edits(options.recipe);
+  for (int64_t place = 0; place < count; place++) {
+    if (place % edits_at_once == 0) run(begin);
+    struct record base, edited;
+    int64_t number = record_of_edit(options.recipe, place);
+    record_make(options.recipe, number, 0, &base);
+    record_make(options.recipe, number, 1, &edited);
+    write_record(edited.id, 36, edited.modified_at, edited.payload, edited.length);
+    struct pending pending = {
+        .physical = 1800000000000000, .counter = place, .base_modified_at = base.modified_at,
+        .length = edited.length, .base_length = base.length};
+    memcpy(pending.id, edited.id, 36);
+    memcpy(pending.payload, edited.payload, edited.length);
+    memcpy(pending.base_payload, base.payload, base.length);
+    write_pending(queue, &pending, "nothing", 0);
+    if (place % edits_at_once == edits_at_once - 1 || place == count - 1) run(commit);
+  }
+}
+
+/// Pushes them to a remote that takes all: they are read by portions; before a batch is sent its edits are marked as sent,
+/// and afterwards each row takes the remote's version and its edit leaves the outbox.
+static int64_t push_edits(void) {
+  prepare_writes(0);
+  prepare_outbox();
+  sqlite3_stmt *portion = prepare(
+      "SELECT " OUTBOX_COLUMNS " FROM outbox WHERE type = 'games' AND (physical, counter, replica) > (?, ?, ?)"
+      " ORDER BY physical, counter, replica, id LIMIT ?");
+  sqlite3_stmt *entry = prepare("SELECT " OUTBOX_COLUMNS " FROM outbox WHERE type = 'games' AND id = ?");
+  sqlite3_stmt *state = prepare("SELECT modified_at, payload = ? FROM records WHERE id = ?");
+  sqlite3_stmt *touch = prepare("UPDATE records SET modified_at = ? WHERE id = ?");
+  sqlite3_stmt *dequeue = prepare("DELETE FROM outbox WHERE type = 'games' AND id = ?");
+  struct pending *loaded = malloc(sizeof *loaded * edits_in_portion), *batch = malloc(sizeof *batch * edits_at_once);
+  int64_t pushed = 0, physical = INT64_MIN, counter = -1;
+  while (1) {
+    int count = 0;
+    sqlite3_bind_int64(portion, 1, physical);
+    sqlite3_bind_int64(portion, 2, counter);
+    sqlite3_bind_text(portion, 3, "", 0, SQLITE_STATIC);
+    sqlite3_bind_int64(portion, 4, edits_in_portion);
+    while (sqlite3_step(portion) == SQLITE_ROW) read_pending(portion, loaded + count++);
+    check(sqlite3_reset(portion));
+    if (!count) break;
+    physical = loaded[count - 1].physical;
+    // One replica makes the edits, so the counter alone is what the next portion begins after.
+    counter = loaded[count - 1].counter + 1;
+    for (int start = 0; start < count; start += edits_at_once) {
+      int end = start + edits_at_once < count ? start + edits_at_once : count;
+      run(begin);
+      for (int i = start; i < end; i++) {
+        sqlite3_bind_text(entry, 1, loaded[i].id, 36, SQLITE_STATIC);
+        check(sqlite3_step(entry));
+        read_pending(entry, batch + (i - start));
+        check(sqlite3_reset(entry));
+        write_pending(requeue, batch + (i - start), "edit", 1);
+      }
+      run(commit);
+      run(begin);
+      for (int i = 0; i < end - start; i++) {
+        struct pending *sent = batch + i, now;
+        sqlite3_bind_text(entry, 1, sent->id, 36, SQLITE_STATIC);
+        check(sqlite3_step(entry));
+        read_pending(entry, &now);
+        check(sqlite3_reset(entry));
+        sqlite3_bind_text(dequeue, 1, sent->id, 36, SQLITE_STATIC);
+        run(dequeue);
+        sqlite3_bind_blob(state, 1, sent->payload, sent->length, SQLITE_STATIC);
+        sqlite3_bind_text(state, 2, sent->id, 36, SQLITE_STATIC);
+        if (sqlite3_step(state) != SQLITE_ROW || !sqlite3_column_int(state, 1)) {
+          fprintf(stderr, "floor: an edit is not what its record shows\n");
+          exit(1);
+        }
+        check(sqlite3_reset(state));
+        sqlite3_bind_int64(touch, 1, 4000000000000);
+        sqlite3_bind_text(touch, 2, sent->id, 36, SQLITE_STATIC);
+        run(touch);
+        pushed++;
+      }
+      run(commit);
+    }
+  }
+  free(loaded);
+  free(batch);
+  return pushed;
+}
+
 // MARK: Reading
 
 static int64_t read_venues(int queries) {
@@ -283,7 +456,7 @@ int main(int argc, char **argv) {
   int64_t count = total();
   if (has_texts) {
     make_texts();
-  } else if (strcmp(options.workload, "W6")) {
+  } else if (strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
     records = malloc(sizeof *records * (options.is_lazy ? options.page : count));
     for (int64_t place = 0; place < count && !options.is_lazy; place++) make(place, records + place);
   }
@@ -292,7 +465,9 @@ int main(int argc, char **argv) {
   double start = now(), processor = process_time();
   if (has_texts) write_texts();
   else if (!strcmp(options.workload, "W6")) count = read_venues(200);
+  else if (!strcmp(options.workload, "W7")) count = push_edits();
   else write_pages(has_references);
+  if (!strcmp(options.workload, "W7fill")) make_edits();
   close_database();
   process_count(0);
   printf("{\"seconds\":%.6f,\"processor\":%.6f,\"peakMB\":%.1f,\"records\":%lld}\n", now() - start,

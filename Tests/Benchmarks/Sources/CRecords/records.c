@@ -30,6 +30,14 @@ int64_t record_of_delta(struct record_recipe recipe, int64_t place, int64_t gene
   return (place * 100 + (int64_t)(mixed(place + generation) % 100)) % recipe.count;
 }
 
+int64_t record_edits(struct record_recipe recipe) {
+  return recipe.count < record_edit_limit ? recipe.count : record_edit_limit;
+}
+
+int64_t record_of_edit(struct record_recipe recipe, int64_t place) {
+  return place * recipe.count / record_edits(recipe);
+}
+
 void record_make(struct record_recipe recipe, int64_t number, int64_t generation, struct record *record) {
   static const char note[] =
       "Gates open two hours early; bags are searched, and the north entrance is closed until further notice";

@@ -34,6 +34,8 @@ struct Ours {
   private static func measurement(of options: Options) async throws -> Measurement {
     switch options.workload {
     case "W6": try await Reading(options: options).run()
+    case "W7": try await Pushing(options: options).run()
+    case "W7fill": try await Pushing(options: options).fill()
     case "W9": try await Idling(options: options).run()
     default: try await Pulling(options: options).run()
     }

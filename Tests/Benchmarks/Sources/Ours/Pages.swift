@@ -56,6 +56,14 @@ struct Pages {
     return bytes + [UInt8(ascii: "]")]
   }
 
+  /// The changed copy that an edit makes of a record.
+  func edit(_ place: Int) -> (key: String, payload: Payload) {
+    var record = record()
+    record_make(options.recipe, record_of_edit(options.recipe, Int64(place)), 1, &record)
+    let bytes = withUnsafeBytes(of: &record.payload) { Array($0.prefix(Int(record.length))) }
+    return (text(record.id), Payload(bytes))
+  }
+
   private func made(_ place: Int) -> record {
     var record = record()
     let number =

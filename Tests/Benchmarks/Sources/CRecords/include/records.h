@@ -33,6 +33,11 @@ void record_make(struct record_recipe recipe, int64_t number, int64_t generation
 /// The number of the record that is the nth one of a delta: all different, and spread.
 int64_t record_of_delta(struct record_recipe recipe, int64_t place, int64_t generation);
 
+/// How many records an app edits, at most, and the number of the record that its nth edit is of: all different, and spread.
+enum { record_edit_limit = 10000 };
+int64_t record_edits(struct record_recipe recipe);
+int64_t record_of_edit(struct record_recipe recipe, int64_t place);
+
 /// How many venues there are, so that each has about 1,000 records.
 int64_t record_venues(struct record_recipe recipe);
 
