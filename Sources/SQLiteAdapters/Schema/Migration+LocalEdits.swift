@@ -14,8 +14,6 @@
       """,
       "CREATE UNIQUE INDEX \"outbox.record\" ON outbox (type, id)",
       "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter, replica, id)",
-      // Asked for with every page that is merged.
-      "CREATE TABLE outbox_counts (type TEXT NOT NULL PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
       // Numbers of conflicts are never given again, whichever were forgotten.
       """
       CREATE TABLE conflicts (
@@ -30,6 +28,12 @@
       """,
       "CREATE INDEX \"conflicts.type\" ON conflicts (type, number)",
       "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
+    ]
+
+    /// How many edits wait of each type, which is asked with every page that is merged.
+    static let outboxCounts = [
+      "CREATE TABLE outbox_counts (type TEXT NOT NULL PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
+      "INSERT INTO outbox_counts SELECT type, count(*) FROM outbox GROUP BY type",
     ]
   }
 #endif

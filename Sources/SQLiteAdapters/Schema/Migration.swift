@@ -15,6 +15,7 @@
     /// Every step, the oldest first; a file's `user_version` says how many it has seen.
     package static let all: [Migration] = [
       Migration("initial", initial), Migration("local edits", localEdits),
+      Migration("outbox counts", outboxCounts),
     ]
 
     private static let initial = [
