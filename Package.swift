@@ -19,6 +19,7 @@ let package = Package(
     .executable(name: "sync-daemon", targets: ["sync-daemon"]),
     .executable(name: "sync-inspect", targets: ["sync-inspect"]),
     .executable(name: "sync-mirror", targets: ["sync-mirror"]),
+    .executable(name: "simulate", targets: ["simulate"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
@@ -92,6 +93,10 @@ let package = Package(
       name: "sync-mirror",
       dependencies: ["CanonicalSync", "HTTPAdapters", "SQLiteAdapters", "ToolSupport"],
       path: "Examples/sync-mirror"),
+    .executableTarget(
+      name: "simulate",
+      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncSimulation", "ToolSupport"],
+      path: "Examples/simulate"),
 
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncModels"]),
     .testTarget(
@@ -133,8 +138,8 @@ let package = Package(
       name: "ExamplesTests",
       dependencies: [
         "CanonicalSync", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit",
-        "TestServers", "ToolSupport", "device-settings", "schedule-sync", "sync-daemon", "sync-inspect",
-        "sync-mirror",
+        "TestServers", "ToolSupport", "device-settings", "schedule-sync", "simulate", "sync-daemon",
+        "sync-inspect", "sync-mirror",
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -151,12 +156,16 @@ if Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil {
   }
 }
 
+/// Flaws built in on purpose, to see that the simulator notices them: in the build that asks for them, and in no other.
+let mutants: [SwiftSetting] = Context.environment["CANONICALSYNC_MUTANTS"] == nil ? [] : [.define("MUTANTS")]
+
 /// One bar for every target, the tests and the tools included.
 for target in package.targets where target.type != .system {
-  target.swiftSettings = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  ]
+  target.swiftSettings =
+    [
+      .enableUpcomingFeature("ExistentialAny"),
+      .enableUpcomingFeature("InternalImportsByDefault"),
+      .enableUpcomingFeature("MemberImportVisibility"),
+      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + mutants
 }

@@ -191,6 +191,25 @@ struct PullRun {
     let (store, lease) = (environment.store, lease)
     group.addTask {
       do throws(SyncError) {
+        #if MUTANTS
+          if Mutant.watermarkFirst.isActive {
+            try await store.write(.lease(lease)) { (open) throws(SyncError) in
+              try open.setCheckpoint(transaction.commit.checkpoint, for: type)
+            }
+          }
+          if Mutant.watermarkApart.isActive {
+            let tally = try await store.write(.lease(lease)) { (open) throws(SyncError) in
+              let before = try open.checkpoint(for: type)
+              let tally = try transaction.run(in: open)
+              if let before { try open.setCheckpoint(before, for: type) }
+              return tally
+            }
+            try await store.write(.lease(lease)) { (open) throws(SyncError) in
+              try open.setCheckpoint(transaction.commit.checkpoint, for: type)
+            }
+            return .committed(type, .success(tally))
+          }
+        #endif
         return .committed(
           type,
           .success(

@@ -8,7 +8,12 @@ struct StopSignal: Sendable {
   var token: (any CancellationToken)?
 
   /// Whether either has been cancelled.
-  var isRaised: Bool { Task.isCancelled || token?.isCancelled == true }
+  var isRaised: Bool {
+    #if MUTANTS
+      if Mutant.cancellationUnheard.isActive { return Task.isCancelled }
+    #endif
+    return Task.isCancelled || token?.isCancelled == true
+  }
 
   /// Runs some work, unless the signal is raised before it is done; then the work is cancelled, and there is no result.
   func race<R: Sendable>(clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> R) async -> R? {
@@ -29,6 +34,11 @@ struct StopSignal: Sendable {
   /// Returns once the token is cancelled, or the task is.
   func wait(clock: any Clock<Duration>) async {
     guard let token else { return }
+    #if MUTANTS
+      if Mutant.cancellationUnheard.isActive {
+        return (try? await clock.pause(for: .seconds(1 << 30))) ?? ()
+      }
+    #endif
     if let source = token as? CancellationSource { return await source.waitUntilCancelled() }
     while !isRaised {
       // A cancelled sleep is a raised signal.

@@ -37,6 +37,9 @@ struct ReplicationRule {
   /// What becomes of a copy. `unchanged` with a newer version means that the version alone is written.
   func fate(ofCopy version: Version, over stored: StoredState?) -> Fate {
     guard let stored else { return .inserted }
+    #if MUTANTS
+      if Mutant.copyUnchecked.isActive { return stored.isDeleted ? .inserted : .updated }
+    #endif
     guard isCurrent(version, over: stored) else { return .skippedOlder }
     if stored.isDeleted { return .inserted }
     return stored.hasSamePayload ? .unchanged : .updated
@@ -45,6 +48,9 @@ struct ReplicationRule {
   /// What becomes of a deletion; one of a record that was never here, or is deleted already, changes nothing.
   func fate(of tombstone: Tombstone, over stored: StoredState?) -> Fate {
     guard let stored else { return .unchanged }
+    #if MUTANTS
+      if Mutant.tombstoneUnchecked.isActive { return stored.isDeleted ? .unchanged : .deleted }
+    #endif
     guard isCurrent(tombstone.version, over: stored) else { return .skippedOlder }
     return stored.isDeleted ? .unchanged : .deleted
   }

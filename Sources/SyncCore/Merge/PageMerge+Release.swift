@@ -23,6 +23,9 @@ extension PageMerge {
     waitingFor appeared: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) {
     guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
+    #if MUTANTS
+      if Mutant.parkedForEver.isActive { return }
+    #endif
     var pending = appeared[...]
     while !pending.isEmpty {
       let portion = Array(pending.prefix(MergeContext.portion))

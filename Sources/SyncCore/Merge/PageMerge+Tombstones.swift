@@ -19,6 +19,9 @@ extension PageMerge {
       }
       // One of a record never heard of is written as well: an older copy may still come.
       if fate != .skippedOlder { deletions.append(tombstone) }
+      #if MUTANTS
+        if Mutant.tombstoneForgotten.isActive, fate == .unchanged { _ = deletions.popLast() }
+      #endif
       note(fate, of: tombstone.id, origin: origin)
     }
     if !deletions.isEmpty { try transaction.delete(deletions) }
@@ -27,6 +30,9 @@ extension PageMerge {
   func referenced(
     among ids: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
+    #if MUTANTS
+      if Mutant.parentDeletedFirst.isActive { return [] }
+    #endif
     guard !context.graph.referrers(to: entity.type).isEmpty else { return [] }
     return try transaction.referenced(among: ids)
   }

@@ -128,6 +128,9 @@ struct PageMerge {
     }
     switch change {
     case .poison(let poison):
+      #if MUTANTS
+        if Mutant.poisonDropped.isActive { return tally.note(poison) }
+      #endif
       batch.setAside.append(context.quarantine(poison, besideOther: isFiledAlready))
       tally.note(poison)
     case .upsert(let record) where record.schemaVersion > entity.schemaVersion:

@@ -10,10 +10,20 @@ struct PageTransaction: Sendable {
 
   /// Writes the page, and tells what became of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
+    #if MUTANTS
+      if Mutant.poisonStopsItsPage.isActive,
+        commit.page.changes.contains(where: { if case .poison = $0 { true } else { false } })
+      {
+        throw SyncError(.inconsistentData, during: "merging a page")
+      }
+    #endif
     if commit.clearsMarks {
       try transaction.clearMarks(entity.type)
       try markEdited(in: transaction)
     }
+    #if MUTANTS
+      if Mutant.marksKept.isActive { try transaction.mark(transaction.records(Query(entity.type)).map(\.id)) }
+    #endif
     var merge = PageMerge(entity, context: context)
     merge.tally.notePage(of: entity.type, changes: commit.page.changes.count)
     try merge.mergeAndRelease(page: commit.page.changes, in: transaction)

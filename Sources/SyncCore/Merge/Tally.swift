@@ -55,6 +55,9 @@ struct Tally: Sendable {
   mutating func noteSuperseded(_ entry: SetAside, fence: Int64) {
     guard entry.fence == fence, let path = entry.kind.fate?.count else { return }
     self[entry.key.type][keyPath: path] -= 1
+    #if MUTANTS
+      if Mutant.supersededUncounted.isActive { return }
+    #endif
     self[entry.key.type].skippedOlder += 1
   }
 

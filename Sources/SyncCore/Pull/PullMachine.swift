@@ -50,6 +50,9 @@ struct PullMachine {
     self.entity = entity
     self.settings = settings
     var checkpoint = stored ?? Checkpoint(scope: settings.scope)
+    #if MUTANTS
+      if Mutant.scopeIgnored.isActive { checkpoint.scope = settings.scope }
+    #endif
     if checkpoint.scope != settings.scope {
       // Another remote's versions are of another order; a changed query or schema leaves the order as it was.
       if checkpoint.scope.source != settings.scope.source { checkpoint.epoch += 1 }
@@ -57,6 +60,9 @@ struct PullMachine {
       checkpoint.committed = nil
       checkpoint.inFlight = nil
     }
+    #if MUTANTS
+      if Mutant.resumedFromTheStart.isActive { checkpoint.inFlight?.resumeAt = nil }
+    #endif
     if !settings.forcesFullPass, let pass = checkpoint.inFlight, let token = pass.resumeAt {
       self.pass = pass
       self.position = .resume(token)
@@ -84,6 +90,9 @@ struct PullMachine {
 
   /// A page came.
   mutating func fetched(_ page: RecordPage, at now: Timestamp) -> [Action] {
+    #if MUTANTS
+      let page = Mutant.clientClockAsVersion.isActive ? page.restamped(now) : page
+    #endif
     isFetching = false
     failures = 0
     hasAnswered = true
@@ -146,6 +155,12 @@ struct PullMachine {
   }
 
   private mutating func fetchIfRoom() -> [Action] {
+    #if MUTANTS
+      if Mutant.pagesAheadWithoutEnd.isActive, failure == nil, let position, !isFetching {
+        isFetching = true
+        return [.fetch(PageRequest(entity: entity, position: position, limit: 1, pass: pass.number))]
+      }
+    #endif
     guard failure == nil, let position, !isFetching,
       waiting.count + (isCommitting ? 1 : 0) <= settings.pagesAhead
     else {
@@ -172,6 +187,11 @@ struct PullMachine {
     case .more(let token, let resumable):
       pass.resumeAt = resumable ? token : nil
       checkpoint.inFlight = pass
+      #if MUTANTS
+        if Mutant.watermarkBeforeTheEnd.isActive {
+          (checkpoint.committed, checkpoint.inFlight) = (pass.candidate, nil)
+        }
+      #endif
     case .done(let token):
       // A delta that names no token at all leaves the one it started from.
       checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .changes ? pass.base : nil)
@@ -191,6 +211,9 @@ struct PullMachine {
     resets += 1
     guard resets <= settings.maximumResets else { return fail(.resetsWithoutEnd(reason)) }
     if reason == .remoteReplaced { checkpoint.epoch += 1 }
+    #if MUTANTS
+      if Mutant.epochForgotten.isActive, reason == .remoteReplaced { checkpoint.epoch -= 1 }
+    #endif
     let base = reason == .pageTokenExpired ? pass.base : nil
     pass = Checkpoint.Pass(
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,

@@ -36,6 +36,9 @@ struct ClosingPhase {
     let checkpoint = try await environment.store.read { (snapshot) throws(SyncError) in
       try snapshot.checkpoint(for: entity.type)
     }
+    #if MUTANTS
+      if Mutant.sweepNever.isActive { return true }
+    #endif
     guard let checkpoint, checkpoint.inFlight == nil, let due = checkpoint.sweep else { return true }
     let sweep = plan(of: entity, pass: due.pass, after: checkpoint.sweptPass)
     if let refusal = try await refusal(of: sweep, lastSwept: checkpoint.deletionsVerifiedAt) {
@@ -145,6 +148,9 @@ struct ClosingPhase {
   // MARK: Held deletions
 
   private mutating func releaseHeld(of entity: Entity) async throws(SyncError) -> Bool {
+    #if MUTANTS
+      if Mutant.heldForEver.isActive { return true }
+    #endif
     let deletions = HeldDeletions(entity: entity, context: context(pass: 0))
     while true {
       guard let deleted = try await round(of: deletions) else { return false }

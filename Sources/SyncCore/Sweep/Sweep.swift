@@ -64,6 +64,15 @@ struct Sweep: Sendable {
   private func remove(
     _ gone: [Tombstone], filed: Set<RecordID>, _ result: inout Portion, in transaction: any StoreTransaction
   ) throws(SyncError) {
+    #if MUTANTS
+      if Mutant.sweepAtOnce.isActive {
+        try transaction.removeSetAside(gone.map { .record($0.id) })
+        try transaction.delete(gone)
+        for tombstone in gone { result.tally.noteSwept(tombstone.id) }
+        result.removed = gone.count
+        return
+      }
+    #endif
     let referenced =
       context.graph.referrers(to: entity.type).isEmpty
       ? [] : try transaction.referenced(among: gone.map(\.id))

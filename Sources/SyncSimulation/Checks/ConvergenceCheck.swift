@@ -58,6 +58,7 @@ struct ConvergenceCheck {
       return isReferred ? nil : "held without need"
     case .incompatible:
       guard case .upsert(let copy) = entry.change else { return "incompatible without a copy" }
+      if copy.schemaVersion <= graph[copy.id.type]?.schemaVersion ?? 0 { return "incompatible without need" }
       return copy.payload == there ? nil : "incompatible with a copy that the remote no longer has"
     case .quarantined:
       return there == nil ? nil : "quarantined, but the remote has a good copy"

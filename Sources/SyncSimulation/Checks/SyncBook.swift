@@ -12,14 +12,21 @@ final class SyncBook: Sendable {
     var lastPage: RecordPage?
   }
   private let state = Mutex<[RecordType: Entry]>([:])
+  private let lease = Mutex<Int64>(0)
   private let options: SyncOptions
 
   init(options: SyncOptions) {
     self.options = options
   }
 
+  /// The number of the lease under which the sync runs.
+  var fence: Int64 { lease.withLock { $0 } }
+
   /// A sync begins.
-  func begin() { state.withLock { $0 = [:] } }
+  func begin(fence: Int64) {
+    lease.withLock { $0 = fence }
+    state.withLock { $0 = [:] }
+  }
 
   /// Whether a request waits for its pause to be over.
   func isPaused(_ type: RecordType) -> Bool { state.withLock { $0[type]?.notBefore != nil } }

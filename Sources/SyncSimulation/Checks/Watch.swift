@@ -2,11 +2,11 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// Looks over every commit of a world, and remembers what the remote has sent.
+/// Looks over every commit of a world, and compares it with what the remote has sent.
 final class Watch: Sendable {
   private struct State {
     var view = StoreView()
-    var sent: [RecordID: Set<Payload>] = [:]
+    var lookedUp = KnownCopies()
     var transactions = 0
   }
   private let state = Mutex(State())
@@ -35,10 +35,10 @@ final class Watch: Sendable {
   /// The checkpoint of a type, as of the last commit.
   func checkpoint(of type: RecordType) -> Checkpoint? { state.withLock { $0.view.checkpoints[type] } }
 
-  /// Remembers what the remote has sent.
-  func sent(_ changes: [RecordChange]) {
+  /// Remembers what the remote answered about single records.
+  func lookedUp(_ changes: [RecordChange]) {
     state.withLock { state in
-      for case .upsert(let record) in changes { state.sent[record.id, default: []].insert(record.payload) }
+      for change in changes { state.lookedUp.insert(change) }
     }
   }
 
@@ -79,6 +79,8 @@ final class Watch: Sendable {
     if before.live != after.live {
       for words in after.dangling(in: incarnation.graph) { ledger.report(.references, words) }
     }
+    var known = state.withLock { $0.lookedUp }
+    for entry in before.shelf.values { known.insert(entry.change) }
     for type in types {
       guard let checkpoint = after.checkpoints[type] else { continue }
       let earlier = before.checkpoints[type]
@@ -86,9 +88,12 @@ final class Watch: Sendable {
       if checkpoint.inFlight != earlier?.inFlight || checkpoint.committedAt != earlier?.committedAt
         || checkpoint.committed != earlier?.committed
       {
-        checkPages(of: type, from: earlier, to: checkpoint, after, incarnation)
+        for page in checkPages(of: type, from: earlier, to: checkpoint, after, incarnation) {
+          for change in page.changes { known.insert(change) }
+        }
       }
     }
+    checkOrigins(before, after, known, incarnation)
     note(before, after, incarnation)
   }
 
@@ -99,7 +104,6 @@ final class Watch: Sendable {
   }
 
   private func checkOrder(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
-    let sent = state.withLock { $0.sent }
     for (id, state) in before.states.sorted(by: { $0.key < $1.key }) where after.states[id] != state {
       guard let new = after.states[id] else {
         ledger.report(.replication, "\(incarnation) forgets the version of \(id)")
@@ -109,9 +113,15 @@ final class Watch: Sendable {
         ledger.report(.replication, "\(incarnation) sets \(id) back from \(state.version) to \(new.version)")
       }
     }
+  }
+
+  /// What readers see anew was in a page that the checkpoint now counts in, or had been set aside, or looked up.
+  private func checkOrigins(
+    _ before: StoreView, _ after: StoreView, _ known: KnownCopies, _ incarnation: Incarnation
+  ) {
     for (id, record) in after.live where before.live[id]?.payload != record.payload {
-      if sent[id]?.contains(record.payload) != true {
-        ledger.report(.replication, "\(incarnation) shows a copy of \(id) that nobody sent")
+      if !known.contains(id, record.payload) {
+        ledger.report(.atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint")
       }
     }
   }
@@ -119,11 +129,11 @@ final class Watch: Sendable {
   private func checkPages(
     of type: RecordType, from before: Checkpoint?, to after: Checkpoint, _ view: StoreView,
     _ incarnation: Incarnation
-  ) {
+  ) -> [RecordPage] {
     ledger.saw(.commitChecked)
     guard let pages = incarnation.book.claim(type, before: before, after: after) else {
       ledger.report(.atomicPage, "\(incarnation) moves the checkpoint of \(type) past what it got")
-      return
+      return []
     }
     for page in pages {
       for (place, change) in page.changes.enumerated() {
@@ -134,6 +144,7 @@ final class Watch: Sendable {
         }
       }
     }
+    return pages
   }
 
   /// Notes what a transaction showed that the world can do.
@@ -151,6 +162,18 @@ final class Watch: Sendable {
       }
     }
   }
+}
+
+/// Copies of records, by their bytes.
+struct KnownCopies: Sendable {
+  private var payloads: [RecordID: Set<Payload>] = [:]
+
+  mutating func insert(_ change: RecordChange) {
+    guard case .upsert(let record) = change else { return }
+    payloads[record.id, default: []].insert(record.payload)
+  }
+
+  func contains(_ id: RecordID, _ payload: Payload) -> Bool { payloads[id]?.contains(payload) == true }
 }
 
 extension RecordChange {

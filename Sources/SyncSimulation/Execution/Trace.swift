@@ -24,6 +24,9 @@ final class Trace: Sendable {
     self.elapsed.withLock { $0 = elapsed }
   }
 
+  /// How long the world has lasted.
+  var time: Duration { elapsed.withLock { $0 }?() ?? .zero }
+
   /// Adds a number to the hash.
   func mix(_ number: UInt64) {
     state.withLock { $0.hash = ($0.hash ^ number) &* 0x100_0000_01b3 }
@@ -39,7 +42,7 @@ final class Trace: Sendable {
   /// Writes a line, if lines are kept.
   func tell(_ who: String, _ line: @autoclosure () -> String) {
     guard keepsLines else { return }
-    let (seconds, attoseconds) = (elapsed.withLock { $0 }?() ?? .zero).components
+    let (seconds, attoseconds) = time.components
     let milliseconds = String(attoseconds / 1_000_000_000_000_000)
     let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
     let time = "\(seconds).\(fraction)"

@@ -5,6 +5,7 @@ enum Fault: Sendable {
   case failBefore(SyncError)
   case failAfter(SyncError)
   case stall(Duration)
+  case stop
   case killBefore
   case killAfter
 }

@@ -42,6 +42,7 @@ final class FaultPlan: Sendable {
     if hazards.contains(.crashes), choices.once(in: 40) {
       return choices.pick(.killBefore, .killAfter)
     }
+    if hazards.contains(.stoppedProcesses), choices.once(in: 60) { return .stop }
     return call.isOfStore ? storeFault(of: call) : sourceFault(of: call)
   }
 

@@ -22,8 +22,11 @@ final class SimulatedSource: RemoteRecordSource {
     let (world, type) = (incarnation.world, request.entity.type)
     let now = incarnation.clock.now.offset
     if incarnation.book.isPaused(type) { world.ledger.saw(.requestedPauseKept) }
+    // Whoever was overtaken knows nothing of what the other one has done.
+    let isOvertaken = incarnation.book.fence < world.watch.leases.latest
     let complaints = incarnation.book.request(
-      request, at: now, checkpoint: world.watch.checkpoint(of: type), known: incarnation.known)
+      request, at: now, checkpoint: isOvertaken ? nil : world.watch.checkpoint(of: type),
+      known: incarnation.known)
     for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)") }
     if case .resume = request.position, incarnation.book.isFirstRequest(of: type) {
       world.ledger.saw(.passResumed)
@@ -45,7 +48,7 @@ final class SimulatedSource: RemoteRecordSource {
     let world = incarnation.world
     return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
       let changes = try await source.lookup(ids, of: entity)
-      world.watch.sent(changes)
+      world.watch.lookedUp(changes)
       return changes
     }
   }
@@ -54,7 +57,6 @@ final class SimulatedSource: RemoteRecordSource {
     let (world, type) = (incarnation.world, request.entity.type)
     incarnation.trace("gets \(page.changes.count) of \(type), \(Self.words(page.next))")
     if case .reset = page.next { world.ledger.saw(.passReset) }
-    world.watch.sent(page.changes)
     incarnation.book.served(page, to: request)
   }
 
@@ -89,14 +91,22 @@ final class SimulatedSource: RemoteRecordSource {
       default: break
       }
     }
-    // Only a place in a log survives a replica that lags by more than the overlap, and no listing one that lags
-    // behind its own start.
-    if world.shape.hazards.contains(.staleReplica), case .changeTokens = capabilities.deltas,
-      case .start = request.position, choices.once(in: 6)
-    {
-      world.ledger.saw(.replicaLagged)
-      remote.behave(.laggingReplica(changes: choices.number(in: 1...4)), onNext: 1, of: type)
-    }
+    lag(behind: request)
     return nil
+  }
+
+  /// Lets a replica answer that lags behind, as far as a remote of the kind may.
+  private func lag(behind request: PageRequest) {
+    let (world, type) = (incarnation.world, request.entity.type)
+    // No listing survives a replica that lags behind its own start.
+    guard world.shape.hazards.contains(.staleReplica), case .start(let token) = request.position,
+      world.choices.once(in: token == nil ? 2 : 4)
+    else { return }
+    // A place in a log survives any lag; a time only one shorter than what deltas reach back for.
+    var most = 8
+    if case .changeTokens = capabilities.deltas {} else { most = world.edits.recent(type) }
+    guard most > 0 else { return }
+    world.ledger.saw(.replicaLagged)
+    remote.behave(.laggingReplica(changes: world.choices.number(in: 1...most)), onNext: 1, of: type)
   }
 }

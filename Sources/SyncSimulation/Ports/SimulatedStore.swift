@@ -43,7 +43,7 @@ final class SimulatedStore: LocalStore {
     return try await incarnation.around(.acquire) { () async throws(SyncError) -> Lease in
       let lease = try await store.acquireLease(for: duration)
       watch.leases.acquired(lease, by: incarnation)
-      incarnation.book.begin()
+      incarnation.book.begin(fence: lease.fence)
       return lease
     }
   }

@@ -29,10 +29,11 @@ extension Incarnation {
     var request = SyncRequest(allowsMassDeletion: choices.once(in: 3))
     let types = graph.entities.map(\.type)
     let type = types[choices.below(types.count)]
-    switch choices.below(8) {
+    switch choices.below(9) {
     case 5: request.types = [type]
     case 6 where !world.shape.canBeWiped: request.completely = [type]
     case 7: request.priority = [type]
+    case 8 where !world.shape.canBeWiped: request.completely = Set(types)
     default: break
     }
     return request

@@ -120,6 +120,8 @@ final class Incarnation: Sendable, CustomStringConvertible {
       try? await clock.pause(for: pause)
       noteStall()
       try demandLife(call)
+    case .stop:
+      world.stopForAWhile(process)
     case .killBefore:
       world.ledger.saw(.killedBeforeCall)
       kill()
@@ -140,7 +142,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
       world.ledger.saw(.killedAfterCall)
       kill()
       throw Self.death(call)
-    case .failBefore, .stall, .killBefore, nil: break
+    case .failBefore, .stall, .stop, .killBefore, nil: break
     }
   }
 

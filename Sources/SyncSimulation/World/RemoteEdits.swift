@@ -10,6 +10,8 @@ final class RemoteEdits: Sendable {
   private let ledger: Ledger
   private let trace: Trace
   private let poison = Mutex<Set<RecordID>>([])
+  /// When each change became visible.
+  private let commits = Mutex<[(type: RecordType, time: Duration)]>([])
 
   init(_ remote: InMemoryRemote, shape: WorldShape, choices: Choices, ledger: Ledger, trace: Trace) {
     self.remote = remote
@@ -21,6 +23,14 @@ final class RemoteEdits: Sendable {
 
   /// The records of which the remote has nothing but unreadable bytes.
   var poisoned: Set<RecordID> { poison.withLock { $0 } }
+
+  /// How many changes of a type have become visible within the last second.
+  func recent(_ type: RecordType) -> Int {
+    let now = trace.time
+    return commits.withLock { commits in
+      commits.reversed().prefix { $0.time >= now - .seconds(1) }.count { $0.type == type }
+    }
+  }
 
   /// One edit of the kinds that the world knows.
   ///
@@ -44,6 +54,7 @@ final class RemoteEdits: Sendable {
       trace.tell("remote", "\(id) becomes unreadable")
       remote.putPoison(type, id.key, Array("{\(roll)".utf8))
       poison.withLock { _ = $0.insert(id) }
+      commits.withLock { $0.append((type, trace.time)) }
     default:
       return write(id)
     }
@@ -87,7 +98,10 @@ final class RemoteEdits: Sendable {
     heal(id)
   }
 
-  private func heal(_ id: RecordID) { poison.withLock { _ = $0.remove(id) } }
+  private func heal(_ id: RecordID) {
+    poison.withLock { _ = $0.remove(id) }
+    commits.withLock { $0.append((id.type, trace.time)) }
+  }
 
   /// How late a write becomes visible; together with what the server's clock does it stays below the overlap of deltas.
   private var lateness: Duration? {

@@ -76,7 +76,7 @@ final class World: Sendable {
   var isOffline: Bool { state.withLock { $0.isOffline } }
 
   /// The most jobs that a world of this size may need.
-  private static let maximumSteps = 400_000
+  private static let maximumSteps = 50_000
 
   // MARK: The run
 
@@ -121,7 +121,8 @@ final class World: Sendable {
   /// One of the remote's writers.
   private func write(_ number: Int) async {
     for _ in 0..<shape.edits {
-      await pause(choices.duration(.zero...(.seconds(20))))
+      // Writers come in bursts.
+      if choices.below(3) > 0 { await pause(choices.duration(.zero...(.seconds(20)))) }
       guard let (commit, delay) = edits.edit() else { continue }
       await pause(delay)
       commit()
@@ -190,7 +191,7 @@ final class World: Sendable {
       await pause(choices.duration(.seconds(1)...(.seconds(40))))
       let process = choices.number(in: 1...shape.processes)
       switch choices.below(6) {
-      case 1 where shape.hazards.contains(.stoppedProcesses): await stopForAWhile(process)
+      case 1 where shape.hazards.contains(.stoppedProcesses): stopForAWhile(process)
       case 2 where shape.hazards.contains(.jumpingClocks): setClock(process)
       case 3 where shape.hazards.contains(.offlineTimes): await beOffline()
       case 4 where shape.hazards.contains(.newerSchemas): upgrade()
@@ -200,14 +201,17 @@ final class World: Sendable {
     }
   }
 
-  private func stopForAWhile(_ process: Int) async {
+  /// Stops a process, from its next piece of work on, as an operating system does; it goes on after a while.
+  func stopForAWhile(_ process: Int) {
     let duration = choices.duration(.seconds(5)...(.seconds(50)))
     trace.tell("app \(process)", "is stopped for \(duration)")
     if duration > shape.options.leaseDuration { ledger.saw(.processStopped) }
     executor.stop(lanes[process - 1])
-    await pause(duration)
-    executor.resume(lanes[process - 1])
-    state.withLock { $0.current[process] }?.noteStall()
+    Task(executorPreference: home) { [self] in
+      await pause(duration)
+      executor.resume(lanes[process - 1])
+      state.withLock { $0.current[process] }?.noteStall()
+    }
   }
 
   private func setClock(_ process: Int) {

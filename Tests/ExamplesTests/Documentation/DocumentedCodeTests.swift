@@ -8,6 +8,7 @@ struct DocumentedCodeTests {
     ("README.md", "ReadmeExample.swift"), ("Docs/WritingASource.md", "SourceExample.swift"),
     ("Docs/MirroringKinto.md", "TransportExample.swift"),
     ("Docs/LocalEdits.md", "EditsExample.swift"),
+    ("Docs/Testing.md", "../../SyncSimulationTests/WorldExample.swift"),
   ])
   func isCompiled(_ guide: String, _ source: String) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()

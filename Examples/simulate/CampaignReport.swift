@@ -1,0 +1,46 @@
+import Foundation
+import SyncSimulation
+import ToolSupport
+
+/// What is printed when many worlds are through.
+struct CampaignReport {
+  private let campaign: Campaign
+  private let duration: Duration
+  private let isSweep: Bool
+
+  init(_ campaign: Campaign, took duration: Duration, isSweep: Bool) {
+    self.campaign = campaign
+    self.duration = duration
+    self.isSweep = isSweep
+  }
+
+  private var seconds: Double { duration / .seconds(1) }
+
+  func print() {
+    let output = StandardStream.output
+    output.line(
+      "\(campaign.worlds.grouped) worlds, \(campaign.steps.grouped) steps, in \(String(format: "%.1f", seconds)) s; "
+        + "\(campaign.failures.count) broke a promise.")
+    output.line("")
+    let rows: [[TextTable.Cell]] = Sight.allCases.map { sight in
+      [.text(sight.rawValue), .number(campaign.sights[sight, default: 0])]
+    }
+    output.write(TextTable(["what was seen", "times"], rows: rows).description + "\n")
+    if !campaign.unseen.isEmpty, !isSweep {
+      output.line("")
+      output.line("Never seen: \(campaign.unseen.map(\.rawValue).joined(separator: ", ")). Try more worlds.")
+    }
+  }
+
+  var json: JSON {
+    .object([
+      ("worlds", .integer(campaign.worlds)), ("steps", .integer(campaign.steps)),
+      ("seconds", .double(seconds)), ("failures", .integer(campaign.failures.count)),
+      ("unseen", .array(campaign.unseen.map { .string($0.rawValue) })),
+      (
+        "sights",
+        .object(Sight.allCases.map { ($0.rawValue, .integer(campaign.sights[$0, default: 0])) })
+      ),
+    ])
+  }
+}

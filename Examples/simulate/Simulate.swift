@@ -1,0 +1,101 @@
+import Foundation
+import SyncSimulation
+import ToolSupport
+
+/// Tries the library's promises in worlds full of faults.
+@main
+enum Simulate {
+  static func main() async {
+    let options = SimulateOptions()
+    guard let simulation = options.store == "sqlite" ? Simulation.withSQLite : Simulation() else {
+      fail("simulate was built without the trait SQLite, which this store needs.")
+    }
+    if let path = options.replay { replay(path, simulation) }
+    if let seed = options.seed {
+      let outcome = simulation.run(seed: UInt64(seed))
+      tell(simulation.replay(outcome.recording, keepsTimeline: true)).endProcess()
+    }
+    if options.huntsMutants { hunt(options, simulation).endProcess() }
+    await tryWorlds(options, simulation).endProcess()
+  }
+
+  private static func tryWorlds(_ options: SimulateOptions, _ simulation: Simulation) async -> ExitCode {
+    let begin = ContinuousClock.now
+    let workers = Workers(first: options.first, count: options.seeds, seconds: options.seconds)
+    let isSweep = options.isSweep
+    let campaign = await workers.run { seed in
+      isSweep
+        ? simulation.sweep(seed: seed) { _ in SweptFault.allCases } : simulation.run(seeds: seed..<seed + 1)
+    }
+    let report = CampaignReport(campaign, took: .now - begin, isSweep: isSweep)
+    report.print()
+    var code = ExitCode.success
+    if let (seed, outcome) = campaign.failures.min(by: { $0.seed < $1.seed }) {
+      StandardStream.error.line("simulate: seed \(seed) breaks a promise; making its world smaller")
+      let small = simulation.shrink(outcome.recording)
+      _ = tell(simulation.replay(small, keepsTimeline: true))
+      keep(small, options.save)
+      code = .failure
+    }
+    if options.isJSON { StandardStream.output.line(report.json.compact) }
+    return code
+  }
+
+  private static func keep(_ recording: Recording, _ path: String) {
+    do {
+      try recording.text.write(toFile: path, atomically: true, encoding: .utf8)
+      StandardStream.error.line("simulate: kept in \(path)")
+    } catch {
+      StandardStream.error.line(
+        "simulate: the world could not be kept in \(path): \(error.localizedDescription)")
+    }
+  }
+
+  private static func replay(_ path: String, _ simulation: Simulation) -> Never {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+      fail("\(path) cannot be read.")
+    }
+    guard let recording = Recording(text: text) else { fail("\(path) holds no world.") }
+    tell(simulation.replay(recording, keepsTimeline: true)).endProcess()
+  }
+
+  /// Prints all that happened in a world.
+  private static func tell(_ outcome: Outcome) -> ExitCode {
+    let output = StandardStream.output
+    output.line("hazards: \(outcome.hazards.map(\.rawValue).sorted().joined(separator: ", "))")
+    for line in outcome.timeline { output.line(line) }
+    for violation in outcome.violations { output.line("broken: \(violation)") }
+    if outcome.violations.isEmpty { output.line("every promise was kept") }
+    return outcome.violations.isEmpty ? .success : .failure
+  }
+
+  private static func fail(_ words: String) -> Never {
+    StandardStream.error.line("simulate: \(words)")
+    ExitCode.failure.endProcess()
+  }
+
+  /// Builds one flaw after another in, and looks who notices.
+  private static func hunt(_ options: SimulateOptions, _ simulation: Simulation) -> ExitCode {
+    #if MUTANTS
+      var survivors = 0
+      let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
+      for mutant in Simulation.mutants {
+        let hit = simulation.hunt(mutant: mutant, seeds: seeds)
+        let promise = hit?.outcome.violations.first?.promise
+        let isKilled = promise.map { Simulation.killers(of: mutant).contains($0) } ?? false
+        if !isKilled { survivors += 1 }
+        let story =
+          hit.map {
+            "seed \($0.seed), \(promise?.rawValue ?? "")\(isKilled ? "" : ", which is not who should notice")"
+          }
+          ?? "nobody noticed"
+        StandardStream.output.line("\(isKilled ? "killed  " : "SURVIVED") \(mutant): \(story)")
+        StandardStream.output.flush()
+      }
+      StandardStream.output.line("\(Simulation.mutants.count - survivors) killed, \(survivors) survived")
+      return survivors == 0 ? .success : .failure
+    #else
+      fail("this build has no flaws in it; build with CANONICALSYNC_MUTANTS=1 in the environment.")
+    #endif
+  }
+}

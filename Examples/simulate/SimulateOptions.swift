@@ -1,0 +1,59 @@
+import ToolSupport
+
+/// What the command line says.
+struct SimulateOptions {
+  let seeds: Int
+  let first: Int
+  let seconds: Int?
+  let seed: Int?
+  let replay: String?
+  let save: String
+  let store: String
+  let isSweep: Bool
+  let huntsMutants: Bool
+  let isJSON: Bool
+
+  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  init() {
+    let seeds = Option<Int>.number("seeds", "N", "how many worlds to try", in: 1...Int.max, default: 1000)
+    let first = Option<Int>.number("first-seed", "N", "the first of them", in: 0...Int.max, default: 0)
+    let seconds = Option<Int?>.number("seconds", "N", "begin no world after so long", in: 1...Int.max)
+    let seed = Option<Int?>.number("seed", "N", "tell the story of one world", in: 0...Int.max)
+    let replay = Option<String?>.text("replay", "FILE", "tell the story of a world that was kept")
+    let save = Option<String>.text(
+      "save", "FILE", "where to keep a world that breaks a promise", default: "broken.world")
+    let store = Option<String>.text("store", "memory|sqlite", "what to sync into", default: "memory")
+    let sweep = Option<Bool>.flag(
+      "sweep", "in each world, let every call of a port fail once, in every way, and nothing besides")
+    let mutants = Option<Bool>.flag(
+      "mutants", "build flaws in on purpose, and see that each is noticed; needs a build for it")
+    let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
+    let command = Command(
+      "simulate",
+      "Tries the library's promises in worlds full of faults, each decided by one number. The first world that breaks a promise is "
+        + "made as small as it can be, told line by line, and kept.",
+      options: [seeds, first, seconds, seed, replay, save, store, sweep, mutants, json],
+      examples: [
+        ("simulate --seeds 10000", "ten thousand worlds, in memory"),
+        ("simulate --seeds 1000 --store sqlite", "a thousand, with SQLite's store in them"),
+        ("simulate --sweep --seeds 50", "a fault at every call, over fifty worlds"),
+        ("simulate --seed 7", "everything that happens in one world"),
+        ("simulate --replay broken.world", "once more what went wrong"),
+      ])
+    let arguments = command.argumentsOrExit()
+    self.seeds = arguments[seeds]
+    self.first = arguments[first]
+    self.seconds = arguments[seconds]
+    self.seed = arguments[seed]
+    self.replay = arguments[replay]
+    self.save = arguments[save]
+    self.store = arguments[store]
+    self.isSweep = arguments[sweep]
+    self.huntsMutants = arguments[mutants]
+    self.isJSON = arguments[json]
+    guard ["memory", "sqlite"].contains(self.store) else {
+      StandardStream.error.line("simulate: --store must be memory or sqlite, not \(self.store)")
+      ExitCode.usage.endProcess()
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import Foundation
+import SyncSimulation
+
+#if SQLite
+  import CanonicalSync
+  import SQLiteAdapters
+
+  extension Simulation {
+    /// The same worlds, with SQLite's store in them: a file for each, which is thrown away with it.
+    static var withSQLite: Simulation? {
+      var simulation = Simulation()
+      simulation.useStores { (leaseClock) throws(SyncError) in
+        let folder = FileManager.default.temporaryDirectory.appending(path: "world-\(UUID().uuidString)")
+        do {
+          try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+          throw SyncError(.storeFailure, during: "making a world's folder", underlying: error)
+        }
+        let path = folder.appending(path: "store.sqlite").path
+        return StoreBench(
+          open: { () async throws(SyncError) in
+            try await SQLiteStore.open(
+              path: path, configuration: .init(readerCount: 1, leaseClock: leaseClock, executor: .inline))
+          },
+          close: { store in await (store as? SQLiteStore)?.close() },
+          // What is left of it lies in the system's folder for what is temporary.
+          discard: { try? FileManager.default.removeItem(at: folder) })
+      }
+      return simulation
+    }
+  }
+#else
+  extension Simulation {
+    /// Without the trait SQLite there is no such store.
+    static var withSQLite: Simulation? { nil }
+  }
+#endif

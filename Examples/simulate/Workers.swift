@@ -1,0 +1,59 @@
+import Foundation
+import SyncSimulation
+import Synchronization
+import ToolSupport
+
+/// Lets many worlds happen, on a thread for each processor, until all are through, the time is up, or one breaks a promise.
+final class Workers: Sendable {
+  private let next: Mutex<UInt64>
+  private let end: UInt64
+  private let deadline: ContinuousClock.Instant?
+  private let isFailed = Mutex(false)
+  private let progress = ProgressBar()
+  private let first: UInt64
+
+  init(first: Int, count: Int, seconds: Int?) {
+    self.first = UInt64(first)
+    next = Mutex(UInt64(first))
+    end = UInt64(first) + UInt64(count)
+    deadline = seconds.map { .now + .seconds($0) }
+  }
+
+  /// Runs a world, or several, for each seed.
+  func run(_ world: @escaping @Sendable (UInt64) -> Campaign) async -> Campaign {
+    let campaign = await withTaskGroup(of: Campaign.self) { group in
+      for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+        group.addTask { await Self.onThread { self.work(world) } }
+      }
+      return await group.reduce(into: Campaign()) { $0.add($1) }
+    }
+    progress.finish()
+    return campaign
+  }
+
+  private func work(_ world: (UInt64) -> Campaign) -> Campaign {
+    var campaign = Campaign()
+    while let seed = take() {
+      campaign.add(world(seed))
+      if !campaign.failures.isEmpty { isFailed.withLock { $0 = true } }
+      progress.show("worlds", done: Int(seed - first), total: Int(end - first))
+    }
+    return campaign
+  }
+
+  private func take() -> UInt64? {
+    if isFailed.withLock({ $0 }) { return nil }
+    if let deadline, .now >= deadline { return nil }
+    return next.withLock { next in
+      guard next < end else { return nil }
+      defer { next += 1 }
+      return next
+    }
+  }
+
+  private static func onThread(_ work: @escaping @Sendable () -> Campaign) async -> Campaign {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: work()) }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+#if MUTANTS
+  /// A flaw built in on purpose, to see that somebody notices. None of this is in an ordinary build.
+  package enum Mutant: String, Hashable, Sendable, CaseIterable {
+    // Checkpoints.
+    case watermarkBeforeTheEnd, watermarkFirst, watermarkApart, resumedFromTheStart, scopeIgnored
+    // What a source can get wrong.
+    case timestampAlone, timestampWithoutProgress, offsetPaging, tokenIsMaximum, overlapForgotten
+    // Failures.
+    case errorSwallowed, requestedPauseIgnored, retriesWithoutEnd, pagesAheadWithoutEnd, cancellationUnheard
+    // Merging.
+    case clientClockAsVersion, copyUnchecked, tombstoneUnchecked, tombstoneForgotten, epochForgotten
+    case poisonStopsItsPage, poisonDropped, supersededUncounted
+    // References.
+    case childFirst, parentDeletedFirst, parkedForEver, heldForEver
+    // Sweeps.
+    case marksKept, sweepNever, sweepAtOnce
+    // The lease.
+    case leaseWithoutFence, fenceOutsideTransaction, leaseForEver, leaseUnheeded
+
+    /// The flaw of the world that the current task belongs to.
+    @TaskLocal package static var current: Mutant?
+
+    /// Whether the current world has this flaw.
+    package var isActive: Bool { Mutant.current == self }
+  }
+#endif

@@ -1,0 +1,52 @@
+#if MUTANTS
+  import SyncModels
+
+  extension Simulation {
+    /// The flaws that can be built in on purpose, by name.
+    public static var mutants: [String] { Mutant.allCases.map(\.rawValue) }
+
+    /// Lets the worlds of some seeds happen with a flaw built in, until somebody notices.
+    ///
+    /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if the flaw got away with it.
+    public func hunt(mutant name: String, seeds: Range<UInt64>) -> (seed: UInt64, outcome: Outcome)? {
+      guard let mutant = Mutant(rawValue: name) else { return nil }
+      return Mutant.$current.withValue(mutant) {
+        for seed in seeds {
+          let outcome = run(seed: seed)
+          if !outcome.violations.isEmpty { return (seed, outcome) }
+        }
+        return nil
+      }
+    }
+
+    /// The promises that have to be seen broken first under a flaw; whoever else notices is not the one that was meant to.
+    public static func killers(of name: String) -> Set<Promise> {
+      Mutant(rawValue: name)?.killers ?? []
+    }
+  }
+
+  extension Mutant {
+    fileprivate var killers: Set<Promise> {
+      switch self {
+      case .watermarkBeforeTheEnd, .watermarkFirst, .watermarkApart: [.atomicPage, .nothingSilent]
+      case .errorSwallowed: [.convergence, .atomicPage]
+      case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
+      case .scopeIgnored, .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
+      case .timestampWithoutProgress: [.liveness, .bounds]
+      case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
+      case .clientClockAsVersion, .copyUnchecked, .tombstoneUnchecked, .epochForgotten:
+        [.replication, .convergence, .nothingSilent]
+      case .tombstoneForgotten, .poisonDropped: [.nothingSilent]
+      case .poisonStopsItsPage: [.liveness, .honestErrors]
+      case .supersededUncounted: [.balance]
+      case .childFirst, .parentDeletedFirst: [.references]
+      case .parkedForEver, .heldForEver: [.convergence, .references]
+      case .marksKept: [.convergence, .nothingSilent]
+      case .sweepNever: [.convergence]
+      case .sweepAtOnce: [.references]
+      case .leaseWithoutFence, .fenceOutsideTransaction, .leaseUnheeded: [.oneCommitter]
+      case .leaseForEver: [.liveness]
+      }
+    }
+  }
+#endif

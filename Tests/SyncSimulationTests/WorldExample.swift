@@ -1,0 +1,42 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+import SyncSimulation
+import Testing
+
+// The code of Docs/Testing.md, as it stands there.
+
+/// A source behind a gateway that hands out two records at a time.
+struct GatewaySource: RemoteRecordSource {
+  let base: any RemoteRecordSource
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    let request = PageRequest(
+      entity: request.entity, position: request.position, limit: min(request.limit, 2), pass: request.pass)
+    return try await base.page(request)
+  }
+
+  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    try await base.lookup(ids, of: entity)
+  }
+}
+
+@Suite("Parts of one's own")
+struct OwnPartsTests {
+  @Test func mySourceKeepsEveryPromise() {
+    var simulation = Simulation()
+    simulation.useSource { remote in GatewaySource(base: remote) }
+    #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
+  }
+
+  @Test func myStoreKeepsEveryPromise() {
+    var simulation = Simulation()
+    simulation.useStores { leaseClock in
+      let store = InMemoryStore(leaseClock: leaseClock)
+      return StoreBench(open: { store })
+    }
+    #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
+  }
+}
