@@ -36,12 +36,15 @@
       #expect(outcome.lines.last == "every promise was kept")
     }
 
-    @Test(arguments: [
+    static let mistakes: [([String], Int32)] = [
       (["--store", "paper"], 2), (["--replay", "/nowhere.world"], 1), (["--seeds", "0"], 2),
-    ])
+      (["--mutants"], 1),
+    ]
+
+    @Test(arguments: mistakes)
     func refusesWhatMakesNoSense(_ arguments: [String], _ status: Int32) async throws {
       let running = try tool.start(arguments)
-      let outcome = try await running.outcome()
+      let outcome = await running.outcome()
       #expect(outcome.status == status)
       #expect(outcome.errors.hasPrefix("simulate: "))
     }

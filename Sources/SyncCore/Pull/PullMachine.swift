@@ -32,6 +32,8 @@ struct PullMachine {
   private var stall = StallDetector()
   private var failure: PullFailure?
   private var hasAnswered = false
+  /// A token that is shown to the remote before everything is listed: asked without one, it cannot say that it was replaced since.
+  private var witness: SyncToken?
 
   /// What a machine has to know besides the checkpoint.
   struct Settings {
@@ -75,7 +77,12 @@ struct PullMachine {
       let base = needsEverything ? nil : checkpoint.inFlight.map(\.base) ?? checkpoint.committed
       self.pass = Checkpoint.Pass(
         number: checkpoint.lastPass + 1, base: base, coverage: base == nil ? .everything : .changes)
-      self.position = .start(since: base)
+      if base == nil, settings.capabilities.deltas != .fullOnly, let stored,
+        stored.scope.source == settings.scope.source
+      {
+        witness = stored.committed ?? stored.inFlight?.candidate
+      }
+      self.position = .start(since: witness ?? base)
     }
     self.checkpoint = checkpoint
   }
@@ -96,6 +103,7 @@ struct PullMachine {
     isFetching = false
     failures = 0
     hasAnswered = true
+    if witness != nil { return heard(witnessOf: page) }
     if case .reset(let reason) = page.next { return reset(reason) }
     if isFirstPage {
       pass.coverage = pass.base == nil ? .everything : page.coverage
@@ -114,11 +122,23 @@ struct PullMachine {
     return commitIfFree() + fetchIfRoom()
   }
 
+  /// The answer to a token of old: what it lists is not needed, only whether the versions start over.
+  private mutating func heard(witnessOf page: RecordPage) -> [Action] {
+    if case .reset(.remoteReplaced) = page.next { checkpoint.epoch += 1 }
+    return beginListing()
+  }
+
+  private mutating func beginListing() -> [Action] {
+    witness = nil
+    position = .start(since: nil)
+    return fetchIfRoom()
+  }
+
   /// A request failed.
   mutating func fetchFailed(_ error: SyncError, random: UInt64) -> [Action] {
     isFetching = false
     failures += 1
-    if error.code == .tokenExpired { return reset(.tokenExpired) }
+    if error.code == .tokenExpired { return witness == nil ? reset(.tokenExpired) : beginListing() }
     guard let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) else {
       return fail(.remote(error))
     }
@@ -167,7 +187,7 @@ struct PullMachine {
       return []
     }
     isFetching = true
-    let size = min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max)
+    let size = witness == nil ? min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max) : 1
     return [.fetch(PageRequest(entity: entity, position: position, limit: size, pass: pass.number))]
   }
 
@@ -235,7 +255,8 @@ struct PullMachine {
     guard capabilities.deltas != .fullOnly else { return false }
     // Deletions from before the last reset have no tombstones; no other occasion to miss a record twice will come.
     if capabilities.sendsTombstones { return checkpoint.needsSecondListing }
-    guard let last = checkpoint.deletionsVerifiedAt else { return true }
+    // A time that is still to come was stamped by a clock that was wrong.
+    guard let last = checkpoint.deletionsVerifiedAt, last <= now else { return true }
     return now >= last + settings.deletionCheckInterval
   }
 }

@@ -43,7 +43,11 @@ final class SyncBook: Sendable {
     known: (graph: EntityGraph, completely: Set<RecordType>)
   ) -> [(Promise, String)] {
     let type = request.entity.type
-    let entry = state.withLock { $0[type] ?? Entry() }
+    let entry = state.withLock { state in
+      // A pass that begins anew takes nothing of what it was sent before.
+      if case .start = request.position { state[type]?.pages.removeAll { $0.pass == request.pass } }
+      return state[type] ?? Entry()
+    }
     var complaints: [(Promise, String)] = []
     if entry.attempts >= options.retry.attempts {
       complaints.append((.bounds, "asks for a page of \(type) for the \(entry.attempts + 1)th time"))

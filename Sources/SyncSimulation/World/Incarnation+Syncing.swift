@@ -31,9 +31,9 @@ extension Incarnation {
     let type = types[choices.below(types.count)]
     switch choices.below(9) {
     case 5: request.types = [type]
-    case 6 where !world.shape.canBeWiped: request.completely = [type]
+    case 6: request.completely = [type]
     case 7: request.priority = [type]
-    case 8 where !world.shape.canBeWiped: request.completely = Set(types)
+    case 8: request.completely = Set(types)
     default: break
     }
     return request

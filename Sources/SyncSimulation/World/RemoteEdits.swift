@@ -40,7 +40,7 @@ final class RemoteEdits: Sendable {
     let id = RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
     let roll = choices.below(60)
     switch roll {
-    case 55 where shape.canBeWiped:
+    case 55 where shape.hazards.contains(.wipes):
       wipe(type)
     case 56 where shape.hazards.contains(.expiringTokens):
       trace.tell("remote", "forgets the sync tokens of \(type)")

@@ -48,12 +48,6 @@ struct WorldShape: Sendable {
     return remote
   }
 
-  /// Whether a remote says that it was wiped: one that is asked for everything cannot.
-  var canBeWiped: Bool {
-    hazards.contains(.wipes) && !hazards.contains(.newerSchemas) && remote.sendsTombstones
-      && remote.hasResumablePages
-  }
-
   /// The declarations, as an app knows them that understands a schema.
   func graph(schema: Int) throws(SyncError) -> EntityGraph {
     try EntityGraph(
