@@ -218,7 +218,8 @@ final class World: Sendable {
     ledger.saw(.clockJumped)
     switch choices.below(3) {
     case 0:
-      let jump = choices.pick(Duration.seconds(3600), .seconds(-3600), .seconds(-60), .seconds(31_536_000), .seconds(-31_536_000))
+      let year = Duration.seconds(365 * 24 * 3600)
+      let jump = choices.pick(Duration.seconds(3600), .seconds(-3600), .seconds(-60), year, .zero - year)
       trace.tell("app \(process)", "has its clock set by \(jump)")
       machines[process - 1].timestamp = machines[process - 1].timestamp + jump
     case 1:
