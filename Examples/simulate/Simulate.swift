@@ -15,7 +15,7 @@ enum Simulate {
       let outcome = simulation.run(seed: UInt64(seed))
       tell(simulation.replay(outcome.recording, keepsTimeline: true)).endProcess()
     }
-    if options.huntsMutants { hunt(options, simulation).endProcess() }
+    if options.huntsMutants { await hunt(options, simulation).endProcess() }
     await tryWorlds(options, simulation).endProcess()
   }
 
@@ -30,6 +30,11 @@ enum Simulate {
     let report = CampaignReport(campaign, took: .now - begin, isSweep: isSweep)
     report.print()
     var code = ExitCode.success
+    if options.isDemanding, !campaign.unseen.isEmpty {
+      StandardStream.error.line(
+        "simulate: never seen: \(campaign.unseen.map(\.rawValue).joined(separator: ", "))")
+      code = .failure
+    }
     if let (seed, outcome) = campaign.failures.min(by: { $0.seed < $1.seed }) {
       StandardStream.error.line("simulate: seed \(seed) breaks a promise; making its world smaller")
       let small = simulation.shrink(outcome.recording)
@@ -75,25 +80,19 @@ enum Simulate {
   }
 
   /// Builds one flaw after another in, and looks who notices.
-  private static func hunt(_ options: SimulateOptions, _ simulation: Simulation) -> ExitCode {
+  private static func hunt(_ options: SimulateOptions, _ simulation: Simulation) async -> ExitCode {
     #if MUTANTS
-      var survivors = 0
       let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
-      for mutant in Simulation.mutants {
-        let hit = simulation.hunt(mutant: mutant, seeds: seeds)
-        let promise = hit?.outcome.violations.first?.promise
-        let isKilled = promise.map { Simulation.killers(of: mutant).contains($0) } ?? false
-        if !isKilled { survivors += 1 }
-        let story =
-          hit.map {
-            "seed \($0.seed), \(promise?.rawValue ?? "")\(isKilled ? "" : ", which is not who should notice")"
-          }
-          ?? "nobody noticed"
-        StandardStream.output.line("\(isKilled ? "killed  " : "SURVIVED") \(mutant): \(story)")
-        StandardStream.output.flush()
+      let survivors = await Hunt(simulation, seeds: seeds).run()
+      let killed = Simulation.mutants.count - survivors.count
+      StandardStream.output.line("\(killed) killed, \(survivors.count) survived")
+      if options.isJSON {
+        let report = JSON.object([
+          ("killed", .integer(killed)), ("survivors", .array(survivors.map { .string($0) })),
+        ])
+        StandardStream.output.line(report.compact)
       }
-      StandardStream.output.line("\(Simulation.mutants.count - survivors) killed, \(survivors) survived")
-      return survivors == 0 ? .success : .failure
+      return survivors.isEmpty ? .success : .failure
     #else
       fail("this build has no flaws in it; build with CANONICALSYNC_MUTANTS=1 in the environment.")
     #endif

@@ -11,6 +11,7 @@ struct SimulateOptions {
   let store: String
   let isSweep: Bool
   let huntsMutants: Bool
+  let isDemanding: Bool
   let isJSON: Bool
 
   /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
@@ -27,12 +28,14 @@ struct SimulateOptions {
       "sweep", "in each world, let every call of a port fail once, in every way, and nothing besides")
     let mutants = Option<Bool>.flag(
       "mutants", "build flaws in on purpose, and see that each is noticed; needs a build for it")
+    let demanding = Option<Bool>.flag(
+      "demanding", "fail as well if something that should be seen in some world was seen in none")
     let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
     let command = Command(
       "simulate",
       "Tries the library's promises in worlds full of faults, each decided by one number. The first world that breaks a promise is "
         + "made as small as it can be, told line by line, and kept.",
-      options: [seeds, first, seconds, seed, replay, save, store, sweep, mutants, json],
+      options: [seeds, first, seconds, seed, replay, save, store, sweep, mutants, demanding, json],
       examples: [
         ("simulate --seeds 10000", "ten thousand worlds, in memory"),
         ("simulate --seeds 1000 --store sqlite", "a thousand, with SQLite's store in them"),
@@ -50,6 +53,7 @@ struct SimulateOptions {
     self.store = arguments[store]
     self.isSweep = arguments[sweep]
     self.huntsMutants = arguments[mutants]
+    self.isDemanding = arguments[demanding]
     self.isJSON = arguments[json]
     guard ["memory", "sqlite"].contains(self.store) else {
       StandardStream.error.line("simulate: --store must be memory or sqlite, not \(self.store)")

@@ -21,14 +21,13 @@ final class Workers: Sendable {
 
   /// Runs a world, or several, for each seed.
   func run(_ world: @escaping @Sendable (UInt64) -> Campaign) async -> Campaign {
-    let campaign = await withTaskGroup(of: Campaign.self) { group in
-      for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
-        group.addTask { await Self.onThread { self.work(world) } }
-      }
-      return await group.reduce(into: Campaign()) { $0.add($1) }
+    let total = Mutex(Campaign())
+    await Self.onEachProcessor {
+      let campaign = self.work(world)
+      total.withLock { $0.add(campaign) }
     }
     progress.finish()
-    return campaign
+    return total.withLock { $0 }
   }
 
   private func work(_ world: (UInt64) -> Campaign) -> Campaign {
@@ -51,9 +50,19 @@ final class Workers: Sendable {
     }
   }
 
-  private static func onThread(_ work: @escaping @Sendable () -> Campaign) async -> Campaign {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(returning: work()) }
+  /// Does some work on a thread of its own for each processor, and waits until it is done on all of them.
+  static func onEachProcessor(_ work: @escaping @Sendable () -> Void) async {
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {
+        group.addTask {
+          await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+              work()
+              continuation.resume()
+            }
+          }
+        }
+      }
     }
   }
 }

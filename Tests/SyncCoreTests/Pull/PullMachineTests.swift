@@ -29,6 +29,11 @@ struct PullMachineTests {
     PageRequest(entity: entity, position: position, limit: 2, pass: pass)
   }
 
+  /// A token of old that is shown before everything is listed.
+  static func inquiry(_ token: String, pass: Int64 = 1) -> PageRequest {
+    PageRequest(entity: entity, position: .start(since: SyncToken(token)), limit: 1, pass: pass)
+  }
+
   static func page(_ next: RecordPage.Continuation, records: Int = 1, start: String? = nil) -> RecordPage {
     let poison = RecordChange.poison(Poison(type: "games", bytes: Payload([]), reason: "test"))
     return RecordPage(
@@ -103,7 +108,13 @@ struct PullMachineTests {
     var checkpoint = Checkpoint(scope: old)
     checkpoint.committed = SyncToken("t")
     var machine = Self.machine(checkpoint)
-    #expect(machine.start() == [.fetch(Self.request(.start(since: nil)))])
+    let listing: [PullMachine.Action] = [.fetch(Self.request(.start(since: nil)))]
+    if old.source == "s" {
+      #expect(machine.start() == [.fetch(Self.inquiry("t"))])
+      #expect(machine.fetched(Self.page(Self.more("x")), at: Self.now) == listing)
+    } else {
+      #expect(machine.start() == listing)
+    }
     _ = machine.fetched(Self.page(Self.more("a")), at: Self.now)
     #expect(machine.checkpoint.committed == nil)
     #expect(machine.checkpoint.epoch == (old.source == "s" ? 0 : 1))
@@ -187,6 +198,24 @@ struct PullMachineTests {
     var soon = Self.machine(checkpoint, settings: settings, now: Self.now + .seconds(99))
     #expect(soon.start() == [.fetch(Self.request(.start(since: SyncToken("t"))))])
     var due = Self.machine(checkpoint, settings: settings, now: Self.now + .seconds(100))
-    #expect(due.start() == [.fetch(Self.request(.start(since: nil)))])
+    #expect(due.start() == [.fetch(Self.inquiry("t"))])
+    #expect(
+      due.fetchFailed(SyncError(.tokenExpired, during: "x"), random: 0) == [
+        .fetch(Self.request(.start(since: nil)))
+      ])
+  }
+
+  @Test func learnsBeforeItListsEverythingThatTheRemoteWasReplaced() {
+    var checkpoint = Checkpoint(scope: Self.scope)
+    checkpoint.committed = SyncToken("t")
+    var settings = Self.settings()
+    settings.forcesFullPass = true
+    var machine = Self.machine(checkpoint, settings: settings)
+    #expect(machine.start() == [.fetch(Self.inquiry("t"))])
+    // The answer to the old token is not a page of this pass, and does not use a reset up.
+    #expect(
+      machine.fetched(Self.page(.reset(.remoteReplaced), records: 0), at: Self.now)
+        == [.fetch(Self.request(.start(since: nil)))])
+    #expect(machine.checkpoint.epoch == 1)
   }
 }
