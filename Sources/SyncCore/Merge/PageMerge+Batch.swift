@@ -10,6 +10,8 @@ extension PageMerge {
     var tombstones: [(tombstone: Tombstone, origin: Incoming.Origin)] = []
     var setAside: [SetAside] = []
     var superseded: [SetAside.Key] = []
+    /// Records of which this pass has listed a copy that had to wait: the mark on the row is that copy's, and not the row's own.
+    var waited: Set<RecordID> = []
     var marks: [RecordID] = []
 
     init(capacity: Int) {

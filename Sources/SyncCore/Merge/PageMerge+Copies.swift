@@ -17,14 +17,15 @@ extension PageMerge {
       let stored = states[index]
       let origin = batch.origin(ofCopy: index)
       let fate = rule.fate(ofCopy: batch.copies[index].version, over: stored)
-      if fate == .unchanged || fate == .skippedOlder, !isRival(of: stored, origin: origin) {
+      let isRival = isRival(of: stored, origin: origin) && !batch.waited.contains(batch.copies[index].id)
+      if fate == .unchanged || fate == .skippedOlder, !isRival {
         if fate == .unchanged, let stored, !rule.restates(batch.copies[index].version, stored) {
           touches.append(batch.copies[index])
         }
         note(fate, of: batch.copies[index].id, origin: origin)
         continue
       }
-      if absent.isEmpty, !isRival(of: stored, origin: origin) {
+      if absent.isEmpty, !isRival {
         puts.append(index)
         let id = batch.copies[index].id
         if fate == .inserted { appeared.append(id) }
@@ -33,7 +34,7 @@ extension PageMerge {
       }
       let record = batch.copies[index]
       let missing = absent.isEmpty ? [] : entity.requiredReferences(of: record).filter(absent.contains)
-      if let stored, isRival(of: stored, origin: origin) {
+      if let stored, isRival {
         // Of two that cannot both be shown, one that can be is.
         if fate == .updated, missing.isEmpty {
           try replaceRival(by: record, stored, into: &batch, in: transaction)

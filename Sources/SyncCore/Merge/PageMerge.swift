@@ -116,6 +116,7 @@ struct PageMerge {
         isFiledAlready = true
       case .newer:
         batch.superseded.append(entry.key)
+        if entry.kind == .parked, entry.pass == context.pass { batch.waited.insert(id) }
         if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
           isRival(record, of: entry)
         {
