@@ -71,7 +71,9 @@ struct Shrinker {
   private mutating func pass(_ size: Int) {
     var end = best.count
     while end > 0, attemptsLeft > 0 {
-      let piece = max(0, end - size)..<min(end, best.count)
+      // What was found meanwhile may be shorter.
+      let bound = min(end, best.count)
+      let piece = max(0, bound - size)..<bound
       if !piece.isEmpty {
         var without = best
         without.removeSubrange(piece)
