@@ -33,6 +33,7 @@
       } catch {
         screen.finish()
         StandardStream.error.line("schedule-sync: \(error)")
+        if options.isJSON { StandardStream.output.line(error.json.compact) }
         return .failure
       }
     }

@@ -14,6 +14,7 @@ struct DaemonOptions {
   let latency: Duration
   let logsPages: Bool
   let logsJSON: Bool
+  let isJSON: Bool
 
   /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
   init() {
@@ -43,12 +44,14 @@ struct DaemonOptions {
     let latency = Option<Int>.latency
     let logPages = Option<Bool>.flag("log-pages", "log each page as well")
     let jsonLog = Option<Bool>.flag("json-log", "log one JSON object to a line")
+    let json = Option<Bool>.jsonCounts
 
     let command = Command(
       "sync-daemon",
       "Keeps a store in step with its source until SIGTERM (exit code 0) or Ctrl-C, and logs to standard error.",
       options: [
         store, data, interval, timeZone, hideAfter, once, watch, probe, pageSize, latency, logPages, jsonLog,
+        json,
       ],
       examples: [
         ("sync-daemon --store games.sqlite", "the built-in schedule, every five minutes"),
@@ -72,6 +75,7 @@ struct DaemonOptions {
     self.latency = .milliseconds(arguments[latency])
     self.logsPages = arguments[logPages]
     self.logsJSON = arguments[jsonLog]
+    self.isJSON = arguments[json]
     if watchesNetwork, self.probe != nil {
       StandardStream.error.line(
         "sync-daemon: --watch-network and --probe are two ways to know one thing; choose one")

@@ -3,7 +3,6 @@
   import SQLiteAdapters
   import ScheduleKit
   import SchedulingAdapters
-  import Synchronization
   import ToolSupport
 
   /// The parts of the daemon, put together.
@@ -13,7 +12,8 @@
     private let options: DaemonOptions
     private let log: DaemonLog
     private let stop: CancellationSource
-    private let trial: Trial
+    private let outcomes: Outcomes
+    private let engine: SyncEngine
     private let tidying: Tidying?
 
     init(_ options: DaemonOptions, _ log: DaemonLog, _ stop: CancellationSource) async throws(SyncError) {
@@ -30,7 +30,7 @@
       let engine = try await SyncEngine(
         graph: schedule.graph, store: store, source: schedule.source,
         options: SyncOptions(pageSize: options.pageSize), connectivity: network.monitor, observers: [log])
-      let trial = Trial(endsAfterOne: options.syncsOnce)
+      let outcomes = Outcomes(endAfterOne: options.syncsOnce)
       let tidying = options.hidesAfter.map { Tidying(engine, hidingAfter: $0, log) }
       let scheduler = try Self.scheduler(options, network, stop)
       coordinator = SyncCoordinator(
@@ -40,9 +40,10 @@
         cleanUp: tidying?.work,
         observe: { event in
           if let entry = LogEntry(event) { log.write(entry) }
-          trial.observe(event)
+          outcomes.observe(event)
         })
-      (self.options, self.log, self.stop, self.trial, self.tidying) = (options, log, stop, trial, tidying)
+      (self.options, self.log, self.stop) = (options, log, stop)
+      (self.engine, self.outcomes, self.tidying) = (engine, outcomes, tidying)
     }
 
     private static func scheduler(
@@ -58,18 +59,27 @@
       // As the coordinator saw it at first: each change since then, it tells.
       if network.monitor != nil { log.write(LogEntry(coordinator.status.network)) }
       options.syncsOnce ? coordinator.requestSync() : coordinator.launch()
-      let (coordinator, network, trial, stop) = (coordinator, network, trial, stop)
+      let (coordinator, network) = (coordinator, network)
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await network.run() }
         group.addTask { await coordinator.run() }
-        await Self.waitForFirst(of: stop, trial.end)
+        await Self.waitForFirst(of: stop, outcomes.end)
         group.cancelAll()
         log.write(LogEntry("stopping"))
       }
-      if trial.hasFailed { return .failure }
       // Where there is only one sync, nobody gives time for it at night.
-      if options.syncsOnce { try await tidying?.perform(stop) }
-      return .success
+      if options.syncsOnce, !outcomes.haveFailed { try await tidying?.perform(stop) }
+      if options.isJSON { try await printCounts() }
+      return outcomes.haveFailed ? .failure : .success
+    }
+
+    /// Prints what all syncs together brought.
+    private func printCounts() async throws(SyncError) {
+      let status = try await engine.status()
+      let live = Dictionary(status.map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })
+      let (result, count) = outcomes.all
+      let members = result.members(live: live) + [("syncs", .integer(count))]
+      StandardStream.output.line(JSON.object(members).compact)
     }
 
     private static func waitForFirst(of sources: CancellationSource...) async {
@@ -77,38 +87,6 @@
         for source in sources { group.addTask { await source.waitUntilCancelled() } }
         await group.next()
         group.cancelAll()
-      }
-    }
-  }
-
-  /// Ends the daemon after one sync, where that is asked for, and remembers how it went.
-  final class Trial: Sendable {
-    /// Cancelled when the only sync there was is over.
-    let end = CancellationSource()
-    private let endsAfterOne: Bool
-    private let failed = Mutex(false)
-
-    init(endsAfterOne: Bool) {
-      self.endsAfterOne = endsAfterOne
-    }
-
-    /// Whether the only sync there was did not do what it should; a daemon that goes on has other chances.
-    var hasFailed: Bool { failed.withLock { $0 } }
-
-    func observe(_ event: SyncCoordinator.Event) {
-      guard endsAfterOne, let isSuccess = Self.isSuccess(event) else { return }
-      failed.withLock { $0 = !isSuccess }
-      end.cancel()
-    }
-
-    /// How it went; `nil` while it goes on.
-    private static func isSuccess(_ event: SyncCoordinator.Event) -> Bool? {
-      switch event {
-      case .trigger(_, .ignored): false
-      case .finished(_, .completed(let result)): result.failures.isEmpty
-      case .finished(_, .stopped): true
-      case .finished: false
-      default: nil
       }
     }
   }

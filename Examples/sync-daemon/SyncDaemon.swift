@@ -31,6 +31,7 @@
       } catch {
         log.write(
           LogEntry("failed", ("code", .string(error.code.description)), ("error", .string("\(error)"))))
+        if options.isJSON { StandardStream.output.line(error.json.compact) }
         return .failure
       }
     }

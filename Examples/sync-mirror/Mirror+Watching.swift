@@ -42,32 +42,9 @@
   extension Mirror.Look {
     /// Adds what a later look brought.
     mutating func add(_ later: Mirror.Look) {
-      for (type, counts) in later.result.entities {
-        if let index = result.entities.firstIndex(where: { $0.type == type }) {
-          result.entities[index].counts += counts
-        } else {
-          result.entities.append((type, counts))
-        }
-      }
-      result.pushed.add(later.result.pushed)
+      result.add(later.result)
       waiting = later.waiting
-      // Only how things stand counts here, not how they stood.
-      result.failures = later.result.failures
-      result.refusedSweeps = later.result.refusedSweeps
-      result.duration += later.result.duration
       live.merge(later.live) { $1 }
-    }
-  }
-
-  extension PushCounts {
-    /// Adds what became of later edits; how many wait is the later word.
-    fileprivate mutating func add(_ later: PushCounts) {
-      accepted += later.accepted
-      conflicts += later.conflicts
-      refused += later.refused
-      postponed += later.postponed
-      requests += later.requests
-      (pending, isRemoteFull) = (later.pending, later.isRemoteFull)
     }
   }
 

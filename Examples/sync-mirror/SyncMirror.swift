@@ -30,7 +30,7 @@
       } catch {
         screen.finish()
         StandardStream.error.line("sync-mirror: \(error)")
-        if options.isJSON { StandardStream.output.line(json(of: error).compact) }
+        if options.isJSON { StandardStream.output.line(error.json.compact) }
         return interrupt.hasCome ? .interrupted : .failure
       }
     }
@@ -43,13 +43,6 @@
       let look = try await options.watches ? mirror.watch(into: store) : mirror.look(into: store)
       await store.close()
       return look
-    }
-
-    private static func json(of error: SyncError) -> JSON {
-      [
-        "error": .string(error.code.description), "message": .string(error.message),
-        "peakBytes": .integer(PeakMemory.bytes),
-      ]
     }
   }
 #else
