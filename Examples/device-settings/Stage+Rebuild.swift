@@ -9,12 +9,13 @@ extension Stage {
     let before = try await a.meters().count
     say("A", "shows \(before.grouped) meters, and each of them ten times")
     let would = try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2, dryRun: true)
-    say("A", "would delete \(would.counts.losers.grouped), and is told to")
+    say("A", "tries a rebuild dry: it would delete \(would.counts.losers.grouped)")
     let report = try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2)
     let after = try await a.meters().count
     say(
       "A",
-      "shows \(after.grouped); \(report.counts.repointed.grouped) readings name the copy that was kept now")
+      "rebuilds, and shows \(after.grouped); \(report.counts.repointed.grouped) readings name the copy that was kept now"
+    )
     try await sync(a)
     let deletes = deletionsAtRemote
     try await sync(b)

@@ -71,7 +71,10 @@ struct Stage: Sendable {
   func sync(_ device: Device) async throws(SyncError) -> SyncResult {
     let result = try await device.engine.sync()
     let pushed = PushCounts.names.filter { $0.name != "requests" && result.pushed[keyPath: $0.path] != 0 }
-      .map { "\(result.pushed[keyPath: $0.path].grouped) \($0.name)" }
+      .map { (name, path) in
+        let count = result.pushed[keyPath: path]
+        return "\(count.grouped) \(name == "conflicts" && count == 1 ? "conflict" : name)"
+      }
     let pulled = SyncCounts.names.prefix(8).filter { result.total[keyPath: $0.path] != 0 }
       .map { "\(result.total[keyPath: $0.path].grouped) \($0.name)" }
     let parts = [

@@ -9,7 +9,9 @@ extension PageMerge {
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
     guard try transaction.outboxCount(entity.type) > 0 else { return [:] }
     var entries: [RecordID: OutboxEntry] = [:]
-    for entry in try transaction.outbox(for: ids()) { entries[entry.id] = entry }
+    let edited = unedited.isEmpty ? ids() : ids().filter { !unedited.contains($0) }
+    guard !edited.isEmpty else { return entries }
+    for entry in try transaction.outbox(for: edited) { entries[entry.id] = entry }
     return entries
   }
 
@@ -124,6 +126,7 @@ extension PageMerge {
         settlements.add(settler.acknowledged(entry, by: word), of: entry)
       } else {
         settlements.dequeue.append(entry.id)
+        unedited.insert(entry.id)
         words.append(Incoming(word.change))
       }
     }

@@ -8,6 +8,8 @@ struct PageMerge {
   let entity: Entity
   let context: MergeContext
   var tally: Tally
+  /// Records that are known to have no pending edit, or none any more.
+  var unedited: Set<RecordID> = []
 
   let rule: ReplicationRule
 

@@ -41,7 +41,7 @@ struct PushSettlement: Sendable {
   }
 
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
-    let before = try entries(in: transaction)
+    let before = try entries(of: answers, in: transaction)
     let checkpoint = try transaction.checkpoint(for: entity.type)
     var outcome = Outcome()
     var accepted: [(entry: OutboxEntry, word: Word)] = []
@@ -50,7 +50,7 @@ struct PushSettlement: Sendable {
     var stay = Stay()
     for answer in answers {
       let word = answer.word(in: checkpoint?.epoch ?? 0)
-      words[answer.entry.id] = word
+      if !answer.isAccepted { words[answer.entry.id] = word }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, what the remote has is a copy like any other.
         if let word { met.append(word) }
@@ -76,7 +76,8 @@ struct PushSettlement: Sendable {
     try stay.write(in: transaction)
     var merge = PageMerge(entity, context: context(at: checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
-    let after = try entries(in: transaction)
+    // What became of the others follows from what is left of them.
+    let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.fates = answers.map { answer in
       let id = answer.entry.id
       return answer.fate(before: before[id], after: after[id], word: words[id])
@@ -86,8 +87,11 @@ struct PushSettlement: Sendable {
     return outcome
   }
 
-  private func entries(in transaction: any StoreTransaction) throws(SyncError) -> [RecordID: OutboxEntry] {
+  private func entries(
+    of answers: [PushAnswer], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID: OutboxEntry] {
     var entries: [RecordID: OutboxEntry] = [:]
+    guard !answers.isEmpty else { return entries }
     for entry in try transaction.outbox(for: answers.map(\.entry.id)) { entries[entry.id] = entry }
     return entries
   }
@@ -102,6 +106,10 @@ struct PushSettlement: Sendable {
 }
 
 extension PushAnswer {
+  fileprivate var isAccepted: Bool {
+    if case .accepted = outcome { true } else { false }
+  }
+
   /// The remote's word, as one of the remote's lives that the engine counts.
   ///
   /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by.

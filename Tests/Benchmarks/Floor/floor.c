@@ -14,6 +14,8 @@ static struct {
   int64_t generation;
   int page, group, cache, checkpoint;
   int is_lazy;
+  const char *way;
+  int is_in_order_of_rows;
 } options = {.page = 400, .group = 1, .recipe = {.count = 100000}};
 
 static sqlite3 *database;
@@ -52,6 +54,14 @@ static void open_database(int has_references) {
     execute(sql);
   }
   execute("CREATE TABLE IF NOT EXISTS checkpoints (type TEXT PRIMARY KEY, checkpoint TEXT)");
+  if (options.way) {
+    execute(
+        "CREATE TABLE IF NOT EXISTS records (row INTEGER PRIMARY KEY, id TEXT UNIQUE, modified_at INTEGER, mac TEXT, payload BLOB)");
+    // Only one of the ways needs it; the others need not keep it.
+    if (!strcmp(options.way, "scan"))
+      execute("CREATE INDEX IF NOT EXISTS records_mac ON records (mac, modified_at DESC, id) WHERE mac IS NOT NULL");
+    return;
+  }
   if (!has_references) {
     execute("CREATE TABLE IF NOT EXISTS records (id TEXT PRIMARY KEY, type TEXT, modified_at INTEGER, payload BLOB)");
     return;
@@ -117,6 +127,13 @@ static void prepare_writes(int has_references) {
             " modified_at = excluded.modified_at, payload = excluded.payload"
             " WHERE excluded.modified_at > modified_at");
   if (has_references) exists = prepare("SELECT 1 FROM teams WHERE id = ?");
+}
+
+static void prepare_keyed_writes(void) {
+  begin = prepare("BEGIN IMMEDIATE");
+  commit = prepare("COMMIT");
+  save = prepare("INSERT OR REPLACE INTO checkpoints VALUES ('games', ?)");
+  upsert = prepare("INSERT INTO records (id, modified_at, mac, payload) VALUES (?, ?, ?, ?)");
 }
 
 static void run(sqlite3_stmt *statement) {
@@ -266,7 +283,7 @@ static void write_pending(sqlite3_stmt *queue, const struct pending *pending, co
   sqlite3_bind_text(queue, 13, sent, -1, SQLITE_STATIC);
   sqlite3_bind_text(queue, 18, "waiting", 7, SQLITE_STATIC);
   sqlite3_bind_int64(queue, 21, attempts);
-  sqlite3_bind_blob(queue, 22, pending->payload, pending->length, SQLITE_STATIC);
+  if (pending->length) sqlite3_bind_blob(queue, 22, pending->payload, pending->length, SQLITE_STATIC);
   sqlite3_bind_blob(queue, 23, pending->base_payload, pending->base_length, SQLITE_STATIC);
   run(queue);
 }
@@ -392,6 +409,145 @@ static int64_t push_edits(void) {
   return pushed;
 }
 
+// MARK: Rebuilding
+
+static void fill_keyed(void) {
+  prepare_keyed_writes();
+  int64_t count = total();
+  for (int64_t number = 0; number < count; number++) {
+    if (number % options.page == 0) run(begin);
+    struct record record;
+    char mac[16];
+    record_make_with_mac(options.recipe, number, &record);
+    record_mac(options.recipe, number, mac);
+    sqlite3_bind_text(upsert, 1, record.id, 36, SQLITE_STATIC);
+    sqlite3_bind_int64(upsert, 2, record.modified_at);
+    sqlite3_bind_text(upsert, 3, mac, 12, SQLITE_STATIC);
+    sqlite3_bind_blob(upsert, 4, record.payload, record.length, SQLITE_STATIC);
+    run(upsert);
+    if (number % options.page == options.page - 1 || number == count - 1) run(commit);
+  }
+}
+
+/// The rows of the records that lose, with what they share, and how many they are.
+static struct loser {
+  char mac[16];
+  int64_t row;
+} *losers;
+static int64_t losing;
+
+static void lose(const char *mac, int64_t row) {
+  struct loser *loser = losers + losing++;
+  memcpy(loser->mac, mac, strlen(mac) + 1);
+  loser->row = row;
+}
+
+static int by_mac(const void *a, const void *b) {
+  return strcmp(((const struct loser *)a)->mac, ((const struct loser *)b)->mac);
+}
+
+static int by_row(const void *a, const void *b) {
+  int64_t first = ((const struct loser *)a)->row, second = ((const struct loser *)b)->row;
+  return (first > second) - (first < second);
+}
+
+/// The window function tells the places within each group.
+static void find_by_window(void) {
+  sqlite3_stmt *select = prepare(
+      "SELECT mac, row FROM (SELECT mac, row, row_number() OVER (PARTITION BY mac ORDER BY modified_at DESC, id) AS place"
+      " FROM records WHERE mac IS NOT NULL) WHERE place > 1");
+  while (sqlite3_step(select) == SQLITE_ROW) lose((const char *)sqlite3_column_text(select, 0), sqlite3_column_int64(select, 1));
+  check(sqlite3_reset(select));
+}
+
+/// Equal keys lie side by side in the index, the latest first.
+static void find_by_scan(void) {
+  sqlite3_stmt *select = prepare(
+      "SELECT mac, row FROM records INDEXED BY records_mac WHERE mac IS NOT NULL ORDER BY mac, modified_at DESC, id");
+  char last[16] = "";
+  while (sqlite3_step(select) == SQLITE_ROW) {
+    const char *mac = (const char *)sqlite3_column_text(select, 0);
+    if (!strncmp(mac, last, sizeof last)) lose(mac, sqlite3_column_int64(select, 1));
+    else strncpy(last, mac, sizeof last - 1);
+  }
+  check(sqlite3_reset(select));
+}
+
+struct best {
+  char mac[16], id[40];
+  int64_t row, modified_at;
+};
+
+/// One pass over the table, in the order in which it lies, and a hash table of the best so far.
+static void find_by_hash(void) {
+  int64_t size = 1;
+  while (size < options.recipe.count * 2) size *= 2;
+  struct best *table = calloc(size, sizeof *table);
+  sqlite3_stmt *select = prepare("SELECT row, id, modified_at, mac FROM records WHERE mac IS NOT NULL");
+  while (sqlite3_step(select) == SQLITE_ROW) {
+    struct best found = {.row = sqlite3_column_int64(select, 0), .modified_at = sqlite3_column_int64(select, 2)};
+    strncpy(found.id, (const char *)sqlite3_column_text(select, 1), sizeof found.id - 1);
+    strncpy(found.mac, (const char *)sqlite3_column_text(select, 3), sizeof found.mac - 1);
+    uint64_t hash = 14695981039346656037u;
+    for (const char *byte = found.mac; *byte; byte++) hash = (hash ^ (unsigned char)*byte) * 1099511628211u;
+    struct best *slot = table + (hash & (size - 1));
+    while (slot->row && strcmp(slot->mac, found.mac)) slot = slot == table + size - 1 ? table : slot + 1;
+    if (!slot->row) {
+      *slot = found;
+      continue;
+    }
+    int is_later = found.modified_at != slot->modified_at ? found.modified_at > slot->modified_at
+                                                          : strcmp(found.id, slot->id) < 0;
+    lose(found.mac, is_later ? slot->row : found.row);
+    if (is_later) *slot = found;
+  }
+  check(sqlite3_reset(select));
+  free(table);
+}
+
+/// Deletes the losers, so many at once: each leaves its row without a payload, and its deletion in the outbox with the copy that it is of.
+static int64_t rebuild(void) {
+  enum { losers_at_once = 200 };
+  prepare_keyed_writes();
+  prepare_outbox();
+  losers = calloc(options.recipe.count, sizeof *losers);
+  if (!strcmp(options.way, "window")) find_by_window();
+  else if (!strcmp(options.way, "hash")) find_by_hash();
+  else find_by_scan();
+  // Batches of the same records as ours, or those that the disk likes best.
+  if (options.is_in_order_of_rows) qsort(losers, losing, sizeof *losers, by_row);
+  else if (strcmp(options.way, "scan")) qsort(losers, losing, sizeof *losers, by_mac);
+  sqlite3_stmt *select = prepare("SELECT id, modified_at, payload FROM records WHERE row = ? AND payload IS NOT NULL");
+  sqlite3_stmt *delete = prepare("UPDATE records SET mac = NULL, payload = NULL WHERE row = ?");
+  struct pending pending = {.physical = 1800000000000000};
+  for (int64_t place = 0; place < losing; place++) {
+    if (place % losers_at_once == 0) run(begin);
+    sqlite3_bind_int64(select, 1, losers[place].row);
+    if (sqlite3_step(select) != SQLITE_ROW) {
+      fprintf(stderr, "floor: a loser is gone\n");
+      exit(1);
+    }
+    memcpy(pending.id, sqlite3_column_text(select, 0), 36);
+    pending.base_modified_at = sqlite3_column_int64(select, 1);
+    pending.base_length = sqlite3_column_bytes(select, 2);
+    memcpy(pending.base_payload, sqlite3_column_blob(select, 2), pending.base_length);
+    check(sqlite3_reset(select));
+    pending.counter = place;
+    write_pending(queue, &pending, "nothing", 0);
+    sqlite3_bind_int64(delete, 1, losers[place].row);
+    run(delete);
+    if (place % losers_at_once == losers_at_once - 1 || place == losing - 1) {
+      save_checkpoint(place);
+      run(commit);
+    }
+  }
+  if (losing != record_duplicates(options.recipe)) {
+    fprintf(stderr, "floor: %lld records lost\n", (long long)losing);
+    exit(1);
+  }
+  return options.recipe.count;
+}
+
 // MARK: Reading
 
 static int64_t read_venues(int queries) {
@@ -427,19 +583,22 @@ static void parse(int argc, char **argv) {
   }
   if (argc < 3) {
     fprintf(stderr, "usage: floor WORKLOAD PATH [--records N] [--random] [--generation N] [--page N] [--group N]\n"
-                    "             [--cache KIB] [--checkpoint PAGES] [--lazy]\n");
+                    "             [--cache KIB] [--checkpoint PAGES] [--lazy]\n"
+                    "             [--way window|hash|scan] [--rows-in-order]\n");
     exit(2);
   }
   options.workload = argv[1];
   options.path = argv[2];
   for (int i = 3; i < argc; i++) {
     long long value = i + 1 < argc ? atoll(argv[i + 1]) : 0;
-    if (!strcmp(argv[i], "--random")) options.recipe.has_random_ids = 1;
+    if (!strcmp(argv[i], "--rows-in-order")) options.is_in_order_of_rows = 1;
+    else if (!strcmp(argv[i], "--random")) options.recipe.has_random_ids = 1;
     else if (!strcmp(argv[i], "--lazy")) options.is_lazy = 1;
     else if (!strcmp(argv[i], "--records")) options.recipe.count = value, i++;
     else if (!strcmp(argv[i], "--generation")) options.generation = value, i++;
     else if (!strcmp(argv[i], "--page")) options.page = value, i++;
     else if (!strcmp(argv[i], "--group")) options.group = value, i++;
+    else if (!strcmp(argv[i], "--way") && i + 1 < argc) options.way = argv[i + 1], i++;
     else if (!strcmp(argv[i], "--cache")) options.cache = value, i++;
     else if (!strcmp(argv[i], "--checkpoint")) options.checkpoint = value, i++;
     else {
@@ -456,7 +615,7 @@ int main(int argc, char **argv) {
   int64_t count = total();
   if (has_texts) {
     make_texts();
-  } else if (strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
+  } else if (!options.way && strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
     records = malloc(sizeof *records * (options.is_lazy ? options.page : count));
     for (int64_t place = 0; place < count && !options.is_lazy; place++) make(place, records + place);
   }
@@ -466,6 +625,7 @@ int main(int argc, char **argv) {
   if (has_texts) write_texts();
   else if (!strcmp(options.workload, "W6")) count = read_venues(200);
   else if (!strcmp(options.workload, "W7")) count = push_edits();
+  else if (options.way) count = strcmp(options.workload, "W4") ? (fill_keyed(), count) : rebuild();
   else write_pages(has_references);
   if (!strcmp(options.workload, "W7fill")) make_edits();
   close_database();

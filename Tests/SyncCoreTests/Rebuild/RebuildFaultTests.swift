@@ -77,6 +77,22 @@ struct RebuildFaultTests {
     #expect(report.counts.losers == 12)
   }
 
+  @Test func leavesAGroupThatIsNoneAnyMoreWhenItsTurnComes() async throws {
+    let world = try await MeterWorld()
+    world.meter("a", mac: "1", at: 1)
+    world.meter("b", mac: "1", at: 2)
+    _ = try await world.engine.sync()
+    let edits = world.engine.edits
+    let store = InterruptedStore(world.store) { () async throws(SyncError) in
+      try await edits.delete(RecordID(type: "meters", key: "b"))
+    }
+    let report = try await engine(of: world, on: store).rebuildDuplicates(of: "meters", version: 1)
+    #expect(report.counts.aborted == 1)
+    #expect((report.counts.groups, report.counts.losers) == (0, 0))
+    #expect(world.keys() == ["a"])
+    #expect(try await world.outbox() == ["-meters/b"])
+  }
+
   @Test func leavesGroupsAloneThatTheRemoteHasSomethingNewerOf() async throws {
     let world = try await pulled()
     world.meter("m3", mac: "other", at: 100, #","parent":"nowhere""#)

@@ -65,6 +65,24 @@ void record_make(struct record_recipe recipe, int64_t number, int64_t generation
       (int)(b >> 8) % 100 & 127, (int)(a >> 33) % 60000, a & 2 ? "true" : "false", note);
 }
 
+int64_t record_duplicates(struct record_recipe recipe) { return recipe.count / 5; }
+
+void record_mac(struct record_recipe recipe, int64_t number, char mac[16]) {
+  int64_t singles = recipe.count - record_duplicates(recipe);
+  uint64_t owner = number < singles ? number : (number - singles) * 4;
+  snprintf(mac, 16, "%012llx", (unsigned long long)(mixed(owner) & 0xffffffffffffu));
+}
+
+void record_make_with_mac(struct record_recipe recipe, int64_t number, struct record *record) {
+  record_make(recipe, number, 1 + (mixed(number) & 1) + 2 * (mixed(number) >> 60), record);
+  char mac[16], member[32];
+  record_mac(recipe, number, mac);
+  int length = snprintf(member, sizeof member, "\"mac\":\"%s\",", mac);
+  memmove(record->payload + 1 + length, record->payload + 1, record->length);
+  memcpy(record->payload + 1, member, length);
+  record->length += length;
+}
+
 long process_peak(void) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);

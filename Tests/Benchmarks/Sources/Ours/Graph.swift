@@ -8,6 +8,9 @@ extension Entity {
   static let referring = Entity(
     "games", references: [.to("teams", by: "home_id"), .to("teams", by: "away_id")], indexes: ["venue"])
 
+  /// The same records, of which some share an address.
+  static let keyed = Entity("games", naturalKey: NaturalKey("mac"))
+
   /// Ten types without records of their own in the remote.
   static let ten = (0..<10).map { Entity(RecordType("type\($0)")) }
 }
@@ -16,6 +19,7 @@ extension Options {
   func entities() -> [Entity] {
     switch workload {
     case "W1r", "W6": [.teams, .referring]
+    case "W4", "W4fill": [.keyed]
     case "W9", "W9fill": Entity.ten
     default: [.plain]
     }

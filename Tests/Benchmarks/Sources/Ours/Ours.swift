@@ -33,6 +33,7 @@ struct Ours {
 
   private static func measurement(of options: Options) async throws -> Measurement {
     switch options.workload {
+    case "W4": try await Rebuilding(options: options).run()
     case "W6": try await Reading(options: options).run()
     case "W7": try await Pushing(options: options).run()
     case "W7fill": try await Pushing(options: options).fill()

@@ -30,18 +30,34 @@ struct Pages {
     var records: [record] = []
     for place in places {
       var record = made(place)
+      if entity.naturalKey != nil { record_make_with_mac(options.recipe, Int64(place), &record) }
       ranges.append(bytes.count..<bytes.count + Int(record.length))
       withUnsafeBytes(of: &record.payload) { bytes += $0.prefix(Int(record.length)) }
       records.append(record)
     }
-    return zip(records, ranges).map { record, range in
-      .upsert(
+    return zip(zip(places, records), ranges).map { made, range in
+      let (place, record) = made
+      return .upsert(
         Record(
           id: RecordID(type: entity.type, key: text(record.id)),
           version: Version(modifiedAt: Timestamp(milliseconds: record.modified_at)),
           payload: Payload(bytes[range]),
-          fields: entity.fields.isEmpty
-            ? [] : [.string(text(record.home)), .string(text(record.away)), .integer(record.venue)]))
+          fields: fields(of: record, place, entity)))
+    }
+  }
+
+  private func fields(of record: record, _ place: Int, _ entity: Entity) -> [FieldValue] {
+    if entity.fields.isEmpty { return [] }
+    guard entity.naturalKey == nil else { return [.string(mac(place))] }
+    return [.string(text(record.home)), .string(text(record.away)), .integer(record.venue)]
+  }
+
+  private func mac(_ place: Int) -> String {
+    var mac: (Int64, Int64) = (0, 0)
+    return withUnsafeMutableBytes(of: &mac) { buffer in
+      let start = buffer.assumingMemoryBound(to: CChar.self).baseAddress!
+      record_mac(options.recipe, Int64(place), start)
+      return String(cString: start)
     }
   }
 

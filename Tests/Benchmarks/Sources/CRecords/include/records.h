@@ -38,6 +38,15 @@ enum { record_edit_limit = 10000 };
 int64_t record_edits(struct record_recipe recipe);
 int64_t record_of_edit(struct record_recipe recipe, int64_t place);
 
+/// The hardware address of a record, in no order: a fifth of the records have one that another record has, too.
+void record_mac(struct record_recipe recipe, int64_t number, char mac[16]);
+
+/// How many records have an address that another one before them has.
+int64_t record_duplicates(struct record_recipe recipe);
+
+/// Makes one record with its address as its first member. Of two that share one, now the one is the later write and now the other.
+void record_make_with_mac(struct record_recipe recipe, int64_t number, struct record *record);
+
 /// How many venues there are, so that each has about 1,000 records.
 int64_t record_venues(struct record_recipe recipe);
 
