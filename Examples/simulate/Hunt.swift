@@ -8,10 +8,11 @@
   final class Hunt: Sendable {
     private let simulation: Simulation
     private let seeds: Range<UInt64>
-    private let waiting = Mutex(Simulation.mutants[...])
+    private let waiting: Mutex<ArraySlice<String>>
     private let survivors = Mutex<[String]>([])
 
-    init(_ simulation: Simulation, seeds: Range<UInt64>) {
+    init(_ mutants: [String], _ simulation: Simulation, seeds: Range<UInt64>) {
+      waiting = Mutex(mutants[...])
       self.simulation = simulation
       self.seeds = seeds
     }

@@ -24,8 +24,10 @@ enum Simulate {
     let workers = Workers(first: options.first, count: options.seeds, seconds: options.seconds)
     let isSweep = options.isSweep
     let campaign = await workers.run { seed in
-      isSweep
-        ? simulation.sweep(seed: seed) { _ in SweptFault.allCases } : simulation.run(seeds: seed..<seed + 1)
+      guard isSweep else { return simulation.run(seeds: seed..<seed + 1) }
+      // Another way at each call, and at the same call of the next world.
+      let faults = SweptFault.allCases
+      return simulation.sweep(seed: seed) { [faults[(Int(seed % 5) + $0) % faults.count]] }
     }
     let report = CampaignReport(campaign, took: .now - begin, isSweep: isSweep)
     report.print()
@@ -83,8 +85,10 @@ enum Simulate {
   private static func hunt(_ options: SimulateOptions, _ simulation: Simulation) async -> ExitCode {
     #if MUTANTS
       let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
-      let survivors = await Hunt(simulation, seeds: seeds).run()
-      let killed = Simulation.mutants.count - survivors.count
+      let mutants = Simulation.mutants.filter { options.only == nil || options.only == $0 }
+      if mutants.isEmpty { fail("there is no such flaw; without --only all are tried.") }
+      let survivors = await Hunt(mutants, simulation, seeds: seeds).run()
+      let killed = mutants.count - survivors.count
       StandardStream.output.line("\(killed) killed, \(survivors.count) survived")
       if options.isJSON {
         let report = JSON.object([

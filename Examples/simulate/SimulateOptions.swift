@@ -11,6 +11,7 @@ struct SimulateOptions {
   let store: String
   let isSweep: Bool
   let huntsMutants: Bool
+  let only: String?
   let isDemanding: Bool
   let isJSON: Bool
 
@@ -25,9 +26,11 @@ struct SimulateOptions {
       "save", "FILE", "where to keep a world that breaks a promise", default: "broken.world")
     let store = Option<String>.text("store", "memory|sqlite", "what to sync into", default: "memory")
     let sweep = Option<Bool>.flag(
-      "sweep", "in each world, let every call of a port fail once, in every way, and nothing besides")
+      "sweep", "in each world, let every call of a port fail once, in one way or another, and nothing besides"
+    )
     let mutants = Option<Bool>.flag(
       "mutants", "build flaws in on purpose, and see that each is noticed; needs a build for it")
+    let only = Option<String?>.text("only", "NAME", "build this flaw in alone")
     let demanding = Option<Bool>.flag(
       "demanding", "fail as well if something that should be seen in some world was seen in none")
     let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
@@ -35,7 +38,7 @@ struct SimulateOptions {
       "simulate",
       "Tries the library's promises in worlds full of faults, each decided by one number. The first world that breaks a promise is "
         + "made as small as it can be, told line by line, and kept.",
-      options: [seeds, first, seconds, seed, replay, save, store, sweep, mutants, demanding, json],
+      options: [seeds, first, seconds, seed, replay, save, store, sweep, mutants, only, demanding, json],
       examples: [
         ("simulate --seeds 10000", "ten thousand worlds, in memory"),
         ("simulate --seeds 1000 --store sqlite", "a thousand, with SQLite's store in them"),
@@ -53,6 +56,7 @@ struct SimulateOptions {
     self.store = arguments[store]
     self.isSweep = arguments[sweep]
     self.huntsMutants = arguments[mutants]
+    self.only = arguments[only]
     self.isDemanding = arguments[demanding]
     self.isJSON = arguments[json]
     guard ["memory", "sqlite"].contains(self.store) else {

@@ -28,6 +28,7 @@
   extension Mutant {
     fileprivate var killers: Set<Promise> {
       switch self {
+      case .watermarkOfACancelledPage: [.atomicPage, .nothingSilent]
       case .watermarkBeforeTheEnd, .watermarkFirst, .watermarkApart: [.atomicPage, .nothingSilent]
       case .errorSwallowed: [.convergence, .atomicPage]
       case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
@@ -42,8 +43,15 @@
       case .childFirst, .parentDeletedFirst: [.references]
       case .parkedForEver, .heldForEver: [.convergence, .references]
       case .marksKept: [.convergence, .nothingSilent]
-      case .sweepNever: [.convergence]
+      case .sweepNever: [.convergence, .liveness]
       case .sweepAtOnce: [.references]
+      case .tiesByArrival, .tieRuleNotTotal: [.arithmetic]
+      case .outboxEmptiedTooEarly: [.noLostEdit]
+      case .nameForEachAttempt: [.oneEffect]
+      case .throttleKeptAfterAFailure: [.throttle]
+      case .rebuildDeletesAll, .rebuildElectsALoser: [.onlyLosers]
+      case .rebuildKeepsALoser: [.convergence]
+      case .rebuildProgressLost: [.rebuiltOnce]
       case .leaseWithoutFence, .fenceOutsideTransaction, .leaseUnheeded: [.oneCommitter]
       case .leaseForEver: [.liveness]
       }

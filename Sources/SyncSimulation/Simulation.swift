@@ -1,4 +1,5 @@
 public import InMemoryAdapters
+public import SyncCore
 public import SyncModels
 public import SyncPorts
 
@@ -20,6 +21,7 @@ public struct Simulation: Sendable {
 
   private var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   private var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+  private var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
 
   /// A simulation of the library's own reference store and remote.
   public init() {
@@ -44,11 +46,21 @@ public struct Simulation: Sendable {
   /// Puts a source between the processes and the world's remote.
   ///
   /// - Parameter source: Makes the source that reads the remote, such as one that filters it, or one that speaks its own
-  ///   protocol to it.
+  ///   protocol to it. If it is a ``RemoteRecordSink`` as well, edits are pushed to it; if not, and it has the remote's identity, to the
+  ///   remote itself; otherwise nobody edits.
   public mutating func useSource(
     _ source: @escaping @Sendable (_ remote: InMemoryRemote) -> any RemoteRecordSource
   ) {
     self.source = source
+  }
+
+  /// Has conflicts settled by a policy, instead of the library's own.
+  ///
+  /// - Parameters:
+  ///   - policy: Settles every clash; it is asked twice, and has to give one answer.
+  ///   - treatsSidesAlike: Whether it must not matter which of two edits is the local one; then every replica comes to the same end.
+  public mutating func useMergePolicy(_ policy: any MergePolicy, treatsSidesAlike: Bool = true) {
+    self.policy = (policy, treatsSidesAlike)
   }
 
   /// Lets the world of a seed happen.
@@ -85,7 +97,7 @@ public struct Simulation: Sendable {
   ) -> Outcome {
     let trace = Trace(keepsLines: keepsTimeline)
     let choices = choices(trace)
-    let plan = WorldPlan(hazards: hazards, fault: fault, stores: stores, source: source)
+    let plan = WorldPlan(hazards: hazards, fault: fault, stores: stores, source: source, policy: policy)
     do throws(SyncError) {
       let world = try World(plan, choices: choices, trace: trace)
       world.run()

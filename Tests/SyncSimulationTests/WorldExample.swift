@@ -1,4 +1,5 @@
 import InMemoryAdapters
+import SyncCore
 import SyncModels
 import SyncPorts
 import SyncSimulation
@@ -23,11 +24,25 @@ struct GatewaySource: RemoteRecordSource {
   }
 }
 
+/// The greater payload wins, whoever wrote it, and a deletion loses.
+struct GreatestWins: MergePolicy {
+  func settle(_ clash: Clash) -> Verdict {
+    let (ours, theirs) = (clash.local.content?.bytes ?? [], clash.remote.content?.bytes ?? [])
+    return theirs.lexicographicallyPrecedes(ours) ? .local(reason: "greater") : .remote(reason: "greater")
+  }
+}
+
 @Suite("Parts of one's own")
 struct OwnPartsTests {
   @Test func mySourceKeepsEveryPromise() {
     var simulation = Simulation()
     simulation.useSource { remote in GatewaySource(base: remote) }
+    #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
+  }
+
+  @Test func myPolicyKeepsEveryPromise() {
+    var simulation = Simulation()
+    simulation.useMergePolicy(GreatestWins())
     #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
   }
 

@@ -11,6 +11,8 @@ struct EditWriter {
   private var listed: [RecordType: Bool] = [:]
   /// The records that readers see otherwise by these edits.
   var changed = SyncEvent.ChangedRecords.some([])
+  /// The records that readers see now and did not before.
+  private var appeared: [RecordID] = []
 
   /// Goes on where the store's last edit left the clock.
   ///
@@ -27,6 +29,7 @@ struct EditWriter {
 
   /// Writes what has to be there for the next edits; to be called once, after the last one.
   func finish() throws(SyncError) {
+    if !appeared.isEmpty { try AwaitedRecords.note(appeared, in: transaction) }
     try clock.save(in: transaction)
   }
 
@@ -48,6 +51,7 @@ struct EditWriter {
     let entry = try entry(for: content, of: id, shown: shown, pending: pending)
     try check(entry, entity)
     try write(entry, entity)
+    if shown == nil { appeared.append(id) }
   }
 
   /// The outbox entry of an edit, with its stamp.
@@ -83,6 +87,7 @@ struct EditWriter {
       record.fields = (try? entity.fields(of: record.payload)) ?? []
       try checkReferences(of: record, entity)
       try transaction.put([record])
+      if entry.edit.content == .deletion { appeared.append(id) }
     case .deleted(let tombstone):
       try checkIsNotReferredTo(id)
       try transaction.delete([tombstone])

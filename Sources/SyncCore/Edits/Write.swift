@@ -22,6 +22,9 @@ public struct Write: Hashable, Sendable {
   }
 
   private func precedes(_ other: Write) -> Bool {
+    #if MUTANTS
+      if Mutant.tiesByArrival.isActive, stamp == other.stamp { return false }
+    #endif
     if stamp != other.stamp { return stamp < other.stamp }
     guard let theirs = other.content else { return false }
     guard let ours = content else { return true }

@@ -32,6 +32,9 @@ struct PullRun {
   private var commits: [(type: RecordType, commit: PageCommit)] = []
   private var isCommitting = false
   private var underWay = 0
+  #if MUTANTS
+    private var orphans: [(RecordType, RecordPage)] = []
+  #endif
 
   init(
     _ entities: [Entity], starts: [RecordType: PullStart], environment: RunEnvironment, lease: Lease,
@@ -63,12 +66,18 @@ struct PullRun {
     while underWay > 0, let event = await group.next() {
       settle(event)
     }
+    #if MUTANTS
+      await commitOrphans()
+    #endif
   }
 
   private mutating func handle(_ event: Event, in group: inout TaskGroup<Event>) {
     switch event {
     case .fetched(let type, let result):
       underWay -= 1
+      #if MUTANTS
+        if stop.isRaised, case .success(let page) = result { orphans.append((type, page)) }
+      #endif
       if stop.isRaised { return wasStopped = true }
       fetched(type, result, in: &group)
     case .waited(let type):
@@ -91,8 +100,26 @@ struct PullRun {
     }
   }
 
+  #if MUTANTS
+    /// Moves checkpoints past pages that came when it was too late to commit them.
+    private func commitOrphans() async {
+      guard Mutant.watermarkOfACancelledPage.isActive, wasStopped else { return }
+      for (type, page) in orphans {
+        guard var machine = machines[type] else { continue }
+        for case .commit(let commit) in machine.fetched(page, at: environment.clock.timestamp) {
+          try? await environment.store.write(.lease(lease)) { (open) throws(SyncError) in
+            try open.setCheckpoint(commit.checkpoint, for: type)
+          }
+        }
+      }
+    }
+  #endif
+
   /// Takes note of what is over, and starts nothing new.
   private mutating func settle(_ event: Event) {
+    #if MUTANTS
+      if case .fetched(let type, .success(let page)) = event { orphans.append((type, page)) }
+    #endif
     switch event {
     case .fetched, .waited:
       underWay -= 1

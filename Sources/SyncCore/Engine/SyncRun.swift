@@ -49,6 +49,7 @@ struct SyncRun {
       do throws(SyncError) {
         var progress = SyncProgress(order: environment.graph.entities.map(\.type))
         try await UpgradeReplay(environment: environment, lease: lease).run(entities, &progress)
+        try await AwaitedRecords.release(in: environment, lease: lease, &progress)
         if request.direction != .pull, let sink = environment.sink {
           var push = PushRun(
             sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)

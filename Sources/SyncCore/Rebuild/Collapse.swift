@@ -94,7 +94,11 @@ struct Collapse: Sendable {
     try writer.edit(written.map(\.change), pending: pending)
     try stamps.keep(kept, in: transaction)
     if deletesLosers, !plan.elections.isEmpty {
-      let losers = plan.elections.flatMap(\.losers)
+      #if MUTANTS
+        let losers = try Self.losers(plan, in: transaction)
+      #else
+        let losers = plan.elections.flatMap(\.losers)
+      #endif
       try writer.edit(
         losers.filter { $0.deletion == nil }.map {
           EditWriter.Change(shown: $0.record, content: .deletion)
@@ -110,3 +114,20 @@ struct Collapse: Sendable {
     return writer.changed
   }
 }
+
+#if MUTANTS
+  extension Collapse {
+    /// One too few, or the winner as well.
+    private static func losers(
+      _ plan: CollapsePlan, in transaction: any StoreTransaction
+    ) throws(SyncError) -> [Candidate] {
+      let losers = plan.elections.flatMap(\.losers)
+      if Mutant.rebuildKeepsALoser.isActive { return losers.dropLast() }
+      guard Mutant.rebuildDeletesAll.isActive else { return losers }
+      // One that is referred to could not be deleted, and that would be noticed otherwise.
+      let winners = plan.elections.map(\.winner)
+      let kept = try transaction.referenced(among: winners.map(\.id))
+      return losers + winners.filter { !kept.contains($0.id) }
+    }
+  }
+#endif

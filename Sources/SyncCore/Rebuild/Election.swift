@@ -23,6 +23,9 @@ struct Election: Hashable {
   /// Elects among the records of a group; nobody, where fewer than two are there or the remote has deleted them all.
   init?(_ candidates: [Candidate]) {
     var ranked = candidates.sorted(by: Self.precedes)
+    #if MUTANTS
+      if Mutant.rebuildElectsALoser.isActive { ranked.reverse() }
+    #endif
     guard ranked.count > 1, let place = ranked.firstIndex(where: { $0.deletion == nil }) else { return nil }
     winner = ranked.remove(at: place)
     losers = ranked

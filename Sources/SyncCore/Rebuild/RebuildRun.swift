@@ -76,6 +76,9 @@ struct RebuildRun {
       let outcome = try collapse.run(keys, in: transaction)
       var next = machine
       let action = next.collapsed(outcome.counts, isComplete: outcome.isComplete)
+      #if MUTANTS
+        if Mutant.rebuildProgressLost.isActive { return ((next, action), outcome.changed) }
+      #endif
       try next.progress.save(for: type, in: transaction)
       return ((next, action), outcome.changed)
     }

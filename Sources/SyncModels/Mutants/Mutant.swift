@@ -3,6 +3,7 @@
   package enum Mutant: String, Hashable, Sendable, CaseIterable {
     // Checkpoints.
     case watermarkBeforeTheEnd, watermarkFirst, watermarkApart, resumedFromTheStart, scopeIgnored
+    case watermarkOfACancelledPage
     // What a source can get wrong.
     case timestampAlone, timestampWithoutProgress, offsetPaging, tokenIsMaximum, overlapForgotten
     // Failures.
@@ -14,6 +15,10 @@
     case childFirst, parentDeletedFirst, parkedForEver, heldForEver
     // Sweeps.
     case marksKept, sweepNever, sweepAtOnce
+    // Edits.
+    case tiesByArrival, tieRuleNotTotal, outboxEmptiedTooEarly, nameForEachAttempt, throttleKeptAfterAFailure
+    // Rebuilds.
+    case rebuildDeletesAll, rebuildKeepsALoser, rebuildElectsALoser, rebuildProgressLost
     // The lease.
     case leaseWithoutFence, fenceOutsideTransaction, leaseForEver, leaseUnheeded
 

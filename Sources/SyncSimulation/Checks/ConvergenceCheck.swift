@@ -13,8 +13,34 @@ struct ConvergenceCheck {
   var differences: [String] {
     let quarantined = Set(view.shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
     var complaints = poisoned.subtracting(quarantined).sorted().map { "\($0) is poison, and not quarantined" }
-    for entity in graph.entities { complaints += differences(of: entity.type) }
-    return complaints
+    for entity in graph.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
+    return complaints + leftovers
+  }
+
+  /// Edits that are still to be pushed, though nothing stands in their way.
+  private var leftovers: [String] {
+    // What the remote has instead cannot be shown, or read; until it can, the edit waits, and those that refer to it.
+    var waiting = Set(
+      view.outbox.keys.filter { view.shelf[.record($0)] != nil || poisoned.contains($0) })
+    var count: Int
+    repeat {
+      count = waiting.count
+      for id in view.outbox.keys where !waiting.contains(id) {
+        guard let record = view.live[id], let entity = graph[id.type] else { continue }
+        if entity.requiredReferences(of: record).contains(where: waiting.contains) { waiting.insert(id) }
+      }
+    } while count < waiting.count
+    return view.outbox.values.filter { !waiting.contains($0.id) }.sorted { $0.id < $1.id }.map {
+      "the edit of \($0.id) is not pushed, \($0.state)"
+    }
+  }
+
+  /// Records that are the same thing in the world and have not been made one.
+  private func duplicates(of entity: Entity) -> [String] {
+    guard entity.naturalKey != nil, view.rebuild?.isDone == true else { return [] }
+    let records = view.live.values.filter { $0.id.type == entity.type && view.shelf[.record($0.id)] == nil }
+    return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
+      .filter { $0.count > 1 }.map { "\($0.map(\.id.description).sorted()) are one" }.sorted()
   }
 
   private func differences(of type: RecordType) -> [String] {
@@ -23,7 +49,8 @@ struct ConvergenceCheck {
       remote.records(of: type).map { (RecordID(type: type, key: $0.key), $0.payload) },
       uniquingKeysWith: { _, last in last })
     let here = view.live.filter { $0.key.type == type }.mapValues(\.payload)
-    for id in Set(here.keys).union(there.keys).sorted() where !poisoned.contains(id) {
+    for id in Set(here.keys).union(there.keys).sorted()
+    where !poisoned.contains(id) && view.outbox[id] == nil {
       let entry = view.shelf[.record(id)]
       if here[id] == there[id] {
         if let entry { complaints.append("\(id) is as it should be, and \(entry.kind) all the same") }

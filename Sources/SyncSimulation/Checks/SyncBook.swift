@@ -12,6 +12,8 @@ final class SyncBook: Sendable {
     var lastPage: RecordPage?
   }
   private let state = Mutex<[RecordType: Entry]>([:])
+  /// The requests of pushes that failed, one after another.
+  private let failedPushes = Mutex<[RecordType: (attempts: Int, notBefore: Duration?)]>([:])
   private let lease = Mutex<Int64>(0)
   private let options: SyncOptions
 
@@ -26,6 +28,30 @@ final class SyncBook: Sendable {
   func begin(fence: Int64) {
     lease.withLock { $0 = fence }
     state.withLock { $0 = [:] }
+    failedPushes.withLock { $0 = [:] }
+  }
+
+  /// Notes that edits of a type are pushed, and tells what is wrong with that.
+  func pushing(_ type: RecordType, at now: Duration) -> [String] {
+    guard let failed = failedPushes.withLock({ $0[type] }) else { return [] }
+    var complaints: [String] = []
+    if failed.attempts >= options.retry.attempts {
+      complaints.append("pushes edits of \(type) for the \(failed.attempts + 1)th time")
+    }
+    if let notBefore = failed.notBefore, now < notBefore {
+      complaints.append("pushes edits of \(type) \(notBefore - now) before it may")
+    }
+    return complaints
+  }
+
+  /// Notes that a push was answered.
+  func pushed(_ type: RecordType) { failedPushes.withLock { $0[type] = nil } }
+
+  /// Notes that a push failed.
+  func pushFailed(_ type: RecordType, _ error: SyncError, at now: Duration) {
+    failedPushes.withLock { failed in
+      failed[type] = ((failed[type]?.attempts ?? 0) + 1, error.retryAfter.map { now + $0 })
+    }
   }
 
   /// Whether a request waits for its pause to be over.

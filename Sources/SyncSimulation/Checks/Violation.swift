@@ -14,6 +14,20 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case convergence
   /// Copies replace each other by the remote's order alone.
   case replication
+  /// Of two edits the same one wins whoever settles it, and whenever.
+  case arithmetic
+  /// After a deletion nothing older shows.
+  case noResurrection
+  /// No edit leaves the outbox unless the remote has it or the log of conflicts does.
+  case noLostEdit
+  /// An edit that is sent again has one effect.
+  case oneEffect
+  /// Of duplicates one stays, the one that was written last; what has no duplicate stays as well.
+  case onlyLosers
+  /// A rebuild goes on where it stopped, and is done once.
+  case rebuiltOnce
+  /// What is seen is recorded, unless it was recorded a short time ago.
+  case throttle
   /// No live record refers to one that is not live.
   case references
   /// At most one process commits.

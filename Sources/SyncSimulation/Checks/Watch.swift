@@ -15,11 +15,16 @@ final class Watch: Sendable {
   private let versions: SourceCapabilities.VersionOrder
   private let ledger: Ledger
   let leases: LeaseWatch
+  let pushes = PushWatch()
+  let edits: EditWatch
+  private let hasEdits: Bool
 
   init(
     types: [RecordType], ids: [RecordID], versions: SourceCapabilities.VersionOrder, leases: LeaseWatch,
-    ledger: Ledger
+    edits: EditWatch, hasEdits: Bool, ledger: Ledger
   ) {
+    self.edits = edits
+    self.hasEdits = hasEdits
     self.types = types
     self.ids = ids
     self.versions = versions
@@ -29,14 +34,17 @@ final class Watch: Sendable {
 
   /// Everything that a store says now.
   func view(of snapshot: any StoreSnapshot) throws(SyncError) -> StoreView {
-    try StoreView(snapshot, types: types, ids: ids)
+    try StoreView(snapshot, types: types, ids: ids, hasEdits: hasEdits)
   }
+
+  /// What the last commit left in the store.
+  var lastView: StoreView { state.withLock { $0.view } }
 
   /// The checkpoint of a type, as of the last commit.
   func checkpoint(of type: RecordType) -> Checkpoint? { state.withLock { $0.view.checkpoints[type] } }
 
-  /// Remembers what the remote answered about single records.
-  func lookedUp(_ changes: [RecordChange]) {
+  /// Remembers what the remote said of single records, asked or pushed.
+  func heard(_ changes: [RecordChange]) {
     state.withLock { state in
       for change in changes { state.lookedUp.insert(change) }
     }
@@ -89,11 +97,15 @@ final class Watch: Sendable {
         || checkpoint.committed != earlier?.committed
       {
         for page in checkPages(of: type, from: earlier, to: checkpoint, after, incarnation) {
-          for change in page.changes { known.insert(change) }
+          for change in page.changes {
+            known.insert(change)
+            if case .tombstone(let tombstone) = change { edits.buried(tombstone, epoch: checkpoint.epoch) }
+          }
         }
       }
     }
     checkOrigins(before, after, known, incarnation)
+    if hasEdits { edits.committed(before, after, under: authority, by: incarnation) }
     note(before, after, incarnation)
   }
 
@@ -120,6 +132,9 @@ final class Watch: Sendable {
     _ before: StoreView, _ after: StoreView, _ known: KnownCopies, _ incarnation: Incarnation
   ) {
     for (id, record) in after.live where before.live[id]?.payload != record.payload {
+      // An edit of the app's own, or what it was made on, shown again once it is given up.
+      if let entry = after.outbox[id], entry.edit.content.payload == record.payload { continue }
+      if before.outbox[id]?.base.record?.payload == record.payload { continue }
       if !known.contains(id, record.payload) {
         ledger.report(.atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint")
       }

@@ -12,9 +12,14 @@ enum Fault: Sendable {
 
 /// The calls that a process makes of its ports.
 enum PortCall: String, Sendable, CaseIterable {
-  case open, register, read, write, acquire, renew, release, page, lookup
+  case open, register, read, write, acquire, renew, release, page, lookup, limits, push
 
-  var isOfStore: Bool { self != .page && self != .lookup }
+  var isOfStore: Bool {
+    switch self {
+    case .open, .register, .read, .write, .acquire, .renew, .release: true
+    case .page, .lookup, .limits, .push: false
+    }
+  }
 }
 
 /// The kinds of faults that a sweep tries at each call.

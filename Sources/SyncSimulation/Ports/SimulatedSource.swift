@@ -48,7 +48,7 @@ final class SimulatedSource: RemoteRecordSource {
     let world = incarnation.world
     return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
       let changes = try await source.lookup(ids, of: entity)
-      world.watch.lookedUp(changes)
+      world.watch.heard(changes)
       return changes
     }
   }

@@ -42,4 +42,14 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case cancellations
   /// Two syncs are asked for at once in one process.
   case simultaneousCalls
+  /// The app edits records too, and meets others who edit the same ones.
+  case localEdits
+  /// The remote has no room for more records, for a while or until somebody makes some.
+  case fullRemote
+  /// The remote refuses edits of some records, or puts them off, or takes fewer at once than it says.
+  case capriciousRemote
+  /// Records come that are the same thing in the world, and the app collapses them.
+  case duplicates
+  /// The app sees things all the time, and records them now and then.
+  case sightings
 }

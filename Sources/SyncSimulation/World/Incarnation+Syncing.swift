@@ -20,8 +20,10 @@ extension Incarnation {
           await self.syncBeside(isJoining: isJoining)
         }
       }
+      if world.sink != nil { group.addTask { await self.editInTrouble() } }
       group.addTask { await self.sync(request) }
     }
+    await rebuildInTrouble()
   }
 
   private func request() -> SyncRequest {
@@ -29,6 +31,9 @@ extension Incarnation {
     var request = SyncRequest(allowsMassDeletion: choices.once(in: 3))
     let types = graph.entities.map(\.type)
     let type = types[choices.below(types.count)]
+    if world.sink != nil {
+      request.direction = choices.pick(.both, .both, .both, .push, .pull)
+    }
     switch choices.below(9) {
     case 5: request.types = [type]
     case 6: request.completely = [type]
@@ -137,9 +142,10 @@ extension Incarnation {
   }
 
   /// A sync with all faults gone: it has to succeed.
-  func syncInCalm() async {
+  func syncInCalm(isFirst: Bool) async {
     guard let engine else { return }
     connectivity.connectivity = .online
+    if isFirst, world.sink != nil { await letRefusedEditsGo() }
     let request = SyncRequest(allowsMassDeletion: true)
     begin(request)
     do throws(SyncError) {
@@ -149,6 +155,7 @@ extension Incarnation {
         world.ledger.report(.liveness, "with all faults gone, \(self) fails at \(type): \(error)")
       }
       if result.wasCancelled { world.ledger.report(.cancellation, "\(self) stopped, and nobody asked it to") }
+      await rebuildInCalm()
     } catch {
       world.ledger.report(.liveness, "with all faults gone, \(self) fails: \(error)")
     }

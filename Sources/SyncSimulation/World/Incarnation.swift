@@ -74,8 +74,9 @@ final class Incarnation: Sendable, CustomStringConvertible {
     let choices = world.choices
     let engine = try await SyncEngine(
       graph: graph, store: SimulatedStore(store, of: self),
-      source: SimulatedSource(world.source, remote: world.remote, of: self), clock: clock,
-      options: world.shape.options, connectivity: connectivity,
+      source: SimulatedSource(world.source, remote: world.remote, of: self),
+      sink: world.sink.map { SimulatedSink($0, of: self) }, clock: clock,
+      options: world.shape.options, edits: world.editOptions, connectivity: connectivity,
       random: { UInt64(choices.below(1 << 16)) << 48 })
     state.withLock { $0.engine = engine }
   }

@@ -7,13 +7,24 @@ final class RemoteEdits: Sendable {
   let remote: InMemoryRemote
   private let shape: WorldShape
   private let choices: Choices
+  private let watch: Watch
   private let ledger: Ledger
   private let trace: Trace
   private let poison = Mutex<Set<RecordID>>([])
   /// When each change became visible.
   private let commits = Mutex<[(type: RecordType, time: Duration)]>([])
 
-  init(_ remote: InMemoryRemote, shape: WorldShape, choices: Choices, ledger: Ledger, trace: Trace) {
+  private let clock: ManualClock
+  private let ruled = Mutex<[RecordID]>([])
+  private let wipes = Mutex(0)
+
+  init(
+    _ remote: InMemoryRemote, shape: WorldShape, clock: ManualClock, choices: Choices, watch: Watch,
+    ledger: Ledger,
+    trace: Trace
+  ) {
+    self.clock = clock
+    self.watch = watch
     self.remote = remote
     self.shape = shape
     self.choices = choices
@@ -23,6 +34,30 @@ final class RemoteEdits: Sendable {
 
   /// The records of which the remote has nothing but unreadable bytes.
   var poisoned: Set<RecordID> { poison.withLock { $0 } }
+
+  /// Whether versions have started over.
+  var wasWiped: Bool { wipes.withLock { $0 > 0 } }
+
+  /// Has the remote say no to every edit of some record, or not now.
+  func rule() {
+    let id = anyRecord()
+    let ruling: InMemoryRemote.PushRuling = choices.pick(
+      .refused(reason: "It does not like it."), .retryLater(after: nil), .retryLater(after: .seconds(10)))
+    trace.tell("remote", "rules on \(id): \(ruling)")
+    ruled.withLock { $0.append(id) }
+    remote.rule(ruling, on: id.type, id.key)
+  }
+
+  /// Takes all that back.
+  func relent() {
+    for id in ruled.withLock({ $0 }) { remote.rule(nil, on: id.type, id.key) }
+  }
+
+  /// Some record that the world may know.
+  func anyRecord() -> RecordID {
+    let type: RecordType = choices.pick("games", "teams", "leagues", "games")
+    return RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
+  }
 
   /// How many changes of a type have become visible within the last second.
   func recent(_ type: RecordType) -> Int {
@@ -36,11 +71,11 @@ final class RemoteEdits: Sendable {
   ///
   /// - Returns: A change that becomes visible only when it is committed, and how long that takes.
   func edit() -> (commit: @Sendable () -> Void, delay: Duration)? {
-    let type: RecordType = choices.pick("games", "teams", "leagues", "games")
-    let id = RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
+    let id = anyRecord()
+    let type = id.type
     let roll = choices.below(60)
     switch roll {
-    case 55 where shape.hazards.contains(.wipes):
+    case 55 where shape.hazards.contains(.wipes) && isKnown(type):
       wipe(type)
     case 56 where shape.hazards.contains(.expiringTokens):
       trace.tell("remote", "forgets the sync tokens of \(type)")
@@ -61,9 +96,17 @@ final class RemoteEdits: Sendable {
     return nil
   }
 
+  /// Whether somebody holds a token of a type: without one, what a push has met tells nobody that its versions have started over.
+  private func isKnown(_ type: RecordType) -> Bool {
+    guard shape.hasEdits else { return true }
+    let checkpoint = watch.checkpoint(of: type)
+    return checkpoint?.committed != nil || checkpoint?.inFlight?.candidate != nil
+  }
+
   private func wipe(_ type: RecordType) {
     trace.tell("remote", "is wiped of \(type)")
     ledger.saw(.remoteWiped)
+    wipes.withLock { $0 += 1 }
     remote.wipe(type)
     poison.withLock { $0 = $0.filter { $0.type != type } }
   }
@@ -116,9 +159,36 @@ final class RemoteEdits: Sendable {
       let schema = shape.hazards.contains(.newerSchemas) && choices.once(in: 6) ? 2 : 1
       return #"{"id":"\#(id.key)","name":\#(name),"parent":\#(reference("l")),"schema":\#(schema)}"#
     case "teams":
-      return #"{"id":"\#(id.key)","name":\#(name),"league":\#(reference("l")),"last":\#(reference("g"))}"#
+      let others = #""name":\#(name),"league":\#(reference("l")),"last":\#(reference("g"))"#
+      return #"{"id":"\#(id.key)",\#(others),"code":\#(code),"stamp":\#(stamp(of: id))}"#
     default:
       return #"{"id":"\#(id.key)","name":\#(name),"home":\#(reference("t")),"away":\#(reference("t"))}"#
+    }
+  }
+
+  /// What may make a team the same as another one.
+  private var code: String {
+    guard shape.hazards.contains(.duplicates) else { return "null" }
+    let number = choices.below(6)
+    return number == 0 ? "null" : "\(number)"
+  }
+
+  /// When a write of another replica says that it was made: at a time of its own, or at the very one of an edit that is pending here.
+  private func stamp(of id: RecordID) -> String {
+    guard shape.hasEdits else { return "null" }
+    let pending = watch.lastView.outbox[id]?.edit.stamp
+    switch choices.below(8) {
+    case 1, 2:
+      let replica = choices.pick("phone", "zebra", "!")
+      return "\"\(EditStamp(physical: clock.timestamp, counter: 0, replica: replica))\""
+    case 3, 4:
+      guard var stamp = pending else { return "null" }
+      stamp.replica = choices.pick("~", "!")
+      return "\"\(stamp)\""
+    case 5...7:
+      // A replica that was copied with its name.
+      return pending.map { "\"\($0)\"" } ?? "null"
+    default: return "null"
     }
   }
 

@@ -66,6 +66,38 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case pauseBeyondCap
   /// The network was away.
   case offline
+  /// The app edited a record.
+  case edited
+  /// An edit was pushed, and taken.
+  case pushed
+  /// An edit that had been taken was sent again, because the answer had been lost.
+  case pushRepeated
+  /// A push met what somebody else had made of the record.
+  case pushMetAnother
+  /// A conflict was settled in favour of the app.
+  case conflictWon
+  /// A conflict was settled in favour of the remote.
+  case conflictLost
+  /// A conflict was settled by a merge.
+  case conflictMerged
+  /// Two edits met whose stamps only the replicas' names tell apart, or nothing does.
+  case stampsTied
+  /// The remote refused an edit, or put it off.
+  case editRefused
+  /// The remote had no room.
+  case remoteFull
+  /// The app made room at the remote.
+  case roomMade
+  /// A rebuild collapsed duplicates.
+  case duplicatesCollapsed
+  /// A rebuild went on where another process, or life, had stopped.
+  case rebuildResumed
+  /// A rebuild that was complete was asked for again.
+  case rebuildRepeated
+  /// A sighting was recorded.
+  case sightingRecorded
+  /// A sighting came too soon to be recorded.
+  case sightingCached
   /// A commit was checked against the pages that it claims.
   case commitChecked
   /// A store was compared with the remote at the end.
@@ -74,4 +106,6 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case promptnessChecked
   /// A requested pause was seen to be kept.
   case requestedPauseKept
+  /// An edit that left the outbox was looked for.
+  case editTraced
 }

@@ -14,6 +14,9 @@ final class World: Sendable {
   let time: VirtualTime
   let remote: InMemoryRemote
   let source: any RemoteRecordSource
+  /// Where edits are pushed to; `nil` in a world without.
+  let sink: (any RemoteRecordSink)?
+  private let policy: WatchedPolicy
   let edits: RemoteEdits
   let bench: StoreBench
   let faults: FaultPlan
@@ -29,6 +32,7 @@ final class World: Sendable {
     var isOffline = false
     var isOver = false
     var schema = 1
+    var lastNumber = 100
     var survivors: [Int: Incarnation] = [:]
     var lives: [Int: Int] = [:]
     var current: [Int: Incarnation] = [:]
@@ -58,7 +62,8 @@ final class World: Sendable {
     trace.stamp { time.elapsed }
     remote = InMemoryRemote(configuration: shape.remote, clock: serverClock)
     source = plan.source(remote)
-    edits = RemoteEdits(remote, shape: shape, choices: choices, ledger: ledger, trace: trace)
+    sink = Self.sink(for: remote, source: source, shape)
+    policy = Self.policy(shape, plan, ledger)
     bench = try plan.stores { databaseClock.timestamp }
     faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
     let graph = try shape.graph(schema: 1)
@@ -69,7 +74,51 @@ final class World: Sendable {
     }
     watch = Watch(
       types: graph.entities.map(\.type), ids: ids, versions: source.capabilities.versions,
-      leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger), ledger: ledger)
+      leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger),
+      edits: EditWatch(remote: remote, ledger: ledger), hasEdits: sink != nil, ledger: ledger)
+    edits = RemoteEdits(
+      remote, shape: shape, clock: serverClock, choices: choices, watch: watch, ledger: ledger, trace: trace)
+  }
+
+  private static func sink(
+    for remote: InMemoryRemote, source: any RemoteRecordSource, _ shape: WorldShape
+  ) -> (any RemoteRecordSink)? {
+    // A remote that numbers its records by the scan cannot tell what a push led to.
+    guard shape.hasEdits, source.capabilities.versions != .perScan else { return nil }
+    return source as? any RemoteRecordSink ?? (source.identity == remote.identity ? remote : nil)
+  }
+
+  private static func policy(_ shape: WorldShape, _ plan: WorldPlan, _ ledger: Ledger) -> WatchedPolicy {
+    if let (policy, treatsSidesAlike) = plan.policy {
+      return WatchedPolicy(base: policy, treatsSidesAlike: treatsSidesAlike, ledger: ledger)
+    }
+    return switch shape.policy {
+    case .lastWrite: WatchedPolicy(base: LastWriteWins(), treatsSidesAlike: true, ledger: ledger)
+    case .fieldwise: WatchedPolicy(base: FieldwiseLastWriteWins(), treatsSidesAlike: true, ledger: ledger)
+    case .server: WatchedPolicy(base: ServerWins(), treatsSidesAlike: false, ledger: ledger)
+    }
+  }
+
+  /// How a process settles its edits.
+  var editOptions: EditOptions {
+    EditOptions(policy: policy, makeRoom: { [self] in makeRoom() })
+  }
+
+  /// What an app does whose remote is full: sometimes it can make room.
+  private func makeRoom() -> Bool {
+    guard choices.below(2) == 1 else { return false }
+    trace.tell("remote", "has room again")
+    ledger.saw(.roomMade)
+    remote.recordQuota = nil
+    return true
+  }
+
+  /// A number that nobody had before.
+  func nextNumber() -> Int {
+    state.withLock { state in
+      state.lastNumber += 1
+      return state.lastNumber
+    }
   }
 
   var isCalm: Bool { state.withLock { $0.isCalm } }
@@ -190,12 +239,14 @@ final class World: Sendable {
     for _ in 0..<choices.below(8) {
       await pause(choices.duration(.seconds(1)...(.seconds(40))))
       let process = choices.number(in: 1...shape.processes)
-      switch choices.below(6) {
+      switch choices.below(9) {
       case 1 where shape.hazards.contains(.stoppedProcesses): stopForAWhile(process)
       case 2 where shape.hazards.contains(.jumpingClocks): setClock(process)
       case 3 where shape.hazards.contains(.offlineTimes): await beOffline()
       case 4 where shape.hazards.contains(.newerSchemas): upgrade()
       case 5 where shape.hazards.contains(.crashes): state.withLock { $0.current[process] }?.kill()
+      case 6 where shape.hazards.contains(.fullRemote): remote.recordQuota = 5
+      case 7...8 where shape.hazards.contains(.capriciousRemote): edits.rule()
       default: break
       }
     }
@@ -265,6 +316,8 @@ final class World: Sendable {
     state.withLock { $0.isCalm = true }
     faults.calmDown()
     remote.behaveWell()
+    remote.recordQuota = nil
+    edits.relent()
     executor.resumeAll()
     let schema = state.withLock { $0.schema }
     var complaints = ["nothing was synced"]
@@ -273,13 +326,17 @@ final class World: Sendable {
       await pause(.seconds(48 * 3600))
       for process in 1...shape.processes {
         guard let incarnation = await survivor(process, schema: schema) else { return }
-        await inProcess(incarnation) { await incarnation.syncInCalm() }
+        await inProcess(incarnation) { await incarnation.syncInCalm(isFirst: round == 1) }
       }
       complaints = await differences(schema: schema)
       trace.tell(
         "world", "after \(round) calm syncs: \(complaints.isEmpty ? "all is well" : "\(complaints)")")
     }
     for words in complaints.prefix(3) { ledger.report(.convergence, words) }
+    ledger.saw(.pushRepeated, times: remote.pushCounters.repeats)
+    if !edits.wasWiped {
+      for words in watch.pushes.repeatedEffects(in: remote).prefix(3) { ledger.report(.oneEffect, words) }
+    }
     for incarnation in state.withLock({ Array($0.survivors.values) }) { await end(incarnation) }
     bench.discard()
   }

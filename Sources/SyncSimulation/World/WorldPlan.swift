@@ -1,4 +1,5 @@
 import InMemoryAdapters
+import SyncCore
 import SyncModels
 import SyncPorts
 
@@ -8,4 +9,6 @@ struct WorldPlan: Sendable {
   var fault: FaultPlan.Single?
   var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+  /// Somebody's own policy, and whether it does not matter to it which of two edits is the local one.
+  var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
 }

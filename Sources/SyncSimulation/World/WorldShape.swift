@@ -15,6 +15,16 @@ struct WorldShape: Sendable {
   var hazards: Set<Hazard>
   var rates: [Int]
   var habit: SeededExecutor.Habit
+  /// Whose policy settles conflicts, among those of the library.
+  var policy: Policy
+
+  /// The library's policies.
+  enum Policy: Int, CaseIterable {
+    case lastWrite, fieldwise, server
+  }
+
+  /// Whether processes may edit records, and push.
+  var hasEdits: Bool { !hazards.isDisjoint(with: [.localEdits, .duplicates, .sightings]) }
 
   /// Decides it, keeping to some hazards.
   ///
@@ -35,6 +45,8 @@ struct WorldShape: Sendable {
     let drifts = hazards.contains(.jumpingClocks)
     rates = (0..<processes).map { _ in drifts ? choices.pick(1000, 995, 1005, 900, 1100) : 1000 }
     habit = SeededExecutor.Habit(rawValue: choices.below(4)) ?? .inOrder
+    policy = Policy(rawValue: choices.below(Policy.allCases.count)) ?? .lastWrite
+    if hasEdits { Self.choosePushes(choices, hazards, &remote) }
   }
 
   private static func remote(_ choices: Choices) -> InMemoryRemote.Configuration {
@@ -48,6 +60,16 @@ struct WorldShape: Sendable {
     return remote
   }
 
+  private static func choosePushes(
+    _ choices: Choices, _ hazards: Set<Hazard>, _ remote: inout InMemoryRemote.Configuration
+  ) {
+    remote.remembersKeys = choices.below(2) == 0
+    remote.pushLimits.maximumRecords = choices.pick(100, 1, 2, 4)
+    if hazards.contains(.capriciousRemote), choices.once(in: 3) {
+      remote.acceptedAtOnce = SinkLimits(maximumRecords: 2)
+    }
+  }
+
   /// The declarations, as an app knows them that understands a schema.
   func graph(schema: Int) throws(SyncError) -> EntityGraph {
     try EntityGraph(
@@ -58,7 +80,8 @@ struct WorldShape: Sendable {
       Entity(
         "teams",
         references: [.to("leagues", by: "league"), .to("games", by: "last", ordered: false)],
-        visibility: visibilities[1]),
+        naturalKey: hazards.contains(.duplicates) ? NaturalKey("code") : nil,
+        stampField: hasEdits ? "stamp" : nil, visibility: visibilities[1]),
       Entity(
         "games", references: [.to("teams", by: "home"), .to("teams", by: "away")],
         visibility: visibilities[2]))

@@ -56,6 +56,17 @@ struct LocalEditTests {
     #expect(try await text(world, Self.team) == #"{"id":"t1","name":"Bees","extra":1.50}"#)
   }
 
+  /// The remote's copies waited for a record that nobody but the app itself ever made, and waited on.
+  @Test func showWithTheNextSyncWhatHadWaitedForThem() async throws {
+    let world = try await World()
+    world.addTeams(2...2)
+    world.addGame("g1", home: "t1", away: "t2")
+    #expect(try await world.engine.sync()["games"].deferred == 1)
+    try await world.engine.edits.upsert(Team(id: "t1", name: "Bees"), key: "t1")
+    #expect(try await world.engine.sync()["games"].replayed == 1)
+    #expect(world.keys("games") == ["g1"])
+  }
+
   @Test func coalesceOnTheBaseTheyStartedFrom() async throws {
     let world = try await synced()
     try await world.engine.edits.upsert(Team(id: "t1", name: "A"), key: "t1")

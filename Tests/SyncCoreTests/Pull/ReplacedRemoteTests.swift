@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Testing
 
 /// A remote that was set up anew counts its versions from the start; what it lists is newer than anything from before.
-@Suite("A replaced remote", .timeLimit(.minutes(1)))
+@Suite("A replaced remote", .timeLimit(.minutes(10)))
 struct ReplacedRemoteTests {
   @Test(arguments: [
     InMemoryRemote.Configuration.privateZone, .timestampedCollection(), .publicDatabase(),
@@ -48,7 +48,7 @@ struct ReplacedRemoteTests {
   }
 }
 
-@Suite("A clock that was wrong", .timeLimit(.minutes(1)))
+@Suite("A clock that was wrong", .timeLimit(.minutes(10)))
 struct WrongClockTests {
   @Test func doesNotPutTheNextLookForDeletionsOff() async throws {
     var configuration = InMemoryRemote.Configuration.publicDatabase()

@@ -1,0 +1,160 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+import SyncPorts
+import Synchronization
+
+/// Looks over what becomes of local edits, at every commit.
+final class EditWatch: Sendable {
+  private struct State {
+    var sightings: Set<RecordID> = []
+    var lastRebuild = 0
+    var graves: [RecordID: Version] = [:]
+  }
+  private let state = Mutex(State())
+  private let remote: InMemoryRemote
+  private let ledger: Ledger
+
+  init(remote: InMemoryRemote, ledger: Ledger) {
+    self.remote = remote
+    self.ledger = ledger
+  }
+
+  /// Looks over what a transaction did to edits, and to what they are on top of.
+  func committed(
+    _ before: StoreView, _ after: StoreView, under authority: WriteAuthority, by incarnation: Incarnation
+  ) {
+    let isByApp = if case .app = authority { true } else { false }
+    if isByApp {
+      state.withLock { state in
+        for (id, entry) in after.outbox where before.outbox[id]?.edit != entry.edit {
+          state.sightings.insert(id)
+        }
+      }
+    } else {
+      checkOutbox(before, after, incarnation)
+      checkDeletions(before, after, incarnation)
+    }
+    checkGraves(before, after, incarnation)
+    let known = before.conflicts.first?.number ?? 0
+    for conflict in after.conflicts where conflict.number > known {
+      switch conflict.winner {
+      case .local: ledger.saw(.conflictWon)
+      case .remote: ledger.saw(.conflictLost)
+      case .merged: ledger.saw(.conflictMerged)
+      }
+    }
+  }
+
+  /// What leaves the outbox is at the remote, or in the log of conflicts, or what the remote has said by itself.
+  private func checkOutbox(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
+    for (id, entry) in before.outbox.sorted(by: { $0.key < $1.key }) {
+      guard after.outbox[id]?.edit.stamp != entry.edit.stamp else { continue }
+      ledger.saw(.editTraced)
+      let isAtRemote = remote.pushEffects.contains { $0.id == id && $0.stamp == entry.edit.stamp }
+      let isLogged = after.conflicts.contains { $0.id == id && $0.local.stamp == entry.edit.stamp }
+      let isSaid =
+        switch entry.edit.content {
+        case .deletion: after.live[id] == nil
+        case .upsert(let payload, _): after.live[id]?.payload.hasSameMembers(as: payload) == true
+        }
+      // A rebuild edits records on top of what was pending, and deletes those that lose.
+      let isBuiltUpon = after.outbox[id].map { $0.edit.stamp > entry.edit.stamp } ?? false
+      let isLoser = before.live[id].map { winner(over: $0, in: after, incarnation) != nil } ?? false
+      if !isAtRemote, !isLogged, !isSaid, !isBuiltUpon, !isLoser {
+        ledger.report(.noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)")
+      }
+    }
+  }
+
+  /// Remembers that the remote said of a record that it was deleted.
+  func buried(_ tombstone: Tombstone, epoch: Int64) {
+    var version = tombstone.version
+    version.epoch = epoch
+    state.withLock { state in
+      state.graves[tombstone.id] = max(version, state.graves[tombstone.id] ?? version)
+    }
+  }
+
+  /// Where a record was deleted, nothing shows but what is newer, or an edit.
+  private func checkGraves(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
+    let graves = state.withLock { $0.graves }
+    for (id, record) in after.live where before.live[id] == nil && after.outbox[id] == nil {
+      guard let grave = graves[id], record.version <= grave else { continue }
+      ledger.report(
+        .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)")
+    }
+  }
+
+  /// What the engine deletes by itself has lost to a record that stays.
+  private func checkDeletions(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
+    var losers = 0
+    for (id, loser) in before.live.sorted(by: { $0.key < $1.key }) where after.live[id] == nil {
+      guard incarnation.graph[id.type]?.naturalKey != nil,
+        case .deletion? = after.outbox[id]?.edit.content, before.outbox[id]?.edit.content != .deletion
+      else { continue }
+      guard let winner = winner(over: loser, in: after, incarnation) else {
+        ledger.report(.onlyLosers, "\(incarnation) deletes \(id), and no duplicate of it stays")
+        continue
+      }
+      ledger.saw(.duplicatesCollapsed)
+      losers += 1
+      let isHeld = before.shelf[.record(id)] != nil
+      if !isHeld, let elected = before.live[winner.id],
+        lastWrite(of: elected, in: before, incarnation) < lastWrite(of: loser, in: before, incarnation)
+      {
+        ledger.report(.onlyLosers, "\(incarnation) deletes \(id), written after \(winner.id), which stays")
+      }
+    }
+    guard losers > 0, before.rebuild?.isDone != true else { return }
+    let isSame = before.rebuild?.version == after.rebuild?.version
+    let counted = (after.rebuild?.counts.losers ?? 0) - (isSame ? before.rebuild?.counts.losers ?? 0 : 0)
+    if counted < losers {
+      ledger.report(
+        .rebuiltOnce, "\(incarnation) deletes \(losers) losers, and its progress counts \(counted) of them")
+    }
+  }
+
+  private func winner(over loser: Record, in view: StoreView, _ incarnation: Incarnation) -> Record? {
+    guard let entity = incarnation.graph[loser.id.type], let key = entity.naturalKey(of: loser) else {
+      return nil
+    }
+    return view.live.values.first {
+      $0.id.type == entity.type && $0.id != loser.id && entity.naturalKey(of: $0) == key
+    }
+  }
+
+  private func lastWrite(
+    of record: Record, in view: StoreView, _ incarnation: Incarnation
+  ) -> EditStamp {
+    if let entry = view.outbox[record.id] { return entry.edit.stamp }
+    if let field = incarnation.graph[record.id.type]?.stampField,
+      case .string(let text)? = try? record.payload.values(of: [field]).first, let stamp = EditStamp(text)
+    {
+      return stamp
+    }
+    return EditStamp(physical: record.version.modifiedAt)
+  }
+
+  // MARK: Rebuilds and sightings
+
+  /// The last rebuild that was reported to be done; 0 for none.
+  var lastRebuild: Int { state.withLock { $0.lastRebuild } }
+
+  /// Notes how a rebuild ended.
+  ///
+  /// - Parameter last: What ``lastRebuild`` was when it was asked for: what others have done meanwhile says nothing of it.
+  func rebuilt(_ report: RebuildReport, after last: Int, by incarnation: Incarnation) {
+    state.withLock { state in
+      guard !report.wasCancelled, report.counts.postponed == 0 else { return }
+      state.lastRebuild = max(state.lastRebuild, report.version)
+    }
+    if report.wasDone { ledger.saw(.rebuildRepeated) }
+    if report.version <= last, !report.wasDone {
+      ledger.report(.rebuiltOnce, "\(incarnation) does rebuild \(report.version) again")
+    }
+  }
+
+  /// Whether an edit of a record was ever seen to be made here.
+  func isRecorded(_ id: RecordID) -> Bool { state.withLock { $0.sightings.contains(id) } }
+}

@@ -1,0 +1,48 @@
+import InMemoryAdapters
+import SyncModels
+import Synchronization
+
+/// Looks over what is sent to the remote: one edit on one base goes by one name and says one thing, and has one effect.
+final class PushWatch: Sendable {
+  private struct Sending: Hashable {
+    var id: RecordID
+    var stamp: EditStamp
+    var base: Version?
+  }
+  private let names = Mutex<[Sending: OutgoingChange]>([:])
+
+  /// Notes what is about to be sent, and tells what is wrong with it.
+  func sending(_ changes: [OutgoingChange]) -> [String] {
+    names.withLock { names in
+      changes.compactMap { change in
+        let sending = Sending(id: change.id, stamp: change.stamp, base: change.base.version)
+        guard let earlier = names[sending] else {
+          names[sending] = change
+          return nil
+        }
+        if earlier.key != change.key {
+          return "sends the edit of \(change.id) under another name than before"
+        }
+        return earlier.content == change.content
+          ? nil : "sends the edit of \(change.id) again, and with other content"
+      }
+    }
+  }
+
+  /// Effects that an edit had on top of its own, in words.
+  ///
+  /// Not to be asked of a remote that was wiped: its versions start over.
+  func repeatedEffects(in remote: InMemoryRemote) -> [String] {
+    var last: [RecordID: InMemoryRemote.PushEffect] = [:]
+    var found: [String] = []
+    for effect in remote.pushEffects {
+      if let earlier = last[effect.id], earlier.stamp == effect.stamp, let base = effect.base,
+        (base.sequence, base.modifiedAt) == (earlier.version.sequence, earlier.version.modifiedAt)
+      {
+        found.append("the edit of \(effect.id) at \(effect.stamp) has an effect on top of its own")
+      }
+      last[effect.id] = effect
+    }
+    return found
+  }
+}

@@ -1,0 +1,160 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+import SyncPorts
+
+/// Something that the app sees all the time.
+private struct SeenLeague: SyncedRecord, Encodable {
+  static let recordType: RecordType = "leagues"
+  var id: String
+  var name: Int
+}
+
+extension Incarnation {
+  /// Some edits of the app's own, while a sync may be going on.
+  func editInTrouble() async {
+    let choices = world.choices
+    for _ in 0..<choices.below(4) {
+      try? await clock.pause(for: choices.duration(.zero...(.seconds(15))))
+      guard !isDead, let engine else { return }
+      if world.shape.hazards.contains(.sightings), choices.once(in: 3) {
+        await see(engine)
+      } else if world.shape.hazards.contains(.localEdits) {
+        await edit(engine)
+      }
+    }
+  }
+
+  private func edit(_ engine: SyncEngine) async {
+    let (choices, id) = (world.choices, world.edits.anyRecord())
+    do throws(SyncError) {
+      switch choices.below(12) {
+      case 9, 10:
+        try await engine.edits.delete(id)
+        trace("deletes \(id)")
+      case 11:
+        try await engine.edits.discard(id)
+        trace("gives up its edit of \(id)")
+      default:
+        try await write(id, engine)
+        trace("edits \(id)")
+      }
+      world.ledger.saw(.edited)
+    } catch {
+      note(editing: id, error)
+    }
+  }
+
+  private func write(_ id: RecordID, _ engine: SyncEngine) async throws(SyncError) {
+    let (choices, keys) = (world.choices, world.shape.keys)
+    let references: [(field: FieldName, target: RecordType)] =
+      switch id.type.rawValue {
+      case "leagues": [("parent", "leagues")]
+      case "teams": [("league", "leagues")]
+      default: [("home", "teams"), ("away", "teams")]
+      }
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      let isNew = try batch.record(id) == nil
+      var values: [(FieldName, String)] = [("name", "\(choices.number(in: 11...13))")]
+      if isNew { values.append(("id", "\"\(id.key)\"")) }
+      for (field, target) in references where isNew || choices.once(in: 3) {
+        let key = "\(target.rawValue.prefix(1))\(choices.number(in: 1...keys))"
+        let isThere = try batch.record(RecordID(type: target, key: key)) != nil
+        values.append((field, isThere ? "\"\(key)\"" : "null"))
+      }
+      if id.type == "teams", choices.once(in: 4) { values.append(("code", "\(choices.number(in: 1...5))")) }
+      try batch.set(id) { (fields) throws(SyncError) in
+        for (field, value) in values { fields[field] = Array(value.utf8)[...] }
+      }
+    }
+  }
+
+  /// Records a sighting, or finds that one was recorded a short time ago.
+  private func see(_ engine: SyncEngine) async {
+    let key = "l\(world.choices.number(in: 1...world.shape.keys))"
+    let id = RecordID(type: "leagues", key: key)
+    do throws(SyncError) {
+      // No two are alike, so that each that is recorded is an edit.
+      let league = SeenLeague(id: key, name: world.nextNumber())
+      switch try await engine.throttle(every: .seconds(60)).record(league, key: key) {
+      case .recorded:
+        trace("records that it saw \(id)")
+        world.ledger.saw(.sightingRecorded)
+      case .cached:
+        world.ledger.saw(.sightingCached)
+        if !world.watch.edits.isRecorded(id) {
+          world.ledger.report(.throttle, "\(self) puts a sighting of \(id) off that nobody has ever recorded")
+        }
+      }
+    } catch {
+      note(editing: id, error)
+    }
+  }
+
+  private func note(editing id: RecordID, _ error: SyncError) {
+    trace("could not edit \(id): \(error.code)")
+    world.trace.mix(error.code.description)
+    // What cannot stand is refused; all else has been thrown by the store.
+    let known: Set<SyncError.Code> = [.invalidEdit, .storeFailure, .storeBusy, .storeFull]
+    if !known.contains(error.code) {
+      world.ledger.report(.honestErrors, "\(self) could not edit \(id): \(error)")
+    }
+  }
+
+  /// Has edits sent once more that the remote refused.
+  func letRefusedEditsGo() async {
+    guard let engine else { return }
+    do throws(SyncError) {
+      for entity in graph.entities { try await engine.edits.retry(entity.type) }
+    } catch {
+      world.ledger.report(.liveness, "with all faults gone, \(self) cannot retry its edits: \(error)")
+    }
+  }
+
+  // MARK: Duplicates
+
+  /// Collapses duplicates now and then, perhaps until somebody stops it.
+  func rebuildInTrouble() async {
+    guard world.shape.hazards.contains(.duplicates), world.sink != nil, !isDead, let engine,
+      world.choices.once(in: 2)
+    else { return }
+    let token = FlagToken()
+    token.isCancelled = world.choices.once(in: 6)
+    begin(SyncRequest())
+    do throws(SyncError) {
+      noteResumption()
+      let last = world.watch.edits.lastRebuild
+      let report = try await engine.rebuildDuplicates(
+        of: "teams", version: 1, options: RebuildOptions(recordsAtOnce: 2), token: token)
+      note(report, after: last)
+    } catch {
+      trace("could not rebuild: \(error.code)")
+      world.trace.mix(error.code.description)
+      let own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
+      if !isDead, !own.contains(error.code), !causes.contains(error.code) {
+        world.ledger.report(.honestErrors, "\(self) could not rebuild: \(error)")
+      }
+    }
+  }
+
+  /// Collapses what is left of duplicates.
+  func rebuildInCalm() async {
+    guard world.shape.hazards.contains(.duplicates), world.sink != nil, let engine else { return }
+    do throws(SyncError) {
+      let last = world.watch.edits.lastRebuild
+      note(try await engine.rebuildDuplicates(of: "teams", version: 2), after: last)
+    } catch {
+      world.ledger.report(.liveness, "with all faults gone, \(self) cannot rebuild: \(error)")
+    }
+  }
+
+  private func noteResumption() {
+    if let rebuild = world.watch.lastView.rebuild, !rebuild.isDone { world.ledger.saw(.rebuildResumed) }
+  }
+
+  private func note(_ report: RebuildReport, after last: Int) {
+    trace("rebuilds: \(report.counts.losers) losers\(report.wasDone ? ", long ago" : "")")
+    world.trace.mix(UInt64(report.counts.losers))
+    world.watch.edits.rebuilt(report, after: last, by: self)
+  }
+}
