@@ -46,7 +46,7 @@
       case .sweepNever: [.convergence, .liveness]
       case .sweepAtOnce: [.references]
       case .tiesByArrival, .tieRuleNotTotal: [.arithmetic]
-      case .outboxEmptiedTooEarly: [.noLostEdit]
+      case .outboxEmptiedTooEarly: [.noLostEdit, .convergence]
       case .nameForEachAttempt: [.oneEffect]
       case .throttleKeptAfterAFailure: [.throttle]
       case .rebuildDeletesAll, .rebuildElectsALoser: [.onlyLosers]
