@@ -17,6 +17,9 @@ struct DirectoryTypes {
         "\"\(directory)\" cannot be listed; it may not be there, or its permissions forbid it.",
         underlying: error)
     }
+    if !files.contains(where: { $0.hasSuffix(".ndjson") }) {
+      notices.append("\"\(directory)\" holds no <type>.ndjson file, so there is not one record to sync.")
+    }
     let declared = Set(ScheduleTypes.entities.map(\.type))
     for file in files.sorted() where file.hasSuffix(".ndjson") {
       let type = RecordType(String(file.dropLast(".ndjson".count)))

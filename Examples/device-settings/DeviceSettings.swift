@@ -16,6 +16,7 @@ enum DeviceSettings {
     } catch {
       StandardStream.output.flush()
       StandardStream.error.line("device-settings: \(error)")
+      if options.isJSON { StandardStream.output.line(error.json.compact) }
       ExitCode.failure.endProcess()
     }
   }

@@ -95,9 +95,15 @@ struct ScheduleReport {
     if result.wasCancelled {
       return ["What was fetched is saved. The same command again goes on from there."]
     }
+    if !result.failures.isEmpty {
+      return [
+        "What was fetched is saved. `Examples/run sync-inspect status --store \(store)` tells what failed."
+      ]
+    }
+    let data = options.data.map { " --data \($0)" } ?? ""
     return [
       "Try next:",
-      "  Examples/run schedule-sync --store \(store)          again: only what changed is fetched",
+      "  Examples/run schedule-sync --store \(store)\(data)          again: only what changed is fetched",
       "  Examples/run sync-inspect status --store \(store)    how each type stands",
       "  Examples/run sync-inspect export --type teams --store \(store)",
     ]

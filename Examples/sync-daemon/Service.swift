@@ -22,9 +22,7 @@
       let store = try await SQLiteStore.open(path: options.store)
       try await schedule.addTypes(syncedInto: store)
       if let bundle = schedule.bootstrap {
-        let loaded = try await bundle.load(into: store, graph: schedule.graph, source: schedule.source).loaded
-        let count = loaded.values.reduce(0, +)
-        if count > 0 { log.write(LogEntry("bundle.loaded", ("records", .integer(count)))) }
+        try await Self.load(bundle, of: schedule, into: store, log)
       }
       network = try Network(options)
       let engine = try await SyncEngine(
@@ -44,6 +42,20 @@
         })
       (self.options, self.log, self.stop) = (options, log, stop)
       (self.engine, self.outcomes, self.tidying) = (engine, outcomes, tidying)
+    }
+
+    /// Loads what is bundled; while another process syncs the store, that is its business.
+    private static func load(
+      _ bundle: Bootstrap, of schedule: Schedule, into store: SQLiteStore, _ log: DaemonLog
+    ) async throws(SyncError) {
+      do throws(SyncError) {
+        let loaded = try await bundle.load(into: store, graph: schedule.graph, source: schedule.source).loaded
+        let count = loaded.values.reduce(0, +)
+        if count > 0 { log.write(LogEntry("bundle.loaded", ("records", .integer(count)))) }
+      } catch {
+        guard error.code == .syncAlreadyInProgress else { throw error }
+        log.write(LogEntry("bundle.left", ("because", .string("\(error)"))))
+      }
     }
 
     private static func scheduler(

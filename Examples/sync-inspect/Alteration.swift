@@ -20,11 +20,14 @@ enum Alteration: Sendable {
 
   /// Reads what the options say, of which exactly one kind has to be given.
   init(
-    set: [String], unset: [String], deletes: Bool, discards: Bool, retries: Bool
+    of key: String, set: [String], unset: [String], deletes: Bool, discards: Bool, retries: Bool
   ) throws(UsageError) {
     var members: [Member] = []
     for text in set { members.append(try Member(text)) }
     members += unset.map { Member(field: FieldName($0), value: nil) }
+    if members.contains(where: { $0.field == "id" && $0.value != JSONString.quoted(key) }) {
+      throw UsageError("a record's id stays what it is; --id names the record to edit")
+    }
     switch (members.isEmpty, deletes, discards, retries) {
     case (false, false, false, false): self = .set(members)
     case (true, true, false, false): self = .delete
@@ -48,6 +51,8 @@ enum Alteration: Sendable {
         let before = try batch.record(id)
         try batch.set(id) { (fields) throws(SyncError) in
           for member in members { fields[member.field] = member.value?[...] }
+          // A new record says who it is, as those of the remote do.
+          if before == nil { fields["id"] = JSONString.quoted(id.key)[...] }
         }
         return try batch.record(id) != before
       }

@@ -66,6 +66,7 @@ import ToolSupport
     } catch {
       StandardStream.output.flush()
       StandardStream.error.line("sync-inspect: \(error.message.isEmpty ? error.description : error.message)")
+      if arguments[json] { StandardStream.output.line(error.json.compact) }
       ExitCode.failure.endProcess()
     }
   }
@@ -73,7 +74,7 @@ import ToolSupport
   private static func alteration(_ arguments: Arguments) -> Alteration {
     do throws(UsageError) {
       return try Alteration(
-        set: arguments[set], unset: arguments[unset], deletes: arguments[delete],
+        of: arguments[id], set: arguments[set], unset: arguments[unset], deletes: arguments[delete],
         discards: arguments[discard], retries: arguments[retry])
     } catch {
       command.refuse(error)

@@ -47,6 +47,29 @@
       }
     }
 
+    @Test func aRecordStaysWhoItIs() async throws {
+      try await withFilledStore { store in
+        for (option, value) in [("--set", #"id="NYA""#), ("--unset", "id")] {
+          let edit = try await store.inspect(
+            "edit", "--type", "teams", "--id", "BOS", option, value)
+          #expect(edit.status == 2)
+          #expect(edit.errors.contains("a record's id stays what it is"))
+        }
+        // A new one says who it is, whether it is told to or not.
+        _ = try await store.inspect("edit", "--type", "teams", "--id", "WAS", "--set", "founded=1901")
+        #expect(
+          try await store.inspect("export", "--type", "teams").lines.last == #"{"founded":1901,"id":"WAS"}"#)
+      }
+    }
+
+    @Test func failuresAreToldAsJSONToo() async throws {
+      try await withFilledStore { store in
+        let outcome = try await store.inspect("export", "--type", "nothing", "--json")
+        #expect(outcome.status == 1)
+        #expect(try outcome.json["error"] as? String == "invalidConfiguration")
+      }
+    }
+
     @Test func editsOutliveASync() async throws {
       try await withFilledStore { store in
         _ = try await store.inspect("edit", "--type", "teams", "--id", "WAS", "--set", #"id="WAS""#)

@@ -31,10 +31,7 @@
       let connection = try isMissing ? create() : open()
       // Whatever the checks find, a file that is refused stays as it is.
       connection.setCheckpointsOnClose(false)
-      let label = try untilNotBusy { () throws(SyncError) in
-        // In one transaction: another process may be making the store between two looks.
-        try connection.transaction(.read) { () throws(SyncError) in try connection.label() }
-      }
+      let label = try label(of: connection)
       try check(label)
       if !connection.isReadOnly {
         if label.version < migrations.count {
@@ -90,6 +87,20 @@
           "The directory \(directory) does not exist; create it first.")
       }
       return true
+    }
+
+    private func label(of connection: Connection) throws(SyncError) -> Connection.Label {
+      do throws(SyncError) {
+        return try untilNotBusy { () throws(SyncError) in
+          // In one transaction: another process may be making the store between two looks.
+          try connection.transaction(.read) { () throws(SyncError) in try connection.label() }
+        }
+      } catch {
+        guard error.code == .storeUnreadable else { throw error }
+        throw SyncError(
+          .storeUnreadable, during: "opening the store",
+          "\(path) is not a store, or is damaged; it was not touched.", underlying: error)
+      }
     }
 
     /// Refuses what SQLite would open, and fail at later without saying why.

@@ -35,7 +35,7 @@
       edits: EditOptions(
         policies: ["readings": ServerWins()],
         isSignificant: { $0.winner == .remote },
-        makeRoom: { await archiveOldReadings() }))
+        makeRoom: { await archiveOldReadings() }))  // whether there is more room now
 
     try await engine.edits.upsert(
       Meter(mac: "AA:BB:CC:DD:EE:01", name: "Cellar"), key: "cellar")

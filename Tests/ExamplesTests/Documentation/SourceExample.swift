@@ -20,7 +20,9 @@
       deltas: .modifiedSince(overlap: .seconds(5)), sendsTombstones: true, listing: .moving)
 
     func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
-      let place = Place(request.position)
+      guard let place = Place(request.position) else {
+        return RecordPage(coverage: .everything, changes: [], next: .reset(.pageTokenExpired))
+      }
       let answer: (body: [UInt8], serverTime: Int64)
       do {
         answer = try await server.changes(
@@ -55,17 +57,19 @@
 
   /// Where a pass started, and where its next page does: both in milliseconds.
   private struct Place {
-    var since: Int64 = 0
-    var after: Int64 = 0
+    var since: Int64
+    var after: Int64
 
-    init(_ position: PullPosition) {
+    /// Fails for a token that this source never wrote.
+    init?(_ position: PullPosition) {
       switch position {
       case .start(let token):
-        since = token.flatMap { Int64($0.rawValue) } ?? 0
-        after = since
+        guard let start = Int64(token?.rawValue ?? "0") else { return nil }
+        (since, after) = (start, start)
       case .resume(let token):
         let parts = token.rawValue.split(separator: " ").compactMap { Int64($0) }
-        if parts.count == 2 { (since, after) = (parts[0], parts[1]) }
+        guard parts.count == 2 else { return nil }
+        (since, after) = (parts[0], parts[1])
       }
     }
 
@@ -88,6 +92,17 @@
         let records = (1...5).filter { $0 * 1000 > after }.prefix(limit)
         let body = records.map { #"{"id":"r\#($0)","updated_at":\#($0 * 1000)}"# }.joined(separator: ",")
         return (Array("[\(body)]".utf8), 100_000)
+      }
+    }
+
+    @Test func startsOverAtATokenThatMeansNothing() async throws {
+      let source = ChangeSource(server: Fixed(), identity: "example")
+      for position in [
+        PullPosition.start(since: SyncToken("x")), .resume(PageToken("1")), .resume(PageToken("1 x")),
+      ] {
+        let page = try await source.page(
+          PageRequest(entity: Entity("notes"), position: position, limit: 2, pass: 1))
+        #expect(page.next == .reset(.pageTokenExpired))
       }
     }
 

@@ -35,7 +35,11 @@ struct TCPDoorTests {
     #expect(await !knock.value)
   }
 
-  @Test func leavesNoDescriptorBehind() async {
+  @Test(
+    .disabled(
+      if: ProcessInfo.processInfo.environment["CANONICALSYNC_BRIEF"] != nil,
+      "A sanitizer takes descriptors and time of its own."))
+  func leavesNoDescriptorBehind() async {
     // In a process of its own: what other tests have open meanwhile is not counted.
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
