@@ -32,8 +32,11 @@ struct PullMachine {
   private var stall = StallDetector()
   private var failure: PullFailure?
   private var hasAnswered = false
-  /// A token that is shown to the remote before everything is listed: asked without one, it cannot say that it was replaced since.
+  /// A token that is shown to the remote once it has begun to list everything: asked without one, it cannot say that it was replaced
+  /// since. Shown before, it would tell nothing of what happens until the listing begins, which the listing's own token does not tell either.
   private var witness: SyncToken?
+  /// The first page, while the remote is shown the token.
+  private var held: (page: RecordPage, since: Timestamp)?
 
   /// What a machine has to know besides the checkpoint.
   struct Settings {
@@ -82,7 +85,7 @@ struct PullMachine {
       {
         witness = stored.committed ?? stored.inFlight?.candidate
       }
-      self.position = .start(since: witness ?? base)
+      self.position = .start(since: base)
     }
     self.checkpoint = checkpoint
   }
@@ -103,8 +106,17 @@ struct PullMachine {
     isFetching = false
     failures = 0
     hasAnswered = true
-    if witness != nil { return heard(witnessOf: page) }
+    if let held { return heardWitness(page.next, holding: held) }
     if case .reset(let reason) = page.next { return reset(reason) }
+    if let witness {
+      held = (page, now)
+      position = .start(since: witness)
+      return fetchIfRoom()
+    }
+    return take(page, at: now)
+  }
+
+  private mutating func take(_ page: RecordPage, at now: Timestamp) -> [Action] {
     if isFirstPage {
       pass.coverage = pass.base == nil ? .everything : page.coverage
       pass.candidate = page.startToken
@@ -123,22 +135,23 @@ struct PullMachine {
   }
 
   /// The answer to a token of old: what it lists is not needed, only whether the versions start over.
-  private mutating func heard(witnessOf page: RecordPage) -> [Action] {
-    if case .reset(.remoteReplaced) = page.next { checkpoint.epoch += 1 }
-    return beginListing()
-  }
-
-  private mutating func beginListing() -> [Action] {
-    witness = nil
+  private mutating func heardWitness(
+    _ answer: RecordPage.Continuation, holding first: (page: RecordPage, since: Timestamp)
+  ) -> [Action] {
+    if case .reset(.remoteReplaced) = answer { checkpoint.epoch += 1 }
+    (witness, held) = (nil, nil)
     position = .start(since: nil)
-    return fetchIfRoom()
+    return take(first.page, at: first.since)
   }
 
   /// A request failed.
   mutating func fetchFailed(_ error: SyncError, random: UInt64) -> [Action] {
     isFetching = false
     failures += 1
-    if error.code == .tokenExpired { return witness == nil ? reset(.tokenExpired) : beginListing() }
+    if error.code == .tokenExpired {
+      guard let held else { return reset(.tokenExpired) }
+      return heardWitness(.reset(.tokenExpired), holding: held)
+    }
     guard let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) else {
       return fail(.remote(error))
     }
@@ -187,7 +200,7 @@ struct PullMachine {
       return []
     }
     isFetching = true
-    let size = witness == nil ? min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max) : 1
+    let size = held == nil ? min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max) : 1
     return [.fetch(PageRequest(entity: entity, position: position, limit: size, pass: pass.number))]
   }
 
@@ -230,7 +243,10 @@ struct PullMachine {
   private mutating func reset(_ reason: ResetReason) -> [Action] {
     resets += 1
     guard resets <= settings.maximumResets else { return fail(.resetsWithoutEnd(reason)) }
-    if reason == .remoteReplaced { checkpoint.epoch += 1 }
+    if reason == .remoteReplaced {
+      checkpoint.epoch += 1
+      witness = nil
+    }
     #if MUTANTS
       if Mutant.epochForgotten.isActive, reason == .remoteReplaced { checkpoint.epoch -= 1 }
     #endif

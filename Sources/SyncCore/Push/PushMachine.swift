@@ -242,6 +242,10 @@ struct PushMachine {
         bytes = sum
       }
     }
+    if ids.isEmpty, let first = queue.memberOfCircle(absent: absent) {
+      ids = [first]
+      rest.removeAll { $0.entry.id == first }
+    }
     // What waits for a record that the remote does not get in this push waits for the next one.
     queue = ids.isEmpty ? [] : rest
     return ids

@@ -10,6 +10,12 @@ final class SyncBook: Sendable {
     var notBefore: Duration?
     var wasServed = false
     var lastPage: RecordPage?
+
+    /// Whether a request shows the remote an old token while the first page of its pass is here already; the answer is no page.
+    func isInquiry(_ request: PageRequest) -> Bool {
+      guard case .start(_?) = request.position else { return false }
+      return pages.contains { $0.pass == request.pass }
+    }
   }
   private let state = Mutex<[RecordType: Entry]>([:])
   /// The requests of pushes that failed, one after another.
@@ -71,7 +77,9 @@ final class SyncBook: Sendable {
     let type = request.entity.type
     let entry = state.withLock { state in
       // A pass that begins anew takes nothing of what it was sent before.
-      if case .start = request.position { state[type]?.pages.removeAll { $0.pass == request.pass } }
+      if case .start = request.position, state[type]?.isInquiry(request) == false {
+        state[type]?.pages.removeAll { $0.pass == request.pass }
+      }
       return state[type] ?? Entry()
     }
     var complaints: [(Promise, String)] = []
@@ -81,7 +89,8 @@ final class SyncBook: Sendable {
     if let notBefore = entry.notBefore, now < notBefore {
       complaints.append((.bounds, "asks for \(type) \(notBefore - now) before it may"))
     }
-    let ahead = entry.pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
+    let ahead =
+      entry.isInquiry(request) ? 0 : entry.pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
     if ahead > options.pagesAhead {
       complaints.append((.bounds, "asks for more of \(type) with \(ahead) pages ahead"))
     }
@@ -115,6 +124,10 @@ final class SyncBook: Sendable {
       entry.attempts = 0
       entry.notBefore = nil
       entry.wasServed = true
+      if entry.isInquiry(request) {
+        state[request.entity.type] = entry
+        return
+      }
       entry.lastPage = page
       if case .reset = page.next {
         // Only a commit that has begun still takes something of the void pass.

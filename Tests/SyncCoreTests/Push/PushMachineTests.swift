@@ -102,6 +102,21 @@ struct PushMachineTests {
         == .load(PushPortion(type: "meters", stage: .deletions, after: nil, limit: 2)))
   }
 
+  @Test func breaksACircleOfNewRecordsAndLetsTheRestFollow() {
+    let (a, b, c, d) = (Self.entry("a", 1), Self.entry("b", 2), Self.entry("c", 3), Self.entry("d", 4))
+    // a and b refer to each other, c to one of them, and d to one that does not go out at all.
+    var machine = Self.machine(4)
+    let waiting = ["a": ["b"], "b": ["a"], "c": ["a"], "d": ["lost"]]
+    let first = machine.loaded(Self.portion([c, d, a, b], waiting: waiting, count: 4))
+    #expect(first == .prepare([a.id], .upserts))
+    _ = machine.prepared(Self.sent([a]))
+    _ = machine.answered([Self.accepted(a)], random: 0)
+    #expect(machine.settled([.accepted]) == .prepare([c.id, b.id], .upserts))
+    _ = machine.prepared(Self.sent([c, b]))
+    _ = machine.answered([Self.accepted(c), Self.accepted(b)], random: 0)
+    #expect(machine.settled([.accepted, .accepted]) == Self.deletions)
+  }
+
   @Test func keepsToWhatTheSinkTakesAtOnce() {
     let entries = (1...5).map { Self.entry("m\($0)", Int64($0), #"{"n":\#($0)}"#) }
     var machine = Self.machine(5, limits: SinkLimits(maximumRecords: 3, maximumBytes: 14))
