@@ -8,7 +8,7 @@ extension [PushCandidate] {
   func memberOfCircle(absent: Set<RecordID>) -> RecordID? {
     var waiting = Dictionary(
       map { ($0.entry.id, $0.waitsFor.filter(absent.contains)) }, uniquingKeysWith: { first, _ in first })
-    // Whoever waits for a record that does not go out now, or for one that does, has to wait.
+    // Whoever waits, at however many removes, for a record that is not among them has to wait on.
     while true {
       let blocked = waiting.filter { $0.value.contains { waiting[$0] == nil } }
       if blocked.isEmpty { break }
