@@ -16,7 +16,7 @@ struct ScheduleReport {
     self.records = engine.records
     self.options = options
     let status = try await engine.status()
-    self.live = Dictionary(status.map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })
+    self.live = status.live
     self.waiting = status.reduce(0) {
       $0 + $1.setAside[.parked, default: 0] + $1.setAside[.held, default: 0]
     }

@@ -33,7 +33,7 @@ struct SimulateOptions {
     let only = Option<String?>.text("only", "NAME", "build this flaw in alone")
     let demanding = Option<Bool>.flag(
       "demanding", "fail as well if something that should be seen in some world was seen in none")
-    let json = Option<Bool>.flag("json", "end with one JSON object that holds the counts")
+    let json = Option<Bool>.jsonCounts
     let command = Command(
       "simulate",
       "Tries the library's promises in worlds full of faults, each decided by one number. The first world that breaks a promise is "
@@ -60,8 +60,7 @@ struct SimulateOptions {
     self.isDemanding = arguments[demanding]
     self.isJSON = arguments[json]
     guard ["memory", "sqlite"].contains(self.store) else {
-      StandardStream.error.line("simulate: --store must be memory or sqlite, not \(self.store)")
-      ExitCode.usage.endProcess()
+      command.refuse(UsageError("--store must be memory or sqlite, not \(self.store)"))
     }
   }
 }

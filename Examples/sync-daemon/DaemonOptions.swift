@@ -68,8 +68,7 @@ struct DaemonOptions {
     self.watchesNetwork = arguments[watch]
     self.probe = arguments[probe].map { text in
       if let target = ProbeTarget(text) { return target }
-      StandardStream.error.line("sync-daemon: --probe must be HOST:PORT, not \(text)")
-      ExitCode.usage.endProcess()
+      command.refuse(UsageError("--probe must be HOST:PORT, not \(text)"))
     }
     self.pageSize = arguments[pageSize]
     self.latency = .milliseconds(arguments[latency])
@@ -77,9 +76,8 @@ struct DaemonOptions {
     self.logsJSON = arguments[jsonLog]
     self.isJSON = arguments[json]
     if watchesNetwork, self.probe != nil {
-      StandardStream.error.line(
-        "sync-daemon: --watch-network and --probe are two ways to know one thing; choose one")
-      ExitCode.usage.endProcess()
+      command.refuse(
+        UsageError("--watch-network and --probe are two ways to know one thing; choose one"))
     }
   }
 }

@@ -87,10 +87,8 @@
 
     /// Prints what all syncs together brought.
     private func printCounts() async throws(SyncError) {
-      let status = try await engine.status()
-      let live = Dictionary(status.map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })
       let (result, count) = outcomes.all
-      let members = result.members(live: live) + [("syncs", .integer(count))]
+      let members = result.members(live: try await engine.status().live) + [("syncs", .integer(count))]
       StandardStream.output.line(JSON.object(members).compact)
     }
 

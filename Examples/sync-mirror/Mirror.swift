@@ -59,7 +59,7 @@
       let reports = try await engine.status().filter { types.contains($0.type) }
       return Look(
         result: result,
-        live: Dictionary(reports.map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first }),
+        live: reports.live,
         waiting: reports.reduce(0) { $0 + $1.pending })
     }
 

@@ -1,5 +1,12 @@
 package import CanonicalSync
 
+extension [TypeReport] {
+  /// How many records the store holds of each type.
+  package var live: [RecordType: Int] {
+    Dictionary(map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })
+  }
+}
+
 extension SyncResult {
   /// The counts of each type, with how many records the store holds of it.
   package func table(live: [RecordType: Int]) -> TextTable {
