@@ -6,8 +6,8 @@ import Synchronization
 final class SyncBook: Sendable {
   private struct Entry {
     var pages: [(pass: Int64, page: RecordPage)] = []
-    var attempts = 0
-    var notBefore: Duration?
+    var requests = Attempts()
+    var pushes = Attempts()
     var wasServed = false
     var lastPage: RecordPage?
 
@@ -18,10 +18,29 @@ final class SyncBook: Sendable {
     }
   }
   private let state = Mutex<[RecordType: Entry]>([:])
-  /// The requests of pushes that failed, one after another.
-  private let failedPushes = Mutex<[RecordType: (attempts: Int, notBefore: Duration?)]>([:])
   private let lease = Mutex<Int64>(0)
   private let options: SyncOptions
+
+  /// The attempts at one thing that failed, one after another.
+  private struct Attempts {
+    private var failures = 0
+    private(set) var notBefore: Duration?
+
+    mutating func fail(_ error: SyncError, at now: Duration) {
+      // A token that is void is no failed attempt: the pass starts over.
+      if error.code == .tokenExpired { return failures = 0 }
+      failures += 1
+      notBefore = error.retryAfter.map { now + $0 }
+    }
+
+    /// What is wrong with another attempt.
+    func complaints(_ attempt: String, at now: Duration, most: Int) -> [String] {
+      var complaints: [String] = []
+      if failures >= most { complaints.append("\(attempt) for the \(failures + 1)th time") }
+      if let notBefore, now < notBefore { complaints.append("\(attempt) \(notBefore - now) before it may") }
+      return complaints
+    }
+  }
 
   init(options: SyncOptions) {
     self.options = options
@@ -34,34 +53,24 @@ final class SyncBook: Sendable {
   func begin(fence: Int64) {
     lease.withLock { $0 = fence }
     state.withLock { $0 = [:] }
-    failedPushes.withLock { $0 = [:] }
   }
 
   /// Notes that edits of a type are pushed, and tells what is wrong with that.
   func pushing(_ type: RecordType, at now: Duration) -> [String] {
-    guard let failed = failedPushes.withLock({ $0[type] }) else { return [] }
-    var complaints: [String] = []
-    if failed.attempts >= options.retry.attempts {
-      complaints.append("pushes edits of \(type) for the \(failed.attempts + 1)th time")
-    }
-    if let notBefore = failed.notBefore, now < notBefore {
-      complaints.append("pushes edits of \(type) \(notBefore - now) before it may")
-    }
-    return complaints
+    let attempts = state.withLock { $0[type]?.pushes ?? Attempts() }
+    return attempts.complaints("pushes edits of \(type)", at: now, most: options.retry.attempts)
   }
 
   /// Notes that a push was answered.
-  func pushed(_ type: RecordType) { failedPushes.withLock { $0[type] = nil } }
+  func pushed(_ type: RecordType) { state.withLock { $0[type]?.pushes = Attempts() } }
 
   /// Notes that a push failed.
   func pushFailed(_ type: RecordType, _ error: SyncError, at now: Duration) {
-    failedPushes.withLock { failed in
-      failed[type] = ((failed[type]?.attempts ?? 0) + 1, error.retryAfter.map { now + $0 })
-    }
+    state.withLock { $0[type, default: Entry()].pushes.fail(error, at: now) }
   }
 
   /// Whether a request waits for its pause to be over.
-  func isPaused(_ type: RecordType) -> Bool { state.withLock { $0[type]?.notBefore != nil } }
+  func isPaused(_ type: RecordType) -> Bool { state.withLock { $0[type]?.requests.notBefore != nil } }
 
   func isFirstRequest(of type: RecordType) -> Bool {
     state.withLock { !($0[type]?.wasServed ?? false) }
@@ -82,13 +91,9 @@ final class SyncBook: Sendable {
       }
       return state[type] ?? Entry()
     }
-    var complaints: [(Promise, String)] = []
-    if entry.attempts >= options.retry.attempts {
-      complaints.append((.bounds, "asks for a page of \(type) for the \(entry.attempts + 1)th time"))
-    }
-    if let notBefore = entry.notBefore, now < notBefore {
-      complaints.append((.bounds, "asks for \(type) \(notBefore - now) before it may"))
-    }
+    var complaints = entry.requests
+      .complaints("asks for a page of \(type)", at: now, most: options.retry.attempts)
+      .map { (Promise.bounds, $0) }
     let ahead =
       entry.isInquiry(request) ? 0 : entry.pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
     if ahead > options.pagesAhead {
@@ -106,14 +111,8 @@ final class SyncBook: Sendable {
   /// Notes that a request failed.
   func failed(_ type: RecordType, _ error: SyncError, at now: Duration) {
     state.withLock { state in
-      // A token that is void is no failed attempt: the pass starts over.
-      if error.code == .tokenExpired {
-        state[type, default: Entry()].attempts = 0
-        state[type, default: Entry()].wasServed = true
-        return
-      }
-      state[type, default: Entry()].attempts += 1
-      state[type, default: Entry()].notBefore = error.retryAfter.map { now + $0 }
+      state[type, default: Entry()].requests.fail(error, at: now)
+      if error.code == .tokenExpired { state[type, default: Entry()].wasServed = true }
     }
   }
 
@@ -121,8 +120,7 @@ final class SyncBook: Sendable {
   func served(_ page: RecordPage, to request: PageRequest) {
     state.withLock { state in
       var entry = state[request.entity.type] ?? Entry()
-      entry.attempts = 0
-      entry.notBefore = nil
+      entry.requests = Attempts()
       entry.wasServed = true
       if entry.isInquiry(request) {
         state[request.entity.type] = entry

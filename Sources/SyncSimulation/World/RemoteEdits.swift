@@ -13,15 +13,13 @@ final class RemoteEdits: Sendable {
   private let poison = Mutex<Set<RecordID>>([])
   /// When each change became visible.
   private let commits = Mutex<[(type: RecordType, time: Duration)]>([])
-
   private let clock: ManualClock
   private let ruled = Mutex<[RecordID]>([])
-  private let wipes = Mutex(0)
+  private let isWiped = Mutex(false)
 
   init(
     _ remote: InMemoryRemote, shape: WorldShape, clock: ManualClock, choices: Choices, watch: Watch,
-    ledger: Ledger,
-    trace: Trace
+    ledger: Ledger, trace: Trace
   ) {
     self.clock = clock
     self.watch = watch
@@ -36,7 +34,7 @@ final class RemoteEdits: Sendable {
   var poisoned: Set<RecordID> { poison.withLock { $0 } }
 
   /// Whether versions have started over.
-  var wasWiped: Bool { wipes.withLock { $0 > 0 } }
+  var wasWiped: Bool { isWiped.withLock { $0 } }
 
   /// Has the remote say no to every edit of some record, or not now.
   func rule() {
@@ -106,7 +104,7 @@ final class RemoteEdits: Sendable {
   private func wipe(_ type: RecordType) {
     trace.tell("remote", "is wiped of \(type)")
     ledger.saw(.remoteWiped)
-    wipes.withLock { $0 += 1 }
+    isWiped.withLock { $0 = true }
     remote.wipe(type)
     poison.withLock { $0 = $0.filter { $0.type != type } }
   }
