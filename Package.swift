@@ -133,13 +133,18 @@ let package = Package(
       name: "SyncSimulationTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncSimulation"]),
     .testTarget(name: "ArchitectureTests"),
+    // A process that edits and syncs a store until it is killed.
+    .executableTarget(
+      name: "sync-worker",
+      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport"],
+      path: "Tests/sync-worker"),
     // Black-box trials of the tools, on real files and real processes.
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
         "CanonicalSync", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit",
         "TestServers", "ToolSupport", "device-settings", "schedule-sync", "simulate", "sync-daemon",
-        "sync-inspect", "sync-mirror",
+        "sync-inspect", "sync-mirror", "sync-worker",
       ]),
   ],
   swiftLanguageModes: [.v6]

@@ -26,15 +26,18 @@ package final class Interrupt: Sendable {
     let queue = DispatchQueue(label: "interrupt", qos: .userInitiated)
     let listening = DispatchSemaphore(value: 0)
     sources = signals.map { DispatchSource.makeSignalSource(signal: $0, queue: queue) }
-    for (number, source) in zip(signals, sources) {
-      // A dispatch source only watches: the default action would still end the process.
-      signal(number, SIG_IGN)
+    for source in sources {
       source.setEventHandler { [weak self] in self?.press(stop: stop, end: end) }
       source.setRegistrationHandler { listening.signal() }
       source.resume()
     }
     // Dispatch begins to listen in its own time; a signal that came before would be lost.
     for _ in sources { listening.wait() }
+    #if !os(Linux)
+      // There a source only watches: the default action would still end the process. On Linux Dispatch has taken its place.
+      // No sooner: what comes before somebody listens has to end the process, or nobody ever hears of it.
+      for number in signals { signal(number, SIG_IGN) }
+    #endif
   }
 
   deinit {

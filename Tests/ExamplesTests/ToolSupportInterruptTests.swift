@@ -30,4 +30,26 @@ struct ToolSupportInterruptTests {
     let previous = signal(SIGUSR1, SIG_IGN)
     #expect(unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_DFL, to: Int.self))
   }
+
+  #if os(Linux)
+    /// Whoever ignores a signal until somebody listens loses the one that comes meanwhile, and is never asked to stop.
+    @Test func losesNoSignalThatComesWhileItBeginsToListen() async {
+      let isDone = Atomic(false)
+      let looked = Mutex(0)
+      await withCheckedContinuation { begun in
+        Thread.detachNewThread {
+          begun.resume()
+          while !isDone.load(ordering: .acquiring) {
+            var current = sigaction()
+            sigaction(SIGUSR2, nil, &current)
+            let isIgnored = unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1
+            looked.withLock { $0 = isIgnored ? .min : $0 + 1 }
+          }
+        }
+      }
+      for _ in 0..<200 { _ = Interrupt(on: [SIGUSR2]) {} }
+      isDone.store(true, ordering: .releasing)
+      #expect(looked.withLock { $0 } > 0)
+    }
+  #endif
 }

@@ -1,21 +1,25 @@
 import Foundation
 import Synchronization
 
-/// The part of a Kinto server that a mirror with edits needs: one collection of fewer records than a page holds, in memory, and a book
-/// of every effect that an edit had. It outlives whoever edits.
+/// The part of a Kinto server that a mirror with edits needs: one collection, in memory, and a book of every effect that an edit had.
+/// It outlives whoever edits.
 package final class BookkeepingKinto: Sendable {
   /// What one accepted change did.
   package struct Effect: Sendable {
     package var key: String
     /// The time of the copy that the change was made on; `nil` for a new record.
     package var base: Int64?
+    /// The record before, without its id and time; `nil` where there was none.
+    package var previous: String?
     /// The record without its id and time; `nil` for a deletion.
     package var content: String?
   }
 
-  private struct Row {
-    var modified: Int64
-    var content: String?
+  /// A record, or what is left of a deleted one.
+  package struct Row: Sendable {
+    package var modified: Int64
+    /// The record without its id and time; `nil` once it is deleted.
+    package var content: String?
   }
 
   private struct State {
@@ -25,6 +29,13 @@ package final class BookkeepingKinto: Sendable {
     var batches = 0
     var repeated = 0
     var onBatch: (@Sendable (Int) -> Void)?
+    var onRequest: (@Sendable (String) -> Void)?
+
+    /// The time of the next change: never within the overlap of a delta, so that a delta holds what it has to and no more.
+    mutating func tick() -> Int64 {
+      now += 10_000
+      return now
+    }
   }
 
   private let listener: LoopbackSocket
@@ -40,12 +51,32 @@ package final class BookkeepingKinto: Sendable {
   package var repeated: Int { state.withLock { $0.repeated } }
   /// What is there, by key, each record without its id and time.
   package var records: [String: String] { state.withLock { $0.rows.compactMapValues(\.content) } }
+  /// What is there and what was, by key.
+  package var rows: [String: Row] { state.withLock { $0.rows } }
 
   /// From now on batches are counted from 1, and each is told before anything is done about it, on the thread that serves it.
   package func onBatch(_ act: (@Sendable (Int) -> Void)?) {
     state.withLock { state in
       state.batches = 0
       state.onBatch = act
+    }
+  }
+
+  /// From now on each request is told before anything is done about it, on the thread that serves it, with the name of the user who makes it.
+  package func onRequest(_ act: (@Sendable (_ user: String) -> Void)?) {
+    state.withLock { $0.onRequest = act }
+  }
+
+  /// Writes a record as somebody else does who edits it, or deletes it; neither is in the book.
+  ///
+  /// - Parameter change: Gets the members of the record, none for a missing one; without members it is deleted.
+  package func write(_ key: String, _ change: (inout [String: Any]?) -> Void) {
+    state.withLock { state in
+      var members = state.rows[key]?.content.flatMap {
+        try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
+      }
+      change(&members)
+      state.rows[key] = Row(modified: state.tick(), content: members.flatMap(Self.text))
     }
   }
 
@@ -84,6 +115,7 @@ package final class BookkeepingKinto: Sendable {
     let records = "/v1/buckets/b/collections/items/records"
     let parts = request.target.split(separator: "?", maxSplits: 1).map(String.init)
     let (target, query) = (parts.first ?? "", parts.count > 1 ? parts[1] : "")
+    state.withLock(\.onRequest)?(request.user ?? "")
     switch target {
     case "GET /v1/", "GET /v1": return Self.ok(#"{"settings":{"batch_max_requests":\#(batchLimit)}}"#)
     case "POST /v1/batch":
@@ -99,9 +131,13 @@ package final class BookkeepingKinto: Sendable {
         return Self.ok("", ["ETag: \"\(state.now)\"", "Total-Objects: \(count)"])
       }
     case "GET \(records)":
-      let since = query.split(separator: "&").first { $0.hasPrefix("_since=") }
-        .flatMap { Int64($0.dropFirst("_since=".count)) }
-      return state.withLock { Self.listing(since: since, $0) }
+      let names = ["_since", "_after", "_limit"]
+      let numbers = names.map { name in
+        query.split(separator: "&").first { $0.hasPrefix(name + "=") }.flatMap {
+          Int64($0.dropFirst(name.count + 1))
+        }
+      }
+      return state.withLock { page(since: numbers[0], after: numbers[1], limit: numbers[2], $0) }
     default: return HTTPText("HTTP/1.1 404 Not Found", [], body: Array("{}".utf8))
     }
   }
@@ -110,11 +146,19 @@ package final class BookkeepingKinto: Sendable {
     HTTPText("HTTP/1.1 200 OK", ["Content-Type: application/json"] + headers, body: Array(json.utf8))
   }
 
-  /// Everything that is there, or what changed after a time, tombstones included.
-  private static func listing(since: Int64?, _ state: State) -> HTTPText {
-    let rows = state.rows.filter { _, row in since.map { row.modified > $0 } ?? (row.content != nil) }
-    let data = rows.sorted { $0.value.modified < $1.value.modified }.map { json($0, $1) }
-    return ok(#"{"data":[\#(data.joined(separator: ","))]}"#, ["ETag: \"\(state.now)\""])
+  /// A page of everything that is there, or of what changed after a time, tombstones included.
+  private func page(since: Int64?, after: Int64?, limit: Int64?, _ state: State) -> HTTPText {
+    let rows = state.rows.filter { _, row in
+      (since.map { row.modified > $0 } ?? (row.content != nil)) && row.modified > after ?? 0
+    }.sorted { $0.value.modified < $1.value.modified }
+    let page = rows.prefix(Int(limit ?? .max))
+    var headers = ["ETag: \"\(state.now)\""]
+    if let last = page.last, page.count < rows.count {
+      let query = "_after=\(last.value.modified)" + (since.map { "&_since=\($0)" } ?? "")
+      headers.append("Next-Page: \(address)/buckets/b/collections/items/records?\(query)")
+    }
+    let data = page.map { Self.json($0, $1) }
+    return Self.ok(#"{"data":[\#(data.joined(separator: ","))]}"#, headers)
   }
 
   private static func json(_ key: String, _ row: Row) -> String {
@@ -145,10 +189,9 @@ package final class BookkeepingKinto: Sendable {
       guard let current else { return #"{"status":\#(method == "DELETE" ? 404 : 412),"body":{}}"# }
       return #"{"status":412,"body":{"errno":114,"details":{"existing":\#(json(key, current))}}}"#
     }
-    state.now += 1
-    let row = Row(modified: state.now, content: content)
+    let row = Row(modified: state.tick(), content: content)
     state.rows[key] = row
-    state.effects.append(Effect(key: key, base: base, content: content))
+    state.effects.append(Effect(key: key, base: base, previous: current?.content, content: content))
     return #"{"status":\#(base == nil ? 201 : 200),"body":{"data":\#(json(key, row))}}"#
   }
 
@@ -157,7 +200,21 @@ package final class BookkeepingKinto: Sendable {
     guard var data = (change["body"] as? [String: Any])?["data"] as? [String: Any] else { return nil }
     data["id"] = nil
     data["last_modified"] = nil
-    return (try? JSONSerialization.data(withJSONObject: data, options: .sortedKeys))
+    return text(data)
+  }
+
+  private static func text(_ members: [String: Any]) -> String? {
+    (try? JSONSerialization.data(withJSONObject: members, options: .sortedKeys))
       .map { String(decoding: $0, as: UTF8.self) }
+  }
+}
+
+extension HTTPText {
+  /// The name that basic credentials give.
+  fileprivate var user: String? {
+    guard let value = self["authorization"], value.hasPrefix("Basic "),
+      let bytes = Data(base64Encoded: String(value.dropFirst("Basic ".count)))
+    else { return nil }
+    return String(decoding: bytes, as: UTF8.self).split(separator: ":").first.map(String.init)
   }
 }

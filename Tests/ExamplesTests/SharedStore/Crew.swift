@@ -1,0 +1,161 @@
+#if SQLite
+  import Foundation
+  import InMemoryAdapters
+  import Synchronization
+  import TestServers
+  import Testing
+
+  /// The processes that share a store: struck, and started anew.
+  struct Crew {
+    private let store: String
+    private let server: BookkeepingKinto
+    private let others: Others
+    private var random: SplitMix64
+    private var members: [String: RunningTool] = [:]
+    private var account = Account()
+    private var number = 0
+    private let ambush = Ambush()
+
+    private(set) var kills = 0
+    private(set) var stops = 0
+    /// How often another process synced while the one that had been syncing was stopped.
+    private(set) var takeovers = 0
+
+    init(
+      of count: Int, store: String, server: BookkeepingKinto, others: Others, random: SplitMix64
+    ) throws {
+      self.store = store
+      self.server = server
+      self.others = others
+      self.random = random
+      let ambush = ambush
+      server.onRequest { name in
+        others.edit()
+        ambush.pass(name)
+      }
+      for _ in 0..<count { try join() }
+    }
+
+    /// Starts another process.
+    private mutating func join() throws {
+      number += 1
+      let name = "w\(number)"
+      members[name] = try start("edit", name)
+    }
+
+    private mutating func start(_ work: String, _ name: String) throws -> RunningTool {
+      try Tool(name: "sync-worker").start([work, store, server.address, name, "\(random.next())"])
+    }
+
+    // MARK: Strikes
+
+    /// Kills or stops whoever is syncing, at some instant of its work.
+    mutating func strike() async throws {
+      // Any instant from a request of the one who has the lease to the moment that its answer is in the store.
+      let requests = 1 + random.number(below: 12)
+      let delay = TimeInterval(random.number(below: 12_000)) / 1e6
+      let signal = random.once(in: 3) ? SIGSTOP : SIGKILL
+      let members = members
+      let name = await ambush.strike(afterRequests: requests) { name in
+        Thread.sleep(forTimeInterval: delay)
+        members[name]?.send(signal)
+      }
+      guard let victim = members[name] else { return }
+      if signal == SIGKILL { return try await bury(victim, name) }
+
+      stops += 1
+      let before = ambush.requests(exceptOf: name)
+      // For less than a lease lasts, or for more.
+      try await Task.sleep(for: .milliseconds(random.once(in: 3) ? 100 : 350 + random.number(below: 250)))
+      if ambush.requests(exceptOf: name) > before { takeovers += 1 }
+      // Whoever took over may die of it.
+      let successors = members.keys.filter { $0 != name }.sorted()
+      if random.once(in: 3), let successor = random.shuffled(successors).first,
+        let victim = members[successor]
+      {
+        victim.send(SIGKILL)
+        try await bury(victim, successor)
+      }
+      victim.send(SIGCONT)
+    }
+
+    /// Waits for the end of a killed process, and starts one in its place.
+    private mutating func bury(_ process: RunningTool, _ name: String) async throws {
+      kills += 1
+      members[name] = nil
+      try await hear(process, wasKilled: true)
+      try join()
+    }
+
+    private mutating func hear(_ process: RunningTool, wasKilled: Bool) async throws {
+      let outcome = await process.outcome()
+      #expect(outcome.wasKilled == wasKilled && outcome.errors == "", "\(outcome.errors)")
+      account.add(outcome.output)
+    }
+
+    // MARK: Ends
+
+    /// Asks all to end, lets one process sync in peace, and returns what they had said.
+    mutating func end() async throws -> Account {
+      for process in members.values { process.send(SIGTERM) }
+      for (name, process) in members {
+        members[name] = nil
+        let outcome = await process.outcome()
+        // One that has hardly begun does not know yet that it can be asked.
+        #expect(outcome.status == 0 || outcome.status == SIGTERM, "\(outcome.errors)")
+        account.add(outcome.output)
+      }
+      server.onRequest(nil)
+      let outcome = try await start("settle", "last").outcome()
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      return account
+    }
+
+    /// Leaves no process behind, whatever went wrong.
+    func killAll() {
+      for process in members.values { process.send(SIGKILL) }
+    }
+  }
+
+  /// Waits for whoever asks the server next, or some requests later.
+  private final class Ambush: Sendable {
+    private struct State {
+      var requests: [String: Int] = [:]
+      var left = 0
+      var act: (@Sendable (String) -> Void)?
+      var waiter: CheckedContinuation<String, Never>?
+    }
+    private let state = Mutex(State())
+
+    /// Does something to the one who makes a later request, while that request is under way or has just been answered.
+    func strike(afterRequests count: Int, _ act: @escaping @Sendable (String) -> Void) async -> String {
+      await withCheckedContinuation { waiter in
+        state.withLock { state in
+          state.left = count
+          state.act = act
+          state.waiter = waiter
+        }
+      }
+    }
+
+    func requests(exceptOf name: String) -> Int {
+      state.withLock { $0.requests.reduce(0) { $0 + ($1.key == name ? 0 : $1.value) } }
+    }
+
+    /// Tells that somebody makes a request.
+    func pass(_ name: String) {
+      let due = state.withLock { state -> State? in
+        state.requests[name, default: 0] += 1
+        state.left -= 1
+        guard state.left == 0, state.act != nil else { return nil }
+        defer { (state.act, state.waiter) = (nil, nil) }
+        return state
+      }
+      guard let due else { return }
+      Thread.detachNewThread {
+        due.act?(name)
+        due.waiter?.resume(returning: name)
+      }
+    }
+  }
+#endif

@@ -1,0 +1,45 @@
+#if SQLite
+  import Foundation
+  import InMemoryAdapters
+  import TestServers
+  import Testing
+
+  /// Processes that edit and sync one store, some of which are killed and some of which are stopped for longer than their lease, at
+  /// random instants; and a server that outlives them, on which others edit the same records.
+  @Suite("Processes that share a store", .serialized, .timeLimit(.minutes(20)))
+  struct SharedStoreTests {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// How often a process is struck: `CANONICALSYNC_KILLS`, or 60.
+    static let strikes = environment["CANONICALSYNC_KILLS"].flatMap { Int($0) } ?? 60
+    /// What chance decides. Instants are up to the machine as well, so the same seed may need more than one try.
+    static let seed = environment["CANONICALSYNC_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
+
+    @Test func loseNothingAndDoubleNothingWhereverTheyAreKilledOrStopped() async throws {
+      let replay: Comment =
+        "CANONICALSYNC_SEED=\(Self.seed) swift test --filter SharedStoreTests tries the same again"
+      try await BookkeepingKinto.with(batchLimit: 7) { server in
+        try await withFolder { folder in
+          let others = Others(server, random: SplitMix64(seed: Self.seed))
+          others.writeTheFirstRecords()
+          let store = folder.path("shared.sqlite")
+          var crew = try Crew(
+            of: 3, store: store, server: server, others: others, random: SplitMix64(seed: ~Self.seed))
+          defer { crew.killAll() }
+          for _ in 0..<Self.strikes { try await crew.strike() }
+          others.rest()
+          let account = try await crew.end()
+
+          try await expectTheTruth(in: store, at: server, account: account, others: others, replay)
+          #expect(account.unexpectedFailures == [:], replay)
+          // A run in which none of that happened would prove nothing.
+          #expect(crew.kills > 0 && crew.stops > 0, replay)
+          #expect(account.made.count > Self.strikes, replay)
+          #expect(crew.takeovers > 0, "nobody took over from a stopped process; \(replay)")
+          #expect(
+            account.failures["leaseLost", default: 0] > 0, "no process woke up without its lease; \(replay)")
+        }
+      }
+    }
+  }
+#endif

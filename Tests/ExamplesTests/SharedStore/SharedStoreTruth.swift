@@ -1,0 +1,101 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import SQLiteAdapters
+  import TestServers
+  import Testing
+
+  /// Compares a store with the server, and both with what everybody did.
+  func expectTheTruth(
+    in path: String, at server: BookkeepingKinto, account: Account, others: Others, _ replay: Comment
+  ) async throws {
+    let stored = try await Stored.read(path)
+    let rows = server.rows
+    // The store is the server's equal, in its records, its tombstones and the versions of both.
+    #expect(stored.members == rows.compactMapValues(\.content).mapValues(memberNames), replay)
+    #expect(stored.copies == rows.filter { $0.value.content != nil }.mapValues(\.modified), replay)
+    let gone = rows.filter { $0.value.content == nil }.mapValues(\.modified)
+    #expect(stored.tombstones.allSatisfy { gone[$0.key] == $0.value }, replay)
+    #expect(stored.pending == 0 && stored.setAside == 0, replay)
+    #expect(stored.flaws == 0, replay)
+
+    expectEveryEdit(of: account, and: others, in: rows, replay)
+    expectOneEffectEach(server.effects, replay)
+  }
+
+  /// Each edit that was made is there, each that was refused is not, and nobody else's is.
+  private func expectEveryEdit(
+    of account: Account, and others: Others, in rows: [String: BookkeepingKinto.Row], _ replay: Comment
+  ) {
+    let there = Set(
+      rows.flatMap { key, row in row.content.map { memberNames($0).map { "\(key).\($0)" } } ?? [] })
+    let theirs = Set(others.members.flatMap { key, members in members.map { "\(key).\($0)" } })
+      .filter { !$0.hasPrefix("d") }
+    let additions = { (edits: Set<String>) in edits.filter { $0.contains(".") } }
+    let lost = additions(account.made).union(theirs).subtracting(there)
+    #expect(lost == [], "edits were lost; \(replay)")
+    let known = additions(account.begun).subtracting(account.unmade).union(theirs)
+    #expect(there.filter { !$0.hasPrefix("d") }.subtracting(known) == [], "edits of nobody; \(replay)")
+
+    let deleted = Set(rows.filter { $0.value.content == nil }.keys)
+    let deletions = { (edits: Set<String>) in edits.filter { !$0.contains(".") } }
+    let kept = deletions(account.made).union(others.deleted).subtracting(deleted)
+    #expect(kept == [], "deletions were lost; \(replay)")
+    let meant = deletions(account.begun).union(others.deleted)
+    #expect(deleted.subtracting(meant) == [], "deletions of nobody; \(replay)")
+  }
+
+  /// Each effect brought something that was not there, on a copy that no other one was built on, and took nothing away.
+  private func expectOneEffectEach(_ effects: [BookkeepingKinto.Effect], _ replay: Comment) {
+    var bases: Set<String> = []
+    for effect in effects {
+      if let base = effect.base {
+        #expect(bases.insert("\(effect.key) \(base)").inserted, "two effects on \(effect.key); \(replay)")
+      }
+      guard let content = effect.content.map(memberNames) else { continue }
+      let previous = effect.previous.map(memberNames) ?? []
+      #expect(content.isStrictSuperset(of: previous), "\(effect.key) got nothing new; \(replay)")
+    }
+  }
+
+  /// The names of a record's members, apart from what the server adds.
+  private func memberNames(_ json: String) -> Set<String> {
+    let members = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+    return Set((members ?? [:]).keys).subtracting(["id", "last_modified"])
+  }
+
+  /// What there is in a store.
+  private struct Stored {
+    var members: [String: Set<String>] = [:]
+    /// The server's time of each live record, and of each deletion, by key.
+    var copies: [String: Int64] = [:]
+    var tombstones: [String: Int64] = [:]
+    var pending = 0
+    var setAside = 0
+    /// How many complaints SQLite has of the file.
+    var flaws: Int64?
+
+    static func read(_ path: String) async throws -> Stored {
+      let store = try await SQLiteStore.open(path: path, configuration: .init(isReadOnly: true))
+      var state = try await store.read { (snapshot) throws(SyncError) in
+        var state = Stored()
+        for record in try snapshot.records(Query("items")) {
+          state.members[record.id.key] = memberNames(String(decoding: record.payload.bytes, as: UTF8.self))
+          state.copies[record.id.key] = record.version.modifiedAt.microseconds / 1000
+        }
+        for number in 0..<200 {
+          let id = RecordID(type: "items", key: "d\(number)")
+          guard let known = try snapshot.state(of: id), known.isDeleted else { continue }
+          state.tombstones[id.key] = known.version.modifiedAt.microseconds / 1000
+        }
+        state.pending = try snapshot.outboxCount("items")
+        state.setAside = try snapshot.setAsideCounts("items").values.reduce(0, +)
+        return state
+      }
+      state.flaws = try await store.number(
+        "SELECT count(*) FROM pragma_integrity_check() WHERE integrity_check <> 'ok'")
+      await store.close()
+      return state
+    }
+  }
+#endif

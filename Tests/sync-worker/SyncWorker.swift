@@ -1,0 +1,59 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import ToolSupport
+
+  /// One of several processes that edit and sync one store, until it is killed or asked to end with SIGTERM.
+  ///
+  /// It says on standard output what it is about to edit, before anything is done, and what became of it, so that whoever kills it knows
+  /// what has to be there, what must not be, and the one thing that may be.
+  @main
+  enum SyncWorker {
+    static func main() async {
+      guard let orders = Orders(CommandLine.arguments) else {
+        StandardStream.error.line("usage: sync-worker edit|settle STORE SERVER NAME SEED")
+        ExitCode.usage.endProcess()
+      }
+      let stop = CancellationSource()
+      let termination = Interrupt(on: [SIGTERM]) { stop.cancel() }
+      do throws(SyncError) {
+        let worker = try await Worker(orders, stop: stop)
+        try await orders.edits ? worker.editAndSync() : worker.settle()
+        withExtendedLifetime(termination) { ExitCode.success.endProcess() }
+      } catch {
+        StandardStream.error.line("\(error)")
+        ExitCode.failure.endProcess()
+      }
+    }
+  }
+
+  /// What the command line asks for.
+  struct Orders {
+    /// Whether it edits until it is stopped; otherwise it only syncs, until everything has come to rest.
+    let edits: Bool
+    let store: String
+    let server: String
+    let name: String
+    let seed: UInt64
+
+    init?(_ arguments: [String]) {
+      guard arguments.count == 6, ["edit", "settle"].contains(arguments[1]), let seed = UInt64(arguments[5])
+      else { return nil }
+      edits = arguments[1] == "edit"
+      store = arguments[2]
+      server = arguments[3]
+      name = arguments[4]
+      self.seed = seed
+    }
+  }
+#else
+  import ToolSupport
+
+  @main
+  enum SyncWorker {
+    static func main() {
+      StandardStream.error.line("sync-worker was built without the trait SQLite, which its store needs.")
+      ExitCode.failure.endProcess()
+    }
+  }
+#endif

@@ -1,0 +1,129 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import HTTPAdapters
+  import InMemoryAdapters
+  import SQLiteAdapters
+  import ToolSupport
+
+  /// A process's engine on the shared store, and what it does there.
+  struct Worker {
+    private let engine: SyncEngine
+    private let name: String
+    private let stop: CancellationSource
+    private var random: SplitMix64
+    private var number = 0
+
+    init(_ orders: Orders, stop: CancellationSource) async throws(SyncError) {
+      var options = KintoSource.Options()
+      options.allowsPlainHTTP = true
+      // The server tells by the name who asks.
+      let source = try KintoSource(
+        server: orders.server, bucket: "b", credentials: .basic(user: orders.name, password: "-"),
+        options: options)
+      let store = try await SQLiteStore.open(path: orders.store)
+      engine = try await SyncEngine(
+        graph: EntityGraph(Entity("items")), store: store, source: source, sink: KintoSink(source),
+        // Short, so that a process need not be stopped for long to lose it.
+        options: SyncOptions(
+          pageSize: 10, retry: RetryPolicy(attempts: 3, base: .milliseconds(10)),
+          leaseDuration: .milliseconds(300)),
+        edits: EditOptions(policy: FieldwiseLastWriteWins()))
+      name = orders.name
+      self.stop = stop
+      random = SplitMix64(seed: orders.seed)
+    }
+
+    /// Edits and syncs in turn until somebody asks to stop.
+    func editAndSync() async throws(SyncError) {
+      var worker = self
+      while !stop.isCancelled {
+        try await worker.edit()
+        guard await !worker.sync() else { continue }
+        // Another process is syncing, or the store is not to be had: its turn comes later.
+        let pause = Duration.milliseconds(3 + worker.random.number(below: 20))
+        _ = try? await Task.sleep(for: pause)
+      }
+    }
+
+    /// Syncs alone, until nothing waits and nothing comes.
+    func settle() async throws(SyncError) {
+      for _ in 0..<10 {
+        let result = try await engine.sync()
+        if let failure = result.failures.first { throw failure.error }
+        let waiting = try await engine.status().reduce(0) { $0 + $1.pending }
+        if waiting == 0, result.total.fetched == result.total.unchanged { return }
+      }
+      throw SyncError(.inconsistentData, during: "settling", "Ten syncs were not enough.")
+    }
+
+    /// Syncs once; `false` if it could not.
+    private func sync() async -> Bool {
+      do throws(SyncError) {
+        let result = try await engine.sync(token: stop)
+        for failure in result.failures { say("failed", "\(failure.error.code)") }
+        return result.failures.isEmpty
+      } catch {
+        say("failed", "\(error.code)")
+        return false
+      }
+    }
+
+    // MARK: Edits
+
+    /// A member of its own for a record that all edit, or for a new one; or a deletion.
+    private struct Edit {
+      var key: String
+      var member: String?
+      var isOfNewRecord = false
+
+      var spelling: String { member.map { "\(key).\($0)" } ?? key }
+    }
+
+    /// Makes some edits in one transaction, unless chance says none.
+    private mutating func edit() async throws(SyncError) {
+      var edits: [Edit] = []
+      for _ in 0..<random.number(below: 4) {
+        number += 1
+        let member = "\(name)x\(number)"
+        switch random.number(below: 8) {
+        case 0: edits.append(Edit(key: "d\(random.number(below: 200))"))
+        case 1: edits.append(Edit(key: "n\(member)", member: member, isOfNewRecord: true))
+        default: edits.append(Edit(key: "k\(random.number(below: 40))", member: member))
+        }
+      }
+      guard !edits.isEmpty else { return }
+      for edit in edits { say("making", edit.spelling) }
+      do throws(SyncError) {
+        let done = try await engine.edits.perform { [edits] (batch) throws(SyncError) in
+          var done: [String] = []
+          for edit in edits where try Self.make(edit, in: &batch) { done.append(edit.spelling) }
+          return done
+        }
+        for edit in edits { say(done.contains(edit.spelling) ? "made" : "unmade", edit.spelling) }
+      } catch {
+        guard error.code == .storeBusy else { throw error }
+        for edit in edits { say("unmade", edit.spelling) }
+      }
+    }
+
+    /// Makes one edit; `false` if what it is about is not there, or not yet.
+    private static func make(_ edit: Edit, in batch: inout EditBatch) throws(SyncError) -> Bool {
+      let id = RecordID(type: "items", key: edit.key)
+      let isThere = try batch.record(id) != nil
+      guard edit.isOfNewRecord || isThere else { return false }
+      if let member = edit.member {
+        try batch.set(id) { $0[FieldName(member)] = Array("1".utf8)[...] }
+      } else {
+        try batch.delete(id)
+      }
+      return true
+    }
+
+    /// One word and what it is about, at once: whoever is killed has said it whole or not at all.
+    private func say(_ word: String, _ about: String) {
+      StandardStream.output.line("\(word) \(about)")
+      StandardStream.output.flush()
+    }
+  }
+#endif
