@@ -98,7 +98,8 @@ struct PushSettlement: Sendable {
 
   private func context(at checkpoint: Checkpoint?) -> MergeContext {
     MergeContext(
-      graph: graph, edits: edits, fence: fence, now: now, source: source,
+      // What is set aside here was not counted as fetched, so that the pull must not count it anew.
+      graph: graph, edits: edits, fence: -fence, now: now, source: source,
       pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
       // What a push finds out is as good as listed: it must not be swept.
       markPass: checkpoint?.markPass, stages: false)

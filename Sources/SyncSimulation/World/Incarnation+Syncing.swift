@@ -117,6 +117,11 @@ extension Incarnation {
     if total.fetched != total.fates - total.swept {
       ledger.report(.balance, "\(self) fetched \(total.fetched) and counted \(total)")
     }
+    for (type, counts) in result.entities {
+      for (name, path) in SyncCounts.names where counts[keyPath: path] < 0 {
+        ledger.report(.balance, "\(self) counted \(counts[keyPath: path]) \(name) of \(type)")
+      }
+    }
     for (type, error) in result.failures {
       trace("\(type) failed: \(error.code)")
       demandCause(of: error)

@@ -155,6 +155,25 @@ struct PushConflictTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  @Test func whatItSetAsideIsNotCountedAnewByThePullAfterIt() async throws {
+    let world = try await PushWorld()
+    world.remote.upsert("meters", "m1", "{}")
+    world.remote.upsert("readings", "r1", #"{"meter":"m1"}"#)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(1))
+    // The push meets a copy that refers to what only the pull will bring.
+    world.remote.upsert("meters", "m2", "{}")
+    world.remote.upsert("readings", "r1", #"{"meter":"m2"}"#)
+    try await world.write("readings", "r1")
+    let result = try await world.engine.sync()
+    for (type, counts) in result.entities {
+      for (name, path) in SyncCounts.names { #expect(counts[keyPath: path] >= 0, "\(name) of \(type)") }
+    }
+    #expect(result.total.deferred == 0)
+    #expect(result.total.fetched == result.total.fates)
+    #expect(result["meters"].inserted == 1)
+  }
+
   @Test func anAppThatEditsAllTheTimeDoesNotKeepAPushBusy() async throws {
     let world = try await PushWorld { $0.pushLimits = SinkLimits(maximumRecords: 1) }
     for key in ["m1", "m2"] { try await world.write("meters", key) }
