@@ -4,6 +4,8 @@ public struct Campaign: Sendable {
   public private(set) var worlds = 0
   /// How many pieces of work were done in all of them.
   public private(set) var steps = 0
+  /// A hash over everything that happened in all of them, in whatever order they were run: the same for the same seeds.
+  public private(set) var hash: UInt64 = 0
   /// What was seen to happen, and how often.
   public private(set) var sights: [Sight: Int] = [:]
   /// The worlds in which a promise was broken, by seed.
@@ -16,6 +18,7 @@ public struct Campaign: Sendable {
   public mutating func add(_ outcome: Outcome, seed: UInt64) {
     worlds += 1
     steps += outcome.steps
+    hash &+= outcome.hash
     for (sight, count) in outcome.sights { sights[sight, default: 0] += count }
     if !outcome.violations.isEmpty { failures.append((seed, outcome)) }
   }
@@ -24,6 +27,7 @@ public struct Campaign: Sendable {
   public mutating func add(_ other: Campaign) {
     worlds += other.worlds
     steps += other.steps
+    hash &+= other.hash
     for (sight, count) in other.sights { sights[sight, default: 0] += count }
     failures += other.failures
   }

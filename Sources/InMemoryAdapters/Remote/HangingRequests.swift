@@ -25,7 +25,7 @@ final class HangingRequests: Sendable {
           guard !Task.isCancelled else { return (true, [CheckedContinuation<Void, Never>]()) }
           state.hanging[id] = continuation
           defer { state.watchers = [:] }
-          return (false, Array(state.watchers.values))
+          return (false, Self.inOrder(state.watchers))
         }
         for watcher in watchers { watcher.resume() }
         if isCancelled { continuation.resume(returning: false) }
@@ -38,9 +38,14 @@ final class HangingRequests: Sendable {
   func release() {
     let hanging = state.withLock { state in
       defer { state.hanging = [:] }
-      return Array(state.hanging.values)
+      return Self.inOrder(state.hanging)
     }
     for continuation in hanging { continuation.resume(returning: true) }
+  }
+
+  /// In the order in which they came, not the one in which a dictionary happens to keep them.
+  private static func inOrder<Waiter>(_ waiters: [Int: Waiter]) -> [Waiter] {
+    waiters.sorted { $0.key < $1.key }.map(\.value)
   }
 
   func waitUntilOccupied() async {

@@ -63,7 +63,8 @@ struct Referrers {
   }
 
   private var portions: [[FieldValue]] {
-    let keys = winners.keys.map { FieldValue.string($0.key) }
+    // In one order, so that what is found before a limit is reached is the same each time.
+    let keys = winners.keys.sorted().map { FieldValue.string($0.key) }
     return stride(from: 0, to: keys.count, by: MergeContext.portion).map { start in
       Array(keys[start..<min(start + MergeContext.portion, keys.count)])
     }

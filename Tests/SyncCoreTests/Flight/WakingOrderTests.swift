@@ -1,0 +1,84 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+import Testing
+
+@testable import SyncPorts
+
+/// What wakes several waits at once wakes them in the order in which they came, so that a run can be repeated: the order of a dictionary
+/// differs from one to the next.
+@Suite("Those who wait for the same", .timeLimit(.minutes(5)))
+struct WakingOrderTests {
+  private static let waiters = 24
+
+  private final class Woken: Sendable {
+    let numbers = Mutex<[Int]>([])
+  }
+
+  /// Who was woken when, if each of many waits, and then all are woken.
+  private func order(
+    waiting wait: @escaping @Sendable (Int) async -> Void, thenWoken wake: @Sendable () -> Void
+  ) async throws -> [Int] {
+    try await OneThread.run {
+      let woken = Woken()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<Self.waiters {
+          group.addTask {
+            await wait(number)
+            woken.numbers.withLock { $0.append(number) }
+          }
+        }
+        // On one thread, all of them have begun to wait when it is this task's turn again.
+        for _ in 0..<10 { await Task.yield() }
+        #expect(woken.numbers.withLock { $0.isEmpty })
+        wake()
+        try await group.waitForAll()
+      }
+      return woken.numbers.withLock { $0 }
+    }
+  }
+
+  @Test func areWokenByACancellationInTheOrderInWhichTheyCame() async throws {
+    let source = CancellationSource()
+    let order = try await order { _ in
+      await source.waitUntilCancelled()
+    } thenWoken: {
+      source.cancel()
+    }
+    #expect(order == Array(0..<Self.waiters))
+  }
+
+  @Test func hearOfANewValueInTheOrderInWhichTheyCame() async throws {
+    let feed = ValueFeed(0)
+    let order = try await order { _ in
+      for await value in feed.stream() where value == 1 { break }
+    } thenWoken: {
+      feed.send(1)
+    }
+    #expect(order == Array(0..<Self.waiters))
+  }
+
+  @Test func areAnsweredByARemoteInTheOrderInWhichTheyCame() async throws {
+    let remote = InMemoryRemote(configuration: .privateZone, clock: ManualClock())
+    remote.behave(.hang, onNext: Self.waiters, of: "teams")
+    let request = PageRequest(entity: Entity("teams"), position: .start(since: nil), limit: 1, pass: 1)
+    let order = try await order { _ in
+      _ = try? await remote.page(request)
+    } thenWoken: {
+      remote.releaseHanging()
+    }
+    #expect(order == Array(0..<Self.waiters))
+  }
+
+  @Test func shareASyncsResultInTheOrderInWhichTheyJoined() async throws {
+    let world = try await World()
+    world.remote.behave(.hang, on: 1)
+    let order = try await order { number in
+      _ = try? await world.engine.sync(SyncRequest(ifBusy: .join))
+    } thenWoken: {
+      world.remote.releaseHanging()
+    }
+    // The first one is the sync itself, and goes on when it has told the others.
+    #expect(order.filter { $0 > 0 } == Array(1..<Self.waiters))
+  }
+}
