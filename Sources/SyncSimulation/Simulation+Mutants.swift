@@ -7,11 +7,15 @@
 
     /// Lets the worlds of some seeds happen with a flaw built in, until somebody notices.
     ///
+    /// - Parameter goesOn: Asked before each world; `false` ends the hunt.
     /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if the flaw got away with it.
-    public func hunt(mutant name: String, seeds: Range<UInt64>) -> (seed: UInt64, outcome: Outcome)? {
+    public func hunt(
+      mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
+    ) -> (seed: UInt64, outcome: Outcome)? {
       guard let mutant = Mutant(rawValue: name) else { return nil }
       return Mutant.$current.withValue(mutant) {
         for seed in seeds {
+          guard goesOn() else { return nil }
           let outcome = run(seed: seed)
           if !outcome.violations.isEmpty { return (seed, outcome) }
         }

@@ -68,10 +68,12 @@ public final class ManualClock: SyncPorts.Clock {
 
   /// Moves the clock, and wakes whose time has come, the earliest deadline first.
   public func advance(by duration: Duration) {
-    let due = state.withLock { state in
+    let due = state.withLock { state -> [(key: Int, value: Sleeper)] in
       state.now = state.now.advanced(by: duration)
       state.timestamp = state.timestamp + duration
-      let due = state.sleepers.filter { $0.value.deadline <= state.now }
+      let now = state.now
+      guard state.sleepers.values.contains(where: { $0.deadline <= now }) else { return [] }
+      let due = state.sleepers.filter { $0.value.deadline <= now }
       for id in due.keys { state.remove(id) }
       return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
     }

@@ -47,7 +47,21 @@ public struct SyncCounts: Hashable, Sendable, Codable {
 
   /// Adds another count to this one, number by number.
   public static func += (total: inout SyncCounts, part: SyncCounts) {
-    for path in Self.names.map(\.path) { total[keyPath: path] += part[keyPath: path] }
+    // Written out, for it is done at every commit, and key paths are slow.
+    total.inserted += part.inserted
+    total.updated += part.updated
+    total.deleted += part.deleted
+    total.unchanged += part.unchanged
+    total.skippedOlder += part.skippedOlder
+    total.skippedIncompatible += part.skippedIncompatible
+    total.deferred += part.deferred
+    total.quarantined += part.quarantined
+    total.swept += part.swept
+    total.conflicts += part.conflicts
+    total.replayed += part.replayed
+    total.fetched += part.fetched
+    total.pages += part.pages
+    total.requests += part.requests
   }
 
   /// Every number with its stable name, in the order in which they are shown.

@@ -22,20 +22,23 @@ final class EditWatch: Sendable {
 
   /// Looks over what a transaction did to edits, and to what they are on top of.
   func committed(
-    _ before: StoreView, _ after: StoreView, under authority: WriteAuthority, by incarnation: Incarnation
+    _ before: StoreView, _ after: StoreView, _ touched: Touched, under authority: WriteAuthority,
+    by incarnation: Incarnation
   ) {
     let isByApp = if case .app = authority { true } else { false }
     if isByApp {
       state.withLock { state in
-        for (id, entry) in after.outbox where before.outbox[id]?.edit != entry.edit {
+        for id in touched.outbox {
+          guard let entry = after.outbox[id], before.outbox[id]?.edit != entry.edit else { continue }
           state.sightings.insert(id)
         }
       }
     } else {
-      checkOutbox(before, after, incarnation)
-      checkDeletions(before, after, incarnation)
+      checkOutbox(before, after, touched.outbox.sorted(), incarnation)
+      checkDeletions(before, after, touched.records.sorted(), incarnation)
     }
-    checkGraves(before, after, incarnation)
+    checkGraves(before, after, touched.records.sorted(), incarnation)
+    guard touched.changesConflicts else { return }
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
       switch conflict.winner {
@@ -47,12 +50,14 @@ final class EditWatch: Sendable {
   }
 
   /// What leaves the outbox is at the remote, or in the log of conflicts, or what the remote has said by itself.
-  private func checkOutbox(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
-    for (id, entry) in before.outbox.sorted(by: { $0.key < $1.key }) {
-      guard after.outbox[id]?.edit.stamp != entry.edit.stamp else { continue }
+  private func checkOutbox(
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
+  ) {
+    for id in ids {
+      guard let entry = before.outbox[id], after.outbox[id]?.edit.stamp != entry.edit.stamp else { continue }
       ledger.saw(.editTraced)
-      let isAtRemote = remote.pushEffects.contains { $0.id == id && $0.stamp == entry.edit.stamp }
-      let isLogged = after.conflicts.contains { $0.id == id && $0.local.stamp == entry.edit.stamp }
+      if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
+      if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
       let isSaid =
         switch entry.edit.content {
         case .deletion: after.live[id] == nil
@@ -61,7 +66,7 @@ final class EditWatch: Sendable {
       // A rebuild edits records on top of what was pending, and deletes those that lose.
       let isBuiltUpon = after.outbox[id].map { $0.edit.stamp > entry.edit.stamp } ?? false
       let isLoser = before.live[id].map { winner(over: $0, in: after, incarnation) != nil } ?? false
-      if !isAtRemote, !isLogged, !isSaid, !isBuiltUpon, !isLoser {
+      if !isSaid, !isBuiltUpon, !isLoser {
         ledger.report(.noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)")
       }
     }
@@ -77,20 +82,24 @@ final class EditWatch: Sendable {
   }
 
   /// Where a record was deleted, nothing shows but what is newer, or an edit.
-  private func checkGraves(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
+  private func checkGraves(
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
+  ) {
     let graves = state.withLock { $0.graves }
-    for (id, record) in after.live where before.live[id] == nil && after.outbox[id] == nil {
-      guard let grave = graves[id], record.version <= grave else { continue }
+    for id in ids where before.live[id] == nil && after.outbox[id] == nil {
+      guard let record = after.live[id], let grave = graves[id], record.version <= grave else { continue }
       ledger.report(
         .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)")
     }
   }
 
   /// What the engine deletes by itself has lost to a record that stays.
-  private func checkDeletions(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
+  private func checkDeletions(
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
+  ) {
     var losers = 0
-    for (id, loser) in before.live.sorted(by: { $0.key < $1.key }) where after.live[id] == nil {
-      guard incarnation.graph[id.type]?.naturalKey != nil,
+    for id in ids where after.live[id] == nil {
+      guard let loser = before.live[id], incarnation.graph[id.type]?.naturalKey != nil,
         case .deletion? = after.outbox[id]?.edit.content, before.outbox[id]?.edit.content != .deletion
       else { continue }
       guard let winner = winner(over: loser, in: after, incarnation) else {
@@ -119,9 +128,9 @@ final class EditWatch: Sendable {
     guard let entity = incarnation.graph[loser.id.type], let key = entity.naturalKey(of: loser) else {
       return nil
     }
-    return view.live.values.first {
+    return view.live.values.filter {
       $0.id.type == entity.type && $0.id != loser.id && entity.naturalKey(of: $0) == key
-    }
+    }.min { $0.id < $1.id }
   }
 
   private func lastWrite(

@@ -32,10 +32,8 @@ struct StoreView: Equatable, Sendable {
       for type in types {
         for entry in try snapshot.outbox(type, after: nil, limit: 10_000) { outbox[entry.id] = entry }
       }
-      conflicts = try snapshot.conflicts(nil, before: nil, limit: 40)
-      if let bytes = try snapshot.value(forKey: "rebuild/teams") {
-        rebuild = try? PayloadDecoder().decode(Rebuild.self, from: bytes[...])
-      }
+      try readConflicts(snapshot)
+      try readRebuild(snapshot)
     }
     for type in types {
       for record in try snapshot.records(Query(type)) { live[record.id] = record }
@@ -46,6 +44,45 @@ struct StoreView: Equatable, Sendable {
       checkpoints[type] = try snapshot.checkpoint(for: type)
     }
     for id in ids { states[id] = try snapshot.state(of: id) }
+  }
+
+  /// Reads anew what a transaction was asked to change; the rest stays as it was seen before.
+  ///
+  /// - Parameter ids: The records whose states are looked at.
+  mutating func update(
+    _ touched: Touched, from snapshot: any StoreSnapshot, ids: Set<RecordID>, hasEdits: Bool
+  ) throws(SyncError) {
+    let records = Array(touched.records)
+    if !records.isEmpty {
+      for (id, record) in zip(records, try snapshot.records(withIDs: records)) { live[id] = record }
+    }
+    for id in records where ids.contains(id) { states[id] = try snapshot.state(of: id) }
+    if !touched.unmarked.isEmpty {
+      for id in ids where touched.unmarked.contains(id.type) { states[id] = try snapshot.state(of: id) }
+    }
+    if !touched.shelf.isEmpty {
+      for key in touched.shelf { shelf[key] = nil }
+      for entry in try snapshot.setAside(for: Array(touched.shelf)) { shelf[entry.key] = entry }
+    }
+    for type in touched.checkpoints { checkpoints[type] = try snapshot.checkpoint(for: type) }
+    guard hasEdits else { return }
+    if !touched.outbox.isEmpty {
+      for id in touched.outbox { outbox[id] = nil }
+      for entry in try snapshot.outbox(for: Array(touched.outbox)) { outbox[entry.id] = entry }
+    }
+    if touched.changesConflicts { try readConflicts(snapshot) }
+    if touched.values.contains(Self.rebuildKey) { try readRebuild(snapshot) }
+  }
+
+  private static let rebuildKey = "rebuild/teams"
+
+  private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
+    conflicts = try snapshot.conflicts(nil, before: nil, limit: 40)
+  }
+
+  private mutating func readRebuild(_ snapshot: any StoreSnapshot) throws(SyncError) {
+    let bytes = try snapshot.value(forKey: Self.rebuildKey)
+    rebuild = bytes.flatMap { try? PayloadDecoder().decode(Rebuild.self, from: $0[...]) }
   }
 
   /// References of live records to records that are not live, in words.

@@ -6,11 +6,15 @@ import Synchronization
 final class Watch: Sendable {
   private struct State {
     var view = StoreView()
+    /// The number of the look that the view is of, and of the last one that was taken.
+    var number = 0
+    var lastNumber = 0
     var lookedUp = KnownCopies()
     var transactions = 0
   }
   private let state = Mutex(State())
   private let ids: [RecordID]
+  private let knownIDs: Set<RecordID>
   private let types: [RecordType]
   private let versions: SourceCapabilities.VersionOrder
   private let ledger: Ledger
@@ -27,6 +31,7 @@ final class Watch: Sendable {
     self.hasEdits = hasEdits
     self.types = types
     self.ids = ids
+    knownIDs = Set(ids)
     self.versions = versions
     self.leases = leases
     self.ledger = ledger
@@ -73,40 +78,69 @@ final class Watch: Sendable {
     return isTurn ? try view(of: transaction) : nil
   }
 
+  /// What a transaction has made of the store, before it is committed.
+  struct Look: Sendable {
+    fileprivate var view: StoreView
+    fileprivate var touched: Touched
+    fileprivate var number: Int
+  }
+
+  /// Reads what a transaction was asked to change.
+  ///
+  /// Whatever else it changes shows where everything is compared: now and then before a transaction, and at the end.
+  func look(at transaction: any StoreTransaction, touched: Touched) throws(SyncError) -> Look {
+    let (last, isLatest, number) = state.withLock { state in
+      let isLatest = state.number == state.lastNumber
+      state.lastNumber += 1
+      return (state.view, isLatest, state.lastNumber)
+    }
+    // Where a look before this one is not committed, or not yet, nobody knows what it was on top of.
+    guard isLatest, number > 1 else {
+      let view = try view(of: transaction)
+      return Look(view: view, touched: Touched(last, view), number: number)
+    }
+    var view = last
+    try view.update(touched, from: transaction, ids: knownIDs, hasEdits: hasEdits)
+    var touched = touched
+    let unmarked = touched.unmarked
+    if !unmarked.isEmpty { touched.records.formUnion(ids.lazy.filter { unmarked.contains($0.type) }) }
+    return Look(view: view, touched: touched, number: number)
+  }
+
   /// Looks over what a transaction did.
   func committed(
-    _ seen: StoreView?, _ after: StoreView, under authority: WriteAuthority, by incarnation: Incarnation
+    _ seen: StoreView?, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
   ) {
     if let seen { compare(seen, "before a transaction of \(incarnation)") }
     let before = state.withLock { state in
-      defer { state.view = after }
+      defer { (state.view, state.number) = (look.view, look.number) }
       return state.view
     }
+    let (after, touched) = (look.view, look.touched)
+    let ids = touched.records.sorted()
     checkFence(authority, incarnation)
-    checkOrder(before, after, incarnation)
-    if before.live != after.live {
+    checkOrder(before, after, ids, incarnation)
+    if ids.contains(where: { before.live[$0] != after.live[$0] }) {
       for words in after.dangling(in: incarnation.graph) { ledger.report(.references, words) }
     }
-    var known = state.withLock { $0.lookedUp }
-    for entry in before.shelf.values { known.insert(entry.change) }
-    for type in types {
+    var pages: [RecordPage] = []
+    for type in types where touched.checkpoints.contains(type) {
       guard let checkpoint = after.checkpoints[type] else { continue }
       let earlier = before.checkpoints[type]
       // A sweep writes to the checkpoint too; only a page moves the pass.
       if checkpoint.inFlight != earlier?.inFlight || checkpoint.committedAt != earlier?.committedAt
         || checkpoint.committed != earlier?.committed
       {
-        for page in checkPages(of: type, from: earlier, to: checkpoint, after, incarnation) {
-          for change in page.changes {
-            known.insert(change)
-            if case .tombstone(let tombstone) = change { edits.buried(tombstone, epoch: checkpoint.epoch) }
-          }
+        let claimed = checkPages(of: type, from: earlier, to: checkpoint, after, incarnation)
+        for case .tombstone(let tombstone) in claimed.lazy.flatMap(\.changes) {
+          edits.buried(tombstone, epoch: checkpoint.epoch)
         }
+        pages += claimed
       }
     }
-    checkOrigins(before, after, known, incarnation)
-    if hasEdits { edits.committed(before, after, under: authority, by: incarnation) }
-    note(before, after, incarnation)
+    checkOrigins(before, after, ids, pages, incarnation)
+    if hasEdits { edits.committed(before, after, touched, under: authority, by: incarnation) }
+    note(before, after, touched.shelf)
   }
 
   private func checkFence(_ authority: WriteAuthority, _ incarnation: Incarnation) {
@@ -115,8 +149,11 @@ final class Watch: Sendable {
       .oneCommitter, "\(incarnation) commits under lease \(lease.fence); \(leases.latest) was given since")
   }
 
-  private func checkOrder(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
-    for (id, state) in before.states.sorted(by: { $0.key < $1.key }) where after.states[id] != state {
+  private func checkOrder(
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
+  ) {
+    for id in ids {
+      guard let state = before.states[id], after.states[id] != state else { continue }
       guard let new = after.states[id] else {
         ledger.report(.replication, "\(incarnation) forgets the version of \(id)")
         continue
@@ -129,13 +166,19 @@ final class Watch: Sendable {
 
   /// What readers see anew was in a page that the checkpoint now counts in, or had been set aside, or looked up.
   private func checkOrigins(
-    _ before: StoreView, _ after: StoreView, _ known: KnownCopies, _ incarnation: Incarnation
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ pages: [RecordPage],
+    _ incarnation: Incarnation
   ) {
-    for (id, record) in after.live where before.live[id]?.payload != record.payload {
+    for id in ids {
+      guard let record = after.live[id], before.live[id]?.payload != record.payload else { continue }
       // An edit of the app's own, or what it was made on, shown again once it is given up.
       if let entry = after.outbox[id], entry.edit.content.payload == record.payload { continue }
       if before.outbox[id]?.base.record?.payload == record.payload { continue }
-      if !known.contains(id, record.payload) {
+      let isKnown =
+        pages.contains { $0.changes.contains { $0.isCopy(of: id, record.payload) } }
+        || before.shelf.values.contains { $0.change.isCopy(of: id, record.payload) }
+        || state.withLock { $0.lookedUp.contains(id, record.payload) }
+      if !isKnown {
         ledger.report(.atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint")
       }
     }
@@ -163,8 +206,9 @@ final class Watch: Sendable {
   }
 
   /// Notes what a transaction showed that the world can do.
-  private func note(_ before: StoreView, _ after: StoreView, _ incarnation: Incarnation) {
-    for (key, entry) in after.shelf where before.shelf[key] != entry {
+  private func note(_ before: StoreView, _ after: StoreView, _ keys: Set<SetAside.Key>) {
+    for key in keys {
+      guard let entry = after.shelf[key], before.shelf[key] != entry else { continue }
       switch entry.kind {
       case .parked: ledger.saw(.parked)
       case .held: ledger.saw(.held)
@@ -192,6 +236,11 @@ struct KnownCopies: Sendable {
 }
 
 extension RecordChange {
+  /// Whether the change is a copy of a record, with these bytes.
+  fileprivate func isCopy(of id: RecordID, _ payload: Payload) -> Bool {
+    if case .upsert(let record) = self { record.id == id && record.payload == payload } else { false }
+  }
+
   /// What the change is, for a person.
   fileprivate var name: String {
     switch self {

@@ -6,9 +6,20 @@ extension Simulation {
   /// - Parameters:
   ///   - recording: A world that breaks a promise; any other is given back as it is.
   ///   - attempts: How many worlds may be tried.
-  public func shrink(_ recording: Recording, attempts: Int = 2000) -> Recording {
+  ///   - goesOn: Asked before each world; once it says `false`, the smallest one found so far is taken.
+  public func shrink(
+    _ recording: Recording, attempts: Int = 2000, while goesOn: () -> Bool = { true }
+  ) -> Recording {
     guard let promise = replay(recording).violations.first?.promise else { return recording }
-    var shrinker = Shrinker(best: recording.choices, attemptsLeft: attempts) { choices in
+    return withoutActuallyEscaping(goesOn) { goesOn in
+      shrink(recording, breaking: promise, attempts, while: goesOn)
+    }
+  }
+
+  private func shrink(
+    _ recording: Recording, breaking promise: Promise, _ attempts: Int, while goesOn: @escaping () -> Bool
+  ) -> Recording {
+    var shrinker = Shrinker(best: recording.choices, attemptsLeft: attempts, goesOn: goesOn) { choices in
       let smaller = Recording(choices: choices, fault: recording.fault)
       return replay(smaller).violations.first?.promise == promise
     }
@@ -21,11 +32,15 @@ extension Simulation {
 struct Shrinker {
   private(set) var best: [UInt32]
   private var attemptsLeft: Int
+  private let goesOn: () -> Bool
   private let fails: ([UInt32]) -> Bool
 
-  init(best: [UInt32], attemptsLeft: Int, fails: @escaping ([UInt32]) -> Bool) {
+  init(
+    best: [UInt32], attemptsLeft: Int, goesOn: @escaping () -> Bool, fails: @escaping ([UInt32]) -> Bool
+  ) {
     self.best = best
     self.attemptsLeft = attemptsLeft
+    self.goesOn = goesOn
     self.fails = fails
   }
 
@@ -48,6 +63,10 @@ struct Shrinker {
     var candidate = candidate
     while candidate.last == 0 { candidate.removeLast() }
     guard attemptsLeft > 0, candidate != best else { return false }
+    guard goesOn() else {
+      attemptsLeft = 0
+      return false
+    }
     attemptsLeft -= 1
     guard fails(candidate) else { return false }
     best = candidate

@@ -70,14 +70,16 @@ final class SeededExecutor: Sendable {
 
   /// Runs one of the jobs that are ready; whether there was one.
   func step() -> Bool {
-    let (candidates, habit) = state.withLock { state in
-      (state.ready.indices.filter { !state.stopped.contains(state.ready[$0].lane.number) }, state.habit)
+    let (candidates, count, habit) = state.withLock { state -> ([Int]?, Int, Habit) in
+      guard !state.stopped.isEmpty else { return (nil, state.ready.count, state.habit) }
+      let candidates = state.ready.indices.filter { !state.stopped.contains(state.ready[$0].lane.number) }
+      return (candidates, candidates.count, state.habit)
     }
-    guard !candidates.isEmpty else { return false }
-    let index = candidates[place(among: candidates.count, habit)]
+    guard count > 0 else { return false }
+    let place = place(among: count, habit)
     let (lane, job) = state.withLock { state in
       state.steps += 1
-      return state.ready.remove(at: index)
+      return state.ready.remove(at: candidates?[place] ?? place)
     }
     trace.mix(UInt64(lane.number))
     job.runSynchronously(on: lane.asUnownedTaskExecutor())

@@ -8,6 +8,12 @@ final class VirtualTime: Sendable {
     let clock: ManualClock
     /// Thousandths of a second that pass on it in a second of the world's.
     let rate: Int
+
+    /// How long a time by this clock is by the world's. Durations divide slowly, and most clocks run right.
+    fileprivate func worldTime(_ own: Duration) -> Duration { rate == 1000 ? own : own * 1000 / rate }
+
+    /// How long a time of the world's is by this clock.
+    fileprivate func ownTime(_ time: Duration) -> Duration { rate == 1000 ? time : time * rate / 1000 }
   }
 
   /// The world's own clock, which never jumps.
@@ -28,12 +34,12 @@ final class VirtualTime: Sendable {
   /// Moves all clocks to where somebody wakes; whether anybody sleeps.
   func advance() -> Bool {
     let waits = watches.compactMap { watch in
-      watch.clock.nextDeadline.map { ($0.offset - watch.clock.now.offset) * 1000 / watch.rate }
+      watch.clock.nextDeadline.map { watch.worldTime($0.offset - watch.clock.now.offset) }
     }
     guard let next = waits.min() else { return false }
     // Rounding must not leave a sleeper short of its deadline for ever.
     let step = max(next, .zero) + .nanoseconds(1)
-    for watch in watches { watch.clock.advance(by: step * watch.rate / 1000) }
+    for watch in watches { watch.clock.advance(by: watch.ownTime(step)) }
     return true
   }
 }

@@ -30,8 +30,9 @@ final class SimulatedStore: LocalStore {
     return try await incarnation.around(.write) { () async throws(SyncError) -> R in
       let (result, before, after) = try await store.write(authority) { (transaction) throws(SyncError) in
         let before = try watch.viewBefore(transaction)
-        let result = try body(transaction)
-        return (result, before, try watch.view(of: transaction))
+        let watched = WatchedTransaction(transaction)
+        let result = try body(watched)
+        return (result, before, try watch.look(at: transaction, touched: watched.touched))
       }
       watch.committed(before, after, under: authority, by: incarnation)
       return result

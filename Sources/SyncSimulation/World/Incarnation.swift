@@ -67,6 +67,15 @@ final class Incarnation: Sendable, CustomStringConvertible {
     end?()
   }
 
+  /// Lets everything go that holds the process, once the world is over.
+  func takeApart() {
+    let old = state.withLock { state in
+      defer { state = State(isDead: true) }
+      return state
+    }
+    withExtendedLifetime(old) {}
+  }
+
   /// Opens the store and sets the engine up.
   func start() async throws(SyncError) {
     let store = try await around(.open) { () async throws(SyncError) in try await world.bench.open() }

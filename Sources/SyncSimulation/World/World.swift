@@ -27,7 +27,7 @@ final class World: Sendable {
   private let databaseClock = ManualClock()
   private let home: SeededExecutor.Lane
 
-  private struct State {
+  struct State {
     var isCalm = false
     var isOffline = false
     var isOver = false
@@ -36,8 +36,12 @@ final class World: Sendable {
     var survivors: [Int: Incarnation] = [:]
     var lives: [Int: Int] = [:]
     var current: [Int: Incarnation] = [:]
+    /// Every life of every process.
+    var incarnations: [Incarnation] = []
+    /// The declarations, by schema.
+    var graphs: [Int: EntityGraph] = [:]
   }
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// A world that has not begun.
   init(_ plan: WorldPlan, choices: Choices, trace: Trace) throws(SyncError) {
@@ -129,8 +133,9 @@ final class World: Sendable {
 
   // MARK: The run
 
-  /// Lets the world happen, on the calling thread.
+  /// Lets the world happen, on the calling thread, and takes it apart.
   func run() {
+    defer { takeApart() }
     let main = Task(executorPreference: home) { await self.live() }
     while !state.withLock({ $0.isOver }) {
       if executor.step() {
@@ -149,6 +154,23 @@ final class World: Sendable {
       ledger.report(.containment, "\(executor.foreignJobs) jobs came from other threads")
     }
     if time.sleepers > 0 { ledger.report(.containment, "\(time.sleepers) sleeps are left over") }
+  }
+
+  /// A world and its processes hold each other, and would stay for ever.
+  private func takeApart() {
+    let incarnations = state.withLock { state in
+      defer { (state.incarnations, state.current, state.survivors) = ([], [:], [:]) }
+      return state.incarnations
+    }
+    for incarnation in incarnations { incarnation.takeApart() }
+  }
+
+  /// The declarations, as an app knows them that understands a schema.
+  func graph(schema: Int) -> EntityGraph? {
+    if let graph = state.withLock({ $0.graphs[schema] }) { return graph }
+    let graph = try? shape.graph(schema: schema)
+    state.withLock { $0.graphs[schema] = graph }
+    return graph
   }
 
   private func live() async {
@@ -200,15 +222,18 @@ final class World: Sendable {
   }
 
   /// Starts a process; `nil` if it could not be set up.
-  private func start(_ process: Int) async -> Incarnation? {
+  func start(_ process: Int) async -> Incarnation? {
     let (life, schema) = state.withLock { state in
       state.lives[process, default: 0] += 1
       return (state.lives[process, default: 1], state.schema)
     }
-    guard let graph = try? shape.graph(schema: schema) else { return nil }
+    guard let graph = graph(schema: schema) else { return nil }
     let incarnation = Incarnation(
       world: self, process: process, life: life, graph: graph, clock: machines[process - 1])
-    state.withLock { $0.current[process] = incarnation }
+    state.withLock { state in
+      state.current[process] = incarnation
+      state.incarnations.append(incarnation)
+    }
     incarnation.trace("starts, understanding schema \(schema)")
     await inProcess(incarnation) {
       do throws(SyncError) {
@@ -222,13 +247,13 @@ final class World: Sendable {
     return nil
   }
 
-  private func end(_ incarnation: Incarnation) async {
+  func end(_ incarnation: Incarnation) async {
     guard let store = incarnation.store else { return }
     await bench.close(store)
   }
 
   /// Runs a piece of a process's life on its own lane.
-  private func inProcess(_ incarnation: Incarnation, _ work: @escaping @Sendable () async -> Void) async {
+  func inProcess(_ incarnation: Incarnation, _ work: @escaping @Sendable () async -> Void) async {
     let task = Task(executorPreference: lanes[incarnation.process - 1]) { await work() }
     incarnation.setEnd { task.cancel() }
     await task.value
@@ -285,18 +310,24 @@ final class World: Sendable {
     }
   }
 
+  /// The processes as they are now, by their numbers.
+  private var currentProcesses: [Incarnation] {
+    let current = state.withLock { $0.current }
+    return (1...shape.processes).compactMap { current[$0] }
+  }
+
   private func beOffline() async {
     let isKnown = choices.below(2) == 1
     let duration = choices.duration(.seconds(1)...(.seconds(90)))
     trace.tell("network", "is away for \(duration)")
     ledger.saw(.offline)
     state.withLock { $0.isOffline = true }
-    for incarnation in state.withLock({ Array($0.current.values) }) where isKnown {
+    for incarnation in currentProcesses where isKnown {
       incarnation.connectivity.connectivity = .offline
     }
     await pause(duration)
     state.withLock { $0.isOffline = false }
-    for incarnation in state.withLock({ Array($0.current.values) }) {
+    for incarnation in currentProcesses {
       incarnation.connectivity.connectivity = .online
     }
   }
@@ -306,66 +337,5 @@ final class World: Sendable {
     trace.tell("app", "has an update")
     ledger.saw(.schemaUpgraded)
     state.withLock { $0.schema = 2 }
-  }
-
-  // MARK: The calm
-
-  /// Ends all faults and edits; then everything has to come right by itself, in a bounded number of syncs.
-  private func calmDown() async {
-    trace.tell("world", "all faults end")
-    state.withLock { $0.isCalm = true }
-    faults.calmDown()
-    remote.behaveWell()
-    remote.recordQuota = nil
-    edits.relent()
-    executor.resumeAll()
-    let schema = state.withLock { $0.schema }
-    var complaints = ["nothing was synced"]
-    for round in 1...5 where !complaints.isEmpty {
-      // Longer than any lease, and than the time between two looks for deletions, by any of the clocks.
-      await pause(.seconds(48 * 3600))
-      for process in 1...shape.processes {
-        guard let incarnation = await survivor(process, schema: schema) else { return }
-        await inProcess(incarnation) { await incarnation.syncInCalm(isFirst: round == 1) }
-      }
-      complaints = await differences(schema: schema)
-      trace.tell(
-        "world", "after \(round) calm syncs: \(complaints.isEmpty ? "all is well" : "\(complaints)")")
-    }
-    for words in complaints.prefix(3) { ledger.report(.convergence, words) }
-    ledger.saw(.pushRepeated, times: remote.pushCounters.repeats)
-    if !edits.wasWiped {
-      for words in watch.pushes.repeatedEffects(in: remote).prefix(3) { ledger.report(.oneEffect, words) }
-    }
-    for incarnation in state.withLock({ Array($0.survivors.values) }) { await end(incarnation) }
-    bench.discard()
-  }
-
-  /// The process as it went on through all trouble, or, if it did not, or is too old, started anew.
-  private func survivor(_ process: Int, schema: Int) async -> Incarnation? {
-    let survivor = state.withLock { $0.survivors[process] }
-    if let survivor, !survivor.isDead, survivor.graph["leagues"]?.schemaVersion == schema { return survivor }
-    if let survivor { await end(survivor) }
-    let incarnation = await start(process)
-    if incarnation == nil { ledger.report(.liveness, "app \(process) cannot start") }
-    state.withLock { $0.survivors[process] = incarnation }
-    return incarnation
-  }
-
-  private func differences(schema: Int) async -> [String] {
-    ledger.saw(.convergenceChecked)
-    guard let store = state.withLock({ $0.survivors[1] })?.store,
-      let graph = try? shape.graph(schema: schema)
-    else { return ["there is no store"] }
-    do throws(SyncError) {
-      let watch = watch
-      let view = try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) }
-      watch.compare(view, "at the end")
-      trace.mix(UInt64(view.live.count))
-      return ConvergenceCheck(graph: graph, view: view, remote: remote, poisoned: edits.poisoned).differences
-        + view.dangling(in: graph)
-    } catch {
-      return ["the store cannot be read: \(error)"]
-    }
   }
 }
