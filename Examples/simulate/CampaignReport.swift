@@ -7,8 +7,10 @@ struct CampaignReport {
   private let campaign: Campaign
   private let duration: Duration
   private let isSweep: Bool
+  private let wasStopped: Bool
 
-  init(_ campaign: Campaign, took duration: Duration, isSweep: Bool) {
+  init(_ campaign: Campaign, took duration: Duration, isSweep: Bool, wasStopped: Bool) {
+    self.wasStopped = wasStopped
     self.campaign = campaign
     self.duration = duration
     self.isSweep = isSweep
@@ -20,7 +22,7 @@ struct CampaignReport {
     let output = StandardStream.output
     output.line(
       "\(campaign.worlds.grouped) worlds, \(campaign.steps.grouped) steps, in \(String(format: "%.1f", seconds)) s; "
-        + "\(campaign.failures.count) broke a promise.")
+        + "\(campaign.failures.count) broke a promise\(wasStopped ? "; stopped before the end" : "").")
     output.line("")
     let rows: [[TextTable.Cell]] = Sight.allCases.map { sight in
       [.text(sight.rawValue), .number(campaign.sights[sight, default: 0])]
@@ -32,10 +34,20 @@ struct CampaignReport {
     }
   }
 
-  var json: JSON {
-    .object([
+  /// The counts.
+  ///
+  /// - Parameter kept: Where the world of the first failure was kept, if it was.
+  func json(kept: String?) -> JSON {
+    let failures = campaign.failures.sorted { $0.seed < $1.seed }
+    return .object([
       ("worlds", .integer(campaign.worlds)), ("steps", .integer(campaign.steps)),
-      ("seconds", .double(seconds)), ("failures", .integer(campaign.failures.count)),
+      ("hash", .string(String(campaign.hash, radix: 16))), ("seconds", .double(seconds)),
+      ("wasStopped", .bool(wasStopped)),
+      ("failures", .integer(failures.count)),
+      (
+        "broken", .array(failures.map { .object([("seed", .unsigned($0.seed))] + $0.outcome.brokenPromises) })
+      ),
+      ("kept", kept.map { .string($0) } ?? .null),
       ("unseen", .array(campaign.unseen.map { .string($0.rawValue) })),
       (
         "sights",

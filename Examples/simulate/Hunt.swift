@@ -10,8 +10,14 @@
     private let seeds: Range<UInt64>
     private let waiting: Mutex<ArraySlice<String>>
     private let survivors = Mutex<[String]>([])
+    private let killed = Mutex(0)
+    private let isStopped: @Sendable () -> Bool
 
-    init(_ mutants: [String], _ simulation: Simulation, seeds: Range<UInt64>) {
+    init(
+      _ mutants: [String], _ simulation: Simulation, seeds: Range<UInt64>,
+      isStopped: @escaping @Sendable () -> Bool
+    ) {
+      self.isStopped = isStopped
       waiting = Mutex(mutants[...])
       self.simulation = simulation
       self.seeds = seeds
@@ -19,22 +25,25 @@
 
     /// Hunts them all, on a thread for each processor, and tells of each as soon as it is known.
     ///
-    /// - Returns: The names of those that nobody noticed, or only somebody who was not meant to.
-    func run() async -> [String] {
+    /// - Returns: How many were noticed by whoever was meant to, and the names of the others; where somebody asked to stop, not all are counted.
+    func run() async -> (killed: Int, survivors: [String]) {
       await Workers.onEachProcessor {
-        while let mutant = self.waiting.withLock({ $0.popFirst() }) { self.hunt(mutant) }
+        while !self.isStopped(), let mutant = self.waiting.withLock({ $0.popFirst() }) { self.hunt(mutant) }
       }
-      return survivors.withLock { $0 }.sorted()
+      return (killed.withLock { $0 }, survivors.withLock { $0 }.sorted())
     }
 
     private func hunt(_ mutant: String) {
-      let hit = simulation.hunt(mutant: mutant, seeds: seeds)
+      let hit = simulation.hunt(mutant: mutant, seeds: seeds, while: { !self.isStopped() })
+      // Whoever was stopped has not looked everywhere.
+      if hit == nil, isStopped() { return }
       let promise = hit?.outcome.violations.first?.promise
       let isKilled = promise.map { Simulation.killers(of: mutant).contains($0) } ?? false
       var story = "nobody noticed"
       if let hit, let promise {
         story = "seed \(hit.seed), \(promise.rawValue)\(isKilled ? "" : ", which is not who should notice")"
       }
+      if isKilled { killed.withLock { $0 += 1 } }
       survivors.withLock { survivors in
         if !isKilled { survivors.append(mutant) }
         StandardStream.output.line("\(isKilled ? "killed  " : "SURVIVED") \(mutant): \(story)")

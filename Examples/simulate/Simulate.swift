@@ -1,3 +1,4 @@
+import CanonicalSync
 import Foundation
 import SyncSimulation
 import ToolSupport
@@ -7,21 +8,38 @@ import ToolSupport
 enum Simulate {
   static func main() async {
     let options = SimulateOptions()
-    guard let simulation = options.store == "sqlite" ? Simulation.withSQLite : Simulation() else {
-      fail("simulate was built without the trait SQLite, which this store needs.")
+    let interrupt = Interrupt(on: [SIGINT, SIGTERM]) {}
+    do throws(SyncError) {
+      guard let simulation = options.store == "sqlite" ? Simulation.withSQLite : Simulation() else {
+        throw failure("simulate was built without the trait SQLite, which this store needs.")
+      }
+      try await run(options, simulation, interrupt).endProcess()
+    } catch {
+      StandardStream.output.flush()
+      StandardStream.error.line("simulate: \(error.message)")
+      if options.isJSON { StandardStream.output.line(error.json.compact) }
+      ExitCode.failure.endProcess()
     }
-    if let path = options.replay { replay(path, simulation) }
-    if let seed = options.seed {
-      let outcome = simulation.run(seed: UInt64(seed))
-      tell(simulation.replay(outcome.recording, keepsTimeline: true)).endProcess()
-    }
-    if options.huntsMutants { await hunt(options, simulation).endProcess() }
-    await tryWorlds(options, simulation).endProcess()
   }
 
-  private static func tryWorlds(_ options: SimulateOptions, _ simulation: Simulation) async -> ExitCode {
+  private static func run(
+    _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
+  ) async throws(SyncError) -> ExitCode {
+    if let path = options.replay { return story(of: try recording(path), simulation, options) }
+    if let seed = options.seed {
+      return story(of: simulation.run(seed: UInt64(seed)).recording, simulation, options)
+    }
+    if options.huntsMutants { return try await hunt(options, simulation, interrupt) }
+    return await tryWorlds(options, simulation, interrupt)
+  }
+
+  private static func tryWorlds(
+    _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
+  ) async -> ExitCode {
     let begin = ContinuousClock.now
-    let workers = Workers(first: options.first, count: options.seeds, seconds: options.seconds)
+    let workers = Workers(first: options.first, count: options.seeds, seconds: options.seconds) {
+      interrupt.hasCome
+    }
     let isSweep = options.isSweep
     let campaign = await workers.run { seed in
       guard isSweep else { return simulation.run(seeds: seed..<seed + 1) }
@@ -29,66 +47,81 @@ enum Simulate {
       let faults = SweptFault.allCases
       return simulation.sweep(seed: seed) { [faults[(Int(seed % 5) + $0) % faults.count]] }
     }
-    let report = CampaignReport(campaign, took: .now - begin, isSweep: isSweep)
+    let wasStopped = interrupt.hasCome
+    let report = CampaignReport(
+      campaign, took: .now - begin, isSweep: isSweep, wasStopped: wasStopped)
     report.print()
-    var code = ExitCode.success
-    if options.isDemanding, !campaign.unseen.isEmpty {
+    var code = wasStopped ? ExitCode.interrupted : .success
+    if options.isDemanding, !wasStopped, !campaign.unseen.isEmpty {
       StandardStream.error.line(
         "simulate: never seen: \(campaign.unseen.map(\.rawValue).joined(separator: ", "))")
       code = .failure
     }
+    var kept: String?
     if let (seed, outcome) = campaign.failures.min(by: { $0.seed < $1.seed }) {
+      StandardStream.output.flush()
       StandardStream.error.line("simulate: seed \(seed) breaks a promise; making its world smaller")
-      let small = simulation.shrink(outcome.recording)
-      _ = tell(simulation.replay(small, keepsTimeline: true))
-      keep(small, options.save)
+      let small = simulation.shrink(outcome.recording) { !interrupt.hasCome }
+      tell(simulation.replay(small, keepsTimeline: true))
+      kept = keep(small, options.save) ? options.save : nil
       code = .failure
     }
-    if options.isJSON { StandardStream.output.line(report.json.compact) }
+    if options.isJSON { StandardStream.output.line(report.json(kept: kept).compact) }
     return code
   }
 
-  private static func keep(_ recording: Recording, _ path: String) {
+  /// Whether a world could be written to a file.
+  private static func keep(_ recording: Recording, _ path: String) -> Bool {
     do {
       try recording.text.write(toFile: path, atomically: true, encoding: .utf8)
       StandardStream.error.line("simulate: kept in \(path)")
+      return true
     } catch {
       StandardStream.error.line(
         "simulate: the world could not be kept in \(path): \(error.localizedDescription)")
+      return false
     }
   }
 
-  private static func replay(_ path: String, _ simulation: Simulation) -> Never {
+  private static func recording(_ path: String) throws(SyncError) -> Recording {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-      fail("\(path) cannot be read.")
+      throw failure("\(path) cannot be read.")
     }
-    guard let recording = Recording(text: text) else { fail("\(path) holds no world.") }
-    tell(simulation.replay(recording, keepsTimeline: true)).endProcess()
+    guard let recording = Recording(text: text) else { throw failure("\(path) holds no world.") }
+    return recording
+  }
+
+  private static func story(
+    of recording: Recording, _ simulation: Simulation, _ options: SimulateOptions
+  ) -> ExitCode {
+    let outcome = simulation.replay(recording, keepsTimeline: true)
+    tell(outcome)
+    if options.isJSON { StandardStream.output.line(outcome.json.compact) }
+    return outcome.violations.isEmpty ? .success : .failure
   }
 
   /// Prints all that happened in a world.
-  private static func tell(_ outcome: Outcome) -> ExitCode {
+  private static func tell(_ outcome: Outcome) {
     let output = StandardStream.output
     output.line("hazards: \(outcome.hazards.map(\.rawValue).sorted().joined(separator: ", "))")
     for line in outcome.timeline { output.line(line) }
     for violation in outcome.violations { output.line("broken: \(violation)") }
     if outcome.violations.isEmpty { output.line("every promise was kept") }
-    return outcome.violations.isEmpty ? .success : .failure
   }
 
-  private static func fail(_ words: String) -> Never {
-    StandardStream.error.line("simulate: \(words)")
-    ExitCode.failure.endProcess()
+  private static func failure(_ words: String) -> SyncError {
+    SyncError(.invalidConfiguration, during: "simulating", words)
   }
 
   /// Builds one flaw after another in, and looks who notices.
-  private static func hunt(_ options: SimulateOptions, _ simulation: Simulation) async -> ExitCode {
+  private static func hunt(
+    _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
+  ) async throws(SyncError) -> ExitCode {
     #if MUTANTS
       let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
       let mutants = Simulation.mutants.filter { options.only == nil || options.only == $0 }
-      if mutants.isEmpty { fail("there is no such flaw; without --only all are tried.") }
-      let survivors = await Hunt(mutants, simulation, seeds: seeds).run()
-      let killed = mutants.count - survivors.count
+      if mutants.isEmpty { throw failure("there is no such flaw; without --only all are tried.") }
+      let (killed, survivors) = await Hunt(mutants, simulation, seeds: seeds) { interrupt.hasCome }.run()
       StandardStream.output.line("\(killed) killed, \(survivors.count) survived")
       if options.isJSON {
         let report = JSON.object([
@@ -96,9 +129,9 @@ enum Simulate {
         ])
         StandardStream.output.line(report.compact)
       }
-      return survivors.isEmpty ? .success : .failure
+      return !survivors.isEmpty ? .failure : interrupt.hasCome ? .interrupted : .success
     #else
-      fail("this build has no flaws in it; build with CANONICALSYNC_MUTANTS=1 in the environment.")
+      throw failure("this build has no flaws in it; build with CANONICALSYNC_MUTANTS=1 in the environment.")
     #endif
   }
 }

@@ -17,8 +17,8 @@ struct SimulateOptions {
 
   /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
   init() {
-    let seeds = Option<Int>.number("seeds", "N", "how many worlds to try", in: 1...Int.max, default: 1000)
-    let first = Option<Int>.number("first-seed", "N", "the first of them", in: 0...Int.max, default: 0)
+    let seeds = Option<Int?>.number("seeds", "N", "how many worlds to try, 1000 by default", in: 1...Int.max)
+    let first = Option<Int?>.number("first-seed", "N", "the first of them, 0 by default", in: 0...Int.max)
     let seconds = Option<Int?>.number("seconds", "N", "begin no world after so long", in: 1...Int.max)
     let seed = Option<Int?>.number("seed", "N", "tell the story of one world", in: 0...Int.max)
     let replay = Option<String?>.text("replay", "FILE", "tell the story of a world that was kept")
@@ -47,8 +47,8 @@ struct SimulateOptions {
         ("simulate --replay broken.world", "once more what went wrong"),
       ])
     let arguments = command.argumentsOrExit()
-    self.seeds = arguments[seeds]
-    self.first = arguments[first]
+    self.seeds = arguments[seeds] ?? 1000
+    self.first = arguments[first] ?? 0
     self.seconds = arguments[seconds]
     self.seed = arguments[seed]
     self.replay = arguments[replay]
@@ -62,5 +62,33 @@ struct SimulateOptions {
     guard ["memory", "sqlite"].contains(self.store) else {
       command.refuse(UsageError("--store must be memory or sqlite, not \(self.store)"))
     }
+    let ofMany: [(name: String, isGiven: Bool)] = [
+      ("seeds", arguments[seeds] != nil), ("first-seed", arguments[first] != nil),
+      ("seconds", self.seconds != nil), ("sweep", isSweep), ("mutants", huntsMutants),
+      ("demanding", isDemanding),
+    ]
+    if let contradiction = contradiction(ofMany) { command.refuse(contradiction) }
+  }
+
+  /// What cannot be meant together: it would be left aside without a word.
+  private func contradiction(_ ofMany: [(name: String, isGiven: Bool)]) -> UsageError? {
+    if seed != nil, replay != nil {
+      return UsageError("--seed and --replay are a world each: give one of them")
+    }
+    if let ofOne = seed != nil ? "seed" : replay != nil ? "replay" : nil,
+      let other = ofMany.first(where: \.isGiven)
+    {
+      return UsageError("--\(ofOne) is about one world, --\(other.name) about many: give one of them")
+    }
+    if only != nil, !huntsMutants { return UsageError("--only names a flaw for --mutants, which is missing") }
+    if isSweep, huntsMutants {
+      return UsageError("--sweep and --mutants are two ways to try worlds: give one")
+    }
+    if isDemanding, isSweep || huntsMutants {
+      return UsageError(
+        "--demanding wants everything to be seen, and \(isSweep ? "--sweep" : "--mutants") does not show everything"
+      )
+    }
+    return nil
   }
 }

@@ -3,16 +3,22 @@ import SyncSimulation
 import Synchronization
 import ToolSupport
 
-/// Lets many worlds happen, on a thread for each processor, until all are through, the time is up, or one breaks a promise.
+/// Lets many worlds happen, on a thread for each processor, until all are through, the time is up, somebody asks to stop, or one
+/// breaks a promise.
 final class Workers: Sendable {
   private let next: Mutex<UInt64>
   private let end: UInt64
   private let deadline: ContinuousClock.Instant?
   private let isFailed = Mutex(false)
+  private let isStopped: @Sendable () -> Bool
   private let progress = ProgressBar()
   private let first: UInt64
 
-  init(first: Int, count: Int, seconds: Int?) {
+  /// Plans the worlds.
+  ///
+  /// - Parameter isStopped: Whether somebody asked to stop; no world begins after that.
+  init(first: Int, count: Int, seconds: Int?, isStopped: @escaping @Sendable () -> Bool) {
+    self.isStopped = isStopped
     self.first = UInt64(first)
     next = Mutex(UInt64(first))
     end = UInt64(first) + UInt64(count)
@@ -41,7 +47,7 @@ final class Workers: Sendable {
   }
 
   private func take() -> UInt64? {
-    if isFailed.withLock({ $0 }) { return nil }
+    if isFailed.withLock({ $0 }) || isStopped() { return nil }
     if let deadline, .now >= deadline { return nil }
     return next.withLock { next in
       guard next < end else { return nil }

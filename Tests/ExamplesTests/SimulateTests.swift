@@ -27,6 +27,40 @@
       #expect(outcome.lines.last == "every promise was kept")
     }
 
+    @Test func endsTheStoryOfOneWorldWithAnObject() async throws {
+      let outcome = try await tool.run("--seed", "7", "--json")
+      #expect(outcome.status == 0)
+      #expect(try outcome.json["steps"] as? Int ?? 0 > 10)
+      #expect(try (outcome.json["violations"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM])
+    func endsWithTheCountsSoFarWhenAskedToStop(_ signal: Int32) async throws {
+      let running = try tool.start(["--seeds", "100000000", "--json"])
+      // Progress is told of worlds that are through.
+      await running.waitForErrors {
+        $0.contains("worlds")
+      } then: {
+        running.send(signal)
+      }
+      let outcome = await running.outcome()
+      #expect(outcome.status == 130, "\(outcome.output)\(outcome.errors)")
+      #expect(!outcome.wasKilled)
+      #expect(try outcome.json["worlds"] as? Int ?? 0 > 0)
+      #expect(try outcome.json["wasStopped"] as? Bool == true)
+      #expect(outcome.output.contains("stopped before the end"))
+    }
+
+    @Test func meansTheSameWorldsEachTime() async throws {
+      var hashes: Set<String> = []
+      for _ in 1...2 {
+        let outcome = try await tool.run("--first-seed", "107000", "--seeds", "3", "--json")
+        #expect(outcome.status == 0, "\(outcome.output)")
+        hashes.insert(try outcome.json["hash"] as? String ?? "none")
+      }
+      #expect(hashes.count == 1 && !hashes.contains("none"))
+    }
+
     @Test func tellsTheStoryOfAWorldThatWasKept() async throws {
       let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).world")
       defer { try? FileManager.default.removeItem(at: file) }
@@ -38,7 +72,10 @@
 
     static let mistakes: [([String], Int32)] = [
       (["--store", "paper"], 2), (["--replay", "/nowhere.world"], 1), (["--seeds", "0"], 2),
-      (["--mutants"], 1), (["--seeds", "1", "--demanding"], 1),
+      (["--mutants"], 1), (["--seeds", "1", "--demanding"], 1), (["--seed", "1", "--seeds", "2"], 2),
+      (["--seed", "1", "--first-seed", "2"], 2), (["--replay", "a.world", "--sweep"], 2),
+      (["--seed", "1", "--replay", "a.world"], 2), (["--only", "copyUnchecked"], 2),
+      (["--sweep", "--demanding"], 2), (["--sweep", "--mutants"], 2),
     ]
 
     @Test(arguments: mistakes)
@@ -47,6 +84,32 @@
       let outcome = await running.outcome()
       #expect(outcome.status == status)
       #expect(outcome.errors.contains("simulate: "))
+    }
+
+    @Test func tellsOfABrokenWorldAsAnObjectToo() async throws {
+      try await withFolder { folder in
+        // A world whose store can't be made keeps no promise.
+        let running = try RunningTool(
+          executable: tool.executable,
+          ["--store", "sqlite", "--seeds", "1", "--json", "--save", folder.path("a.world")], in: nil,
+          environment: ["TMPDIR": "/dev/null/nowhere"])
+        let outcome = await running.outcome()
+        #expect(outcome.status == 1)
+        let json = try outcome.json
+        #expect(json["failures"] as? Int == 1)
+        #expect(json["kept"] as? String == folder.path("a.world"))
+        let broken = (json["broken"] as? [[String: Any]])?.first
+        #expect(broken?["seed"] as? Int == 0)
+        let violation = (broken?["violations"] as? [[String: Any]])?.first
+        #expect(violation?["promise"] as? String == "containment")
+      }
+    }
+
+    @Test func tellsWhatFailedAsAnObjectToo() async throws {
+      let outcome = try await tool.run("--replay", "/nowhere.world", "--json")
+      #expect(outcome.status == 1)
+      #expect(try outcome.json["error"] as? String == "invalidConfiguration")
+      #expect(try (outcome.json["message"] as? String)?.contains("/nowhere.world") == true)
     }
   }
 #endif

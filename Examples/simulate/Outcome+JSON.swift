@@ -1,0 +1,40 @@
+import SyncSimulation
+import ToolSupport
+
+extension Outcome {
+  /// What went wrong in the world, and what could.
+  var brokenPromises: [(key: String, value: JSON)] {
+    let fault: JSON? = recording.fault.map {
+      .object([("call", .integer($0.call)), ("kind", .string($0.kind.rawValue))])
+    }
+    return [
+      (
+        "violations",
+        .array(
+          violations.map {
+            .object([("promise", .string($0.promise.rawValue)), ("words", .string($0.words))])
+          })
+      ),
+      ("hazards", .array(hazards.map(\.rawValue).sorted().map { .string($0) })), ("fault", fault ?? .null),
+    ]
+  }
+
+  /// One world.
+  var json: JSON {
+    .object(
+      [("steps", .integer(steps)), ("calls", .integer(calls))] + brokenPromises + [
+        (
+          "sights",
+          .object(
+            Sight.allCases.filter { sights[$0] != nil }.map { ($0.rawValue, .integer(sights[$0] ?? 0)) })
+        )
+      ])
+  }
+}
+
+extension JSON {
+  /// A number that may be too great for an integer; then its digits.
+  static func unsigned(_ number: UInt64) -> JSON {
+    Int(exactly: number).map { .integer($0) } ?? .string(String(number))
+  }
+}
