@@ -9,7 +9,7 @@
   struct ResultCodeTests {
     @Test(arguments: [
       (SQLITE_BUSY, SyncError.Code.storeBusy), (SQLITE_BUSY | 2 << 8, .storeBusy),
-      (SQLITE_LOCKED, .storeBusy),
+      (SQLITE_LOCKED, .storeBusy), (SQLITE_PROTOCOL, .storeBusy),
       (SQLITE_FULL, .storeFull), (SQLITE_READONLY, .storeReadOnly),
       (SQLITE_READONLY | 4 << 8, .storeReadOnly),
       (SQLITE_PERM, .storeReadOnly), (SQLITE_AUTH, .storeReadOnly), (SQLITE_NOTADB, .storeUnreadable),

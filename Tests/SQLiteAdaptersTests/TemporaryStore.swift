@@ -8,8 +8,12 @@
   final class TemporaryDirectory: Sendable {
     let path: String
 
-    init() throws {
-      let url = FileManager.default.temporaryDirectory.appendingPathComponent("store-\(UUID().uuidString)")
+    /// Makes one; in memory where the system has such a place, for a test that makes many.
+    init(inMemory: Bool = false) throws {
+      let memory = URL(fileURLWithPath: "/dev/shm")
+      let isThere = inMemory && FileManager.default.fileExists(atPath: memory.path)
+      let url = (isThere ? memory : FileManager.default.temporaryDirectory)
+        .appendingPathComponent("store-\(UUID().uuidString)")
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
       path = url.path
     }

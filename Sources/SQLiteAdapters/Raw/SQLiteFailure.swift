@@ -21,7 +21,8 @@
     var meaning: SyncError.Code {
       if isForWantOfSpace { return .storeFull }
       return switch code & 0xFF {
-      case SQLITE_BUSY, SQLITE_LOCKED: .storeBusy
+      // The last one is what a reader is told that others have kept from beginning for some ten seconds.
+      case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .storeBusy
       case SQLITE_FULL: .storeFull
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .storeReadOnly
       case SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_FORMAT: .storeUnreadable

@@ -1,0 +1,79 @@
+#if SQLite
+  import CSQLite
+  import CanonicalSync
+
+  @testable import SQLiteAdapters
+
+  /// Everything in a store that a sync or an edit writes, as text; not who holds the lease and how syncs have gone.
+  enum StoreContents {
+    private static let tables = ["outbox", "checkpoints", "set_aside", "conflicts", "marks"]
+
+    /// Reads a file with a connection of its own; nothing from one that is missing.
+    static func read(_ path: String) throws(SyncError) -> String {
+      // A connection that may write clears up what a crash has left, which one that only reads cannot.
+      guard
+        let connection = try? Connection(
+          uri: "file:" + path, flags: SQLITE_OPEN_READWRITE, busyTimeout: .seconds(1))
+      else { return "" }
+      return try connection.transaction(.read) { () throws(SyncError) in
+        var names: [String] = []
+        let schema = try connection.statement(
+          "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        while try schema.step() { names.append(schema.text(0)) }
+        var text = ""
+        for name in names where tables.contains(name) || name.hasPrefix("rows_") {
+          text += try rows(of: name, on: connection)
+        }
+        guard let identity = try identity(names, on: connection) else { return text }
+        return text.split(separator: identity, omittingEmptySubsequences: false).joined(
+          separator: "THIS STORE")
+      }
+    }
+
+    private static func identity(_ names: [String], on connection: Connection) throws(SyncError) -> String? {
+      guard names.contains("meta") else { return nil }
+      return try connection.text("SELECT value FROM meta WHERE key = 'identity'")
+    }
+
+    private static func rows(of table: String, on connection: Connection) throws(SyncError) -> String {
+      let columns = try connection.statement("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
+      var names: [String] = []
+      while try columns.step() { names.append("quote(\(quoted(columns.text(0))))") }
+      let rows = try connection.statement(
+        "SELECT \(names.joined(separator: " || ',' || ")) AS line FROM \(quoted(table)) ORDER BY line")
+      var text = ""
+      while try rows.step() { text += "\(table): \(rows.text(0))\n" }
+      return text
+    }
+  }
+
+  /// A store that tells when something was committed.
+  struct ToldStore: LocalStore {
+    let base: SQLiteStore
+    let onCommit: @Sendable () throws(SyncError) -> Void
+
+    func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
+
+    func read<R: Sendable>(
+      _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+    ) async throws(SyncError) -> R { try await base.read(body) }
+
+    func write<R: Sendable>(
+      _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+    ) async throws(SyncError) -> R {
+      let result = try await base.write(authority, body)
+      try onCommit()
+      return result
+    }
+
+    func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+      try await base.acquireLease(for: duration)
+    }
+
+    func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
+      try await base.renew(lease, for: duration)
+    }
+
+    func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
+  }
+#endif
