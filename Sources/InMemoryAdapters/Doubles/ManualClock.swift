@@ -32,7 +32,9 @@ public final class ManualClock: SyncPorts.Clock {
     var now = Instant(offset: .zero)
     var timestamp: Timestamp
     var nextID = 0
-    var sleepers: [Int: Sleeper] = [:]
+    private(set) var sleepers: [Int: Sleeper] = [:]
+    /// The first of their deadlines.
+    private(set) var earliest: Instant?
     /// Sleeps that began and that nobody asked for yet, oldest first.
     var unseen: [(id: Int, duration: Duration)] = []
     /// Those who wait for a sleep to begin, oldest first.
@@ -64,7 +66,7 @@ public final class ManualClock: SyncPorts.Clock {
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
   /// When the first of the sleeps under way ends.
-  public var nextDeadline: Instant? { state.withLock { $0.sleepers.values.map(\.deadline).min() } }
+  public var nextDeadline: Instant? { state.withLock { $0.earliest } }
 
   /// Moves the clock, and wakes whose time has come, the earliest deadline first.
   public func advance(by duration: Duration) {
@@ -72,7 +74,7 @@ public final class ManualClock: SyncPorts.Clock {
       state.now = state.now.advanced(by: duration)
       state.timestamp = state.timestamp + duration
       let now = state.now
-      guard state.sleepers.values.contains(where: { $0.deadline <= now }) else { return [] }
+      guard let earliest = state.earliest, earliest <= now else { return [] }
       let due = state.sleepers.filter { $0.value.deadline <= now }
       for id in due.keys { state.remove(id) }
       return due.sorted { ($0.value.deadline, $0.key) < ($1.value.deadline, $1.key) }
@@ -91,7 +93,7 @@ public final class ManualClock: SyncPorts.Clock {
         let ending = state.withLock { state -> Ending in
           if Task.isCancelled { return .cancelled }
           guard state.now < deadline else { return .due }
-          state.sleepers[id] = Sleeper(deadline: deadline, continuation: continuation)
+          state.add(Sleeper(deadline: deadline, continuation: continuation), as: id)
           let duration = state.now.duration(to: deadline)
           guard !state.watchers.isEmpty else {
             state.unseen.append((id, duration))
@@ -147,9 +149,16 @@ extension ManualClock.State {
     return nextID
   }
 
+  fileprivate mutating func add(_ sleeper: ManualClock.Sleeper, as id: Int) {
+    sleepers[id] = sleeper
+    earliest = min(earliest ?? sleeper.deadline, sleeper.deadline)
+  }
+
   @discardableResult
   fileprivate mutating func remove(_ id: Int) -> ManualClock.Sleeper? {
     unseen.removeAll { $0.id == id }
-    return sleepers.removeValue(forKey: id)
+    let sleeper = sleepers.removeValue(forKey: id)
+    if sleeper?.deadline == earliest { earliest = sleepers.values.lazy.map(\.deadline).min() }
+    return sleeper
   }
 }

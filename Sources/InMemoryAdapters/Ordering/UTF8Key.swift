@@ -1,3 +1,5 @@
+import SyncModels
+
 /// A string that compares by its UTF-8 bytes, as keys do everywhere.
 struct UTF8Key: Comparable, Sendable {
   let string: String
@@ -7,10 +9,10 @@ struct UTF8Key: Comparable, Sendable {
   }
 
   static func == (a: UTF8Key, b: UTF8Key) -> Bool {
-    a.string.utf8.elementsEqual(b.string.utf8)
+    a.string.isSameUTF8(as: b.string)
   }
 
   static func < (a: UTF8Key, b: UTF8Key) -> Bool {
-    a.string.utf8.lexicographicallyPrecedes(b.string.utf8)
+    a.string.precedesByUTF8(b.string)
   }
 }

@@ -22,8 +22,8 @@ final class EditWatch: Sendable {
 
   /// Looks over what a transaction did to edits, and to what they are on top of.
   func committed(
-    _ before: StoreView, _ after: StoreView, _ touched: Touched, under authority: WriteAuthority,
-    by incarnation: Incarnation
+    _ before: StoreView, _ after: StoreView, _ touched: Touched, _ ids: [RecordID],
+    under authority: WriteAuthority, by incarnation: Incarnation
   ) {
     let isByApp = if case .app = authority { true } else { false }
     if isByApp {
@@ -35,9 +35,9 @@ final class EditWatch: Sendable {
       }
     } else {
       checkOutbox(before, after, touched.outbox.sorted(), incarnation)
-      checkDeletions(before, after, touched.records.sorted(), incarnation)
+      checkDeletions(before, after, ids, incarnation)
     }
-    checkGraves(before, after, touched.records.sorted(), incarnation)
+    checkGraves(before, after, ids, incarnation)
     guard touched.changesConflicts else { return }
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {

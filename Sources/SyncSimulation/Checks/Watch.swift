@@ -139,7 +139,7 @@ final class Watch: Sendable {
       }
     }
     checkOrigins(before, after, ids, pages, incarnation)
-    if hasEdits { edits.committed(before, after, touched, under: authority, by: incarnation) }
+    if hasEdits { edits.committed(before, after, touched, ids, under: authority, by: incarnation) }
     note(before, after, touched.shelf)
   }
 
