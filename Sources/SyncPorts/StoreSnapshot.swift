@@ -84,13 +84,13 @@ public protocol StoreSnapshot {
   /// The live records that have one of some natural keys, each list at its key's place and by key.
   ///
   /// - Parameter keys: Keys as ``Entity/naturalKey(of:)`` gives them.
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[RecordID]]
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]]
 
-  /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes, with those records by key.
+  /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes, and how many records have each.
   ///
   /// - Parameter after: The key after which to begin, to read them in portions.
   /// - Complexity: O(*m*) in the type's records at worst, without reading payloads.
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, records: [RecordID])]
+  ) throws(SyncError) -> [(key: String, count: Int)]
 }

@@ -12,8 +12,8 @@ public protocol StoreTransaction: StoreSnapshot {
   /// What a merge has to know of some deletions, each at the place of its tombstone.
   func states(of tombstones: [Tombstone]) throws(SyncError) -> [StoredState?]
 
-  /// Those of some ids that are live.
-  func live(among ids: [RecordID]) throws(SyncError) -> Set<RecordID>
+  /// Those of some ids that are not live, in their order.
+  func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID]
 
   /// Those of some ids that a live record other than itself refers to by an ordered reference.
   func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID>

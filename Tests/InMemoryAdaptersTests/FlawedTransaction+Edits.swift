@@ -52,7 +52,7 @@ extension FlawedTransaction {
 
   // MARK: Natural keys
 
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[RecordID]] {
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]] {
     let found = try base.records(ofType: type, withNaturalKeys: keys)
     switch flaw {
     case .findsOneRecordForEachKey: return found.map { Array($0.prefix(1)) }
@@ -71,13 +71,13 @@ extension FlawedTransaction {
 
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, records: [RecordID])] {
+  ) throws(SyncError) -> [(key: String, count: Int)] {
     var found = try base.duplicates(type, after: key, limit: limit)
     if flaw == .missesTheLastDuplicate, found.count < limit, !found.isEmpty { found.removeLast() }
     if flaw == .matchesNothingWithNothing {
       let entity = try base.registeredEntities().first { $0.type == type }
-      let keyless = try base.records(Query(type)).filter { entity?.naturalKey(of: $0) == nil }.map(\.id)
-      if keyless.count > 1 { found.insert(("", keyless), at: 0) }
+      let keyless = try base.records(Query(type)).count { entity?.naturalKey(of: $0) == nil }
+      if keyless > 1 { found.insert(("", keyless), at: 0) }
     }
     return found
   }

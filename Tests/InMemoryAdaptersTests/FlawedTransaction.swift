@@ -80,7 +80,7 @@ final class FlawedTransaction: StoreTransaction {
   func states(of tombstones: [Tombstone]) throws(SyncError) -> [StoredState?] {
     try base.states(of: tombstones)
   }
-  func live(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> { try base.live(among: ids) }
+  func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] { try base.absent(among: ids) }
 
   func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
     var found = try base.referenced(among: ids)

@@ -21,7 +21,8 @@
 
     private func duplicates(_ store: SQLiteStore, limit: Int = 5000) async throws -> [[String]] {
       try await store.read { snapshot throws(SyncError) in
-        try snapshot.duplicates("meters", after: nil, limit: limit).map { $0.records.map(\.key) }
+        let keys = try snapshot.duplicates("meters", after: nil, limit: limit).map(\.key)
+        return try snapshot.records(ofType: "meters", withNaturalKeys: keys).map { $0.map(\.id.key) }
       }
     }
 
@@ -69,23 +70,55 @@
       await store.close()
     }
 
-    @Test func areFoundInTheIndexAlone() async throws {
+    @Test func areFoundByTheIndex() async throws {
       try await withStore { store, directory in
         try await store.register(try EntityGraph(keyed))
         try await fill(store, keyed, count: 3)
         let reader = try Connection(
           uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
-        for sql in [
-          NaturalKeyRows.records(in: "rows_meters", by: "f2"),
-          NaturalKeyRows.duplicates(in: "rows_meters", by: "f2"),
+        let table = EntityTable(
+          keyed, columns: [],
+          naturalKeys: [
+            EntityTable.NaturalKeyColumn(
+              key: try #require(StoredNaturalKey(keyed)), name: "f2", isFilled: true)
+          ])
+        for (sql, way) in [
+          (NaturalKeyRows.records(in: table, by: "f2"), "USING INDEX rows_meters.f2"),
+          (NaturalKeyRows.duplicates(in: table, by: "f2"), "USING COVERING INDEX rows_meters.f2"),
         ] {
           var steps: [String] = []
           try reader.forEachRow("EXPLAIN QUERY PLAN " + sql) { steps.append($0.text(3)) }
           let tables = steps.filter { $0.contains("rows_meters") }
           #expect(!tables.isEmpty)
-          #expect(tables.allSatisfy { $0.contains("USING COVERING INDEX rows_meters.f2") }, "\(steps)")
+          #expect(tables.allSatisfy { $0.contains(way) }, "\(steps)")
           #expect(!steps.contains { $0.contains("USE TEMP B-TREE") }, "\(steps)")
         }
+      }
+    }
+
+    @Test func leadToTheRowsThatAreDeletedNext() async throws {
+      try await withStore { store, _ in
+        try await store.register(try EntityGraph(keyed))
+        try await fill(store, keyed, count: 6)
+        let deleted = try await store.write(.app) { transaction throws(SyncError) in
+          let keys = try transaction.duplicates("meters", after: nil, limit: 9).map(\.key)
+          let groups = try transaction.records(ofType: "meters", withNaturalKeys: keys.reversed())
+          // One that was found in between, one that was never there, and one that lies before the last one deleted.
+          let ids = [groups[1][1].id, RecordID(type: "meters", key: "new"), groups[0][0].id, groups[2][1].id]
+          let version = Version(modifiedAt: Timestamp(milliseconds: 9))
+          try transaction.delete(ids.map { Tombstone(id: $0, version: version) })
+          return ids.map(\.key)
+        }
+        #expect(deleted == ["m3", "new", "m4", "m1"])
+        let rest = try await store.read { snapshot throws(SyncError) in
+          let states = try deleted.map { (key) throws(SyncError) in
+            try snapshot.state(of: RecordID(type: "meters", key: key))
+          }
+          return (try snapshot.records(Query("meters")).map(\.id.key), states.map { $0?.isDeleted })
+        }
+        #expect(rest.0 == ["m0", "m2", "m5"])
+        #expect(rest.1 == [true, true, true, true])
+        #expect(try await duplicates(store) == [])
       }
     }
 
@@ -107,7 +140,7 @@
           try snapshot.records(
             ofType: "meters", withNaturalKeys: records.compactMap { entity.naturalKey(of: $0) })
         }
-        #expect(found.map { $0.map(\.key) } == [["a", "c"], ["b"], ["a", "c"]])
+        #expect(found.map { $0.map(\.id.key) } == [["a", "c"], ["b"], ["a", "c"]])
         await new.close()
       }
     }

@@ -93,13 +93,14 @@ class MemorySnapshot: StoreSnapshot {
     state.conflicts.conflicts(type, before: before, limit: limit)
   }
 
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) -> [[RecordID]] {
-    keys.map { state.tables[type]?.naturalKeys.ids(with: $0) ?? [] }
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) -> [[Record]] {
+    guard let table = state.tables[type] else { return keys.map { _ in [] } }
+    return keys.map { table.naturalKeys.ids(with: $0).compactMap { table[$0.key]?.record } }
   }
 
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) -> [(key: String, records: [RecordID])] {
+  ) -> [(key: String, count: Int)] {
     state.tables[type]?.naturalKeys.duplicates(after: key, limit: limit) ?? []
   }
 
@@ -125,8 +126,8 @@ final class MemoryTransaction: MemorySnapshot, StoreTransaction {
     tombstones.map { stored($0.id, payload: nil) }
   }
 
-  func live(among ids: [RecordID]) -> Set<RecordID> {
-    Set(ids.filter { row(of: $0)?.record != nil })
+  func absent(among ids: [RecordID]) -> [RecordID] {
+    ids.filter { row(of: $0)?.record == nil }
   }
 
   func referenced(among ids: [RecordID]) -> Set<RecordID> {

@@ -30,23 +30,23 @@ struct NaturalKeyIndex: Sendable {
     return found.prefix { $0.key.naturalKey == wanted }.map(\.value)
   }
 
-  /// The natural keys that two or more records have, in order.
-  func duplicates(after naturalKey: String?, limit: Int) -> [(key: String, records: [RecordID])] {
+  /// The natural keys that two or more records have, in order, and how many have each.
+  func duplicates(after naturalKey: String?, limit: Int) -> [(key: String, count: Int)] {
     guard limit > 0 else { return [] }
     let after = naturalKey.map(UTF8Key.init)
-    var groups: [(key: String, records: [RecordID])] = []
-    var group: (key: UTF8Key, records: [RecordID])?
-    for (entry, id) in entries.entries(from: Entry(naturalKey: after ?? UTF8Key(""), key: nil)) {
+    var groups: [(key: String, count: Int)] = []
+    var group: (key: UTF8Key, count: Int)?
+    for (entry, _) in entries.entries(from: Entry(naturalKey: after ?? UTF8Key(""), key: nil)) {
       if entry.naturalKey == after { continue }
       if group?.key == entry.naturalKey {
-        group?.records.append(id)
+        group?.count += 1
         continue
       }
-      if let group, group.records.count > 1 { groups.append((group.key.string, group.records)) }
+      if let group, group.count > 1 { groups.append((group.key.string, group.count)) }
       if groups.count == limit { return groups }
-      group = (entry.naturalKey, [id])
+      group = (entry.naturalKey, 1)
     }
-    if let group, group.records.count > 1 { groups.append((group.key.string, group.records)) }
+    if let group, group.count > 1 { groups.append((group.key.string, group.count)) }
     return groups
   }
 }

@@ -7,6 +7,8 @@
     let handle: OpaquePointer
     /// What is known of the registered types, as long as the file says the same.
     var catalog = Catalog.empty
+    /// What the writer has found to be live.
+    var knownRecords = KnownRecords()
     private var statements: [String: Statement] = [:]
     // SQLite may have rolled a transaction back by itself; what follows must not be committed piecemeal.
     private var failure: SyncError?
@@ -154,6 +156,7 @@
         return result
       } catch {
         forgetFailure()
+        knownRecords.forget()
         // SQLite ends a transaction by itself when, say, the disk is full.
         if sqlite3_get_autocommit(handle) == 0 {
           // Nothing can be done about a rollback that fails: closing the connection undoes the transaction too.

@@ -45,6 +45,8 @@
     /// As ``put``, for a record whose row is known.
     let replace: String
     let delete: String
+    /// As ``delete``, for a record whose row is known.
+    let deleteRow: String
     let touch: String
     let stateOfCopy: String
     let state: String
@@ -55,6 +57,8 @@
     let recordByID: String
     /// The columns of a record, in the order in which ``Statement/record(of:)`` reads them.
     let recordColumns: String
+    /// Where a column stands that follows ``recordColumns``.
+    let columnBehindRecord: Int32
 
     init(_ entity: Entity, columns: [Column], naturalKeys: [NaturalKeyColumn]) {
       self.entity = entity
@@ -101,6 +105,10 @@
         version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \
         \((["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", "))
         """
+      deleteRow = """
+        UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5, \
+        \((["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", ")) WHERE row = ?1
+        """
       touch = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5 \
         WHERE id = ?1 AND payload IS NOT NULL
@@ -114,7 +122,9 @@
         WHERE id >= ? ORDER BY id
         """
       rowNumber = "SELECT row FROM \(name) WHERE id = ?"
-      recordColumns = (given + (hasAllFields ? readable : [])).joined(separator: ", ")
+      let read = given + (hasAllFields ? readable : [])
+      recordColumns = read.joined(separator: ", ")
+      columnBehindRecord = Int32(read.count)
       recordByID = "SELECT \(recordColumns) FROM \(name) WHERE id = ? AND payload IS NOT NULL"
     }
 

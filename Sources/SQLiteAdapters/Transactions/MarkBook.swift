@@ -21,6 +21,17 @@
         self.number = number
         self.bits = bits
       }
+
+      func mark(_ rows: ArraySlice<Int64>) {
+        var isChanged = false
+        for row in rows {
+          let place = MarkBook.place(of: row)
+          guard bits[place.byte] & place.bit == 0 else { continue }
+          bits[place.byte] |= place.bit
+          isChanged = true
+        }
+        if isChanged { self.isChanged = true }
+      }
     }
 
     init(of type: RecordType, on connection: Connection) {
@@ -33,12 +44,14 @@
       return try chunk(place.chunk).bits[place.byte] & place.bit != 0
     }
 
-    func mark(_ row: Int64) throws(SyncError) {
-      let place = Self.place(of: row)
-      let chunk = try chunk(place.chunk)
-      guard chunk.bits[place.byte] & place.bit == 0 else { return }
-      chunk.bits[place.byte] |= place.bit
-      chunk.isChanged = true
+    func mark(_ rows: [Int64]) throws(SyncError) {
+      var rest = rows[...]
+      while let first = rest.first {
+        let chunk = try chunk(Self.place(of: first).chunk)
+        let run = rest.prefix { Self.place(of: $0).chunk == chunk.number }
+        chunk.mark(run)
+        rest = rest.dropFirst(run.count)
+      }
     }
 
     /// Writes what was marked.

@@ -22,6 +22,12 @@
       rows.reserveCapacity(copies.count)
     }
 
+    /// Begins with a batch that is in some rows.
+    init(over copies: [Record], in rows: [Int64]) {
+      self.copies = copies
+      self.rows = rows
+    }
+
     /// Adds the row of the next copy; one that has none yet may get one.
     mutating func append(row: Int64?) {
       rows.append(row)

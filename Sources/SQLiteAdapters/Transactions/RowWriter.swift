@@ -38,12 +38,14 @@
       let type = copies[places[0].place].id.type
       guard places.allSatisfy({ copies[$0.place].id.type == type }) else { return false }
       let table = try catalog.table(type, during: "writing \(type)")
-      try addRest(places[...], of: copies, in: table, by: try connection.statement(table.addMany), from: 1)
+      try Self.addRest(
+        places[...], of: copies, in: table, by: try connection.statement(table.addMany), from: 1)
       return true
     }
 
-    // Each call lends the bytes of one record; the innermost one runs the statement, while all of them are lent.
-    private func addRest(
+    // Each call lends the bytes of one record; the innermost one runs the statement, while all of them are lent. Were it not
+    // static, each would also copy the writer.
+    private static func addRest(
       _ places: ArraySlice<(place: Int, step: Int)>, of copies: [Record], in table: EntityTable,
       by statement: Statement, from index: Int32
     ) throws(SyncError) {

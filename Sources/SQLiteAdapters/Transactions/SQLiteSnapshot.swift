@@ -98,6 +98,9 @@
       return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
+    /// Told in which rows the records of some lists lie, one list after the other, should they be written next.
+    func hasFound(_ lists: [[Record]], in rows: [Int64]) {}
+
     // MARK: Small state
 
     func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? {

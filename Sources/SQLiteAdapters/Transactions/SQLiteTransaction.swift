@@ -54,15 +54,22 @@
       return states
     }
 
-    func live(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
-      var live: Set<RecordID> = []
+    func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] {
+      try connection.refreshKnownRecords()
+      var absent: [RecordID] = []
       var rows = BatchStatement(self, \.liveness)
       for id in ids {
-        guard let statement = try rows.select(id) else { continue }
-        defer { statement.reset() }
-        if try statement.step() { live.insert(id) }
+        guard let statement = try rows.statement(for: id) else {
+          absent.append(id)
+          continue
+        }
+        if connection.knownRecords.contains(id) { continue }
+        try statement.withLent(id.key, at: 1) { () throws(SyncError) in
+          defer { statement.reset() }
+          if try statement.step() { connection.knownRecords.insert(id) } else { absent.append(id) }
+        }
       }
-      return live
+      return absent
     }
 
     func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
@@ -78,6 +85,10 @@
         }
       }
       return referenced
+    }
+
+    override func hasFound(_ lists: [[Record]], in rows: [Int64]) {
+      trail = RowTrail(over: Array(lists.joined()), in: rows)
     }
 
     // MARK: Writing records
@@ -130,10 +141,19 @@
 
     func delete(_ tombstones: [Tombstone]) throws(SyncError) {
       var rows = BatchStatement(self, \.delete)
+      var knownRows = BatchStatement(self, \.deleteRow)
       for tombstone in tombstones {
-        let (statement, _) = try rows.demand(tombstone.id, during: "deleting")
-        // It gets a row now, of which the trail does not know.
-        if case (.some, nil) = trail.find(tombstone.id) { trail = RowTrail() }
+        connection.knownRecords.remove(tombstone.id)
+        let (place, row) = trail.find(tombstone.id)
+        let statement: Statement
+        if let row {
+          (statement, _) = try knownRows.demandStatement(for: tombstone.id, during: "deleting")
+          try statement.bind(row, at: 1)
+        } else {
+          (statement, _) = try rows.demand(tombstone.id, during: "deleting")
+          // It gets a row now, of which the trail does not know.
+          if place != nil { trail = RowTrail() }
+        }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)
         try statement.run()
       }
@@ -142,18 +162,25 @@
     // MARK: Marks
 
     func mark(_ ids: [RecordID]) throws(SyncError) {
-      var rows = BatchStatement(self, \.rowNumber)
+      var statements = BatchStatement(self, \.rowNumber)
+      var rows: [Int64] = []
+      rows.reserveCapacity(ids.count)
+      var type: RecordType?
       for id in ids {
+        if id.type != type {
+          if let type { try marks(of: type).mark(rows) }
+          rows.removeAll(keepingCapacity: true)
+          type = id.type
+        }
         if let row = trail.find(id).row {
-          try marks(of: id.type).mark(row)
+          rows.append(row)
           continue
         }
-        let (statement, _) = try rows.demand(id, during: "marking")
+        let (statement, _) = try statements.demand(id, during: "marking")
         defer { statement.reset() }
-        guard try statement.step() else { continue }
-        let row = statement.integer(0)
-        try marks(of: id.type).mark(row)
+        if try statement.step() { rows.append(statement.integer(0)) }
       }
+      if let type { try marks(of: type).mark(rows) }
       try flushMarks()
     }
 

@@ -4,15 +4,18 @@
   /// Finds records in the order of their ids, by one walk along the index where they lie close together.
   ///
   /// A complete listing in that order meets every row of the table in turn: one statement steps from each to the next, where a lookup for
-  /// each would start at the root. Across wide gaps the walk begins anew behind them.
+  /// each would start at the root. Across wide gaps the walk begins anew behind them; where there are many, it is not tried any more.
   struct StateWalk {
     private let statement: Statement
     private var place = Place.unknown
+    private var wideGaps = 0
 
     private enum Place { case unknown, row, end }
 
     // As many steps cost about as much as beginning anew.
     private static let maximumSteps = 4
+    // A delta's records are far apart, all of them.
+    private static let maximumWideGaps = 4
 
     init(_ statement: Statement) {
       self.statement = statement
@@ -32,7 +35,8 @@
           }
         }
         steps += 1
-        if place == .unknown || steps > Self.maximumSteps {
+        if steps > Self.maximumSteps { wideGaps += 1 }
+        if place == .unknown || steps > Self.maximumSteps || wideGaps > Self.maximumWideGaps {
           statement.reset()
           try statement.bind(copy.id.key, at: 1)
           steps = 0

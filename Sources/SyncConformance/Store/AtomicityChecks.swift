@@ -74,7 +74,7 @@ enum AtomicityChecks {
       edited: try snapshot.outbox("games", after: nil, limit: 9).map { Bytes($0.id.key) },
       conflicts: try snapshot.conflicts("games", before: nil, limit: 9).map { Bytes($0.id.key) },
       namesakes: try snapshot.records(ofType: "games", withNaturalKeys: [key]).flatMap(\.self).map {
-        Bytes($0.key)
+        Bytes($0.id.key)
       })
   }
 

@@ -45,7 +45,7 @@ enum DurabilityChecks {
     let namesakes = try await reopened.read { snapshot throws(SyncError) in
       try snapshot.records(ofType: "games", withNaturalKeys: [key])
     }
-    try expect(namesakes, equals: [[copy.id]], "Natural keys are there.")
+    try expect(namesakes, equals: [[copy]], "Natural keys are there.")
     let next = try await reopened.store.acquireLease(for: .seconds(60))
     try expect(next.fence > lease.fence, "Fences go on rising.")
   }
@@ -60,5 +60,13 @@ enum DurabilityChecks {
       try await other.records(Query("games")), equals: [first], "A commit is seen by the other handle.")
     try await other.put(second)
     try expect(try await bench.records(Query("games")), equals: [first, second], "And the other way round.")
+    func absent() async throws -> [RecordID] {
+      try await bench.write { transaction throws(SyncError) in try transaction.absent(among: [first.id]) }
+    }
+    try expect(try await absent(), equals: [], "What is there is live.")
+    try await other.delete(StoreBench.tombstone("games", "a", version: 20))
+    try expect(try await absent(), equals: [first.id], "What another handle has deleted is live no more.")
+    try await other.put(StoreBench.copy("games", "a", version: 30))
+    try expect(try await absent(), equals: [], "What another handle has written is live.")
   }
 }

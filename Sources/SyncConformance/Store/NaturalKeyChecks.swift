@@ -20,13 +20,19 @@ enum NaturalKeyChecks {
     _ bench: StoreBench, _ type: RecordType, _ keys: [String?]
   ) async throws -> [[Bytes]] {
     let keys = keys.compactMap(\.self)
-    return try await bench.read { snapshot throws(SyncError) in
-      try snapshot.records(ofType: type, withNaturalKeys: keys).map { $0.map { Bytes($0.key) } }
+    let (found, copies) = try await bench.read { snapshot throws(SyncError) in
+      let found = try snapshot.records(ofType: type, withNaturalKeys: keys)
+      return (found, try snapshot.records(withIDs: found.joined().map(\.id)))
     }
+    try expect(
+      Array(found.joined()), equals: copies.compactMap(\.self),
+      "What is found by its natural key is what is found by its id.")
+    return found.map { $0.map { Bytes($0.id.key) } }
   }
 
   private struct Group: Hashable {
     var key: Bytes
+    var count: Int
     var records: [Bytes]
   }
 
@@ -34,8 +40,10 @@ enum NaturalKeyChecks {
     _ bench: StoreBench, _ type: RecordType, after key: String? = nil, limit: Int = 1000
   ) async throws -> [Group] {
     try await bench.read { snapshot throws(SyncError) in
-      try snapshot.duplicates(type, after: key, limit: limit).map { group in
-        Group(key: Bytes(group.key), records: group.records.map { Bytes($0.key) })
+      let groups = try snapshot.duplicates(type, after: key, limit: limit)
+      let found = try snapshot.records(ofType: type, withNaturalKeys: groups.map(\.key))
+      return zip(groups, found).map { group, records in
+        Group(key: Bytes(group.key), count: group.count, records: records.map { Bytes($0.id.key) })
       }
     }
   }
@@ -120,11 +128,12 @@ enum NaturalKeyChecks {
       let key =
         StoreBench.games.naturalKey(of: try StoreBench.copy("games", "k", "{\"code\":\"\(code)\"}")) ?? ""
       let same = copies.filter { StoreBench.games.naturalKey(of: $0).map { Bytes($0) } == Bytes(key) }
-      wanted.append(Group(key: Bytes(key), records: same.map(\.id).sorted().map { Bytes($0.key) }))
+      wanted.append(
+        Group(key: Bytes(key), count: same.count, records: same.map(\.id).sorted().map { Bytes($0.key) }))
     }
     try expect(
       try await duplicates(bench, "games"), equals: wanted,
-      "Keys that two or more live records have come in the order of their bytes, with those records by key.")
+      "Keys that two or more live records have come in the order of their bytes, with their number.")
     for (place, group) in wanted.enumerated() {
       try expect(
         try await duplicates(bench, "games", after: group.key.description, limit: 2),

@@ -115,9 +115,29 @@ enum RowChecks {
     let aside = StoreBench.game("aside")
     try await bench.setAside(StoreBench.entry(.record(aside)))
     let ids = ["live", "gone", "unknown"].map(StoreBench.game) + [StoreBench.team("live"), aside]
-    let live = try await bench.write { transaction throws(SyncError) in try transaction.live(among: ids) }
-    try expect(
-      live, equals: [StoreBench.game("live")], "Live is what is neither deleted nor merely set aside.")
+    let absent = try await bench.write { transaction throws(SyncError) in try transaction.absent(among: ids) }
+    try expect(absent, equals: Array(ids[1...]), "Live is what is neither deleted nor merely set aside.")
+    try await bench.delete(StoreBench.tombstone("games", "live", version: 20))
+    let again = try StoreBench.copy("games", "gone", version: 20)
+    let (before, after) = try await bench.write { transaction throws(SyncError) in
+      let before = try transaction.absent(among: [ids[0], ids[1]])
+      try transaction.put([again])
+      return (before, try transaction.absent(among: [ids[1], ids[0], ids[1]]))
+    }
+    try expect(before, equals: [ids[0], ids[1]], "What is deleted is live no more.")
+    try expect(after, equals: [ids[0]], "What is written is live at once.")
+    let undone = try StoreBench.copy("games", "unknown")
+    try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+      try await bench.write { transaction throws(SyncError) in
+        try transaction.put([undone])
+        _ = try transaction.absent(among: [undone.id])
+        throw SyncError(.inconsistentData, during: "checking")
+      }
+    }
+    let later = try await bench.write { transaction throws(SyncError) in
+      try transaction.absent(among: [undone.id])
+    }
+    try expect(later, equals: [undone.id], "What was not committed is not live.")
   }
 
   static func aBatchMayBePartOfTheOneLookedUp(_ bench: StoreBench) async throws {
@@ -231,7 +251,8 @@ enum RowChecks {
       return [
         try transaction.states(of: [Record]()).count,
         try transaction.states(of: copies).compactMap(\.self).count,
-        try transaction.live(among: ids).count, try transaction.referenced(among: teams).count,
+        ids.count - (try transaction.absent(among: ids).count),
+        try transaction.referenced(among: teams).count,
         try transaction.records(withIDs: ids).compactMap(\.self).count,
         try transaction.unmarkedCount("games").unmarked,
         try transaction.parked(waitingFor: ids, limit: 9).count,
@@ -239,5 +260,13 @@ enum RowChecks {
       ]
     }
     try expect(numbers, equals: [0, 5000, 5000, 5000, 5000, 0, 0, 0], "Batches may be of any size.")
+    // Far apart, then close together, in order; every other one has never been heard of.
+    let sorted = copies.sorted { $0.id < $1.id }
+    let some = stride(from: 0, to: 4000, by: 50).map { sorted[$0] } + sorted[4000..<4030]
+    let mixed = try some.flatMap { [$0, try StoreBench.copy("games", $0.id.key + "-")] }
+    let states = try await bench.write { transaction throws(SyncError) in try transaction.states(of: mixed) }
+    try expect(
+      states.map { $0 != nil }, equals: mixed.indices.map { $0.isMultiple(of: 2) },
+      "Each state stands at its copy's place, however far apart they lie.")
   }
 }

@@ -38,8 +38,7 @@ struct HiddenRecords {
         targets.formUnion(entity.requiredReferences(of: record))
       }
       targets.subtract(found.keys)
-      if !targets.isEmpty { targets.subtract(try transaction.live(among: Array(targets))) }
-      wanted = targets
+      wanted = targets.isEmpty ? [] : Set(try transaction.absent(among: Array(targets)))
     }
     try dropThoseWithoutTargets(&found)
     guard !found.isEmpty else { return [] }
@@ -61,11 +60,11 @@ struct HiddenRecords {
   ) throws(SyncError) {
     let targets = found.values.flatMap { graph[$0.record.id.type]?.requiredReferences(of: $0.record) ?? [] }
     guard !targets.isEmpty else { return }
-    let live = try transaction.live(among: Array(Set(targets)))
+    let absent = Set(try transaction.absent(among: Array(Set(targets))))
     while true {
       let dangling = found.values.filter { (_, record) in
         (graph[record.id.type]?.requiredReferences(of: record) ?? [])
-          .contains { !live.contains($0) && found[$0] == nil }
+          .contains { absent.contains($0) && found[$0] == nil }
       }
       if dangling.isEmpty { return }
       for (_, record) in dangling { found[record.id] = nil }

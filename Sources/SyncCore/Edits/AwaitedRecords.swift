@@ -31,14 +31,14 @@ struct AwaitedRecords: Hashable, Codable {
     let tally = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       let noted = try transaction.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
       // What has gone again is waited for again.
-      let live = try transaction.live(among: noted)
+      let absent = Set(try transaction.absent(among: noted))
       let context = MergeContext(
         graph: environment.graph, edits: environment.edits, fence: lease.fence, now: now,
         source: environment.source.capabilities,
         pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes),
         markPass: try transaction.checkpoint(for: entity.type)?.markPass, stages: false)
       var merge = PageMerge(entity, context: context)
-      try merge.releaseParked(waitingFor: noted.filter(live.contains), in: transaction)
+      try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
       try transaction.setValue(nil, forKey: key)
       return merge.tally
     }

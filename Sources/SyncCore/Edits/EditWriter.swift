@@ -186,7 +186,7 @@ struct EditWriter {
     _ targets: [RecordID], during operation: @autoclosure () -> String
   ) throws(SyncError) {
     guard !targets.isEmpty else { return }
-    var missing = Set(targets).subtracting(try transaction.live(among: targets))
+    var missing = Set(try transaction.absent(among: targets))
     if !missing.isEmpty { missing.subtract(try reveal(missing).map(\.id)) }
     guard let first = missing.sorted().first else { return }
     throw SyncError(

@@ -66,7 +66,7 @@ extension PageMerge {
   ) throws(SyncError) -> Set<RecordID> {
     let columns = context.referenceColumns(of: entity)
     guard !columns.isEmpty else { return [] }
-    var targets: Set<RecordID> = []
+    var targets = Set<RecordID>(minimumCapacity: copies.count * columns.count)
     for record in copies {
       for column in columns {
         guard column.index < record.fields.count, case .string(let key) = record.fields[column.index] else {
@@ -79,7 +79,7 @@ extension PageMerge {
       if Mutant.childFirst.isActive { return [] }
     #endif
     guard !targets.isEmpty else { return [] }
-    let absent = targets.subtracting(try transaction.live(among: Array(targets)))
+    let absent = Set(try transaction.absent(among: Array(targets)))
     guard !absent.isEmpty else { return [] }
     let revealed = try HiddenRecords(graph: context.graph, transaction: transaction).reveal(absent)
     for record in revealed { tally.noteRevealed(record.id) }

@@ -120,7 +120,7 @@ private struct Batch: Sendable {
     let draft = Record(id: id, version: .unversioned, payload: fields.payload, fields: values)
     guard let naturalKey = entity.naturalKey(of: draft) else { return id }
     let same = try edits.transaction.records(ofType: entity.type, withNaturalKeys: [naturalKey])
-    return same.first?.first ?? id
+    return same.first?.first?.id ?? id
   }
 
   private func checkValues(of fields: FieldMap) throws(SyncError) {

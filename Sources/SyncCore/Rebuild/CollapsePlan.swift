@@ -21,7 +21,7 @@ struct CollapsePlan {
     _ keys: [String], of entity: Entity, clockBound: Duration, in snapshot: any StoreSnapshot
   ) throws(SyncError) {
     let lists = try snapshot.records(ofType: entity.type, withNaturalKeys: keys)
-    let ids = lists.flatMap { $0.count > 1 ? $0 : [] }
+    let ids = lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }
     if try snapshot.outboxCount(entity.type) > 0 {
       for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
     }
@@ -32,14 +32,11 @@ struct CollapsePlan {
       }
     }
     let stamps = RepointedStamps(entity, clockBound: clockBound)
-    var found = try snapshot.records(withIDs: ids)[...]
-    for list in lists {
-      guard list.count > 1 else {
+    for records in lists {
+      guard records.count > 1 else {
         counts.aborted += 1
         continue
       }
-      let records = found.prefix(list.count).compactMap(\.self)
-      found = found.dropFirst(list.count)
       if records.contains(where: { isUnsettled($0.id, filed[$0.id]) }) {
         counts.postponed += 1
         continue

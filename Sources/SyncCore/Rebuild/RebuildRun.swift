@@ -114,7 +114,7 @@ struct RebuildRun {
     let type = entity.type
     return try await environment.store.read { (snapshot) throws(SyncError) in
       try snapshot.duplicates(type, after: key, limit: limit).map {
-        RebuildMachine.Group(key: $0.key, records: $0.records.count)
+        RebuildMachine.Group(key: $0.key, records: $0.count)
       }
     }
   }

@@ -117,7 +117,7 @@ extension WatchedTransaction {
   func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone] {
     try base.unmarked(type, afterKey: afterKey, limit: limit)
   }
-  func live(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> { try base.live(among: ids) }
+  func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] { try base.absent(among: ids) }
   func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
     try base.referenced(among: ids)
   }
@@ -131,12 +131,12 @@ extension WatchedTransaction {
     try base.conflicts(type, before: before, limit: limit)
   }
 
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[RecordID]] {
+  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]] {
     try base.records(ofType: type, withNaturalKeys: keys)
   }
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, records: [RecordID])] {
+  ) throws(SyncError) -> [(key: String, count: Int)] {
     try base.duplicates(type, after: key, limit: limit)
   }
 }
