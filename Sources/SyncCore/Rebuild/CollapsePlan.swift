@@ -12,8 +12,6 @@ struct CollapsePlan {
   /// Notes on losers that go with them.
   private(set) var notes: [SetAside.Key] = []
 
-  var losers: [RecordID] { elections.flatMap { $0.losers.map(\.id) } }
-
   /// Reads the records that have some natural keys, and holds the elections.
   ///
   /// - Parameter clockBound: See ``EditOptions/clockBound``.

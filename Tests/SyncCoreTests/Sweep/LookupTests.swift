@@ -1,0 +1,77 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+import Testing
+
+@Suite("Asking the remote whether a record is really gone", .timeLimit(.minutes(10)))
+struct LookupTests {
+  /// Five teams in the store, of which the remote has four left after it was wiped.
+  private func engine(failingLookups: Int) async throws -> (
+    SyncEngine, FailingLookups, InMemoryStore, EventRecorder
+  ) {
+    let clock = ManualClock()
+    var configuration = InMemoryRemote.Configuration.timestampedCollection()
+    configuration.supportsLookup = true
+    let remote = InMemoryRemote(configuration: configuration, clock: clock)
+    let source = FailingLookups(base: remote, failures: failingLookups)
+    let recorder = EventRecorder()
+    let store = InMemoryStore(leaseClock: { clock.timestamp })
+    let engine = try await SyncEngine(
+      graph: EntityGraph([World.teams]), store: store, source: source,
+      clock: clock, options: SyncOptions(retry: RetryPolicy(attempts: 3)), observers: [recorder],
+      random: { 0 })
+    for number in 1...5 { remote.upsert("teams", "t\(number)", "{}") }
+    _ = try await engine.sync()
+    remote.wipe("teams")
+    for number in 1...4 { remote.upsert("teams", "t\(number)", "{}") }
+    return (engine, source, store, recorder)
+  }
+
+  @Test func isTriedAgainLikeAnyRequest() async throws {
+    let (engine, source, _, recorder) = try await engine(failingLookups: 2)
+    let result = try await engine.sync()
+    #expect(result["teams"].swept == 1)
+    #expect(source.lookups == 3)
+    let attempts = recorder.events.compactMap {
+      if case .retrying(_, let attempt, _, _) = $0 { attempt } else { nil }
+    }
+    #expect(attempts == [2, 3])
+  }
+
+  @Test func leavesTheRecordWhereTheRemoteDoesNotAnswer() async throws {
+    let (engine, source, store, _) = try await engine(failingLookups: 3)
+    let failed = try? await engine.sync()
+    #expect(failed?["teams"].swept ?? 0 == 0)
+    #expect(store.records(of: "teams").count == 5)
+    let next = try await engine.sync()
+    #expect(next["teams"].swept == 1)
+    #expect(source.lookups == 4)
+  }
+}
+
+/// A remote whose first lookups fail.
+private final class FailingLookups: RemoteRecordSource {
+  private let base: InMemoryRemote
+  private let state: Mutex<(failures: Int, lookups: Int)>
+
+  init(base: InMemoryRemote, failures: Int) {
+    self.base = base
+    state = Mutex((failures, 0))
+  }
+
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+  /// How often it was asked.
+  var lookups: Int { state.withLock { $0.lookups } }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage { try await base.page(request) }
+
+  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    let fails = state.withLock { state in
+      state.lookups += 1
+      return state.lookups <= state.failures
+    }
+    if fails { throw SyncError(.remoteUnavailable, during: "looking records up") }
+    return try await base.lookup(ids, of: entity)
+  }
+}
