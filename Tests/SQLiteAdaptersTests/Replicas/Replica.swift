@@ -35,13 +35,13 @@ final class Replica: Sendable {
 
   /// Edits a record as its app would, if the edit can stand.
   ///
-  /// - Returns: The edit's stamp; `nil` if nothing of it waits to be pushed.
+  /// - Returns: The edit that waits to be pushed now, if one does.
   func edit(
     _ id: RecordID, _ change: @Sendable (inout EditBatch) throws(SyncError) -> Void
-  ) async throws(SyncError) -> EditStamp? {
+  ) async throws(SyncError) -> Edit? {
     let edits = LocalEdits(store: crashing, graph: world, clock: clock)
     try await edits.perform(change)
-    return try await pending(id)?.edit.stamp
+    return try await pending(id)?.edit
   }
 
   func pending(_ id: RecordID) async throws(SyncError) -> OutboxEntry? {

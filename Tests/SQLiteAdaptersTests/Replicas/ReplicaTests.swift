@@ -57,15 +57,20 @@ struct ReplicaTests {
     }
   }
 
-  /// The last edit of each device is at the remote, or in the log of conflicts.
+  /// The last edit of each device is at the remote, or in the log of conflicts; a deletion may be somebody else's.
   private func checkThatNothingWasLost(in world: ReplicaWorld, _ replay: String) async throws {
     let applied = world.remote.pushEffects
     for replica in world.replicas {
       let conflicts = try await replica.conflicts()
-      for (made, stamp) in world.last where made.replica == replica.name {
-        let isApplied = applied.contains { $0.id == made.id && $0.stamp == stamp }
-        let isLogged = conflicts.contains { $0.id == made.id && $0.local.stamp == stamp }
-        let isGone = world.remote.records(of: made.id.type).allSatisfy { $0.key != made.id.key }
+      for (made, edit) in world.last where made.replica == replica.name {
+        let isApplied = applied.contains { effect in
+          effect.id == made.id
+            && (effect.stamp == edit.stamp || effect.isDeletion && edit.content == .deletion)
+        }
+        let isLogged = conflicts.contains { $0.id == made.id && $0.local.stamp == edit.stamp }
+        let isGone =
+          world.remote.records(of: made.id.type).allSatisfy { $0.key != made.id.key }
+          || edit.content == .deletion && world.deletedElsewhere.contains(made.id)
         #expect(isApplied || isLogged || isGone, "\(made.id) of device \(made.replica); \(replay)")
       }
     }

@@ -16,7 +16,9 @@ struct ReplicaWorld {
   private var random: SplitMix64
   private var edits = 0
   /// The last edit that each device made of each record and that waited in its outbox, if its process lived to tell.
-  private(set) var last: [Made: EditStamp] = [:]
+  private(set) var last: [Made: Edit] = [:]
+  /// What the other client has deleted.
+  private(set) var deletedElsewhere: Set<RecordID> = []
 
   struct Made: Hashable {
     var replica: String
@@ -112,6 +114,7 @@ struct ReplicaWorld {
       replica.crashing.crash(afterWrites: 0, isCommitted: number(in: 0...1) == 0)
     }
     let made = Made(replica: replica.name, id: id)
+    let earlier = try await replica.pending(id)
     do {
       last[made] = try await replica.edit(id) { batch throws(SyncError) in
         if isDeletion { return try batch.delete(id) }
@@ -127,7 +130,9 @@ struct ReplicaWorld {
       replica.crashing.restart()
       if error.code == .storeFailure {
         // Whether the edit was made, its process did not live to tell; the store does.
-        last[made] = try await replica.pending(id)?.edit.stamp ?? last[made]
+        let pending = try await replica.pending(id)
+        // What was made here, and never left, may have been deleted again.
+        last[made] = pending?.edit ?? (earlier == nil ? last[made] : nil)
       }
     }
     replica.crashing.restart()
@@ -136,7 +141,10 @@ struct ReplicaWorld {
   private mutating func editElsewhere() {
     let id = id()
     edits += 1
-    if id.type == "meters", number(in: 0...3) == 0 { return remote.delete(id.type, id.key) }
+    if id.type == "meters", number(in: 0...3) == 0 {
+      deletedElsewhere.insert(id)
+      return remote.delete(id.type, id.key)
+    }
     let place = remote.records(of: "places").first?.key
     guard id.type == "places" || place != nil else { return }
     remote.upsert(
