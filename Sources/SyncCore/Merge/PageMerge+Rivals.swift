@@ -18,7 +18,7 @@ extension PageMerge {
     return other.payload != record.payload
   }
 
-  private var listsOneInstant: Bool { context.isSnapshot && context.coverage == .everything }
+  var listsOneInstant: Bool { context.isSnapshot && context.coverage == .everything }
 
   /// Keeps the row that a later copy of the same listing takes the place of.
   mutating func replaceRival(

@@ -164,7 +164,7 @@ struct PageMerge {
     case (.poison, _): return .beside
     case (_, .missing): return .newer
     // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
-    case (_, .quarantined): return context.isSnapshot && entry.pass == context.pass ? .beside : .newer
+    case (_, .quarantined): return listsOneInstant && entry.pass == context.pass ? .beside : .newer
     case (.upsert(let record), _): return isOlder(record.version, than: entry) ? .older : .newer
     case (.tombstone(let tombstone), _): return isOlder(tombstone.version, than: entry) ? .older : .newer
     }

@@ -129,7 +129,7 @@ final class Watch: Sendable {
       let earlier = before.checkpoints[type]
       // A sweep writes to the checkpoint too; only a page moves the pass.
       if checkpoint.inFlight != earlier?.inFlight || checkpoint.committedAt != earlier?.committedAt
-        || checkpoint.committed != earlier?.committed
+        || checkpoint.committed != earlier?.committed || checkpoint.lastPass != earlier?.lastPass
       {
         let claimed = checkPages(of: type, from: earlier, to: checkpoint, after, incarnation)
         for case .tombstone(let tombstone) in claimed.lazy.flatMap(\.changes) {

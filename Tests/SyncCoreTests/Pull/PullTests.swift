@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import Synchronization
 import Testing
 
 @Suite("A pull", .timeLimit(.minutes(10)))
@@ -162,6 +163,22 @@ struct PullTests {
     #expect(try await world.engine.explain(RecordID(type: "teams", key: "t2")).setAside.isEmpty)
   }
 
+  @Test func takesACureThatTheSameDeltaBrings() async throws {
+    let world = try await World()
+    _ = try await world.engine.sync()
+    world.remote.putPoison("teams", "t1", Array(#"{"id":"t1","#.utf8))
+    world.addTeams(2...3)
+    let engine = try await SyncEngine(
+      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      options: SyncOptions(pageSize: 1, pagesAhead: 0, typesAtOnce: 1),
+      observers: [FirstPage { world.addTeams(1...1) }])
+    let result = try await engine.sync()
+    #expect(world.keys("teams") == ["t1", "t2", "t3"])
+    #expect(try await world.engine.explain(RecordID(type: "teams", key: "t1")).setAside.isEmpty)
+    #expect(result["teams"].quarantined == 0)
+    #expect(result["teams"].inserted == 3)
+  }
+
   @Test func countsTheSameBytesAsOftenAsTheyOccur() async throws {
     let world = try await World(configuration: .fullOnly)
     world.remote.putPoison("teams", nil, Array("{x".utf8))
@@ -215,5 +232,22 @@ final class PageStopper: SyncObserver {
     recorder.receive(event)
     let pages = recorder.events.count { if case .pageCommitted = $0 { true } else { false } }
     if pages == limit { source.cancel() }
+  }
+}
+
+/// Does something once the first page with a change is committed.
+final class FirstPage: SyncObserver {
+  private let hasCome = Mutex(false)
+  private let act: @Sendable () -> Void
+
+  init(_ act: @escaping @Sendable () -> Void) { self.act = act }
+
+  func receive(_ event: SyncEvent) {
+    guard case .pageCommitted = event else { return }
+    let isFirst = hasCome.withLock { hasCome in
+      defer { hasCome = true }
+      return !hasCome
+    }
+    if isFirst { act() }
   }
 }
