@@ -14,9 +14,7 @@ enum DeviceSettings {
       folder.remove()
       code.endProcess()
     } catch {
-      StandardStream.output.flush()
-      StandardStream.error.line("device-settings: \(error)")
-      if options.isJSON { StandardStream.output.line(error.json.compact) }
+      error.tell(by: "device-settings", isJSON: options.isJSON)
       ExitCode.failure.endProcess()
     }
   }

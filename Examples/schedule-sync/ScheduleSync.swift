@@ -32,8 +32,7 @@
         return try await sync(schedule, store, options, screen)
       } catch {
         screen.finish()
-        StandardStream.error.line("schedule-sync: \(error)")
-        if options.isJSON { StandardStream.output.line(error.json.compact) }
+        error.tell(by: "schedule-sync", isJSON: options.isJSON)
         return .failure
       }
     }

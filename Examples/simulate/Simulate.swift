@@ -15,9 +15,7 @@ enum Simulate {
       }
       try await run(options, simulation, interrupt).endProcess()
     } catch {
-      StandardStream.output.flush()
-      StandardStream.error.line("simulate: \(error.message)")
-      if options.isJSON { StandardStream.output.line(error.json.compact) }
+      error.tell(by: "simulate", error.message, isJSON: options.isJSON)
       ExitCode.failure.endProcess()
     }
   }

@@ -64,9 +64,8 @@ import ToolSupport
         store: try await openStore(at: arguments[store]), isJSON: arguments[json])
       try await run(arguments, alteration, on: inspection).endProcess()
     } catch {
-      StandardStream.output.flush()
-      StandardStream.error.line("sync-inspect: \(error.message.isEmpty ? error.description : error.message)")
-      if arguments[json] { StandardStream.output.line(error.json.compact) }
+      error.tell(
+        by: "sync-inspect", error.message.isEmpty ? nil : error.message, isJSON: arguments[json])
       ExitCode.failure.endProcess()
     }
   }

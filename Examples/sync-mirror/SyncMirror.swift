@@ -29,8 +29,7 @@
         return look.result.failures.isEmpty ? .success : .failure
       } catch {
         screen.finish()
-        StandardStream.error.line("sync-mirror: \(error)")
-        if options.isJSON { StandardStream.output.line(error.json.compact) }
+        error.tell(by: "sync-mirror", isJSON: options.isJSON)
         return interrupt.hasCome ? .interrupted : .failure
       }
     }

@@ -22,8 +22,7 @@ public final class CancellationSource: CancellationToken {
     let waiters = state.withLock { state in
       state.isCancelled = true
       defer { state.waiters = [:] }
-      // In the order in which they came, not the one in which a dictionary happens to keep them.
-      return state.waiters.sorted { $0.key < $1.key }.map(\.value)
+      return state.waiters.inOrderOfArrival
     }
     for waiter in waiters { waiter.resume() }
   }

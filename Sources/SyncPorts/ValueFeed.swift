@@ -35,8 +35,7 @@ package final class ValueFeed<Value: Hashable & Sendable>: Sendable {
       guard state.value != value else { return }
       state.value = value
       // Under the lock, so that what two send at once is passed on in one order; yielding runs no consumer's code.
-      // Those who came first hear first.
-      for (_, stream) in state.streams.sorted(by: { $0.key < $1.key }) { stream.yield(value) }
+      for stream in state.streams.inOrderOfArrival { stream.yield(value) }
     }
   }
 

@@ -1,3 +1,4 @@
+import SyncPorts
 import Synchronization
 
 /// Requests that get no answer until they are released.
@@ -25,7 +26,7 @@ final class HangingRequests: Sendable {
           guard !Task.isCancelled else { return (true, [CheckedContinuation<Void, Never>]()) }
           state.hanging[id] = continuation
           defer { state.watchers = [:] }
-          return (false, Self.inOrder(state.watchers))
+          return (false, state.watchers.inOrderOfArrival)
         }
         for watcher in watchers { watcher.resume() }
         if isCancelled { continuation.resume(returning: false) }
@@ -38,14 +39,9 @@ final class HangingRequests: Sendable {
   func release() {
     let hanging = state.withLock { state in
       defer { state.hanging = [:] }
-      return Self.inOrder(state.hanging)
+      return state.hanging.inOrderOfArrival
     }
     for continuation in hanging { continuation.resume(returning: true) }
-  }
-
-  /// In the order in which they came, not the one in which a dictionary happens to keep them.
-  private static func inOrder<Waiter>(_ waiters: [Int: Waiter]) -> [Waiter] {
-    waiters.sorted { $0.key < $1.key }.map(\.value)
   }
 
   func waitUntilOccupied() async {

@@ -99,15 +99,15 @@
         UPDATE \(name) SET \(all.dropFirst().enumerated().map { "\($0.element) = ?\($0.offset + 2)" }.joined(separator: ", ")) \
         WHERE row = ?1
         """
+      let nothingElse = (["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", ")
       delete = """
         INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
         ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
-        version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \
-        \((["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", "))
+        version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \(nothingElse)
         """
       deleteRow = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5, \
-        \((["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", ")) WHERE row = ?1
+        \(nothingElse) WHERE row = ?1
         """
       touch = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5 \

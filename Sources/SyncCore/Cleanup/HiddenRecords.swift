@@ -38,7 +38,7 @@ struct HiddenRecords {
         targets.formUnion(entity.requiredReferences(of: record))
       }
       targets.subtract(found.keys)
-      wanted = targets.isEmpty ? [] : Set(try transaction.absent(among: Array(targets)))
+      wanted = Set(try transaction.absent(among: Array(targets)))
     }
     try dropThoseWithoutTargets(&found)
     guard !found.isEmpty else { return [] }

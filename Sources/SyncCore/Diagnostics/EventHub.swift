@@ -17,7 +17,7 @@ final class EventHub: Sendable {
 
   func emit(_ event: SyncEvent) {
     for observer in observers { observer.receive(event) }
-    for (_, buffer) in state.withLock({ $0.buffers }).sorted(by: { $0.key < $1.key }) { buffer.append(event) }
+    for buffer in state.withLock({ $0.buffers }).inOrderOfArrival { buffer.append(event) }
   }
 
   func subscribe() -> EventSequence {

@@ -52,8 +52,7 @@ final class SingleFlight: Sendable {
     let joiners = state.withLock { state in
       state.isFlying = false
       defer { state.joiners = [:] }
-      // In the order in which they came, not the one in which a dictionary happens to keep them.
-      return state.joiners.sorted { $0.key < $1.key }.map(\.value)
+      return state.joiners.inOrderOfArrival
     }
     for joiner in joiners { joiner.resume(returning: landing) }
   }

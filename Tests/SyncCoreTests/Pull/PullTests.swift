@@ -1,6 +1,5 @@
 import CanonicalSync
 import InMemoryAdapters
-import Synchronization
 import Testing
 
 @Suite("A pull", .timeLimit(.minutes(10)))
@@ -49,7 +48,7 @@ struct PullTests {
     let world = try await World(options: SyncOptions(pageSize: 10, pagesAhead: 1))
     world.addTeams(1...100)
     let source = CancellationSource()
-    let stopper = PageStopper(after: 3, source)
+    let stopper = AfterPages(3) { source.cancel() }
     let engine = try await SyncEngine(
       graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(pageSize: 10), observers: [stopper])
@@ -171,7 +170,7 @@ struct PullTests {
     let engine = try await SyncEngine(
       graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(pageSize: 1, pagesAhead: 0, typesAtOnce: 1),
-      observers: [FirstPage { world.addTeams(1...1) }])
+      observers: [AfterPages(1) { world.addTeams(1...1) }])
     let result = try await engine.sync()
     #expect(world.keys("teams") == ["t1", "t2", "t3"])
     #expect(try await world.engine.explain(RecordID(type: "teams", key: "t1")).setAside.isEmpty)
@@ -214,40 +213,5 @@ struct PullTests {
     #expect(result["teams"].inserted == 15)
     #expect(result["teams"].replayed == 20)
     #expect(result.total.fetched == result.total.fates - result.total.swept)
-  }
-}
-
-/// Cancels once so many pages are committed.
-final class PageStopper: SyncObserver {
-  private let recorder = EventRecorder()
-  private let limit: Int
-  private let source: CancellationSource
-
-  init(after limit: Int, _ source: CancellationSource) {
-    self.limit = limit
-    self.source = source
-  }
-
-  func receive(_ event: SyncEvent) {
-    recorder.receive(event)
-    let pages = recorder.events.count { if case .pageCommitted = $0 { true } else { false } }
-    if pages == limit { source.cancel() }
-  }
-}
-
-/// Does something once the first page with a change is committed.
-final class FirstPage: SyncObserver {
-  private let hasCome = Mutex(false)
-  private let act: @Sendable () -> Void
-
-  init(_ act: @escaping @Sendable () -> Void) { self.act = act }
-
-  func receive(_ event: SyncEvent) {
-    guard case .pageCommitted = event else { return }
-    let isFirst = hasCome.withLock { hasCome in
-      defer { hasCome = true }
-      return !hasCome
-    }
-    if isFirst { act() }
   }
 }

@@ -1,0 +1,17 @@
+import SyncModels
+import Testing
+
+@Suite("Counts of a sync")
+struct SyncCountsTests {
+  @Test func addUpNumberByNumberLeavingNoneOut() {
+    for (name, path) in SyncCounts.names {
+      var part = SyncCounts()
+      part[keyPath: path] = 3
+      var total = part
+      total += part
+      for (other, path) in SyncCounts.names {
+        #expect(total[keyPath: path] == (other == name ? 6 : 0), "\(name) and \(other)")
+      }
+    }
+  }
+}
