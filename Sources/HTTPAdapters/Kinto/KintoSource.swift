@@ -70,7 +70,7 @@ public final class KintoSource: RemoteRecordSource {
     identity = "kinto:\(self.server.base)/buckets/\(bucket)"
     capabilities = SourceCapabilities(
       deltas: .modifiedSince(overlap: options.overlap), sendsTombstones: true, listing: .moving,
-      supportsLookup: true, maximumPageSize: KintoServer.largestPage)
+      supportsLookup: true, maximumPageSize: KintoServer.largestPage, ownFields: KintoContent.ownFields)
   }
 
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.

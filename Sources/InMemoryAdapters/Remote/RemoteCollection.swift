@@ -10,6 +10,7 @@ struct RemoteCollection: Sendable {
   private(set) var liveCount = 0
   private var log: [RemoteDocument] = []
   private let isByTime: Bool
+  private let numberField: FieldName?
 
   /// Tokens of an earlier era are void.
   private(set) var era = 0
@@ -30,6 +31,7 @@ struct RemoteCollection: Sendable {
 
   init(_ configuration: InMemoryRemote.Configuration) {
     isByTime = configuration.isByTime
+    numberField = configuration.numberField
   }
 
   func place(of document: RemoteDocument) -> Place {
@@ -44,9 +46,17 @@ struct RemoteCollection: Sendable {
   ) -> RemoteDocument {
     sequence += 1
     let document = RemoteDocument(
-      key: key, body: body, version: Version(sequence: sequence, modifiedAt: modifiedAt), life: wipedInEra)
+      key: key, body: numbered(body), version: Version(sequence: sequence, modifiedAt: modifiedAt),
+      life: wipedInEra)
     append(document)
     return document
+  }
+
+  /// What a change leaves behind, with the remote's own member.
+  private func numbered(_ body: RemoteDocument.Body) -> RemoteDocument.Body {
+    guard let numberField, case .record(let payload) = body, var map = try? FieldMap(payload) else { return body }
+    map[numberField] = Array("\(sequence)".utf8)[...]
+    return .record(map.payload)
   }
 
   private mutating func append(_ document: RemoteDocument) {

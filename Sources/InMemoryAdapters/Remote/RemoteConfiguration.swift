@@ -29,6 +29,8 @@ extension InMemoryRemote {
     public var acceptedAtOnce: SinkLimits?
     /// Whether a change that comes again under its name is answered as the first time; without, its base no longer holds.
     public var remembersKeys = true
+    /// The member into which the remote writes the number of each change of a record, whatever it was sent; `nil` for none.
+    public var numberField: FieldName?
     /// What the remote says when asked for its filter.
     public var query = ""
 
@@ -68,7 +70,7 @@ extension InMemoryRemote {
     var capabilities: SourceCapabilities {
       SourceCapabilities(
         deltas: deltas, sendsTombstones: sendsTombstones, listing: listing, supportsLookup: supportsLookup,
-        versions: versions, maximumPageSize: maximumPageSize)
+        versions: versions, maximumPageSize: maximumPageSize, ownFields: numberField.map { [$0] } ?? [])
     }
 
     var isByTime: Bool {

@@ -22,6 +22,8 @@ struct EditSettlement: Hashable {
 struct EditSettler {
   var entity: Entity
   var policy: any MergePolicy
+  /// The members that the remote writes itself.
+  var ownFields: [FieldName]
   var clockBound: Duration
   var now: Timestamp
 
@@ -29,21 +31,22 @@ struct EditSettler {
   ///
   /// It may be what was sent, acknowledged in this way; or what the edit wants anyway; or the base under a new version; or somebody else's edit.
   func meeting(_ word: Word, _ entry: OutboxEntry) -> EditSettlement {
-    if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) {
-      return acknowledged(entry, by: word)
-    }
+    let entry = entry.taking(ownFields, of: word)
     if word.isSame(as: entry.edit.content) { return settled(by: word) }
+    if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) {
+      guard sent != entry.edit else { return settled(by: word) }
+      if word.isSame(as: sent.content) { return rebased(entry, onto: word) }
+      // Somebody went on from what was sent, and so did the edit.
+      return settle(entry, word, since: sent.content.payload)
+    }
     if word.isSame(as: entry.base) { return rebased(entry, onto: word) }
-    let (stamp, disbelieved) = entity.stamp(of: word, at: now, clockBound: clockBound)
-    var settlement = settle(entry, word, stamp: stamp)
-    settlement.disbelieved = disbelieved
-    return settlement
+    return settle(entry, word, since: entry.base.record?.payload)
   }
 
   /// The remote took what was sent, and this is what it made of it.
   func acknowledged(_ entry: OutboxEntry, by word: Word) -> EditSettlement {
     guard let sent = entry.sent, sent != entry.edit else { return settled(by: word) }
-    return rebased(entry, onto: word)
+    return rebased(entry.taking(ownFields, of: word), onto: word)
   }
 
   // MARK: Endings
@@ -65,9 +68,13 @@ struct EditSettler {
     return EditSettlement(row: entry.row(of: entity), entry: entry)
   }
 
-  private func settle(_ entry: OutboxEntry, _ word: Word, stamp: EditStamp) -> EditSettlement {
+  /// Lets the policy decide.
+  ///
+  /// - Parameter base: What both the edit and the word started from.
+  private func settle(_ entry: OutboxEntry, _ word: Word, since base: Payload?) -> EditSettlement {
+    let (stamp, disbelieved) = entity.stamp(of: word, at: now, clockBound: clockBound)
     let clash = Clash(
-      id: entry.id, base: entry.base.record?.payload,
+      id: entry.id, base: base,
       local: Write(entry.edit.content.payload, stamp: entry.edit.stamp),
       remote: Write(word.payload, stamp: stamp))
     var conflict = Conflict(
@@ -94,6 +101,7 @@ struct EditSettler {
       }
     }
     settlement.conflict = conflict
+    settlement.disbelieved = disbelieved
     return settlement
   }
 }

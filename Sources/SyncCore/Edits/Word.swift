@@ -75,7 +75,7 @@ enum Word: Hashable {
   func isSame(as base: OutboxEntry.Base) -> Bool {
     switch (self, base) {
     case (.deletion, .deleted): true
-    case (.copy(let record), .copy(let known)): record.payload == known.payload
+    case (.copy(let record), .copy(let known)): record.payload.hasSameMembers(as: known.payload)
     default: false
     }
   }

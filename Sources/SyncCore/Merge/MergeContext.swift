@@ -14,6 +14,8 @@ struct MergeContext {
   var now: Timestamp
   var versionOrder: SourceCapabilities.VersionOrder
   var isSnapshot: Bool
+  /// The members that the remote writes itself.
+  var ownFields: [FieldName]
   /// The number of the pass, and what it lists.
   var pass: Int64
   var coverage: RecordPage.Coverage
@@ -33,6 +35,7 @@ struct MergeContext {
     self.now = now
     self.versionOrder = source.versions
     self.isSnapshot = source.listing == .snapshot
+    self.ownFields = source.ownFields
     self.pass = pass.number
     self.coverage = pass.coverage
     self.markPass = markPass

@@ -103,8 +103,8 @@ extension PageMerge {
 
   var settler: EditSettler {
     EditSettler(
-      entity: entity, policy: context.edits.policy(for: entity.type), clockBound: context.edits.clockBound,
-      now: context.now)
+      entity: entity, policy: context.edits.policy(for: entity.type), ownFields: context.ownFields,
+      clockBound: context.edits.clockBound, now: context.now)
   }
 }
 

@@ -80,7 +80,8 @@ struct PushSettlement: Sendable {
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.fates = answers.map { answer in
       let id = answer.entry.id
-      return answer.fate(before: before[id], after: after[id], word: words[id])
+      return answer.fate(
+        before: before[id], after: after[id], word: words[id], ownFields: source.ownFields)
     }
     outcome.tally = merge.tally
     outcome.refusals = stay.refusals
@@ -124,7 +125,9 @@ extension PushAnswer {
     }
   }
 
-  fileprivate func fate(before: OutboxEntry?, after: OutboxEntry?, word: Word?) -> PushFate {
+  fileprivate func fate(
+    before: OutboxEntry?, after: OutboxEntry?, word: Word?, ownFields: [FieldName]
+  ) -> PushFate {
     switch outcome {
     case .accepted: return .accepted
     case .refused, .conflict(.poison?):
@@ -134,8 +137,9 @@ extension PushAnswer {
     case .quotaExceeded: return .full
     case .conflict:
       guard before != nil else { return .lost }
-      if after != before, let sent = entry.sent, word?.fulfils(sent.content, on: entry.base) == true {
-        return .accepted
+      if after != before, let word {
+        let entry = entry.taking(ownFields, of: word)
+        if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) { return .accepted }
       }
       guard let after else { return .lost }
       return after == before ? .left : .stands(after)

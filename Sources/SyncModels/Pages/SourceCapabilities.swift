@@ -12,11 +12,15 @@ public struct SourceCapabilities: Hashable, Sendable {
   public var versions: VersionOrder
   /// The most records that a page can hold; `nil` for no limit of its own.
   public var maximumPageSize: Int?
+  /// The members of a payload that the remote writes itself, whatever it is sent, such as the time of the last change.
+  ///
+  /// No edit is about them: where one meets the remote's copy, they are as the remote has them, before a merge policy is asked.
+  public var ownFields: [FieldName]
 
   /// Declares what a source can do.
   public init(
     deltas: Deltas, sendsTombstones: Bool, listing: Listing, supportsLookup: Bool = false,
-    versions: VersionOrder = .perChange, maximumPageSize: Int? = nil
+    versions: VersionOrder = .perChange, maximumPageSize: Int? = nil, ownFields: [FieldName] = []
   ) {
     self.deltas = deltas
     self.sendsTombstones = sendsTombstones
@@ -24,6 +28,7 @@ public struct SourceCapabilities: Hashable, Sendable {
     self.supportsLookup = supportsLookup
     self.versions = versions
     self.maximumPageSize = maximumPageSize
+    self.ownFields = ownFields
   }
 
   /// How a source tells what changed.

@@ -174,6 +174,62 @@ struct PushConflictTests {
     #expect(result["meters"].inserted == 1)
   }
 
+  @Test func whatTheRemoteWritesItselfIsNoEditOfAnybody() async throws {
+    let world = try await PushWorld(edits: EditOptions(policy: FieldwiseLastWriteWins())) {
+      $0.numberField = "number"
+      $0.remembersKeys = false
+    }
+    world.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await world.engine.sync()
+    // The second edit is made on a number that the acknowledgement of the first one replaces.
+    world.remote.onPush = { _ in
+      world.remote.onPush = nil
+      try? await world.write("meters", "m1", ["second": "2"])
+    }
+    try await world.write("meters", "m1", ["first": "1"])
+    _ = try await world.engine.push()
+    #expect(world.here() == ["m1": #"{"name":0,"number":2,"first":1,"second":2}"#])
+    // It arrives, somebody goes on from there by a slow clock, and only then the answer is known.
+    world.remote.behave(
+      .loseAnswer(SyncError(.remoteUnavailable, during: "pushing", "Gone.")), onNextPushes: 10)
+    _ = try? await world.engine.push()
+    let arrived = world.there()["m1"] ?? ""
+    world.remote.upsert(
+      "meters", "m1", arrived.dropLast() + #","third":3}"#, modifiedAt: Timestamp(microseconds: 1))
+    world.remote.takePushesWell()
+    let effects = world.remote.pushEffects.count
+    let result = try await world.engine.push()
+    #expect(result.pushed.accepted == 1)
+    #expect(result.pushed.conflicts == 0)
+    #expect(world.remote.pushEffects.count == effects, "nothing was left to tell")
+    #expect(try await world.outbox().isEmpty)
+    #expect(world.here() == world.there())
+  }
+
+  @Test(arguments: [true, false])
+  func whoGoesOnFromAnEditWhoseAnswerWasLostIsNotOverwritten(isFieldwise: Bool) async throws {
+    let policy: any MergePolicy = isFieldwise ? FieldwiseLastWriteWins() : LastWriteWins()
+    let world = try await PushWorld(edits: EditOptions(policy: policy)) { $0.remembersKeys = false }
+    world.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await world.engine.sync()
+    world.remote.behave(
+      .loseAnswer(SyncError(.remoteUnavailable, during: "pushing", "Gone.")), onNextPushes: 10)
+    try await world.write("meters", "m1", ["first": "1"])
+    _ = try? await world.engine.push()
+    world.remote.takePushesWell()
+    #expect(world.there() == ["m1": #"{"name":0,"first":1}"#])
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "m1", #"{"name":0,"first":1,"theirs":2}"#)
+    try await world.write("meters", "m1", ["ours": "3"])
+    let result = try await world.engine.push()
+    #expect(result.pushed.conflicts == 1, "and nobody is overwritten in silence")
+    _ = try await world.engine.push()
+    #expect(
+      world.there()
+        == ["m1": #"{"name":0,"first":1,"# + (isFieldwise ? #""theirs":2,"ours":3}"# : #""ours":3}"#)])
+    #expect(world.here() == world.there())
+  }
+
   @Test func anAppThatEditsAllTheTimeDoesNotKeepAPushBusy() async throws {
     let world = try await PushWorld { $0.pushLimits = SinkLimits(maximumRecords: 1) }
     for key in ["m1", "m2"] { try await world.write("meters", key) }

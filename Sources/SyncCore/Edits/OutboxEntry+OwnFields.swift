@@ -1,0 +1,32 @@
+import SyncModels
+
+extension OutboxEntry {
+  /// The entry with some members as the remote's word has them, in all that it holds: those that the remote writes itself.
+  func taking(_ fields: [FieldName], of word: Word) -> OutboxEntry {
+    guard !fields.isEmpty, let theirs = word.payload.flatMap({ try? FieldMap($0) }) else { return self }
+    var entry = self
+    if case .copy(var record) = base {
+      record.payload = record.payload.taking(fields, of: theirs)
+      entry.base = .copy(record)
+    }
+    entry.edit.content = edit.content.taking(fields, of: theirs)
+    if let sent { entry.sent?.content = sent.content.taking(fields, of: theirs) }
+    return entry
+  }
+}
+
+extension Edit.Content {
+  fileprivate func taking(_ fields: [FieldName], of other: FieldMap) -> Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = self else { return self }
+    return .upsert(payload.taking(fields, of: other), schemaVersion: schemaVersion)
+  }
+}
+
+extension Payload {
+  fileprivate func taking(_ fields: [FieldName], of other: FieldMap) -> Payload {
+    guard var map = try? FieldMap(self), fields.contains(where: { !map.hasSameValue(as: other, for: $0) })
+    else { return self }
+    for field in fields { map[field] = other[field] }
+    return map.payload
+  }
+}
