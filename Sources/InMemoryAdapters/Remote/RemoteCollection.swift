@@ -54,7 +54,9 @@ struct RemoteCollection: Sendable {
 
   /// What a change leaves behind, with the remote's own member.
   private func numbered(_ body: RemoteDocument.Body) -> RemoteDocument.Body {
-    guard let numberField, case .record(let payload) = body, var map = try? FieldMap(payload) else { return body }
+    guard let numberField, case .record(let payload) = body, var map = try? FieldMap(payload) else {
+      return body
+    }
     map[numberField] = Array("\(sequence)".utf8)[...]
     return .record(map.payload)
   }

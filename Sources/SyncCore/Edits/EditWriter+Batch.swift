@@ -31,7 +31,7 @@ extension EditWriter {
     var targets: [RecordID] = []
     var deletes: [Tombstone] = []
     var queue: [OutboxEntry] = []
-    var dequeue: [RecordID] = []
+    var moot: [OutboxEntry] = []
 
     mutating func add(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
       switch entry.row(of: entity) {
@@ -41,7 +41,7 @@ extension EditWriter {
       case .deleted(let tombstone):
         deletes.append(tombstone)
       }
-      if entry.isMoot { dequeue.append(entry.id) } else { queue.append(entry) }
+      if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
     }
   }
 
@@ -49,13 +49,11 @@ extension EditWriter {
     if !batch.puts.isEmpty { try transaction.put(batch.puts) }
     if !batch.deletes.isEmpty { try transaction.delete(batch.deletes) }
     if !batch.queue.isEmpty { try transaction.queue(batch.queue) }
-    if !batch.dequeue.isEmpty { try transaction.dequeue(batch.dequeue) }
     try checkAreLive(Array(Set(batch.targets)), during: "editing \(batch.puts.count) records")
-    var listed: [RecordID] = []
-    for id in batch.puts.map(\.id) + batch.deletes.map(\.id) {
-      if try isBeingListed(id.type) { listed.append(id) }
-      changed.insert(id)
-    }
-    if !listed.isEmpty { try transaction.mark(listed) }
+    let ids = batch.puts.map(\.id) + batch.deletes.map(\.id)
+    try markListed(ids)
+    if !batch.moot.isEmpty { try transaction.dequeue(batch.moot.map(\.id)) }
+    for entry in batch.moot { try ListingGap.giveUp(entry, in: transaction) }
+    for id in ids { changed.insert(id) }
   }
 }

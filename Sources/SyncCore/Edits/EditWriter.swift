@@ -96,6 +96,7 @@ struct EditWriter {
       try transaction.delete([Tombstone(id: id, version: .unversioned)])
     }
     try transaction.dequeue([id])
+    try ListingGap.giveUp(entry, in: transaction)
     changed.insert(id)
   }
 
@@ -106,13 +107,14 @@ struct EditWriter {
     case .live(let record): try transaction.put([record])
     case .deleted(let tombstone): try transaction.delete([tombstone])
     }
+    // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
+    try markListed([entry.id])
     if entry.isMoot {
       try transaction.dequeue([entry.id])
+      try ListingGap.giveUp(entry, in: transaction)
     } else {
       try transaction.queue([entry])
     }
-    // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
-    if try isBeingListed(entity.type) { try transaction.mark([entry.id]) }
     changed.insert(entry.id)
   }
 
@@ -123,10 +125,18 @@ struct EditWriter {
     return records
   }
 
-  mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
+  /// Takes records for listed where their types are being listed.
+  mutating func markListed(_ ids: [RecordID]) throws(SyncError) {
+    var marked: [RecordID] = []
+    for id in ids where try isBeingListed(id.type) { marked.append(id) }
+    if !marked.isEmpty { try transaction.mark(marked) }
+  }
+
+  private mutating func isBeingListed(_ type: RecordType) throws(SyncError) -> Bool {
     if let known = listed[type] { return known }
     let isListed = try transaction.checkpoint(for: type)?.markPass != nil
     listed[type] = isListed
+    if isListed { try ListingGap.open(for: type, in: transaction) }
     return isListed
   }
 

@@ -17,6 +17,7 @@ struct PullStart: Sendable {
       var starts: [RecordType: PullStart] = [:]
       for entity in entities {
         let scope = environment.scope(of: entity, store: store)
+        let lacksSomething = try ListingGap.of(entity.type, in: snapshot) == .exposed
         starts[entity.type] = PullStart(
           checkpoint: try snapshot.checkpoint(for: entity.type),
           status: try TypeStatus.load(for: entity.type, from: snapshot),
@@ -24,7 +25,7 @@ struct PullStart: Sendable {
             scope: scope, capabilities: source.capabilities, pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,
             deletionCheckInterval: options.deletionCheckInterval,
-            forcesFullPass: request.completely.contains(entity.type)))
+            forcesFullPass: request.completely.contains(entity.type) || lacksSomething))
       }
       return starts
     }

@@ -51,10 +51,10 @@ struct MergeContext {
     return context
   }
 
-  /// Whether the listing that is being marked holds a change: one of its own page, or one that it had to set aside.
-  func isListed(_ incoming: Incoming) -> Bool {
+  /// Whether the listing that is being marked holds a change from somewhere: from its own page, or one that it had to set aside.
+  func isListed(_ origin: Incoming.Origin) -> Bool {
     guard let markPass else { return false }
-    guard case .setAside(let entry) = incoming.origin else { return true }
+    guard case .setAside(let entry) = origin else { return true }
     return entry.pass >= markPass
   }
 

@@ -49,7 +49,7 @@ extension PageMerge {
         settle(word, entry, fate: fate, origin: origin, into: &settlements)
       }
     }
-    try settlements.write(in: transaction)
+    try settlements.write(of: entity.type, in: transaction)
     return settlements.appeared
   }
 
@@ -79,7 +79,7 @@ extension PageMerge {
         settle(.deletion(tombstone), entry, fate: fate, origin: origin, into: &settlements)
       }
     }
-    try settlements.write(in: transaction)
+    try settlements.write(of: entity.type, in: transaction)
   }
 
   private mutating func settle(
@@ -91,6 +91,9 @@ extension PageMerge {
     }
     let settlement = settler.meeting(word, entry)
     settlements.add(settlement, of: entry)
+    if settlement.entry == nil, !settlement.row.isDeleted, !origin.isPage, !context.isListed(origin) {
+      settlements.shownUnlisted = true
+    }
     if let ahead = settlement.disbelieved { tally.noteClock(of: entry.id, ahead: ahead) }
     if let conflict = settlement.conflict {
       tally.note(conflict)
@@ -130,7 +133,7 @@ extension PageMerge {
         words.append(Incoming(word.change))
       }
     }
-    try settlements.write(in: transaction)
+    try settlements.write(of: entity.type, in: transaction)
     // Without its edit, the record takes the remote's copy as any other does.
     try mergeAndRelease(words + met.map { Incoming($0.change) }, in: transaction)
   }
@@ -145,6 +148,8 @@ private struct Settlements {
   var conflicts: [Conflict] = []
   /// The records that are live by these and were not before.
   var appeared: [RecordID] = []
+  /// Whether a record shows a copy now, with no edit on top, that no listing held which is under way.
+  var shownUnlisted = false
 
   mutating func add(_ settlement: EditSettlement, of entry: OutboxEntry) {
     switch settlement.row {
@@ -158,12 +163,13 @@ private struct Settlements {
     if let conflict = settlement.conflict { conflicts.append(conflict) }
   }
 
-  func write(in transaction: any StoreTransaction) throws(SyncError) {
+  func write(of type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if !puts.isEmpty { try transaction.put(puts) }
     if !deletes.isEmpty { try transaction.delete(deletes) }
     if !queue.isEmpty { try transaction.queue(queue) }
     if !dequeue.isEmpty { try transaction.dequeue(dequeue) }
     if !conflicts.isEmpty { try transaction.log(conflicts) }
+    if shownUnlisted { try ListingGap.expose(type, in: transaction) }
   }
 }
 

@@ -97,7 +97,7 @@ struct PageMerge {
     _ incoming: Incoming, earlier: [RecordID: SetAside], into batch: inout Batch
   ) {
     let change = incoming.change
-    if let id = change.id, context.isListed(incoming) { batch.marks.append(id) }
+    if let id = change.id, context.isListed(incoming.origin) { batch.marks.append(id) }
     var isFiledAlready = false
     if let id = change.id, let entry = earlier[id], incoming.origin.isPage {
       if let restated = context.restated(entry, by: change) {

@@ -19,6 +19,7 @@ struct PageTransaction: Sendable {
     #endif
     if commit.clearsMarks {
       try transaction.clearMarks(entity.type)
+      try ListingGap.close(for: entity.type, in: transaction)
       try markEdited(in: transaction)
     }
     #if MUTANTS
@@ -42,6 +43,7 @@ struct PageTransaction: Sendable {
       let entries = try transaction.outbox(entity.type, after: last, limit: MergeContext.portion)
       guard let end = entries.last else { return }
       try transaction.mark(entries.map(\.id))
+      try ListingGap.open(for: entity.type, in: transaction)
       last = end.edit.stamp
     }
   }

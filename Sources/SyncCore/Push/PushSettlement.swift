@@ -150,7 +150,7 @@ extension PushAnswer {
 /// Entries that stay in the outbox because their edit was not applied.
 private struct Stay {
   var queue: [OutboxEntry] = []
-  var moot: [RecordID] = []
+  var moot: [OutboxEntry] = []
   var refusals: [(id: RecordID, reason: String)] = []
 
   /// Keeps what was refused from being sent again; a newer edit of the record has its own chance.
@@ -165,11 +165,12 @@ private struct Stay {
     if entry.sent != entry.edit { entry.attempts = 0 }
     entry.sent = nil
     entry.state = state
-    if entry.isMoot { moot.append(entry.id) } else { queue.append(entry) }
+    if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
   }
 
   func write(in transaction: any StoreTransaction) throws(SyncError) {
     if !queue.isEmpty { try transaction.queue(queue) }
-    if !moot.isEmpty { try transaction.dequeue(moot) }
+    if !moot.isEmpty { try transaction.dequeue(moot.map(\.id)) }
+    for entry in moot { try ListingGap.giveUp(entry, in: transaction) }
   }
 }

@@ -64,11 +64,13 @@ public struct OutboxEntry: Hashable, Sendable {
 
   /// The name that one of the entry's edits is sent under, the same at every attempt: made of what is stored before the first one.
   ///
-  /// No two edits of a replica have one stamp, and one edit that is sent again on another base has another effect.
+  /// No two edits of a replica have one stamp, and one edit that is sent again on another base has another effect: also where a record that
+  /// was taken for deleted turns out to be there, at the version that it had.
   public func idempotencyKey(for edit: Edit) -> IdempotencyKey {
     let version = base.version ?? .unversioned
-    return IdempotencyKey(
-      "\(edit.stamp)/\(version.epoch).\(version.sequence).\(version.modifiedAt.microseconds)")
+    let name = "\(edit.stamp)/\(version.epoch).\(version.sequence).\(version.modifiedAt.microseconds)"
+    if case .deleted = base { return IdempotencyKey(name + "/deleted") }
+    return IdempotencyKey(name)
   }
 }
 

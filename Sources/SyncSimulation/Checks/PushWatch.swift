@@ -8,6 +8,7 @@ final class PushWatch: Sendable {
     var id: RecordID
     var stamp: EditStamp
     var base: Version?
+    var isOnDeletion: Bool
   }
   private let names = Mutex<[Sending: OutgoingChange]>([:])
 
@@ -15,7 +16,9 @@ final class PushWatch: Sendable {
   func sending(_ changes: [OutgoingChange]) -> [String] {
     names.withLock { names in
       changes.compactMap { change in
-        let sending = Sending(id: change.id, stamp: change.stamp, base: change.base.version)
+        let sending = Sending(
+          id: change.id, stamp: change.stamp, base: change.base.version,
+          isOnDeletion: change.base.record == nil)
         guard let earlier = names[sending] else {
           names[sending] = change
           return nil

@@ -11,6 +11,8 @@ struct StoreView: Equatable, Sendable {
   /// The newest conflicts of the log, the newest first.
   private(set) var conflicts: [Conflict] = []
   private(set) var rebuild: Rebuild?
+  /// The types whose next pull has to list everything, because an edit was given up.
+  private(set) var owedListings: Set<RecordType> = []
 
   /// How far the rebuild of a world's duplicates has come, as far as a world looks at it.
   struct Rebuild: Equatable, Sendable, Decodable {
@@ -34,6 +36,7 @@ struct StoreView: Equatable, Sendable {
       }
       try readConflicts(snapshot)
       try readRebuild(snapshot)
+      for type in types { try readOwedListing(of: type, snapshot) }
     }
     for type in types {
       for record in try snapshot.records(Query(type)) { live[record.id] = record }
@@ -72,9 +75,13 @@ struct StoreView: Equatable, Sendable {
     }
     if touched.changesConflicts { try readConflicts(snapshot) }
     if touched.values.contains(Self.rebuildKey) { try readRebuild(snapshot) }
+    for type in checkpoints.keys where touched.values.contains(Self.owedListingKey(type)) {
+      try readOwedListing(of: type, snapshot)
+    }
   }
 
   private static let rebuildKey = "rebuild/teams"
+  private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
     conflicts = try snapshot.conflicts(nil, before: nil, limit: 40)
@@ -83,6 +90,16 @@ struct StoreView: Equatable, Sendable {
   private mutating func readRebuild(_ snapshot: any StoreSnapshot) throws(SyncError) {
     let bytes = try snapshot.value(forKey: Self.rebuildKey)
     rebuild = bytes.flatMap { try? PayloadDecoder().decode(Rebuild.self, from: $0[...]) }
+  }
+
+  private mutating func readOwedListing(
+    of type: RecordType, _ snapshot: any StoreSnapshot
+  ) throws(SyncError) {
+    if try snapshot.value(forKey: Self.owedListingKey(type)) == [1] {
+      owedListings.insert(type)
+    } else {
+      owedListings.remove(type)
+    }
   }
 
   /// References of live records to records that are not live, in words.

@@ -48,6 +48,9 @@ final class Watch: Sendable {
   /// The checkpoint of a type, as of the last commit.
   func checkpoint(of type: RecordType) -> Checkpoint? { state.withLock { $0.view.checkpoints[type] } }
 
+  /// Whether the next pull of a type has to list everything, because an edit was given up.
+  func owesListing(of type: RecordType) -> Bool { state.withLock { $0.view.owedListings.contains(type) } }
+
   /// Remembers what the remote said of single records, asked or pushed.
   func heard(_ changes: [RecordChange]) {
     state.withLock { state in

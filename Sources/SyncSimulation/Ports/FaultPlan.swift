@@ -72,9 +72,11 @@ final class FaultPlan: Sendable {
       return .failBefore(SyncError(.remoteUnavailable, during: operation, retryAfter: pause))
     }
     if hazards.contains(.refusals), choices.once(in: 30) {
-      return .failBefore(
-        SyncError(
-          choices.pick(.quotaExceeded, .permissionDenied, .authentication, .tokenExpired), during: operation))
+      let code = choices.pick(
+        SyncError.Code.quotaExceeded, .permissionDenied, .authentication, .tokenExpired)
+      // A remote that is set up anew has to say that, or its numbers, which start over, would be taken for old ones.
+      let isUnfair = code == .tokenExpired && hazards.contains(.wipes)
+      return .failBefore(SyncError(isUnfair ? .permissionDenied : code, during: operation))
     }
     if hazards.contains(.slowAnswers), choices.once(in: 12) {
       return .stall(choices.duration(.seconds(1)...(.seconds(120))))

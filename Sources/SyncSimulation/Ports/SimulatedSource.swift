@@ -24,8 +24,10 @@ final class SimulatedSource: RemoteRecordSource {
     if incarnation.book.isPaused(type) { world.ledger.saw(.requestedPauseKept) }
     // Whoever was overtaken knows nothing of what the other one has done.
     let isOvertaken = incarnation.book.fence < world.watch.leases.latest
+    let mayBeginAnew = isOvertaken || world.watch.owesListing(of: type)
+    if world.watch.owesListing(of: type) { world.ledger.saw(.listingOwed) }
     let complaints = incarnation.book.request(
-      request, at: now, checkpoint: isOvertaken ? nil : world.watch.checkpoint(of: type),
+      request, at: now, checkpoint: mayBeginAnew ? nil : world.watch.checkpoint(of: type),
       known: incarnation.known)
     for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)") }
     if case .resume = request.position, incarnation.book.isFirstRequest(of: type) {
@@ -34,7 +36,14 @@ final class SimulatedSource: RemoteRecordSource {
     do throws(SyncError) {
       let page = try await incarnation.around(.page) { () async throws(SyncError) -> RecordPage in
         if let page = oddPage(for: request) { return page }
-        return try await source.page(request)
+        let (start, isLagging) = (world.edits.now, lag(behind: request))
+        let page = try await source.page(request)
+        // While a process is stopped, its remote does not answer either here; by then no replica may lag behind what it did before. Nor
+        // may one whose clock was set meanwhile.
+        guard !isLagging || world.edits.now < start + .seconds(3) else {
+          throw SyncError(.remoteUnavailable, during: "a page", "The connection did not last.")
+        }
+        return page
       }
       served(page, to: request)
       return page
@@ -91,22 +100,22 @@ final class SimulatedSource: RemoteRecordSource {
       default: break
       }
     }
-    lag(behind: request)
     return nil
   }
 
-  /// Lets a replica answer that lags behind, as far as a remote of the kind may.
-  private func lag(behind request: PageRequest) {
+  /// Lets a replica answer that lags behind, as far as a remote of the kind may; `false` if none does.
+  private func lag(behind request: PageRequest) -> Bool {
     let (world, type) = (incarnation.world, request.entity.type)
     // No listing survives a replica that lags behind its own start.
-    guard world.shape.hazards.contains(.staleReplica), case .start(let token) = request.position,
-      world.choices.once(in: token == nil ? 2 : 4)
-    else { return }
+    guard !world.isCalm, world.shape.hazards.contains(.staleReplica),
+      case .start(let token) = request.position, world.choices.once(in: token == nil ? 2 : 4)
+    else { return false }
     // A place in a log survives any lag; a time only one shorter than what deltas reach back for.
     var most = 8
     if case .changeTokens = capabilities.deltas {} else { most = world.edits.recent(type) }
-    guard most > 0 else { return }
+    guard most > 0 else { return false }
     world.ledger.saw(.replicaLagged)
     remote.behave(.laggingReplica(changes: world.choices.number(in: 1...most)), onNext: 1, of: type)
+    return true
   }
 }

@@ -12,7 +12,7 @@ final class RemoteEdits: Sendable {
   private let trace: Trace
   private let poison = Mutex<Set<RecordID>>([])
   /// When each change became visible.
-  private let commits = Mutex<[(type: RecordType, time: Duration)]>([])
+  private let commits = Mutex<[(type: RecordType, time: Timestamp)]>([])
   private let clock: ManualClock
   private let ruled = Mutex<[RecordID]>([])
   private let isWiped = Mutex(false)
@@ -57,9 +57,12 @@ final class RemoteEdits: Sendable {
     return RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
   }
 
-  /// How many changes of a type have become visible within the last second.
+  /// The time by the server's clock.
+  var now: Timestamp { clock.timestamp }
+
+  /// How many changes of a type have become visible within the last second, by the server's clock.
   func recent(_ type: RecordType) -> Int {
-    let now = trace.time
+    let now = now
     return commits.withLock { commits in
       commits.reversed().prefix { $0.time >= now - .seconds(1) }.count { $0.type == type }
     }
@@ -87,7 +90,7 @@ final class RemoteEdits: Sendable {
       trace.tell("remote", "\(id) becomes unreadable")
       remote.putPoison(type, id.key, Array("{\(roll)".utf8))
       poison.withLock { _ = $0.insert(id) }
-      commits.withLock { $0.append((type, trace.time)) }
+      commits.withLock { $0.append((type, now)) }
     default:
       return write(id)
     }
@@ -141,7 +144,7 @@ final class RemoteEdits: Sendable {
 
   private func heal(_ id: RecordID) {
     poison.withLock { _ = $0.remove(id) }
-    commits.withLock { $0.append((id.type, trace.time)) }
+    commits.withLock { $0.append((id.type, now)) }
   }
 
   /// How late a write becomes visible; together with what the server's clock does it stays below the overlap of deltas.

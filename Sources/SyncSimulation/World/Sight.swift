@@ -82,6 +82,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case conflictMerged
   /// Two edits met whose stamps only the replicas' names tell apart, or nothing does.
   case stampsTied
+  /// An edit was given up, or taken back, whose record a complete listing had not looked for: the next one had to come at once.
+  case listingOwed
   /// The remote refused an edit, or put it off.
   case editRefused
   /// The remote had no room.

@@ -65,6 +65,7 @@ struct WorldShape: Sendable {
   ) {
     remote.remembersKeys = choices.below(2) == 0
     remote.pushLimits.maximumRecords = choices.pick(100, 1, 2, 4)
+    if choices.once(in: 3) { remote.numberField = "number" }
     if hazards.contains(.capriciousRemote), choices.once(in: 3) {
       remote.acceptedAtOnce = SinkLimits(maximumRecords: 2)
     }

@@ -1,0 +1,45 @@
+import SyncModels
+import SyncPorts
+
+/// What a complete listing of a type did not get to tell, because of pending edits.
+///
+/// While an edit is pending, its record is taken for listed: what it is at the remote is for the push to find out. An edit that is given up,
+/// or that meets a copy from before the listing, is never pushed, so nobody would find out until the next complete listing. That one
+/// has to come at once.
+enum ListingGap: UInt8 {
+  /// Records were taken for listed.
+  case open
+  /// One of them has lost its edit since, and shows what may be long gone.
+  case exposed
+
+  /// Notes that a record is taken for listed, unless worse is known.
+  static func open(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    if try of(type, in: transaction) == nil { try open.save(for: type, in: transaction) }
+  }
+
+  /// Notes that an edit was given up.
+  static func giveUp(_ entry: OutboxEntry, in transaction: any StoreTransaction) throws(SyncError) {
+    if entry.base.record != nil { try expose(entry.id.type, in: transaction) }
+  }
+
+  /// Notes that an edit is gone whose record shows an old copy of the remote's now.
+  static func expose(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    if try of(type, in: transaction) == .open { try exposed.save(for: type, in: transaction) }
+  }
+
+  /// Forgets what earlier listings did not tell, as the next one begins.
+  static func close(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    if try of(type, in: transaction) != nil { try transaction.setValue(nil, forKey: key(type)) }
+  }
+
+  /// What a type's last complete listing did not tell; `nil` for nothing.
+  static func of(_ type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> ListingGap? {
+    try snapshot.value(forKey: key(type))?.first.flatMap(ListingGap.init)
+  }
+
+  private func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.setValue([rawValue], forKey: Self.key(type))
+  }
+
+  private static func key(_ type: RecordType) -> String { "listing-gap/\(type)" }
+}

@@ -1,0 +1,81 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("What a complete listing did not tell because of an edit", .timeLimit(.minutes(10)))
+struct ListingGapTests {
+  private static let meter = RecordID(type: "meters", key: "m1")
+
+  /// A record that was pulled and edited, and that the remote deleted; and a complete listing since, of which deltas tell nothing any more.
+  private func world(editedDuringTheListing: Bool = false) async throws -> PushWorld {
+    let world = try await PushWorld(options: SyncOptions(pageSize: 1)) { $0.sendsTombstones = false }
+    for key in ["m0", "m1", "m2"] { world.remote.upsert("meters", key, #"{"name":0}"#) }
+    _ = try await world.engine.sync()
+    world.remote.delete("meters", "m1")
+    if editedDuringTheListing {
+      world.remote.onRequest = { request in
+        guard case .resume = request.position else { return }
+        world.remote.onRequest = nil
+        try? await world.write("meters", "m1")
+      }
+    } else {
+      try await world.write("meters", "m1")
+    }
+    _ = try await world.engine.sync(SyncRequest(completely: ["meters"], direction: .pull))
+    #expect(try await world.outbox().map(\.id) == [Self.meter])
+    #expect(world.here()["m1"] == #"{"name":1}"#)
+    return world
+  }
+
+  @Test(arguments: [false, true])
+  func isToldAtOnceWhereTheEditIsGivenUp(_ editedDuringTheListing: Bool) async throws {
+    let world = try await world(editedDuringTheListing: editedDuringTheListing)
+    try await world.engine.edits.discard(Self.meter)
+    #expect(try await world.engine.sync()["meters"].swept == 1)
+    #expect(world.here() == world.there())
+    // And the next pull is a delta again.
+    #expect(try await world.engine.sync()["meters"].fetched == 0)
+  }
+
+  @Test func isToldAtOnceWhereTheEditIsTakenBack() async throws {
+    let world = try await world()
+    try await world.write("meters", "m1", ["name": "0"])
+    #expect(try await world.outbox().isEmpty)
+    #expect(try await world.engine.sync()["meters"].swept == 1)
+    #expect(world.here() == world.there())
+  }
+
+  @Test func isToldAtOnceWhereTheEditMeetsACopyFromBeforeTheListing() async throws {
+    let world = try await PushWorld()
+    try await world.write("folders", "f1")
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("folders", "f0", "{}")
+    world.remote.upsert("folders", "f1", #"{"parent":"f0"}"#)
+    // What the push meets has to wait for its parent, and is deleted before the parent is listed.
+    _ = try await world.engine.push()
+    world.remote.delete("folders", "f1")
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    #expect(try await world.outbox("folders").isEmpty)
+    _ = try await world.engine.sync()
+    #expect(world.here("folders") == ["f0": "{}"])
+    #expect(try await world.engine.sync()["folders"].fetched == 0)
+  }
+
+  @Test func isLeftToThePushOtherwise() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    #expect(world.there()["m1"] == #"{"name":1}"#)
+    #expect(world.here() == world.there())
+    let result = try await world.engine.sync()
+    #expect(result["meters"].fetched == 0)
+  }
+
+  @Test func costsNobodyACompleteListingWhoGivesUpAnEditOfALaterTime() async throws {
+    let world = try await PushWorld()
+    world.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m1")
+    try await world.engine.edits.discard(Self.meter)
+    #expect(try await world.engine.sync()["meters"].fetched == 0)
+  }
+}

@@ -1,0 +1,24 @@
+import SyncModels
+import Testing
+
+@Suite("An entry of the outbox")
+struct OutboxEntryTests {
+  private func name(on base: OutboxEntry.Base, at microseconds: Int64 = 7) -> IdempotencyKey {
+    let edit = Edit(.deletion, stamp: EditStamp(physical: Timestamp(microseconds: microseconds)))
+    return OutboxEntry(id: RecordID(type: "t", key: "k"), edit: edit, base: base).idempotencyKey(for: edit)
+  }
+
+  @Test func namesAnEditAnewOnEachBase() {
+    let id = RecordID(type: "t", key: "k")
+    let version = Version(modifiedAt: Timestamp(microseconds: 1))
+    let copy = Record(id: id, version: version, payload: Payload(Array("{}".utf8)), fields: [])
+    var later = copy
+    later.version.sequence += 1
+    // A record that was taken for deleted may turn out to be there, at the version that it had.
+    let deletion = Tombstone(id: id, version: version)
+    let bases: [OutboxEntry.Base] = [.none, .copy(copy), .copy(later), .deleted(deletion)]
+    #expect(Set(bases.map { name(on: $0) }).count == bases.count)
+    #expect(name(on: .copy(copy)) == name(on: .copy(copy)), "the same at every attempt")
+    #expect(name(on: .copy(copy)) != name(on: .copy(copy), at: 8))
+  }
+}
