@@ -39,6 +39,7 @@ struct AwaitedRecords: Hashable, Codable {
         markPass: try transaction.checkpoint(for: entity.type)?.markPass, stages: false)
       var merge = PageMerge(entity, context: context)
       try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
       try transaction.setValue(nil, forKey: key)
       return merge.tally
     }

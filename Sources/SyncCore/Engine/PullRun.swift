@@ -145,7 +145,12 @@ struct PullRun {
     let now = environment.clock.timestamp
     switch result {
     case .success(let page):
-      if case .reset(let reason) = page.next { environment.emit(.reset(type, reason)) }
+      // That a token of old has expired was to be expected, and resets nothing.
+      if case .reset(let reason) = page.next,
+        machines[type]?.isAskingAgain != true || reason == .remoteReplaced
+      {
+        environment.emit(.reset(type, reason))
+      }
       let isFirst = machines[type]?.isFirstAnswer ?? false
       act(on: type, in: &group) { $0.fetched(page, at: now) }
       if isFirst, let machine = machines[type] {

@@ -21,6 +21,7 @@ struct UpgradeReplay {
             entity.type, kinds: [.incompatible], after: start, limit: MergeContext.portion)
           var merge = PageMerge(entity, context: context)
           try merge.release(entries.filter { $0.isUnderstood(by: entity) }, in: transaction)
+          try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
           return (merge.tally, entries.last?.key)
         }
         progress.note(tally)

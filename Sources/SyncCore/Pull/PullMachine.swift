@@ -93,6 +93,9 @@ struct PullMachine {
   /// What the pass lists, as far as is known.
   var coverage: RecordPage.Coverage { pass.coverage }
 
+  /// Whether a token of old is being shown, to hear whether the remote was replaced.
+  var isAskingAgain: Bool { held != nil }
+
   /// The first step.
   mutating func start() -> [Action] {
     fetchIfRoom()
@@ -243,14 +246,17 @@ struct PullMachine {
   private mutating func reset(_ reason: ResetReason) -> [Action] {
     resets += 1
     guard resets <= settings.maximumResets else { return fail(.resetsWithoutEnd(reason)) }
+    let base = reason == .pageTokenExpired ? pass.base : nil
     if reason == .remoteReplaced {
       checkpoint.epoch += 1
       witness = nil
+    } else if base == nil, settings.capabilities.deltas != .fullOnly {
+      // Until the new listing begins, the remote may be replaced as well, and only an old token will tell.
+      witness = pass.base ?? pass.candidate ?? witness
     }
     #if MUTANTS
       if Mutant.epochForgotten.isActive, reason == .remoteReplaced { checkpoint.epoch -= 1 }
     #endif
-    let base = reason == .pageTokenExpired ? pass.base : nil
     pass = Checkpoint.Pass(
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,
       coverage: base == nil ? .everything : .changes)

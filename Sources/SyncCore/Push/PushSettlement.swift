@@ -76,6 +76,7 @@ struct PushSettlement: Sendable {
     try stay.write(in: transaction)
     var merge = PageMerge(entity, context: context(at: checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
+    try ArrivedDuplicates.note(merge.tally.changed, of: graph, in: transaction)
     // What became of the others follows from what is left of them.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.fates = answers.map { answer in

@@ -1,9 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// The duplicates that pages brought after a type's rebuild, noted with the page and collapsed at the end of the sync.
+/// The duplicates that the remote brought after a type's rebuild, noted with what brought them and collapsed at the end of the sync.
 ///
-/// Not within the page: what refers to a loser may be on a later one, and would wait for a record that never comes.
+/// Not within a page: what refers to a loser may be on a later one, and would wait for a record that never comes.
 struct ArrivedDuplicates: Hashable, Codable {
   /// The natural keys concerned.
   var keys: [String] = []
@@ -12,7 +12,7 @@ struct ArrivedDuplicates: Hashable, Codable {
 
   private static let limit = 10_000
 
-  /// Notes which of the records that a page changed share their natural key with another one.
+  /// Notes which of the records that changed share their natural key with another one.
   static func note(
     _ changed: SyncEvent.ChangedRecords, of graph: EntityGraph, in transaction: any StoreTransaction
   ) throws(SyncError) {

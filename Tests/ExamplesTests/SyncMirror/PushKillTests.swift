@@ -18,9 +18,10 @@
           try await device.pushInPeace()
           var amidPushes = 0
           for _ in 0..<Self.kills {
-            try await device.edit(atMost: 40)
+            let edits = try await device.edit(atMost: 40)
             let running = try device.push()
-            let last = Int.random(in: 1...6)
+            // One of the batches that are sure to come.
+            let last = Int.random(in: 1...max(1, edits / 8))
             // Any instant from the moment that a batch comes to the moment that what was said to it is in the store.
             let pause = TimeInterval.random(in: 0...0.012)
             server.onBatch { number in
@@ -102,8 +103,8 @@
       return Set(entries.filter(condition).map(\.id))
     }
 
-    /// Makes, changes and deletes some of fifty records, in one transaction.
-    mutating func edit(atMost count: Int) async throws {
+    /// Makes, changes and deletes some of fifty records, in one transaction; tells how many, at the most.
+    mutating func edit(atMost count: Int) async throws -> Int {
       var changes: [String: Int?] = [:]
       for _ in 0..<Int.random(in: 1...count) {
         number += 1
@@ -123,6 +124,7 @@
       }
       await opened.close()
       for (key, number) in changes { wanted[key] = number.map { #"{"edit":\#($0)}"# } }
+      return changes.count
     }
 
     /// Demands that the outbox is empty, and that nobody saw a conflict where there was but one who edits.

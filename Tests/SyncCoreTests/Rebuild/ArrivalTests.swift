@@ -19,6 +19,24 @@ struct ArrivalTests {
     #expect(try await world.outbox() == ["+readings/r", "-meters/a"])
   }
 
+  @Test func collapseAlsoWhereAPushBringsThemBack() async throws {
+    let world = try await PushWorld(MeterWorld.entities, edits: EditOptions(policy: ServerWins()))
+    for key in ["a", "b"] {
+      world.clock.advance(by: .seconds(1))
+      world.remote.upsert("meters", key, #"{"mac":"1"}"#)
+    }
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(world.here().keys.sorted() == ["b"])
+    // The loser is edited there before its deletion comes, so it stays; the pull after the push brings nothing new.
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "a", #"{"mac":"1","name":1}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here().keys.sorted() == ["a"], "the last one written")
+    _ = try await world.engine.sync()
+    #expect(world.here() == world.there())
+  }
+
   @Test func areLeftToTheRebuildBeforeIt() async throws {
     let world = try await MeterWorld()
     world.meter("a", mac: "1", at: 1)
