@@ -10,7 +10,7 @@ final class FlawedSink: RemoteRecordSink {
     case asksNothing, losesOutcomes, answersInReverse, appliesHalfOfTooMuch, appliesTwice,
       keepsConflictsToItself
     case neverAccepts, deletesNothing, inventsVersions, forgetsMembers, changesItsName, answersEmptyPushes
-    case stopsAtAConflict, bringsBackTheDead, deletesUnseen
+    case stopsAtAConflict, bringsBackTheDead, deletesUnseen, addsMembers
 
     /// The check that notices.
     var check: SinkCheck {
@@ -27,6 +27,7 @@ final class FlawedSink: RemoteRecordSink {
       case .changesItsName: .identityStays
       case .answersEmptyPushes: .emptyPushHasNoOutcomes
       case .bringsBackTheDead: .creationSentAgainBringsNothingBack
+      case .addsMembers: .remoteWritesOnlyWhatItDeclares
       case .deletesUnseen: .deletionOfAnUnseenRecordIsAConflict
       }
     }
@@ -75,6 +76,12 @@ final class FlawedSink: RemoteRecordSink {
       for index in changes.indices where changes[index].content != .deletion {
         changes[index].content = .upsert(
           Payload(Array(#"{"value":9007199254740993}"#.utf8)), schemaVersion: 1)
+      }
+    case .addsMembers:
+      for index in changes.indices {
+        guard let payload = changes[index].content.payload, var map = try? FieldMap(payload) else { continue }
+        map["added"] = Array("\(number)".utf8)[...]
+        changes[index].content = .upsert(map.payload, schemaVersion: 1)
       }
     case .deletesNothing where changes.contains { $0.content == .deletion }:
       return changes.map { .accepted(.tombstone(Tombstone(id: $0.id, version: .unversioned))) }

@@ -17,7 +17,8 @@ struct SinkConformanceTests {
 
 /// The kinds of remotes that edits are pushed to.
 enum SinkKind: String, CaseIterable, Sendable {
-  case privateZone, forgetful, publicDatabase, forgetfulPublicDatabase, timestampedCollection, twoAtOnce
+  case privateZone, forgetful, publicDatabase, forgetfulPublicDatabase, timestampedCollection, numbering
+  case twoAtOnce
 
   /// The checks that this kind, by its own word, cannot be put to: no other may be skipped.
   var inapplicable: Set<SinkCheck> {
@@ -40,6 +41,9 @@ enum SinkKind: String, CaseIterable, Sendable {
       configuration = .publicDatabase()
       configuration.remembersKeys = false
     case .timestampedCollection: configuration = .timestampedCollection()
+    case .numbering:
+      configuration = .timestampedCollection()
+      configuration.numberField = "number"
     case .twoAtOnce:
       configuration = .privateZone
       configuration.pushLimits = SinkLimits(maximumRecords: 2, maximumBytes: 200)
@@ -61,6 +65,7 @@ extension World {
       })
     harness.remembersWhatIsGone =
       remote.configuration.remembersKeys || remote.configuration.sendsTombstones
+    harness.ownFields = remote.capabilities.ownFields
     harness.reopen = { self.remote }
     return harness
   }

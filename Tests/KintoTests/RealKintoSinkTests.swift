@@ -28,6 +28,7 @@ struct RealKintoSinkTests {
       })
     // A tombstone stands in the way of no creation.
     harness.remembersWhatIsGone = false
+    harness.ownFields = try kinto.source().capabilities.ownFields
     harness.reopen = { KintoSink(try kinto.source()) }
     let outcome = try await check.run(on: harness)
     if case .skipped(let reason) = outcome {

@@ -62,6 +62,22 @@ enum ReadBackChecks {
       "A pushed payload keeps members that nobody declared.")
   }
 
+  static func remoteWritesOnlyWhatItDeclares(_ bench: SinkBench) async throws {
+    var base = OutboxEntry.Base.none
+    for value in 1...3 {
+      let change = bench.upsert("a", value, on: base)
+      base = try await bench.pushAccepted(change)
+      guard let accepted = base.record, let payload = change.content.payload else {
+        throw ConformanceFailure("What was accepted of a record is a copy.")
+      }
+      var (sent, kept) = (try FieldMap(payload), try FieldMap(accepted.payload))
+      for field in bench.harness.ownFields { (sent[field], kept[field]) = (nil, nil) }
+      try expect(
+        kept.payload.hasSameMembers(as: sent.payload),
+        "What a remote makes of a record is what was sent, apart from members that its source declares as its own.")
+    }
+  }
+
   static func identityStays(_ bench: SinkBench) async throws {
     let identity = bench.harness.sink.identity
     try expect(!identity.isEmpty, "A sink says which remote it writes.")

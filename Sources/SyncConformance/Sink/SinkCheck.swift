@@ -16,7 +16,8 @@ public enum SinkCheck: String, CaseIterable, Sendable {
   case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone
   case creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
   // What the source reads back.
-  case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole, identityStays
+  case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole
+  case remoteWritesOnlyWhatItDeclares, identityStays
 
   /// Runs the check on a harness that no other check has used.
   ///
@@ -54,6 +55,7 @@ public enum SinkCheck: String, CaseIterable, Sendable {
     case .acceptedVersionsRise: ReadBackChecks.acceptedVersionsRise
     case .sourceReadsTheAcceptedCopy: ReadBackChecks.sourceReadsTheAcceptedCopy
     case .payloadIsKeptWhole: ReadBackChecks.payloadIsKeptWhole
+    case .remoteWritesOnlyWhatItDeclares: ReadBackChecks.remoteWritesOnlyWhatItDeclares
     case .identityStays: ReadBackChecks.identityStays
     }
   }
