@@ -48,8 +48,9 @@ struct PushSettlement: Sendable {
     var met: [Word] = []
     var words: [RecordID: Word] = [:]
     var stay = Stay()
+    let waiting = try versionsOfWhatWaits(in: transaction)
     for answer in answers {
-      let word = answer.word(in: checkpoint?.epoch ?? 0)
+      let word = answer.word(in: checkpoint?.epoch ?? 0, waiting: waiting[answer.entry.id])
       if !answer.isAccepted { words[answer.entry.id] = word }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, what the remote has is a copy like any other.
@@ -98,6 +99,19 @@ struct PushSettlement: Sendable {
     return entries
   }
 
+  /// The versions of the copies that are set aside of records that the remote does not know any more.
+  private func versionsOfWhatWaits(
+    in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID: Version] {
+    let gone = answers.filter { $0.outcome == .conflict(nil) }.map { SetAside.Key.record($0.entry.id) }
+    guard !gone.isEmpty else { return [:] }
+    var versions: [RecordID: Version] = [:]
+    for entry in try transaction.setAside(for: gone) {
+      if case .upsert(let record) = entry.change { versions[record.id] = record.version }
+    }
+    return versions
+  }
+
   private func context(at checkpoint: Checkpoint?) -> MergeContext {
     MergeContext(
       // What is set aside here was not counted as fetched, so that the pull must not count it anew.
@@ -115,13 +129,15 @@ extension PushAnswer {
 
   /// The remote's word, as one of the remote's lives that the engine counts.
   ///
-  /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by.
-  fileprivate func word(in epoch: Int64) -> Word? {
+  /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by: also by a copy that waits
+  /// here for something else.
+  fileprivate func word(in epoch: Int64, waiting: Version?) -> Word? {
     switch outcome {
     case .accepted(let change), .conflict(let change?): return Word(change.stamped(epoch: epoch))
     case .conflict(nil):
       guard let record = entry.base.record else { return nil }
-      return .deletion(Tombstone(id: record.id, version: record.version))
+      return .deletion(
+        Tombstone(id: record.id, version: max(record.version, waiting ?? record.version)))
     case .refused, .retryLater, .quotaExceeded: return nil
     }
   }

@@ -62,7 +62,7 @@ final class EditWatch: Sendable {
         switch entry.edit.content {
         case .deletion: after.live[id] == nil
         case .upsert(let payload, _):
-          incarnation.graph[id.type].map { isShown(payload, of: id, $0, in: after) } == true
+          isShown(payload, of: id, in: after, incarnation)
         }
       // A rebuild edits records on top of what was pending, and deletes those that lose.
       let isBuiltUpon = after.outbox[id].map { $0.edit.stamp > entry.edit.stamp } ?? false
@@ -73,17 +73,19 @@ final class EditWatch: Sendable {
     }
   }
 
-  /// Whether a record shows what an edit says, apart from what the remote writes itself, and from references to records that have lost to
-  /// others since.
-  private func isShown(_ payload: Payload, of id: RecordID, _ entity: Entity, in view: StoreView) -> Bool {
-    guard let record = view.live[id], var said = try? FieldMap(payload),
-      var shown = try? FieldMap(record.payload)
+  /// Whether a record shows what an edit says, apart from what the remote writes itself, and from references to records that have lost, or
+  /// are about to lose, to others.
+  private func isShown(
+    _ payload: Payload, of id: RecordID, in view: StoreView, _ incarnation: Incarnation
+  ) -> Bool {
+    guard let entity = incarnation.graph[id.type], let record = view.live[id],
+      var said = try? FieldMap(payload), var shown = try? FieldMap(record.payload)
     else { return false }
     for field in remote.capabilities.ownFields { (said[field], shown[field]) = (nil, nil) }
     for reference in entity.references where !said.hasSameValue(as: shown, for: reference.field) {
-      guard case .string(let key)? = try? payload.values(of: [reference.field]).first,
-        view.live[RecordID(type: reference.target, key: key)] == nil
-      else { return false }
+      guard case .string(let key)? = try? payload.values(of: [reference.field]).first else { return false }
+      let loser = view.live[RecordID(type: reference.target, key: key)]
+      if let loser, winner(over: loser, in: view, incarnation) == nil { return false }
       said[reference.field] = shown[reference.field]
     }
     return said.payload.hasSameMembers(as: shown.payload)

@@ -113,26 +113,30 @@ extension Incarnation {
 
   // MARK: Duplicates
 
-  /// Collapses duplicates now and then, perhaps until somebody stops it.
+  /// Collapses duplicates now and then, perhaps until somebody stops it, and goes on with that, perhaps later.
   func rebuildInTrouble() async {
-    guard world.shape.hazards.contains(.duplicates), world.sink != nil, !isDead, let engine,
-      world.choices.once(in: 2)
-    else { return }
-    let token = FlagToken()
-    token.isCancelled = world.choices.once(in: 6)
-    begin(SyncRequest())
-    do throws(SyncError) {
-      noteResumption()
-      let last = world.watch.edits.lastRebuild
-      let report = try await engine.rebuildDuplicates(
-        of: "teams", version: 1, options: RebuildOptions(recordsAtOnce: 2), token: token)
-      note(report, after: last)
-    } catch {
-      trace("could not rebuild: \(error.code)")
-      world.trace.mix(error.code.description)
-      let own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
-      if !isDead, !own.contains(error.code), !causes.contains(error.code) {
-        world.ledger.report(.honestErrors, "\(self) could not rebuild: \(error)")
+    guard world.shape.hazards.contains(.duplicates), world.sink != nil, world.choices.once(in: 2) else {
+      return
+    }
+    while !isDead, let engine {
+      let token =
+        world.choices.once(in: 2) ? LateWish(afterAnswers: world.choices.number(in: 2...6)) : nil
+      begin(SyncRequest())
+      do throws(SyncError) {
+        noteResumption()
+        let last = world.watch.edits.lastRebuild
+        let report = try await engine.rebuildDuplicates(
+          of: "teams", version: 1, options: RebuildOptions(recordsAtOnce: 2), token: token)
+        note(report, after: last)
+        guard report.wasCancelled, world.choices.once(in: 2) else { return }
+      } catch {
+        trace("could not rebuild: \(error.code)")
+        world.trace.mix(error.code.description)
+        let own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
+        if !isDead, !own.contains(error.code), !causes.contains(error.code) {
+          world.ledger.report(.honestErrors, "\(self) could not rebuild: \(error)")
+        }
+        return
       }
     }
   }

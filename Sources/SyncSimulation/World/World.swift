@@ -174,7 +174,7 @@ final class World: Sendable {
   }
 
   private func live() async {
-    for _ in 0..<choices.number(in: 3...25) { _ = edits.edit() }
+    for _ in 0..<choices.number(in: 3...25) { edits.edit()?.commit() }
     await withTaskGroup(of: Void.self) { group in
       for number in 1...shape.writers { group.addTask { await self.write(number) } }
       group.addTask { await self.disturb() }
@@ -299,8 +299,9 @@ final class World: Sendable {
       trace.tell("app \(process)", "has its clock set by \(jump)")
       machines[process - 1].timestamp = machines[process - 1].timestamp + jump
     case 1:
-      // Back by less than deltas reach back for.
+      // Back by less than deltas reach back for; not forth while a change waits to be visible, which would be later than that by far.
       let jump = choices.pick(Duration.seconds(600), .milliseconds(-900))
+      if jump > .zero, edits.isAnythingLate { return }
       trace.tell("remote", "has its clock set by \(jump)")
       serverClock.timestamp = serverClock.timestamp + jump
     default:

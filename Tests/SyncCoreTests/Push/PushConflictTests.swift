@@ -96,6 +96,23 @@ struct PushConflictTests {
     #expect(world.here() == world.there())
   }
 
+  @Test func aDeletionThatFindsNothingEndsAlsoWhereANewerCopyWaits() async throws {
+    let world = try await PushWorld { $0.sendsTombstones = false }
+    world.remote.upsert("meters", "m1", "{}")
+    world.remote.upsert("readings", "r1", #"{"meter":"m1"}"#)
+    _ = try await world.engine.sync()
+    try await world.delete("readings", "r1")
+    // The push meets a copy that has to wait, and before the next one nothing is left of it at the remote.
+    world.remote.upsert("readings", "r1", #"{"meter":"m9"}"#)
+    _ = try await world.engine.push()
+    #expect(try await world.outbox("readings").count == 1)
+    world.remote.wipe("readings")
+    _ = try await world.engine.push()
+    #expect(try await world.outbox("readings").isEmpty)
+    let explanation = try await world.engine.explain(RecordID(type: "readings", key: "r1"))
+    #expect(explanation.setAside.isEmpty, "the copy is no longer waited for either")
+  }
+
   @Test func aDeletionOfADeletedRecordIsNoConflict() async throws {
     let world = try await PushWorld()
     world.remote.upsert("meters", "m1", "{}")
