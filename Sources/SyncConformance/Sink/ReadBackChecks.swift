@@ -74,7 +74,8 @@ enum ReadBackChecks {
       for field in bench.harness.ownFields { (sent[field], kept[field]) = (nil, nil) }
       try expect(
         kept.payload.hasSameMembers(as: sent.payload),
-        "What a remote makes of a record is what was sent, apart from members that its source declares as its own.")
+        "What a remote makes of a record is what was sent, apart from members that its source declares as its own."
+      )
     }
   }
 
