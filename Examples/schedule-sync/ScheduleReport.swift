@@ -43,7 +43,8 @@ struct ScheduleReport {
   private func printWaiting() {
     guard waiting > 0 else { return }
     output.line("")
-    output.line("\(waiting.grouped) changes wait for records that are not there, or for others to go;")
+    let subject = waiting == 1 ? "1 change waits" : "\(waiting.grouped) changes wait"
+    output.line("\(subject) for records that are not there, or for others to go;")
     output.line("`sync-inspect status` tells how many of which type, and `explain` why.")
   }
 

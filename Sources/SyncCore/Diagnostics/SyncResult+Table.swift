@@ -3,10 +3,12 @@ public import SyncModels
 extension SyncResult: CustomStringConvertible {
   /// The counts as an aligned table: a row a type, a column a count, the totals below.
   ///
-  /// Columns without any number in them are left out; if edits were pushed, a line below says what became of them.
+  /// Columns without any number in them are left out, and so is a table without columns; if edits were pushed, a line below says what
+  /// became of them.
   public var description: String {
     let total = total
     let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
+    guard !columns.isEmpty else { return pushLine ?? "nothing was done" }
     let header = ["type"] + columns.map(\.name)
     var rows = entities.map { row in
       [row.type.rawValue] + columns.map { String(row.counts[keyPath: $0.path]) }
@@ -15,15 +17,15 @@ extension SyncResult: CustomStringConvertible {
     let widths = header.indices.map { index in ([header] + rows).map { $0[index].count }.max() ?? 0 }
     let lines = ([header] + rows).map { Self.line($0, widths: widths) }
     return (lines.dropLast() + [String(repeating: "-", count: lines[0].count)] + lines.suffix(1))
-      .joined(separator: "\n") + pushLine
+      .joined(separator: "\n") + (pushLine.map { "\n" + $0 } ?? "")
   }
 
-  private var pushLine: String {
+  private var pushLine: String? {
     let parts = PushCounts.names.filter { pushed[keyPath: $0.path] != 0 }.map {
       "\(pushed[keyPath: $0.path]) \($0.name)"
     }
-    guard !parts.isEmpty else { return "" }
-    return "\npushed: " + parts.joined(separator: ", ") + (pushed.isRemoteFull ? "; the remote is full" : "")
+    guard !parts.isEmpty else { return nil }
+    return "pushed: " + parts.joined(separator: ", ") + (pushed.isRemoteFull ? "; the remote is full" : "")
   }
 
   private static func line(_ cells: [String], widths: [Int]) -> String {

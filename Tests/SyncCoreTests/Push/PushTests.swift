@@ -157,6 +157,9 @@ struct PushTests {
     #expect(counters.values["push.accepted"] == 1)
     #expect(counters.values["push.refusals"] == 1)
     #expect(result.description.hasSuffix("pushed: 1 accepted, 1 refused, 1 requests, 1 pending"))
+    let pushAlone = try await engine.push().description
+    #expect(pushAlone == "pushed: 1 pending", "no table of what was not pulled")
+    #expect(SyncResult(wasCancelled: true).description == "nothing was done")
     let report = try #require(try await engine.status().first { $0.type == "meters" })
     #expect(report.pending == 1)
     #expect(report.refused == 1)
