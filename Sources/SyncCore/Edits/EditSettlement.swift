@@ -43,10 +43,9 @@ struct EditSettler {
     return settle(entry, word, since: entry.base.record?.payload)
   }
 
-  /// The remote took what was sent, and this is what it made of it.
+  /// The remote took what was sent, before the edit that is there now, and this is what it made of it.
   func acknowledged(_ entry: OutboxEntry, by word: Word) -> EditSettlement {
-    guard let sent = entry.sent, sent != entry.edit else { return settled(by: word) }
-    return rebased(entry.taking(ownFields, of: word), onto: word)
+    rebased(entry.taking(ownFields, of: word), onto: word)
   }
 
   // MARK: Endings

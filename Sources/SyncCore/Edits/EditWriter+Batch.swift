@@ -52,8 +52,7 @@ extension EditWriter {
     try checkAreLive(Array(Set(batch.targets)), during: "editing \(batch.puts.count) records")
     let ids = batch.puts.map(\.id) + batch.deletes.map(\.id)
     try markListed(ids)
-    if !batch.moot.isEmpty { try transaction.dequeue(batch.moot.map(\.id)) }
-    for entry in batch.moot { try ListingGap.giveUp(entry, in: transaction) }
+    try transaction.giveUp(batch.moot)
     for id in ids { changed.insert(id) }
   }
 }

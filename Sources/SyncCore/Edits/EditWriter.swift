@@ -95,8 +95,7 @@ struct EditWriter {
       try checkIsNotReferredTo(id)
       try transaction.delete([Tombstone(id: id, version: .unversioned)])
     }
-    try transaction.dequeue([id])
-    try ListingGap.giveUp(entry, in: transaction)
+    try transaction.giveUp([entry])
     changed.insert(id)
   }
 
@@ -110,8 +109,7 @@ struct EditWriter {
     // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
     try markListed([entry.id])
     if entry.isMoot {
-      try transaction.dequeue([entry.id])
-      try ListingGap.giveUp(entry, in: transaction)
+      try transaction.giveUp([entry])
     } else {
       try transaction.queue([entry])
     }

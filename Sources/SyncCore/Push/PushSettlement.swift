@@ -187,7 +187,6 @@ private struct Stay {
 
   func write(in transaction: any StoreTransaction) throws(SyncError) {
     if !queue.isEmpty { try transaction.queue(queue) }
-    if !moot.isEmpty { try transaction.dequeue(moot.map(\.id)) }
-    for entry in moot { try ListingGap.giveUp(entry, in: transaction) }
+    try transaction.giveUp(moot)
   }
 }

@@ -17,11 +17,6 @@ enum ListingGap: UInt8 {
     if try of(type, in: transaction) == nil { try open.save(for: type, in: transaction) }
   }
 
-  /// Notes that an edit was given up.
-  static func giveUp(_ entry: OutboxEntry, in transaction: any StoreTransaction) throws(SyncError) {
-    if entry.base.record != nil { try expose(entry.id.type, in: transaction) }
-  }
-
   /// Notes that an edit is gone whose record shows an old copy of the remote's now.
   static func expose(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if try of(type, in: transaction) == .open { try exposed.save(for: type, in: transaction) }
@@ -42,4 +37,15 @@ enum ListingGap: UInt8 {
   }
 
   private static func key(_ type: RecordType) -> String { "listing-gap/\(type)" }
+}
+
+extension StoreTransaction {
+  /// Takes edits out of the outbox that will not be pushed.
+  func giveUp(_ entries: [OutboxEntry]) throws(SyncError) {
+    guard !entries.isEmpty else { return }
+    try dequeue(entries.map(\.id))
+    for type in Set(entries.filter { $0.base.record != nil }.map(\.id.type)).sorted() {
+      try ListingGap.expose(type, in: self)
+    }
+  }
 }

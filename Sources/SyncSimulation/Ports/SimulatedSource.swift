@@ -24,10 +24,10 @@ final class SimulatedSource: RemoteRecordSource {
     if incarnation.book.isPaused(type) { world.ledger.saw(.requestedPauseKept) }
     // Whoever was overtaken knows nothing of what the other one has done.
     let isOvertaken = incarnation.book.fence < world.watch.leases.latest
-    let mayBeginAnew = isOvertaken || world.watch.owesListing(of: type)
-    if world.watch.owesListing(of: type) { world.ledger.saw(.listingOwed) }
+    let isListingOwed = world.watch.owesListing(of: type)
+    if isListingOwed { world.ledger.saw(.listingOwed) }
     let complaints = incarnation.book.request(
-      request, at: now, checkpoint: mayBeginAnew ? nil : world.watch.checkpoint(of: type),
+      request, at: now, checkpoint: isOvertaken || isListingOwed ? nil : world.watch.checkpoint(of: type),
       known: incarnation.known)
     for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)") }
     if case .resume = request.position, incarnation.book.isFirstRequest(of: type) {
