@@ -155,6 +155,17 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry.Base {
+  /// What the record's row shows once nothing is pending on top: the remote's last word, byte by byte.
+  func row(of id: RecordID, _ entity: Entity) -> EditSettlement.Row {
+    switch self {
+    case .copy(var record):
+      record.fields = (try? entity.fields(of: record.payload)) ?? []
+      return .live(record)
+    case .deleted(let tombstone): return .deleted(tombstone)
+    case .none: return .deleted(Tombstone(id: id, version: .unversioned))
+    }
+  }
+
   /// The remote's name for its last word.
   var entityTag: String? {
     switch self {

@@ -34,14 +34,15 @@ extension EditWriter {
     var moot: [OutboxEntry] = []
 
     mutating func add(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
-      switch entry.row(of: entity) {
+      let isMoot = entry.isMoot
+      switch isMoot ? entry.base.row(of: entry.id, entity) : entry.row(of: entity) {
       case .live(let record):
         puts.append(record)
         targets += entity.requiredReferences(of: record)
       case .deleted(let tombstone):
         deletes.append(tombstone)
       }
-      if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
+      if isMoot { moot.append(entry) } else { queue.append(entry) }
     }
   }
 

@@ -82,18 +82,14 @@ struct EditWriter {
         .invalidEdit, during: "discarding the edit of \(id)",
         "It may have reached the remote already; push first, or edit the record again.")
     }
-    switch entry.base {
-    case .copy(var record):
-      record.fields = (try? entity.fields(of: record.payload)) ?? []
+    switch entry.base.row(of: id, entity) {
+    case .live(let record):
       try checkReferences(of: record, entity)
       try transaction.put([record])
       if entry.edit.content == .deletion { appeared.append(id) }
     case .deleted(let tombstone):
       try checkIsNotReferredTo(id)
       try transaction.delete([tombstone])
-    case .none:
-      try checkIsNotReferredTo(id)
-      try transaction.delete([Tombstone(id: id, version: .unversioned)])
     }
     try transaction.giveUp([entry])
     changed.insert(id)
@@ -102,13 +98,14 @@ struct EditWriter {
   // MARK: Writing
 
   private mutating func write(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
-    switch entry.row(of: entity) {
+    let isMoot = entry.isMoot
+    switch isMoot ? entry.base.row(of: entry.id, entity) : entry.row(of: entity) {
     case .live(let record): try transaction.put([record])
     case .deleted(let tombstone): try transaction.delete([tombstone])
     }
     // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
     try markListed([entry.id])
-    if entry.isMoot {
+    if isMoot {
       try transaction.giveUp([entry])
     } else {
       try transaction.queue([entry])

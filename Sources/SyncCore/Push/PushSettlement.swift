@@ -77,6 +77,10 @@ struct PushSettlement: Sendable {
     try stay.write(in: transaction)
     var merge = PageMerge(entity, context: context(at: checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
+    if accepted.contains(where: { $0.entry.attempts > 1 }) {
+      // An earlier attempt may have had its effect long ago: what became of that since, a listing has passed over.
+      try ListingGap.expose(entity.type, in: transaction)
+    }
     try ArrivedDuplicates.note(merge.tally.changed, of: graph, in: transaction)
     // What became of the others follows from what is left of them.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)

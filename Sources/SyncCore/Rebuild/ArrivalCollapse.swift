@@ -7,7 +7,7 @@ struct ArrivalCollapse {
   let lease: Lease
   let stop: StopSignal
 
-  /// Collapses what is due.
+  /// Collapses what is due, but for groups that cannot be judged yet, which stay due.
   ///
   /// - Returns: Whether it came to the end; `false` when somebody asked to stop. What is left is due at the next sync.
   func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
@@ -34,6 +34,7 @@ struct ArrivalCollapse {
       clockBound: environment.edits.clockBound)
     let limit = max(1, options.recordsAtOnce / 2)
     var last: String?
+    var postponed: Set<String> = []
     while true {
       if stop.isRaised { return false }
       let keys = due.areMany ? try await keys(of: entity, after: last, limit) : Array(due.keys.prefix(limit))
@@ -43,23 +44,26 @@ struct ArrivalCollapse {
       } else {
         rest.keys.removeFirst(keys.count)
       }
-      let (outcome, left) = try await write(collapse, keys, due, rest)
+      let outcome = try await write(collapse, keys, due, rest, postponed)
       if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
-      due = left
+      postponed.formUnion(outcome.postponed)
+      if outcome.isComplete { due = rest }
       if outcome.isComplete { last = keys.last }
       if due.keys.isEmpty && !due.areMany { return true }
     }
   }
 
   private func write(
-    _ collapse: Collapse, _ keys: [String], _ due: ArrivedDuplicates, _ rest: ArrivedDuplicates
-  ) async throws(SyncError) -> (Collapse.Outcome, ArrivedDuplicates) {
+    _ collapse: Collapse, _ keys: [String], _ due: ArrivedDuplicates, _ rest: ArrivedDuplicates,
+    _ postponed: Set<String>
+  ) async throws(SyncError) -> Collapse.Outcome {
     try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       let outcome = try collapse.run(keys, in: transaction)
       // References that were too many for one transaction are gone on with in the next.
-      let left = outcome.isComplete ? rest : due
+      var left = outcome.isComplete ? rest : due
+      left.add(postponed.union(outcome.postponed))
       try left.save(for: collapse.entity.type, in: transaction)
-      return (outcome, left)
+      return outcome
     }
   }
 

@@ -36,11 +36,16 @@ struct ArrivedDuplicates: Hashable, Codable {
       let shared = zip(keys, groups).filter { $0.1.count > 1 }.map(\.0)
       guard !shared.isEmpty else { continue }
       var due = try load(for: entity.type, from: transaction) ?? ArrivedDuplicates()
-      due.keys = Array(Set(due.keys + shared)).sorted()
-      due.areMany = due.areMany || due.keys.count > limit
-      if due.areMany { due.keys = [] }
+      due.add(shared)
       try due.save(for: entity.type, in: transaction)
     }
+  }
+
+  mutating func add(_ more: some Sequence<String>) {
+    keys = Set(keys).union(more).sorted()
+    guard keys.count > Self.limit else { return }
+    areMany = true
+    keys = []
   }
 
   static func load(

@@ -17,6 +17,8 @@ struct Collapse: Sendable {
     /// Whether all was done; if not, references were re-pointed, and the same keys are to be given again.
     var isComplete: Bool
     var changed: SyncEvent.ChangedRecords
+    /// The natural keys of the groups that cannot be judged yet.
+    var postponed: [String]
   }
 
   /// Collapses the groups that some natural keys have.
@@ -44,7 +46,8 @@ struct Collapse: Sendable {
       counts.losers = plan.winners.count
     }
     let changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
-    return Outcome(counts: counts, isComplete: isComplete, changed: changed)
+    return Outcome(
+      counts: counts, isComplete: isComplete, changed: changed, postponed: plan.postponed)
   }
 
   /// What collapsing the groups would do.

@@ -6,6 +6,8 @@ struct CollapsePlan {
   private(set) var elections: [Election] = []
   /// The groups that nothing is done about.
   private(set) var counts = RebuildReport.Counts()
+  /// The natural keys of the groups that cannot be judged yet.
+  private(set) var postponed: [String] = []
   /// Whom each loser loses to.
   private(set) var winners: [RecordID: RecordID] = [:]
   private(set) var pending: [RecordID: OutboxEntry] = [:]
@@ -30,13 +32,14 @@ struct CollapsePlan {
       }
     }
     let stamps = RepointedStamps(entity, clockBound: clockBound)
-    for records in lists {
+    for (key, records) in zip(keys, lists) {
       guard records.count > 1 else {
         counts.aborted += 1
         continue
       }
       if records.contains(where: { isUnsettled($0.id, filed[$0.id]) }) {
         counts.postponed += 1
+        postponed.append(key)
         continue
       }
       var candidates: [Candidate] = []

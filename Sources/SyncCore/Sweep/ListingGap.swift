@@ -4,8 +4,8 @@ import SyncPorts
 /// What a complete listing of a type did not get to tell, because of pending edits.
 ///
 /// While an edit is pending, its record is taken for listed: what it is at the remote is for the push to find out. An edit that is given up,
-/// or that meets a copy from before the listing, is never pushed, so nobody would find out until the next complete listing. That one
-/// has to come at once.
+/// or that meets a copy from before the listing, is never pushed, and one that the remote took before the listing, with the answer lost, is
+/// told of as it was then: nobody would find out until the next complete listing. That one has to come at once.
 enum ListingGap: UInt8 {
   /// Records were taken for listed.
   case open

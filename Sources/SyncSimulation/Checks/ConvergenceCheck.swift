@@ -35,12 +35,14 @@ struct ConvergenceCheck {
     }
   }
 
-  /// Records that are the same thing in the world and have not been made one.
+  /// Records that are the same thing in the world and have not been made one, though what becomes of each is known.
   private func duplicates(of entity: Entity) -> [String] {
     guard entity.naturalKey != nil, view.rebuild?.isDone == true else { return [] }
-    let records = view.live.values.filter { $0.id.type == entity.type && view.shelf[.record($0.id)] == nil }
+    let records = view.live.values.filter { $0.id.type == entity.type }
     return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
-      .filter { $0.count > 1 }.map { "\($0.map(\.id.description).sorted()) are one" }.sorted()
+      .filter { group in group.count > 1 && !group.contains { view.shelf[.record($0.id)] != nil } }.map {
+        "\($0.map(\.id.description).sorted()) are one"
+      }.sorted()
   }
 
   private func differences(of type: RecordType) -> [String] {

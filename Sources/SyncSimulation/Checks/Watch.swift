@@ -161,10 +161,15 @@ final class Watch: Sendable {
         ledger.report(.replication, "\(incarnation) forgets the version of \(id)")
         continue
       }
-      if new.version < state.version, versions != .latestFetched {
+      if new.version < state.version, versions != .latestFetched, !isOfNewLife(before.outbox[id]) {
         ledger.report(.replication, "\(incarnation) sets \(id) back from \(state.version) to \(new.version)")
       }
     }
+  }
+
+  /// Whether an edit may have reached a remote that has begun anew, which nobody knows before the next page.
+  private func isOfNewLife(_ entry: OutboxEntry?) -> Bool {
+    entry?.sent != nil && ledger.sights[.remoteWiped] != nil
   }
 
   /// What readers see anew was in a page that the checkpoint now counts in, or had been set aside, or looked up.

@@ -37,6 +37,23 @@ struct ArrivalTests {
     #expect(world.here() == world.there())
   }
 
+  @Test func areTriedAgainWhereOneOfThemCouldNotBeJudged() async throws {
+    let world = try await MeterWorld()
+    world.meter("a", mac: "1", at: 1)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    // What becomes of one of the three is not known before its parent comes.
+    world.meter("a", mac: "2", at: 2, #","parent":"p""#)
+    world.meter("b", mac: "1", at: 3)
+    world.meter("c", mac: "1", at: 4)
+    _ = try await world.engine.sync()
+    #expect(world.keys() == ["a", "b", "c"])
+    world.meter("p", mac: nil, at: 5)
+    _ = try await world.engine.sync()
+    #expect(world.keys() == ["a", "c", "p"])
+    #expect(try await world.outbox() == ["-meters/b"])
+  }
+
   @Test func areLeftToTheRebuildBeforeIt() async throws {
     let world = try await MeterWorld()
     world.meter("a", mac: "1", at: 1)

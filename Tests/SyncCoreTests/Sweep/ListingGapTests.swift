@@ -61,6 +61,22 @@ struct ListingGapTests {
     #expect(try await world.engine.sync()["folders"].fetched == 0)
   }
 
+  @Test func isToldAtOnceWhereTheEditWasThereLongBeforeTheListing() async throws {
+    let world = try await PushWorld()
+    world.remote.behave(.loseAnswer(SyncError(.remoteUnavailable, during: "pushing")), onNextPushes: 10)
+    try await world.write("meters", "m1")
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    world.remote.takePushesWell()
+    world.remote.delete("meters", "m1")
+    _ = try await world.engine.sync(SyncRequest(completely: ["meters"], direction: .pull))
+    // The remote says once more what it said then.
+    _ = try await world.engine.sync()
+    #expect(try await world.outbox().isEmpty)
+    #expect(world.here() == world.there())
+    #expect(world.there() == [:])
+    #expect(try await world.engine.sync()["meters"].fetched == 0)
+  }
+
   @Test func isLeftToThePushOtherwise() async throws {
     let world = try await world()
     _ = try await world.engine.sync()
