@@ -44,8 +44,11 @@ extension StoreTransaction {
   func giveUp(_ entries: [OutboxEntry]) throws(SyncError) {
     guard !entries.isEmpty else { return }
     try dequeue(entries.map(\.id))
-    for type in Set(entries.filter { $0.base.record != nil }.map(\.id.type)).sorted() {
-      try ListingGap.expose(type, in: self)
+    var types = Set(entries.filter { $0.base.record != nil }.map(\.id.type))
+    // A copy that waits for something else is shown as soon as that comes.
+    for case .record(let id) in try setAside(for: entries.map { .record($0.id) }).map(\.key) {
+      types.insert(id.type)
     }
+    for type in types.sorted() { try ListingGap.expose(type, in: self) }
   }
 }

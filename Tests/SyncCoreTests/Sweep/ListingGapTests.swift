@@ -45,6 +45,22 @@ struct ListingGapTests {
     #expect(world.here() == world.there())
   }
 
+  @Test func isToldAtOnceWhereAnEditIsTakenBackAndACopyWaits() async throws {
+    let world = try await PushWorld(options: SyncOptions(massDeletionRecords: 0, massDeletionShare: 0))
+    world.remote.upsert("folders", "f1", #"{"parent":"f0"}"#)
+    _ = try await world.engine.sync()
+    try await world.write("folders", "f1")
+    world.remote.delete("folders", "f1")
+    // The listing is there, and what it lacks may not be removed yet.
+    _ = try await world.engine.sync(SyncRequest(completely: ["folders"], direction: .pull))
+    try await world.delete("folders", "f1")
+    #expect(try await world.outbox("folders").isEmpty)
+    world.remote.upsert("folders", "f0", "{}")
+    _ = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
+    #expect(world.here("folders") == ["f0": "{}"])
+    #expect(try await world.engine.sync()["folders"].fetched == 0)
+  }
+
   @Test func isToldAtOnceWhereTheEditMeetsACopyFromBeforeTheListing() async throws {
     let world = try await PushWorld()
     try await world.write("folders", "f1")
