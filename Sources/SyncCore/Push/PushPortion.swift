@@ -61,8 +61,7 @@ extension PushPortion {
     var open = due
     while !open.isEmpty {
       let references = open.map { $0.requiredReferences(of: entity) }
-      let new = try snapshot.outbox(for: Set(references.joined()).sorted())
-        .filter(\.isNewToTheRemote).sorted { $0.edit.stamp < $1.edit.stamp }
+      let new = try new(among: Set(references.joined()).sorted(), in: snapshot)
       let absent = Set(new.map(\.id))
       for (entry, references) in zip(open, references) {
         loaded.candidates.append(
@@ -71,5 +70,24 @@ extension PushPortion {
       open = new.filter { $0.id.type == type && $0.isDue(at: now) && seen.insert($0.id).inserted }
     }
     return loaded
+  }
+
+  /// The edits that make records at the remote, the first one first.
+  ///
+  /// Of what is set aside the remote has a copy, which the app only cannot show: nobody has to wait for that.
+  private func new(
+    among ids: [RecordID], in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [OutboxEntry] {
+    let entries = try snapshot.outbox(for: ids).filter(\.isNewToTheRemote)
+    guard !entries.isEmpty else { return [] }
+    let known = Set(try snapshot.setAside(for: entries.map { .record($0.id) }).compactMap(\.copyID))
+    return entries.filter { !known.contains($0.id) }.sorted { $0.edit.stamp < $1.edit.stamp }
+  }
+}
+
+extension SetAside {
+  /// The record that the remote had a copy of, readable or not.
+  fileprivate var copyID: RecordID? {
+    if case .tombstone = change { nil } else { change.id }
   }
 }

@@ -156,12 +156,15 @@ final class EditWatch: Sendable {
     of record: Record, in view: StoreView, _ incarnation: Incarnation
   ) -> EditStamp {
     if let entry = view.outbox[record.id] { return entry.edit.stamp }
+    let taken = record.version.modifiedAt
+    // Nobody wrote later than the remote took it: a clock that says so by far was wrong.
     if let field = incarnation.graph[record.id.type]?.stampField,
-      case .string(let text)? = try? record.payload.values(of: [field]).first, let stamp = EditStamp(text)
+      case .string(let text)? = try? record.payload.values(of: [field]).first, let stamp = EditStamp(text),
+      stamp.physical <= taken + EditOptions().clockBound
     {
       return stamp
     }
-    return EditStamp(physical: record.version.modifiedAt)
+    return EditStamp(physical: taken)
   }
 
   // MARK: Rebuilds and sightings

@@ -72,4 +72,16 @@ struct PushOrderTests {
     try await world.engine.edits.retry("meters")
     #expect(try await world.engine.push().pushed.accepted == 4)
   }
+
+  @Test func nothingIsKeptBackForARecordThatTheRemoteHasAndTheAppCannotShow() async throws {
+    let world = try await PushWorld()
+    world.remote.upsert("meters", "m1", "no record at all")
+    #expect(try await world.engine.sync()["meters"].quarantined == 1)
+    try await world.write("meters", "m1")
+    try await world.write("readings", "r1", ["meter": #""m1""#])
+    let result = try await world.engine.push()
+    #expect(result.pushed.accepted == 1)
+    #expect(world.remote.pushEffects.map(\.id.key) == ["r1"])
+    #expect(try await world.outbox("readings").isEmpty)
+  }
 }
