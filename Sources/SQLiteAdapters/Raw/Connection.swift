@@ -9,6 +9,8 @@
     var catalog = Catalog.empty
     /// What the writer has found to be live.
     var knownRecords = KnownRecords()
+    /// What the writer has found in the outbox.
+    var knownEdits = KnownEdits()
     private var statements: [String: Statement] = [:]
     // SQLite may have rolled a transaction back by itself; what follows must not be committed piecemeal.
     private var failure: SyncError?
@@ -157,6 +159,7 @@
       } catch {
         forgetFailure()
         knownRecords.forget()
+        knownEdits.forget()
         // SQLite ends a transaction by itself when, say, the disk is full.
         if sqlite3_get_autocommit(handle) == 0 {
           // Nothing can be done about a rollback that fails: closing the connection undoes the transaction too.

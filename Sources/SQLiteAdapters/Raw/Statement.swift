@@ -181,6 +181,11 @@
       }
     }
 
+    /// Whether a text is one of the program's own words.
+    func holds(_ word: StaticString, in column: Int32) -> Bool {
+      csqlite_compare_column(handle, column, word.utf8Start, Int32(word.utf8CodeUnitCount)) == 0
+    }
+
     /// Whether a blob has the same bytes.
     func hasBytes(_ column: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
       bytes.withUnsafeBufferPointer {

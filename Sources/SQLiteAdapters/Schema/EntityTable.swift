@@ -48,6 +48,8 @@
     /// As ``delete``, for a record whose row is known.
     let deleteRow: String
     let touch: String
+    /// As ``touch``, for a record whose row is known.
+    let touchRow: String
     let stateOfCopy: String
     let state: String
     let liveness: String
@@ -109,10 +111,12 @@
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5, \
         \(nothingElse) WHERE row = ?1
         """
-      touch = """
+      let touching = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5 \
-        WHERE id = ?1 AND payload IS NOT NULL
+        WHERE payload IS NOT NULL AND
         """
+      touch = touching + " id = ?1"
+      touchRow = touching + " row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
       state = "\(stateColumns), 0 FROM \(name) WHERE id = ?1"

@@ -30,14 +30,4 @@
       dataVersion = version
     }
   }
-
-  extension Connection {
-    /// To be called within a transaction, before what is known is relied on.
-    func refreshKnownRecords() throws(SyncError) {
-      // It changes when others commit, and not by what is written here.
-      let statement = try statement("PRAGMA data_version")
-      defer { statement.reset() }
-      knownRecords.refresh(try statement.step() ? statement.integer(0) : nil)
-    }
-  }
 #endif

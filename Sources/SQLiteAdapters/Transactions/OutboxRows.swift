@@ -21,19 +21,26 @@
       UPDATE outbox SET \(names.enumerated().dropFirst(5).map { "\($0.element) = ?\($0.offset + 1)" }.joined(separator: ", ")) \
       WHERE type = ?1 AND id = ?2 AND physical = ?3 AND counter = ?4 AND replica = ?5
       """
-    static let ofRecord = "SELECT \(columns) FROM outbox WHERE type = ? AND id = ?"
+    /// As ``change``, of an entry that differs in its sending alone.
+    static let send = """
+      UPDATE outbox SET sent = ?13, sent_physical = NULL, sent_counter = NULL, sent_replica = NULL, \
+      sent_schema_version = NULL, sent_payload = NULL, state = ?18, state_at = ?19, refusal = ?20, attempts = ?21 \
+      WHERE entry = ?1
+      """
+    static let ofRecord = "SELECT \(columns), entry FROM outbox WHERE type = ? AND id = ?"
     static let ofType = """
-      SELECT \(columns) FROM outbox WHERE type = ? AND (physical, counter, replica) > (?, ?, ?) \
+      SELECT \(columns), entry FROM outbox WHERE type = ? AND (physical, counter, replica) > (?, ?, ?) \
       ORDER BY physical, counter, replica, id LIMIT ?
       """
     static let firstOfType = """
-      SELECT \(columns) FROM outbox WHERE type = ? ORDER BY physical, counter, replica, id LIMIT ?
+      SELECT \(columns), entry FROM outbox WHERE type = ? ORDER BY physical, counter, replica, id LIMIT ?
       """
     static let count = "SELECT entries FROM outbox_counts WHERE type = ?"
     static let addToCount = """
       INSERT INTO outbox_counts VALUES (?, ?) ON CONFLICT (type) DO UPDATE SET entries = entries + excluded.entries
       """
     static let remove = "DELETE FROM outbox WHERE type = ? AND id = ?"
+    static let removeRow = "DELETE FROM outbox WHERE entry = ?"
   }
 
   // MARK: Reading
@@ -44,14 +51,22 @@
       var entries: [OutboxEntry] = []
       defer { statement.clear() }
       var type: RecordType?
+      let mayKnowSome = try knowsEdits()
       for id in ids {
+        if mayKnowSome, let known = knownEdit(id) {
+          entries.append(known)
+          continue
+        }
         if id.type != type {
           type = id.type
           try statement.bind(id.type.rawValue, at: 1)
         }
         try statement.withLent(id.key, at: 2) { () throws(SyncError) in
           defer { statement.reset() }
-          if try statement.step() { entries.append(try statement.outboxEntry()) }
+          guard try statement.step() else { return }
+          let entry = try statement.outboxEntry(of: id.type)
+          hasRead(entry, in: statement.integer(24))
+          entries.append(entry)
         }
       }
       return entries
@@ -65,7 +80,12 @@
       if let after { try statement.bind(after, at: 2) }
       try statement.bind(Int64(limit), at: after == nil ? 2 : 5)
       var entries: [OutboxEntry] = []
-      while try statement.step() { entries.append(try statement.outboxEntry()) }
+      try forgetEdits()
+      while try statement.step() {
+        let entry = try statement.outboxEntry(of: type)
+        hasRead(entry, in: statement.integer(24))
+        entries.append(entry)
+      }
       return entries
     }
 
@@ -79,8 +99,8 @@
 
   extension Statement {
     /// The entry in a row of ``OutboxRows/columns``.
-    fileprivate func outboxEntry() throws(SyncError) -> OutboxEntry {
-      let id = RecordID(type: RecordType(text(0)), key: text(1))
+    fileprivate func outboxEntry(of type: RecordType) throws(SyncError) -> OutboxEntry {
+      let id = RecordID(type: type, key: text(1))
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try outboxState(),
@@ -88,35 +108,33 @@
     }
 
     private func base(of id: RecordID) throws(SyncError) -> OutboxEntry.Base {
-      switch text(6) {
-      case "none": return .none
-      case "deleted":
-        return .deleted(Tombstone(id: id, version: version(7), entityTag: optionalText(10)))
-      case "copy":
+      if holds("copy", in: 6) {
         return .copy(
           Record(
             id: id, version: version(7), entityTag: optionalText(10), schemaVersion: Int(integer(11)),
             payload: Payload(bytes(22)), fields: []))
-      default: throw unreadable("base")
       }
+      if holds("none", in: 6) { return .none }
+      if holds("deleted", in: 6) {
+        return .deleted(Tombstone(id: id, version: version(7), entityTag: optionalText(10)))
+      }
+      throw unreadable("base")
     }
 
     private func sent(insteadOf edit: Edit) throws(SyncError) -> Edit? {
-      switch text(12) {
-      case "nothing": return nil
-      case "edit": return edit
-      case "other": return Edit(content(payload: 23, schemaVersion: 16), stamp: stamp(13))
-      default: throw unreadable("word for what was sent")
-      }
+      if holds("nothing", in: 12) { return nil }
+      if holds("edit", in: 12) { return edit }
+      if holds("other", in: 12) { return Edit(content(payload: 23, schemaVersion: 16), stamp: stamp(13)) }
+      throw unreadable("word for what was sent")
     }
 
     private func outboxState() throws(SyncError) -> OutboxEntry.State {
-      switch text(17) {
-      case "waiting": return .waiting
-      case "postponed": return .postponed(until: Timestamp(microseconds: integer(18)))
-      case "refused": return .refused(reason: text(19), at: Timestamp(microseconds: integer(18)))
-      default: throw unreadable("state")
+      if holds("waiting", in: 17) { return .waiting }
+      if holds("postponed", in: 17) { return .postponed(until: Timestamp(microseconds: integer(18))) }
+      if holds("refused", in: 17) {
+        return .refused(reason: text(19), at: Timestamp(microseconds: integer(18)))
       }
+      throw unreadable("state")
     }
 
     private func unreadable(_ what: String) -> SyncError {
@@ -128,14 +146,25 @@
 
   extension SQLiteTransaction {
     func queue(_ entries: [OutboxEntry]) throws(SyncError) {
+      try refreshKnowledge()
+      let send = try connection.statement(OutboxRows.send)
       let change = try connection.statement(OutboxRows.change)
       let put = try connection.statement(OutboxRows.put)
       defer {
+        send.clear()
         change.clear()
         put.clear()
       }
       var counts: [RecordType: Int64] = [:]
       for entry in entries {
+        if let place = connection.knownEdits.find(entry.id) {
+          if let known = connection.knownEdits.entry(at: place), entry.differsInSendingAlone(from: known) {
+            try send.run(entry, in: connection.knownEdits.row(at: place))
+            connection.knownEdits.replace(at: place, by: entry)
+            continue
+          }
+          connection.knownEdits.remove(at: place)
+        }
         // What was sent, or is kept from being sent, has been in the outbox before, and mostly is as it was otherwise.
         if entry.sent != nil || entry.state != .waiting {
           try change.run(entry)
@@ -149,16 +178,24 @@
     }
 
     func dequeue(_ ids: [RecordID]) throws(SyncError) {
-      let statement = try connection.statement(OutboxRows.remove)
-      defer { statement.clear() }
+      try refreshKnowledge()
+      let byRow = try connection.statement(OutboxRows.removeRow)
+      let byID = try connection.statement(OutboxRows.remove)
+      defer { byID.clear() }
       var counts: [RecordType: Int64] = [:]
       var type: RecordType?
       for id in ids {
-        if id.type != type {
-          type = id.type
-          try statement.bind(id.type.rawValue, at: 1)
+        if let place = connection.knownEdits.find(id) {
+          try byRow.bind(connection.knownEdits.row(at: place), at: 1)
+          try byRow.run()
+          connection.knownEdits.remove(at: place)
+        } else {
+          if id.type != type {
+            type = id.type
+            try byID.bind(id.type.rawValue, at: 1)
+          }
+          try byID.run(lending: id.key, at: 2)
         }
-        try statement.run(lending: id.key, at: 2)
         if connection.changes > 0 { counts[id.type, default: 0] -= 1 }
       }
       try addToCounts(counts)
@@ -185,6 +222,15 @@
           }
         }
       }
+    }
+
+    /// Runs ``OutboxRows/send`` for an entry that is the one sent, if any is.
+    fileprivate func run(_ entry: OutboxEntry, in row: Int64) throws(SyncError) {
+      try bind(row, at: 1)
+      try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
+      try bind(entry.state)
+      try bind(Int64(entry.attempts), at: 21)
+      try run()
     }
 
     /// Binds everything but the record's key and payloads, and gives what was sent if it is kept apart.

@@ -8,11 +8,7 @@
   struct RowTrail {
     private var copies: [Record] = []
     private var rows: [Int64?] = []
-    private var next = 0
-    private var misses = 0
-
-    // Whoever asks for other records, or in another order, is not worth searching for again and again.
-    private static let maximumMisses = 8
+    private var walk = BatchWalk()
 
     init() {}
 
@@ -39,16 +35,8 @@
 
     /// Where a record stands, and its row, as far as they are known.
     mutating func find(_ id: RecordID) -> (place: Int?, row: Int64?) {
-      guard misses < Self.maximumMisses else { return (nil, nil) }
-      for step in rows.indices {
-        var place = next + step
-        if place >= rows.count { place -= rows.count }
-        guard copies[place].id == id else { continue }
-        next = place + 1
-        return (place, rows[place])
-      }
-      misses += 1
-      return (nil, nil)
+      guard let place = walk.find(among: rows.count, { copies[$0].id == id }) else { return (nil, nil) }
+      return (place, rows[place])
     }
   }
 #endif

@@ -101,6 +101,18 @@
     /// Told in which rows the records of some lists lie, one list after the other, should they be written next.
     func hasFound(_ lists: [[Record]], in rows: [Int64]) {}
 
+    /// Whether some pending edits are known without a look.
+    func knowsEdits() throws(SyncError) -> Bool { false }
+
+    /// The record's pending edit, if it is known.
+    func knownEdit(_ id: RecordID) -> OutboxEntry? { nil }
+
+    /// Told that many pending edits are about to be read.
+    func forgetEdits() throws(SyncError) {}
+
+    /// Told of a pending edit that was not known, should it be asked for again.
+    func hasRead(_ entry: OutboxEntry, in row: Int64) {}
+
     // MARK: Small state
 
     func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? {

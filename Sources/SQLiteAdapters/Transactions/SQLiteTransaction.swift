@@ -5,6 +5,8 @@
   /// Reads and writes within one transaction of the writer's connection.
   final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     private var trail = RowTrail()
+    // Whether what the connection knows has been held against what others have written.
+    private var isKnowledgeFresh = false
 
     func states(of copies: [Record]) throws(SyncError) -> [StoredState?] {
       var states: [StoredState?] = []
@@ -55,7 +57,7 @@
     }
 
     func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] {
-      try connection.refreshKnownRecords()
+      try refreshKnowledge()
       var absent: [RecordID] = []
       var rows = BatchStatement(self, \.liveness)
       for id in ids {
@@ -89,6 +91,38 @@
 
     override func hasFound(_ lists: [[Record]], in rows: [Int64]) {
       trail = RowTrail(over: Array(lists.joined()), in: rows)
+    }
+
+    // MARK: What is known
+
+    /// To be called before what the connection knows is relied on.
+    func refreshKnowledge() throws(SyncError) {
+      if isKnowledgeFresh { return }
+      // It changes when others commit, and not by what is written here.
+      let statement = try connection.statement("PRAGMA data_version")
+      defer { statement.reset() }
+      let version = try statement.step() ? statement.integer(0) : nil
+      connection.knownRecords.refresh(version)
+      connection.knownEdits.refresh(version)
+      isKnowledgeFresh = true
+    }
+
+    override func knowsEdits() throws(SyncError) -> Bool {
+      try refreshKnowledge()
+      return !connection.knownEdits.isEmpty
+    }
+
+    override func knownEdit(_ id: RecordID) -> OutboxEntry? {
+      connection.knownEdits.find(id).flatMap { connection.knownEdits.entry(at: $0) }
+    }
+
+    override func forgetEdits() throws(SyncError) {
+      try refreshKnowledge()
+      connection.knownEdits.forget()
+    }
+
+    override func hasRead(_ entry: OutboxEntry, in row: Int64) {
+      connection.knownEdits.append(entry, in: row)
     }
 
     // MARK: Writing records
@@ -132,8 +166,15 @@
 
     func touch(_ copies: [Record]) throws(SyncError) {
       var rows = BatchStatement(self, \.touch)
+      var knownRows = BatchStatement(self, \.touchRow)
       for copy in copies {
-        let (statement, _) = try rows.demand(copy.id, during: "writing")
+        let statement: Statement
+        if let row = trail.find(copy.id).row {
+          (statement, _) = try knownRows.demandStatement(for: copy.id, during: "writing")
+          try statement.bind(row, at: 1)
+        } else {
+          (statement, _) = try rows.demand(copy.id, during: "writing")
+        }
         try statement.bind(copy.version, tag: copy.entityTag, at: 2)
         try statement.run()
       }

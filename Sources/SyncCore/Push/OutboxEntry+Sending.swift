@@ -4,6 +4,14 @@ extension OutboxEntry {
   /// What is sent: what was begun to be sent before, until its fate is known; otherwise the edit as it is.
   var next: Edit { sent ?? edit }
 
+  /// How many bytes of payload are sent.
+  var sizeToSend: Int {
+    switch sent?.content ?? edit.content {
+    case .upsert(let payload, _): payload.bytes.count
+    case .deletion: 0
+    }
+  }
+
   /// The change to send.
   var outgoing: OutgoingChange {
     #if MUTANTS

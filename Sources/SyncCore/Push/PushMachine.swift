@@ -227,27 +227,27 @@ struct PushMachine {
   private mutating func pick() -> [RecordID] {
     var ids: [RecordID] = []
     var (bytes, isClosed) = (0, false)
-    var rest: [PushCandidate] = []
-    for candidate in queue {
-      let size = candidate.entry.next.content.payload?.bytes.count ?? 0
-      let waits = !absent.isDisjoint(with: candidate.waitsFor)
+    var rest: [Int] = []
+    for place in queue.indices {
+      let size = queue[place].entry.sizeToSend
+      let waits = !queue[place].waitsFor.isEmpty && !absent.isDisjoint(with: queue[place].waitsFor)
       let (sum, overflow) = bytes.addingReportingOverflow(size)
       if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
         isClosed = true
       }
       if waits || isClosed {
-        rest.append(candidate)
+        rest.append(place)
       } else {
-        ids.append(candidate.entry.id)
+        ids.append(queue[place].entry.id)
         bytes = sum
       }
     }
     if ids.isEmpty, let first = queue.memberOfCircle(absent: absent) {
       ids = [first]
-      rest.removeAll { $0.entry.id == first }
+      rest.removeAll { queue[$0].entry.id == first }
     }
     // What waits for a record that the remote does not get in this push waits for the next one.
-    queue = ids.isEmpty ? [] : rest
+    queue = ids.isEmpty ? [] : rest.map { queue[$0] }
     return ids
   }
 

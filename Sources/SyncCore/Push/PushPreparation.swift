@@ -11,7 +11,7 @@ struct PushPreparation: Sendable {
 
   /// Prepares those of the records whose turn it still is, and returns their entries in the order asked for.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
-    var entries: [RecordID: OutboxEntry] = [:]
+    var entries = [RecordID: OutboxEntry](minimumCapacity: ids.count)
     for entry in try transaction.outbox(for: ids) where entry.isDue(at: now) && stage.includes(entry) {
       entries[entry.id] = entry
     }

@@ -130,8 +130,9 @@ struct PushRun {
       return LoadedPortion(candidates: [], count: 0)
     }
     let now = environment.clock.timestamp
-    return try await environment.store.read { (snapshot) throws(SyncError) in
-      try portion.load(entity, at: now, from: snapshot)
+    // Where it is written next: a store that remembers what it has read in a write need not read it again.
+    return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try portion.load(entity, at: now, from: transaction)
     }
   }
 

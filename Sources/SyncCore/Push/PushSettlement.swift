@@ -97,8 +97,8 @@ struct PushSettlement: Sendable {
   private func entries(
     of answers: [PushAnswer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
-    var entries: [RecordID: OutboxEntry] = [:]
-    guard !answers.isEmpty else { return entries }
+    if answers.isEmpty { return [:] }
+    var entries = [RecordID: OutboxEntry](minimumCapacity: answers.count)
     for entry in try transaction.outbox(for: answers.map(\.entry.id)) { entries[entry.id] = entry }
     return entries
   }

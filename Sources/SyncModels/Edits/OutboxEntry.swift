@@ -68,8 +68,15 @@ public struct OutboxEntry: Hashable, Sendable {
   /// was taken for deleted turns out to be there, at the version that it had.
   public func idempotencyKey(for edit: Edit) -> IdempotencyKey {
     let version = base.version ?? .unversioned
-    let name = "\(edit.stamp)/\(version.epoch).\(version.sequence).\(version.modifiedAt.microseconds)"
-    if case .deleted = base { return IdempotencyKey(name + "/deleted") }
+    var name = ""
+    edit.stamp.write(to: &name)
+    for (mark, number) in [
+      ("/", version.epoch), (".", version.sequence), (".", version.modifiedAt.microseconds),
+    ] {
+      name += mark
+      name += String(number)
+    }
+    if case .deleted = base { name += "/deleted" }
     return IdempotencyKey(name)
   }
 }

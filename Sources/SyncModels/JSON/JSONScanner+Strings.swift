@@ -4,6 +4,7 @@ extension JSONScanner {
     var offset = start + 1
     var hasEscapes = false
     while true {
+      offset = skipPlainWords(from: offset, of: text)
       let byte = byte(at: offset, of: text)
       if isPlain(byte) {
         offset += 1
