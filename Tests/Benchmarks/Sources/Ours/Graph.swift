@@ -11,7 +11,7 @@ extension Entity {
   /// The same records, of which some share an address.
   static let keyed = Entity("games", naturalKey: NaturalKey("mac"))
 
-  /// Ten types without records of their own in the remote.
+  /// Ten types that have nothing to do with each other.
   static let ten = (0..<10).map { Entity(RecordType("type\($0)")) }
 }
 
@@ -20,6 +20,7 @@ extension Options {
     switch workload {
     case "W1r", "W6": [.teams, .referring]
     case "W4", "W4fill": [.keyed]
+    case "W8": Array(Entity.ten.prefix(types))
     case "W9", "W9fill": Entity.ten
     default: [.plain]
     }

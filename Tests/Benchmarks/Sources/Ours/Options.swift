@@ -11,6 +11,10 @@ struct Options {
   var page = 400
   /// Whether pages are made when they are asked for, so that memory is the engine's and the store's alone.
   var isLazy = false
+  /// How long the remote takes for a page.
+  var latency = Duration.zero
+  /// How many independent types the records are of.
+  var types = 1
   /// Whether everything runs on one thread, for counting instructions.
   var isInline = false
 
@@ -21,7 +25,10 @@ struct Options {
   init(_ arguments: [String]) throws {
     guard arguments.count >= 2 else {
       throw Usage(
-        message: "usage: Ours WORKLOAD PATH [--records N] [--random] [--generation N] [--lazy] [--inline]")
+        message: """
+          usage: Ours WORKLOAD PATH [--records N] [--random] [--generation N] [--page N] [--lazy] [--inline] \
+          [--latency MILLISECONDS] [--types N]
+          """)
     }
     workload = arguments[0]
     path = arguments[1]
@@ -33,6 +40,8 @@ struct Options {
       case "--inline": isInline = true
       case "--records": recipe.count = try Self.number(rest.popFirst(), of: name)
       case "--generation": generation = try Self.number(rest.popFirst(), of: name)
+      case "--latency": latency = .milliseconds(try Self.number(rest.popFirst(), of: name))
+      case "--types": types = min(10, Int(try Self.number(rest.popFirst(), of: name)))
       case "--page": page = Int(try Self.number(rest.popFirst(), of: name))
       default: throw Usage(message: "unknown option \(name)")
       }

@@ -1,6 +1,6 @@
 import CanonicalSync
 
-/// A remote whose pages are in memory already, or are made when they are asked for.
+/// A remote whose pages are in memory already, or are made when they are asked for, and come after a while if it is told so.
 struct PreparedSource: RemoteRecordSource {
   let identity = "benchmark"
   let capabilities = SourceCapabilities(deltas: .changeTokens, sendsTombstones: true, listing: .snapshot)
@@ -25,6 +25,7 @@ struct PreparedSource: RemoteRecordSource {
       case .start: 0
       case .resume(let token): Int(token.rawValue) ?? 0
       }
+    if pages.options.latency > .zero { try? await Task.sleep(for: pages.options.latency) }
     let isLast = number + 1 >= pages.count(of: request.entity)
     return RecordPage(
       coverage: request.position == .start(since: nil) ? .everything : .changes,
