@@ -66,13 +66,10 @@
     /// The record in a row of ``EntityTable/recordColumns``.
     func record(of table: EntityTable) -> Record {
       let payload = Payload(bytes(6))
-      var fields: [FieldValue] = []
-      if table.hasAllFields {
-        fields.reserveCapacity(table.entity.fields.count)
-        for place in 0..<table.entity.fields.count { fields.append(fieldValue(Int32(7 + place))) }
-      } else {
-        fields = FieldLifter(table.entity.storedFields).values(in: payload)
-      }
+      let fields =
+        table.hasAllFields
+        ? (7..<table.columnBehindRecord).map { fieldValue($0) }
+        : FieldLifter(table.entity.storedFields).values(in: payload)
       return Record(
         id: RecordID(type: table.entity.type, key: text(0)), version: version(1), entityTag: optionalText(4),
         schemaVersion: Int(integer(5)), payload: payload, fields: fields)

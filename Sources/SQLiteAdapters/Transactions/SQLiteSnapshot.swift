@@ -30,11 +30,14 @@
       defer { statement.clear() }
       try statement.bind(compiled.parameters)
       var records: [Record] = []
-      let limit = compiled.residual == nil ? Int.max : max(0, query.limit ?? .max)
+      guard let residual = compiled.residual else {
+        while try statement.step() { records.append(statement.record(of: table)) }
+        return records
+      }
+      let limit = max(0, query.limit ?? .max)
       while records.count < limit, try statement.step() {
         let record = statement.record(of: table)
-        if let residual = compiled.residual, !residual.isSatisfied(by: record, of: table.entity) { continue }
-        records.append(record)
+        if residual.isSatisfied(by: record, of: table.entity) { records.append(record) }
       }
       return records
     }

@@ -17,7 +17,9 @@ extension PageMerge {
       let stored = states[index]
       let origin = batch.origin(ofCopy: index)
       let fate = rule.fate(ofCopy: batch.copies[index].version, over: stored)
-      let isRival = isRival(of: stored, origin: origin) && !batch.waited.contains(batch.copies[index].id)
+      let isRival =
+        try isRival(of: stored, origin: origin, in: transaction)
+        && !batch.waited.contains(batch.copies[index].id)
       if fate == .unchanged || fate == .skippedOlder, !isRival {
         if fate == .unchanged, let stored, !rule.restates(batch.copies[index].version, stored) {
           touches.append(batch.copies[index])

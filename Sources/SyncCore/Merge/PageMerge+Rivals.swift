@@ -5,9 +5,16 @@ import SyncPorts
 // reason, where it can be found.
 extension PageMerge {
   /// Whether the row is from the same listing, and is another copy.
-  func isRival(of stored: StoredState?, origin: Incoming.Origin) -> Bool {
-    guard let stored, origin.isPage, listsOneInstant else { return false }
-    return stored.isMarked && !stored.isDeleted && !stored.hasSamePayload
+  ///
+  /// A row that lost its edit during the listing may be marked and from before it. Whether it is nobody can tell, and everything is listed again
+  /// at once: that listing finds the rivals.
+  func isRival(
+    of stored: StoredState?, origin: Incoming.Origin, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Bool {
+    guard let stored, origin.isPage, listsOneInstant, stored.isMarked, !stored.isDeleted,
+      !stored.hasSamePayload
+    else { return false }
+    return try ListingGap.of(entity.type, in: transaction) != .exposed
   }
 
   /// Whether a copy that had to be set aside is from the same listing, and is another copy.

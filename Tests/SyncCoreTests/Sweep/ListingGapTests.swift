@@ -93,6 +93,32 @@ struct ListingGapTests {
     #expect(try await world.engine.sync()["meters"].fetched == 0)
   }
 
+  @Test func leavesNoRivalOfWhatTheListingBrings() async throws {
+    let world = try await PushWorld(options: SyncOptions(pageSize: 1, pagesAhead: 0))
+    try await world.write("readings", "r1")
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("readings", "r0", "{}")
+    world.remote.upsert("readings", "r1", #"{"meter":"m1"}"#)
+    _ = try await world.engine.push()
+    world.remote.upsert("readings", "r1", #"{"meter":"m2"}"#)
+    // The listing begins while the edit is pending, and is cut short.
+    let source = CancellationSource()
+    world.remote.onRequest = { request in
+      if request.entity.type == "readings", case .resume = request.position { source.cancel() }
+    }
+    let cut = try await world.engine.sync(SyncRequest(direction: .pull), token: source)
+    #expect(cut["readings"].fetched == 1)
+    world.remote.onRequest = nil
+    // What the push met is shown by the page before, and an older copy than the listing's.
+    world.remote.upsert("meters", "m1", "{}")
+    let result = try await world.engine.sync(SyncRequest(direction: .pull))
+    #expect(try await world.outbox("readings").isEmpty)
+    #expect(result["readings"].quarantined == 0)
+    world.remote.upsert("meters", "m2", "{}")
+    _ = try await world.engine.sync()
+    #expect(world.here("readings") == world.there("readings"))
+  }
+
   @Test func isLeftToThePushOtherwise() async throws {
     let world = try await world()
     _ = try await world.engine.sync()
