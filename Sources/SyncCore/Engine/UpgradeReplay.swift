@@ -7,13 +7,10 @@ struct UpgradeReplay {
   let lease: Lease
 
   func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) {
-    // What is shown only whole is listed anew by the pass that a changed schema calls for.
-    for entity in entities where entity.visibility == .perPage {
-      let kept = try await environment.store.read { (snapshot) throws(SyncError) in
-        try snapshot.setAsideCounts(entity.type)[.incompatible, default: 0]
-      }
+    for entity in entities {
+      guard try await isDue(entity) else { continue }
       var last: SetAside.Key?
-      while kept > 0 {
+      while true {
         let (start, context) = (last, context)
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
@@ -29,6 +26,20 @@ struct UpgradeReplay {
         guard let end else { break }
         last = end
       }
+    }
+  }
+
+  private func isDue(_ entity: Entity) async throws(SyncError) -> Bool {
+    let environment = environment
+    return try await environment.store.read { (snapshot) throws(SyncError) in
+      guard try snapshot.setAsideCounts(entity.type)[.incompatible, default: 0] > 0 else { return false }
+      if entity.visibility == .perPage { return true }
+      // What is shown only whole is listed anew by the pass that a changed schema calls for. None follows where an older version of the app has
+      // set a record aside since, in a store that both share.
+      guard let checkpoint = try snapshot.checkpoint(for: entity.type), checkpoint.inFlight == nil else {
+        return false
+      }
+      return checkpoint.scope == environment.scope(of: entity, store: try snapshot.storeIdentity())
     }
   }
 
