@@ -27,10 +27,8 @@
       public var busyTimeout: Duration
       /// How many reads run at the same time; others queue.
       public var readerCount: Int
-      /// The most memory that writing keeps of the file, in bytes.
+      /// The most memory that each connection keeps of the file, in bytes.
       public var cacheSize: Int
-      /// The most memory that each of the reads at the same time keeps of the file, in bytes: what it lacks, the system mostly has.
-      public var readerCacheSize: Int
       /// What the lease's end is compared with.
       public var leaseClock: @Sendable () -> Timestamp
       /// Where calls into SQLite run.
@@ -39,7 +37,7 @@
       /// Describes how a store is opened.
       public init(
         isReadOnly: Bool = false, busyTimeout: Duration = .seconds(5), readerCount: Int = 3,
-        cacheSize: Int = 16 << 20, readerCacheSize: Int = 4 << 20,
+        cacheSize: Int = 16 << 20,
         leaseClock: @escaping @Sendable () -> Timestamp = { ContinuousClock().timestamp },
         executor: SQLiteExecutor = .dispatch
       ) {
@@ -47,7 +45,6 @@
         self.busyTimeout = busyTimeout
         self.readerCount = readerCount
         self.cacheSize = cacheSize
-        self.readerCacheSize = readerCacheSize
         self.leaseClock = leaseClock
         self.executor = executor
       }

@@ -26,22 +26,6 @@
       }
     }
 
-    @Test func keepsAsMuchInMemoryAsItIsTold() async throws {
-      let directory = try TemporaryDirectory()
-      let store = try await SQLiteStore.open(
-        path: directory.file("store.db"),
-        configuration: .init(cacheSize: 1 << 20, readerCacheSize: 512 << 10))
-      let written = try await store.writer.run { connection throws(SyncError) in
-        try connection.value("PRAGMA cache_size")
-      }
-      let read = try await store.readers.run { connection throws(SyncError) in
-        try connection.value("PRAGMA cache_size")
-      }
-      // Negative, as it is in KiB.
-      #expect(written == -1024 && read == -512)
-      await store.close()
-    }
-
     @Test func closingLeavesNoLogBehind() async throws {
       let directory = try TemporaryDirectory()
       let store = try await SQLiteStore.open(path: directory.file("store.db"))

@@ -47,14 +47,14 @@
             ? "There is no store in \(path) yet: it is empty, or just being made."
             : "The store has an older layout and cannot be written, so it cannot be brought up to date.")
       }
-      try settle(connection, cacheSize: configuration.cacheSize)
+      try settle(connection)
       return connection
     }
 
     /// A connection that only reads. The writer's has been opened before.
     func openReader() throws(SyncError) -> Connection {
       let connection = try open()
-      try settle(connection, cacheSize: configuration.readerCacheSize)
+      try settle(connection)
       try connection.execute("PRAGMA query_only = 1")
       return connection
     }
@@ -179,9 +179,9 @@
         uri: Self.uri(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
     }
 
-    private func settle(_ connection: Connection, cacheSize: Int) throws(SyncError) {
+    private func settle(_ connection: Connection) throws(SyncError) {
       try connection.execute("PRAGMA synchronous = NORMAL")
-      try connection.execute("PRAGMA cache_size = -\(max(1, cacheSize / 1024))")
+      try connection.execute("PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024))")
       guard !connection.isReadOnly else { return }
       _ = try connection.value("PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
       _ = try connection.value("PRAGMA journal_size_limit = \(Self.logLimit)")
