@@ -24,7 +24,6 @@ package final class BookkeepingKinto: Sendable {
 
   private struct State {
     var rows: [String: Row] = [:]
-    var states: [String: Set<Int64>] = [:]
     var now: Int64 = 1_700_000_000_000
     var effects: [Effect] = []
     var batches = 0
@@ -36,13 +35,6 @@ package final class BookkeepingKinto: Sendable {
     mutating func tick() -> Int64 {
       now += 10_000
       return now
-    }
-
-    mutating func write(_ content: String?, to key: String) -> Row {
-      let row = Row(modified: tick(), content: content)
-      rows[key] = row
-      states[key, default: []].insert(row.modified)
-      return row
     }
   }
 
@@ -61,8 +53,6 @@ package final class BookkeepingKinto: Sendable {
   package var records: [String: String] { state.withLock { $0.rows.compactMapValues(\.content) } }
   /// What is there and what was, by key.
   package var rows: [String: Row] { state.withLock { $0.rows } }
-  /// The times of all copies and deletions that there ever were of each record.
-  package var states: [String: Set<Int64>] { state.withLock { $0.states } }
 
   /// From now on batches are counted from 1, and each is told before anything is done about it, on the thread that serves it.
   package func onBatch(_ act: (@Sendable (Int) -> Void)?) {
@@ -86,7 +76,7 @@ package final class BookkeepingKinto: Sendable {
         try? JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]
       }
       change(&members)
-      _ = state.write(members.flatMap(Self.text), to: key)
+      state.rows[key] = Row(modified: state.tick(), content: members.flatMap(Self.text))
     }
   }
 
@@ -199,7 +189,8 @@ package final class BookkeepingKinto: Sendable {
       guard let current else { return #"{"status":\#(method == "DELETE" ? 404 : 412),"body":{}}"# }
       return #"{"status":412,"body":{"errno":114,"details":{"existing":\#(json(key, current))}}}"#
     }
-    let row = state.write(content, to: key)
+    let row = Row(modified: state.tick(), content: content)
+    state.rows[key] = row
     state.effects.append(Effect(key: key, base: base, previous: current?.content, content: content))
     return #"{"status":\#(base == nil ? 201 : 200),"body":{"data":\#(json(key, row))}}"#
   }

@@ -43,7 +43,8 @@ struct PageTransaction: Sendable {
       let entries = try transaction.outbox(entity.type, after: last, limit: MergeContext.portion)
       guard let end = entries.last else { return }
       try transaction.mark(entries.map(\.id))
-      try ListingGap.open(for: entity.type, in: transaction)
+      let isUnanswered = entries.contains { $0.sent != nil }
+      try ListingGap.open(for: entity.type, isUnanswered: isUnanswered, in: transaction)
       last = end.edit.stamp
     }
   }

@@ -79,7 +79,7 @@ struct PushSettlement: Sendable {
     try merge.settle(accepted: accepted, met: met, in: transaction)
     if accepted.contains(where: { $0.entry.attempts > 1 }) {
       // An earlier attempt may have had its effect long ago: what became of that since, a listing has passed over.
-      try ListingGap.expose(entity.type, in: transaction)
+      try ListingGap.answered(entity.type, in: transaction)
     }
     try ArrivedDuplicates.note(merge.tally.changed, of: graph, in: transaction)
     // What became of the others follows from what is left of them.

@@ -11,15 +11,31 @@ enum ListingGap: UInt8 {
   case open
   /// One of them has lost its edit since, and shows what may be long gone.
   case exposed
+  /// Records were taken for listed, and an edit of one of them had been sent before the listing, with no answer.
+  case unanswered
 
-  /// Notes that a record is taken for listed, unless worse is known.
-  static func open(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    if try of(type, in: transaction) == nil { try open.save(for: type, in: transaction) }
+  /// Notes that records are taken for listed, unless worse is known.
+  static func open(
+    for type: RecordType, isUnanswered: Bool = false, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    let known = try of(type, in: transaction)
+    if isUnanswered, known != .exposed {
+      try unanswered.save(for: type, in: transaction)
+    } else if known == nil {
+      try open.save(for: type, in: transaction)
+    }
   }
 
   /// Notes that an edit is gone whose record shows an old copy of the remote's now.
   static func expose(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    if try of(type, in: transaction) == .open { try exposed.save(for: type, in: transaction) }
+    if let known = try of(type, in: transaction), known != .exposed {
+      try exposed.save(for: type, in: transaction)
+    }
+  }
+
+  /// Notes that the remote took an edit that had been sent before: it may tell of long ago, if nobody knew before the listing.
+  static func answered(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    if try of(type, in: transaction) == .unanswered { try exposed.save(for: type, in: transaction) }
   }
 
   /// Forgets what earlier listings did not tell, as the next one begins.

@@ -128,6 +128,20 @@ struct ListingGapTests {
     #expect(result["meters"].fetched == 0)
   }
 
+  @Test func costsNobodyACompleteListingWhoseAnswerIsLostAfterIt() async throws {
+    let world = try await PushWorld()
+    for key in ["m0", "m1", "m2"] { world.remote.upsert("meters", key, #"{"name":0}"#) }
+    try await world.write("meters", "m3")
+    _ = try await world.engine.sync(SyncRequest(direction: .pull))
+    world.remote.behave(.loseAnswer(SyncError(.remoteUnavailable, during: "pushing")), onNextPushes: 10)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    world.remote.takePushesWell()
+    // The edit's own record, which a delta from before it brings.
+    #expect(try await world.engine.sync()["meters"].fetched == 1)
+    #expect(world.here() == world.there())
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func costsNobodyACompleteListingWhoGivesUpAnEditOfALaterTime() async throws {
     let world = try await PushWorld()
     world.remote.upsert("meters", "m1", #"{"name":0}"#)
