@@ -11,6 +11,8 @@
     var knownRecords = KnownRecords()
     /// What the writer has found in the outbox.
     var knownEdits = KnownEdits()
+    // What the file was when it was looked at for these.
+    private var knownVersion: Int64?
     private var statements: [String: Statement] = [:]
     // SQLite may have rolled a transaction back by itself; what follows must not be committed piecemeal.
     private var failure: SyncError?
@@ -158,8 +160,7 @@
         return result
       } catch {
         forgetFailure()
-        knownRecords.forget()
-        knownEdits.forget()
+        forgetWhatIsKnown()
         // SQLite ends a transaction by itself when, say, the disk is full.
         if sqlite3_get_autocommit(handle) == 0 {
           // Nothing can be done about a rollback that fails: closing the connection undoes the transaction too.
@@ -186,6 +187,21 @@
     /// Refuses to go on in a transaction that a statement's failure has spoilt.
     func demandHealth() throws(SyncError) {
       if isSpoilt, let failure { throw failure }
+    }
+
+    /// Forgets what is known unless the file is as this connection left it; to be called within a transaction.
+    func refreshWhatIsKnown() throws(SyncError) {
+      // It changes when others commit, and not by what is written here.
+      let statement = try statement("PRAGMA data_version")
+      defer { statement.reset() }
+      let version = try statement.step() ? statement.integer(0) : nil
+      if version == nil || version != knownVersion { forgetWhatIsKnown() }
+      knownVersion = version
+    }
+
+    private func forgetWhatIsKnown() {
+      knownRecords.forget()
+      knownEdits.forget()
     }
 
     private func forgetFailure() {

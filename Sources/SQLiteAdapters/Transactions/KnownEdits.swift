@@ -13,7 +13,6 @@
     private var walk = BatchWalk()
     private var count = 0
     private var bytes = 0
-    private var dataVersion: Int64?
 
     // A push has no more than this under way, unless its records are large: then reading them again costs little beside sending them.
     private static let limit = (edits: 1024, bytes: 1 << 20)
@@ -62,12 +61,6 @@
       rows.removeAll(keepingCapacity: true)
       walk = BatchWalk()
       (count, bytes) = (0, 0)
-    }
-
-    /// Forgets everything unless the file is as this connection left it.
-    mutating func refresh(_ version: Int64?) {
-      if version == nil || version != dataVersion { forget() }
-      dataVersion = version
     }
   }
 

@@ -6,7 +6,6 @@
   /// What is deleted, or is not committed in the end, has to be forgotten, and everything as soon as another connection has written.
   struct KnownRecords {
     private var ids: Set<RecordID> = []
-    private var dataVersion: Int64?
 
     // Some megabytes at most. Whatever is referred to by turns from more than that is as well looked up again.
     private static let limit = 16_384
@@ -23,11 +22,5 @@
     }
 
     mutating func forget() { ids = [] }
-
-    /// Forgets everything unless the file is as this connection left it.
-    mutating func refresh(_ version: Int64?) {
-      if version == nil || version != dataVersion { forget() }
-      dataVersion = version
-    }
   }
 #endif

@@ -98,12 +98,7 @@
     /// To be called before what the connection knows is relied on.
     func refreshKnowledge() throws(SyncError) {
       if isKnowledgeFresh { return }
-      // It changes when others commit, and not by what is written here.
-      let statement = try connection.statement("PRAGMA data_version")
-      defer { statement.reset() }
-      let version = try statement.step() ? statement.integer(0) : nil
-      connection.knownRecords.refresh(version)
-      connection.knownEdits.refresh(version)
+      try connection.refreshWhatIsKnown()
       isKnowledgeFresh = true
     }
 

@@ -35,7 +35,7 @@ extension EditWriter {
 
     mutating func add(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
       let isMoot = entry.isMoot
-      switch isMoot ? entry.base.row(of: entry.id, entity) : entry.row(of: entity) {
+      switch entry.shown(of: entity, isMoot: isMoot) {
       case .live(let record):
         puts.append(record)
         targets += entity.requiredReferences(of: record)

@@ -99,7 +99,7 @@ struct EditWriter {
 
   private mutating func write(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
     let isMoot = entry.isMoot
-    switch isMoot ? entry.base.row(of: entry.id, entity) : entry.row(of: entity) {
+    switch entry.shown(of: entity, isMoot: isMoot) {
     case .live(let record): try transaction.put([record])
     case .deleted(let tombstone): try transaction.delete([tombstone])
     }
@@ -217,6 +217,13 @@ extension OutboxEntry {
     case (.copy(let record), .upsert(let payload, _)): return record.payload.hasSameMembers(as: payload)
     default: return false
     }
+  }
+}
+
+extension OutboxEntry {
+  /// What the record's row shows by the edit: the remote's own bytes where nothing is left to tell it.
+  func shown(of entity: Entity, isMoot: Bool) -> EditSettlement.Row {
+    isMoot ? base.row(of: id, entity) : row(of: entity)
   }
 }
 

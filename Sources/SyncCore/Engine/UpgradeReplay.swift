@@ -10,7 +10,7 @@ struct UpgradeReplay {
     for entity in entities {
       guard try await isDue(entity) else { continue }
       var last: SetAside.Key?
-      while true {
+      repeat {
         let (start, context) = (last, context)
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
@@ -23,9 +23,8 @@ struct UpgradeReplay {
         }
         progress.note(tally)
         environment.emitChanges(tally, of: entity.type)
-        guard let end else { break }
         last = end
-      }
+      } while last != nil
     }
   }
 

@@ -47,8 +47,7 @@ struct ArrivalCollapse {
       let outcome = try await write(collapse, keys, due, rest, postponed)
       if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
       postponed.formUnion(outcome.postponed)
-      if outcome.isComplete { due = rest }
-      if outcome.isComplete { last = keys.last }
+      if outcome.isComplete { (due, last) = (rest, keys.last) }
       if due.keys.isEmpty && !due.areMany { return true }
     }
   }

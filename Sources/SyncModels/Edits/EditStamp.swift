@@ -39,13 +39,13 @@ extension EditStamp: LosslessStringConvertible {
   /// The stamp as entities keep it in a field: `<microseconds>.<counter>@<replica>`.
   public var description: String {
     var text = ""
+    text.reserveCapacity(replica.utf8.count + 32)
     write(to: &text)
     return text
   }
 
   /// Appends the description. Every edit that is sent is named after its stamp, and an interpolation takes its time.
   func write(to text: inout String) {
-    text.reserveCapacity(text.utf8.count + replica.utf8.count + 96)
     text += String(physical.microseconds)
     text += "."
     text += String(counter)

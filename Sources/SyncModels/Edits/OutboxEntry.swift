@@ -69,6 +69,7 @@ public struct OutboxEntry: Hashable, Sendable {
   public func idempotencyKey(for edit: Edit) -> IdempotencyKey {
     let version = base.version ?? .unversioned
     var name = ""
+    name.reserveCapacity(edit.stamp.replica.utf8.count + 128)
     edit.stamp.write(to: &name)
     for (mark, number) in [
       ("/", version.epoch), (".", version.sequence), (".", version.modifiedAt.microseconds),
