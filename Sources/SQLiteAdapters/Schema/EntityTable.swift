@@ -93,8 +93,9 @@
         """
       let row = "(\(all.map { _ in "?" }.joined(separator: ", ")))"
       parametersPerRow = Int32(all.count)
+      // Whatever fails takes the whole transaction back, so SQLite need not keep the pages of each statement for itself.
       addMany = """
-        INSERT INTO \(name) (\(all.joined(separator: ", "))) \
+        INSERT OR FAIL INTO \(name) (\(all.joined(separator: ", "))) \
         VALUES \(Array(repeating: row, count: Self.rowsAtOnce).joined(separator: ", "))
         """
       replace = """
