@@ -96,6 +96,25 @@
       }
     }
 
+    @Test func giveEachRecordItsOwnPayloadHoweverLongTheyAre() async throws {
+      try await withStore { store, _ in
+        try await store.register(try EntityGraph(games))
+        // Payloads of a query share buffers: some fill one exactly or leave a little room, and one is larger than any.
+        let lengths = (0..<300).map { $0 == 150 ? 100_000 : $0 * 37 % 900 }
+        let records = try lengths.enumerated().map { number, length in
+          try copy(
+            games, "g\(1000 + number)", "{\"a\":\(number),\"s\":\"\(String(repeating: "x", count: length))\"}"
+          )
+        }
+        try await store.write(.app) { transaction throws(SyncError) in try transaction.put(records) }
+        let (found, none) = try await store.read { snapshot throws(SyncError) in
+          (try snapshot.records(Query("games")), try snapshot.records(Query("games", where: .equal("a", -1))))
+        }
+        #expect(found == records)
+        #expect(none.isEmpty)
+      }
+    }
+
     @Test func answerAsAPlainEvaluationDoes() async throws {
       try await withStore { store, _ in
         var random = SplitMix64(seed: 20_260_401)

@@ -65,14 +65,27 @@
 
     /// The record in a row of ``EntityTable/recordColumns``.
     func record(of table: EntityTable) -> Record {
-      let payload = Payload(bytes(6))
+      let payload = Payload(bytes(EntityTable.payloadColumn))
       let fields =
-        table.hasAllFields
-        ? (7..<table.columnBehindRecord).map { fieldValue($0) }
-        : FieldLifter(table.entity.storedFields).values(in: payload)
-      return Record(
+        table.hasAllFields ? fields(of: table) : FieldLifter(table.entity.storedFields).values(in: payload)
+      return record(of: table, payload: payload, fields: fields)
+    }
+
+    /// As ``record(of:)``, with a payload and fields that are given.
+    func record(of table: EntityTable, payload: Payload, fields: [FieldValue]) -> Record {
+      Record(
         id: RecordID(type: table.entity.type, key: text(0)), version: version(1), entityTag: optionalText(4),
         schemaVersion: Int(integer(5)), payload: payload, fields: fields)
+    }
+
+    /// The fields that columns hold behind the payload.
+    func fields(of table: EntityTable) -> [FieldValue] {
+      let columns = EntityTable.payloadColumn + 1..<table.columnBehindRecord
+      var fields: [FieldValue] = []
+      // `map` would tell the array's size as well, and cost more for the few that there are.
+      fields.reserveCapacity(columns.count)
+      for column in columns { fields.append(fieldValue(column)) }
+      return fields
     }
 
     /// The version in three columns.

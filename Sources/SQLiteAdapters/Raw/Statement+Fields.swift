@@ -19,13 +19,15 @@
 
     /// The field's value that a column holds.
     func fieldValue(_ column: Int32) -> FieldValue {
-      switch type(column) {
-      case SQLITE_INTEGER: return .integer(integer(column))
-      case SQLITE_FLOAT: return .double(double(column))
-      case SQLITE_TEXT: return .string(text(column))
+      let value = value(column)
+      switch value.type {
+      case SQLITE_INTEGER: return .integer(value.integer)
+      case SQLITE_FLOAT: return .double(value.double)
+      case SQLITE_TEXT: return .string(value.text)
       case SQLITE_BLOB:
-        let bytes = bytes(column)
-        return bytes == [2] ? .composite : .boolean(bytes == [1])
+        return value.withBytes { bytes in
+          if bytes.elementsEqual([2]) { .composite } else { .boolean(bytes.elementsEqual([1])) }
+        }
       default: return .null
       }
     }

@@ -161,16 +161,18 @@
       sqlite3_column_double(handle, column)
     }
 
+    /// What a column holds, for several questions about it.
+    func value(_ column: Int32) -> ColumnValue {
+      ColumnValue(sqlite3_column_value(handle, column))
+    }
+
     func text(_ column: Int32) -> String {
-      // The address first: asking for the length afterwards is what SQLite's documentation calls safe.
-      let address = sqlite3_column_text(handle, column)
-      let count = Int(sqlite3_column_bytes(handle, column))
-      return String(
-        decoding: UnsafeBufferPointer(start: address, count: address == nil ? 0 : count), as: UTF8.self)
+      value(column).text
     }
 
     func optionalText(_ column: Int32) -> String? {
-      isNull(column) ? nil : text(column)
+      let value = value(column)
+      return value.isNull ? nil : value.text
     }
 
     /// Whether a text or a blob is less than, equal to or greater than another text: -1, 0 or 1.
@@ -194,9 +196,7 @@
     }
 
     func bytes(_ column: Int32) -> [UInt8] {
-      let address = sqlite3_column_blob(handle, column)
-      let count = Int(sqlite3_column_bytes(handle, column))
-      return Array(UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count))
+      value(column).bytes
     }
   }
 #endif

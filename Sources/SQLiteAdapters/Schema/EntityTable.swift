@@ -59,6 +59,8 @@
     let recordByID: String
     /// The columns of a record, in the order in which ``Statement/record(of:)`` reads them.
     let recordColumns: String
+    /// Where the payload stands among ``recordColumns``.
+    static let payloadColumn: Int32 = 6
     /// Where a column stands that follows ``recordColumns``.
     let columnBehindRecord: Int32
 

@@ -29,11 +29,11 @@
       let statement = try connection.statement(compiled.sql)
       defer { statement.clear() }
       try statement.bind(compiled.parameters)
-      var records: [Record] = []
       guard let residual = compiled.residual else {
-        while try statement.step() { records.append(statement.record(of: table)) }
-        return records
+        var rows = RecordRows(statement, of: table)
+        return try rows.rest()
       }
+      var records: [Record] = []
       let limit = max(0, query.limit ?? .max)
       while records.count < limit, try statement.step() {
         let record = statement.record(of: table)

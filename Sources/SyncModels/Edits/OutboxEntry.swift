@@ -9,8 +9,9 @@ public struct OutboxEntry: Hashable, Sendable {
   public var edit: Edit
   /// The remote's last word: what a push takes for granted.
   public var base: Base
+  // `Edit?` would begin as nil, and what has such a beginning is copied once more when it is made.
   /// What was sent and perhaps received, until the remote's answer is known; it is sent again, unaltered, before anything newer.
-  public var sent: Edit?
+  public var sent: Optional<Edit>
   /// Whether the entry is to be sent.
   public var state: State
   /// How often sending it was begun since its base or its edit last changed.

@@ -4,8 +4,9 @@ public struct Record: Hashable, Sendable {
   public let id: RecordID
   /// The copy's place in the remote's order of changes.
   public var version: Version
+  // `String?` would begin as nil, and what has such a beginning is copied once more when it is made.
   /// The remote's opaque name for this copy, sent back as a precondition of a push; `nil` where it has none.
-  public var entityTag: String?
+  public var entityTag: Optional<String>
   /// The schema that the payload was written with; ``Entity/schemaVersion`` says which ones the app understands.
   public var schemaVersion: Int
   /// The record's JSON object, as it came: unknown fields, number spelling and all.

@@ -115,6 +115,7 @@ struct Reading {
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     try await store.register(EntityGraph(options.entities()))
     let venues = record_venues(options.recipe)
+    process_count(1)
     var measurement = Measurement()
     var records = 0
     for query in 0..<200 {
@@ -123,6 +124,7 @@ struct Reading {
     }
     await store.close()
     measurement.end(records: records)
+    process_count(0)
     return measurement
   }
 }

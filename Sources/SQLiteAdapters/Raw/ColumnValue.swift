@@ -1,0 +1,41 @@
+#if SQLite
+  import CSQLite
+
+  /// What a column holds in a statement's present row, until the next step.
+  ///
+  /// Each question to a column finds it anew and asks after a lock that nobody shares; a value that is found once answers several
+  /// questions. A connection is used by one thread at a time, so the value needs no protection from others.
+  struct ColumnValue {
+    private let handle: OpaquePointer?
+
+    init(_ handle: OpaquePointer?) {
+      self.handle = handle
+    }
+
+    /// `SQLITE_INTEGER` and so on.
+    var type: Int32 { sqlite3_value_type(handle) }
+
+    var isNull: Bool { type == SQLITE_NULL }
+
+    var integer: Int64 { sqlite3_value_int64(handle) }
+
+    var double: Double { sqlite3_value_double(handle) }
+
+    var text: String {
+      // The address first: asking for the length afterwards is what SQLite's documentation calls safe.
+      let address = sqlite3_value_text(handle)
+      let count = Int(sqlite3_value_bytes(handle))
+      return String(
+        decoding: UnsafeBufferPointer(start: address, count: address == nil ? 0 : count), as: UTF8.self)
+    }
+
+    /// The bytes of a blob or a text.
+    func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+      let address = sqlite3_value_blob(handle)
+      let count = Int(sqlite3_value_bytes(handle))
+      return body(UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count))
+    }
+
+    var bytes: [UInt8] { withBytes { Array($0) } }
+  }
+#endif
