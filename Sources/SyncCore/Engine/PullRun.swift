@@ -9,7 +9,7 @@ struct PullRun {
   enum Event: Sendable {
     case fetched(RecordType, Result<RecordPage, SyncError>)
     case waited(RecordType)
-    case committed(RecordType, Result<Tally, SyncError>)
+    case committed(RecordType, Result<[Tally], SyncError>)
     case stopRequested
     case leaseLost(SyncError)
     case idle
@@ -29,7 +29,7 @@ struct PullRun {
   private let starts: [RecordType: PullStart]
   /// Requests of types that wait for more urgent ones.
   private var held: [RecordType: PageRequest] = [:]
-  private var commits: [(type: RecordType, commit: PageCommit)] = []
+  private var commits: [(type: RecordType, pages: [PageCommit])] = []
   private var isCommitting = false
   private var underWay = 0
   #if MUTANTS
@@ -106,9 +106,10 @@ struct PullRun {
       guard Mutant.watermarkOfACancelledPage.isActive, wasStopped else { return }
       for (type, page) in orphans {
         guard var machine = machines[type] else { continue }
-        for case .commit(let commit) in machine.fetched(page, at: environment.clock.timestamp) {
+        for case .commit(let pages) in machine.fetched(page, at: environment.clock.timestamp) {
+          guard let last = pages.last else { continue }
           try? await environment.store.write(.lease(lease)) { (open) throws(SyncError) in
-            try open.setCheckpoint(commit.checkpoint, for: type)
+            try open.setCheckpoint(last.checkpoint, for: type)
           }
         }
       }
@@ -123,11 +124,13 @@ struct PullRun {
     switch event {
     case .fetched, .waited:
       underWay -= 1
-    case .committed(let type, .success(let tally)):
+    case .committed(let type, .success(let tallies)):
       underWay -= 1
       isCommitting = false
-      progress.note(tally)
-      report(tally, of: type)
+      for tally in tallies {
+        progress.note(tally)
+        report(tally, of: type)
+      }
     case .committed(_, .failure(let error)):
       underWay -= 1
       isCommitting = false
@@ -193,8 +196,8 @@ struct PullRun {
         try? await environment.clock.pause(for: pause)
         return .waited(type)
       }
-    case .commit(let commit):
-      commits.append((type, commit))
+    case .commit(let pages):
+      commits.append((type, pages))
       commitNext(in: &group)
     case .finish:
       environment.emit(.entityFinished(type, progress.result[type]))
@@ -214,39 +217,26 @@ struct PullRun {
     else {
       return
     }
-    let (type, commit) = commits.remove(at: index)
+    let (type, pages) = commits.remove(at: index)
     isCommitting = true
     underWay += 1
-    let transaction = PageTransaction(
-      entity: entity, context: context(for: commit, of: entity), commit: commit,
-      status: status(of: type, after: commit))
+    let transactions = pages.map { page in
+      PageTransaction(
+        entity: entity, context: context(for: page, of: entity), commit: page,
+        status: status(of: type, after: page))
+    }
     let (store, lease) = (environment.store, lease)
     group.addTask {
       do throws(SyncError) {
         #if MUTANTS
-          if Mutant.watermarkFirst.isActive {
-            try await store.write(.lease(lease)) { (open) throws(SyncError) in
-              try open.setCheckpoint(transaction.commit.checkpoint, for: type)
-            }
-          }
-          if Mutant.watermarkApart.isActive {
-            let tally = try await store.write(.lease(lease)) { (open) throws(SyncError) in
-              let before = try open.checkpoint(for: type)
-              let tally = try transaction.run(in: open)
-              if let before { try open.setCheckpoint(before, for: type) }
-              return tally
-            }
-            try await store.write(.lease(lease)) { (open) throws(SyncError) in
-              try open.setCheckpoint(transaction.commit.checkpoint, for: type)
-            }
-            return .committed(type, .success(tally))
+          if let tallies = try await PageTransaction.runMutated(transactions, on: type, in: store, lease) {
+            return .committed(type, .success(tallies))
           }
         #endif
-        return .committed(
-          type,
-          .success(
-            try await store.write(.lease(lease)) { (open) throws(SyncError) in try transaction.run(in: open) }
-          ))
+        let tallies = try await store.write(.lease(lease)) { (open) throws(SyncError) -> [Tally] in
+          try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open) }
+        }
+        return .committed(type, .success(tallies))
       } catch {
         return .committed(type, .failure(error))
       }

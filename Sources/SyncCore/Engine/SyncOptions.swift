@@ -4,7 +4,10 @@ import SyncModels
 public struct SyncOptions: Hashable, Sendable {
   /// How many records a page is asked to hold, 1 or more; the source may have a lower limit of its own.
   public var pageSize: Int
-  /// How many pages are fetched ahead of the one that is being committed; 0 fetches and commits in turn.
+  /// How many pages of a type are fetched ahead while others are being committed; 0 fetches and commits in turn.
+  ///
+  /// They are more than one only as long as they are small, some megabytes together. Those that wait are committed in one transaction: what
+  /// comes faster than the store can write it is written in larger pieces, anything else page by page.
   public var pagesAhead: Int
   /// How many types are fetched side by side, where none of them refers to another.
   public var typesAtOnce: Int
@@ -21,7 +24,7 @@ public struct SyncOptions: Hashable, Sendable {
 
   /// Describes a pace; the defaults suit a phone as well as a server.
   public init(
-    pageSize: Int = 400, pagesAhead: Int = 1, typesAtOnce: Int = 4, retry: RetryPolicy = RetryPolicy(),
+    pageSize: Int = 400, pagesAhead: Int = 20, typesAtOnce: Int = 4, retry: RetryPolicy = RetryPolicy(),
     leaseDuration: Duration = .seconds(15), deletionCheckInterval: Duration = .seconds(24 * 3600),
     massDeletionRecords: Int = 100, massDeletionShare: Double = 0.5
   ) {

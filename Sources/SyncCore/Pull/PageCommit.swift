@@ -11,6 +11,17 @@ struct PageCommit: Hashable {
   var clearsMarks: Bool
   /// Whether the pass is complete with this page.
   var isLast: Bool
+  /// About how many bytes of memory the page takes.
+  let size: Int
+
+  init(page: RecordPage, pass: Checkpoint.Pass, checkpoint: Checkpoint, clearsMarks: Bool, isLast: Bool) {
+    self.page = page
+    self.pass = pass
+    self.checkpoint = checkpoint
+    self.clearsMarks = clearsMarks
+    self.isLast = isLast
+    size = page.changes.reduce(0) { $0 + $1.size }
+  }
 
   /// The complete listing that the page's records are noted for as still existing, if one is under way or waits for its sweep.
   var markPass: Int64? {
@@ -29,6 +40,15 @@ extension RecordPage {
 }
 
 extension RecordChange {
+  /// About how many bytes of memory the change takes: a record's fields take about as many again as its payload.
+  fileprivate var size: Int {
+    switch self {
+    case .upsert(let record): 256 + 2 * record.payload.bytes.count
+    case .tombstone: 256
+    case .poison(let poison): 256 + poison.bytes.bytes.count
+    }
+  }
+
   /// The change with its version in one of the remote's lives.
   func stamped(epoch: Int64) -> RecordChange {
     switch self {

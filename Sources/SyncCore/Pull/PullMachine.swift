@@ -2,14 +2,15 @@ import SyncModels
 
 /// Decides each step of the pass over one type, and performs none of them.
 ///
-/// It is told what happened (a page came, a request failed, a page is in the store) and answers what to do next. At
-/// most one request and one commit are under way; at most `pagesAhead` pages wait for the commit before them.
+/// It is told what happened (a page came, a request failed, pages are in the store) and answers what to do next. At most one request and
+/// one commit are under way. What comes meanwhile is committed together: at most `pagesAhead` pages and one are not in the store yet.
 struct PullMachine {
   /// What is to be done.
   enum Action: Hashable {
     case fetch(PageRequest)
     case wait(Duration)
-    case commit(PageCommit)
+    /// Pages that came one after another, for one transaction.
+    case commit([PageCommit])
     case finish
     case fail(PullFailure)
   }
@@ -24,7 +25,8 @@ struct PullMachine {
   private var isFirstPage = true
   private var position: PullPosition?
   private var isFetching = false
-  private var isCommitting = false
+  /// The pages that are being committed.
+  private var committing: [PageCommit] = []
   private var isListed = false
   private var waiting: [PageCommit] = []
   private var failures = 0
@@ -37,6 +39,9 @@ struct PullMachine {
   private var witness: SyncToken?
   /// The first page, while the remote is shown the token.
   private var held: (page: RecordPage, since: Timestamp)?
+
+  /// How many bytes of memory the pages may take that are not in the store yet, where they are more than two.
+  static let bytesAhead = 8 << 20
 
   /// What a machine has to know besides the checkpoint.
   struct Settings {
@@ -168,9 +173,9 @@ struct PullMachine {
     return fetchIfRoom()
   }
 
-  /// The page handed out last is in the store.
+  /// The pages handed out last are in the store.
   mutating func committed() -> [Action] {
-    isCommitting = false
+    committing = []
     let actions = commitIfFree() + fetchIfRoom()
     guard actions.isEmpty, !isFetching else { return actions }
     if let failure { return [.fail(failure)] }
@@ -187,7 +192,7 @@ struct PullMachine {
   private mutating func fail(_ failure: PullFailure) -> [Action] {
     self.failure = failure
     position = nil
-    return isCommitting || !waiting.isEmpty ? commitIfFree() : [.fail(failure)]
+    return committing.isEmpty && waiting.isEmpty ? [.fail(failure)] : commitIfFree()
   }
 
   private mutating func fetchIfRoom() -> [Action] {
@@ -198,7 +203,7 @@ struct PullMachine {
       }
     #endif
     guard failure == nil, let position, !isFetching,
-      waiting.count + (isCommitting ? 1 : 0) <= settings.pagesAhead
+      isRoom(among: committing.count + waiting.count)
     else {
       return []
     }
@@ -207,10 +212,15 @@ struct PullMachine {
     return [.fetch(PageRequest(entity: entity, position: position, limit: size, pass: pass.number))]
   }
 
+  private func isRoom(among pages: Int) -> Bool {
+    guard pages <= settings.pagesAhead else { return false }
+    return pages < 2 || (committing + waiting).reduce(0) { $0 + $1.size } < Self.bytesAhead
+  }
+
   private mutating func commitIfFree() -> [Action] {
-    guard !isCommitting, !waiting.isEmpty else { return [] }
-    isCommitting = true
-    return [.commit(waiting.removeFirst())]
+    guard committing.isEmpty, !waiting.isEmpty else { return [] }
+    swap(&committing, &waiting)
+    return [.commit(committing)]
   }
 
   /// The page, with the checkpoint that the store has to hold once the page is in it.

@@ -45,6 +45,12 @@ struct PullMachineTests {
     .more(PageToken(token), resumable: resumable)
   }
 
+  /// The one page that is to be committed.
+  static func commit(_ action: PullMachine.Action?) -> PageCommit? {
+    guard case .commit(let pages)? = action, pages.count == 1 else { return nil }
+    return pages[0]
+  }
+
   @Test func fetchesOnePageAheadOfTheCommit() {
     var machine = Self.machine()
     #expect(machine.start() == [.fetch(Self.request(.start(since: nil)))])
@@ -56,6 +62,37 @@ struct PullMachineTests {
     let next = machine.committed()
     #expect(next.count == 2)
     #expect(next.last == .fetch(Self.request(.resume(PageToken("b")))))
+  }
+
+  @Test func commitsTogetherWhatCameMeanwhile() {
+    var machine = Self.machine(settings: Self.settings(ahead: 3))
+    _ = machine.start()
+    #expect(Self.commit(machine.fetched(Self.page(Self.more("a")), at: Self.now).first) != nil)
+    #expect(machine.fetched(Self.page(Self.more("b")), at: Self.now).count == 1)
+    #expect(machine.fetched(Self.page(Self.more("c")), at: Self.now).count == 1)
+    // One is being committed and three are ahead of it.
+    #expect(machine.fetched(Self.page(Self.more("d")), at: Self.now).isEmpty)
+    let actions = machine.committed()
+    guard case .commit(let pages)? = actions.first else { return #expect(Bool(false), "no commit") }
+    #expect(pages.map(\.checkpoint.inFlight?.resumeAt) == ["b", "c", "d"].map { PageToken($0) })
+    #expect(actions.last == .fetch(Self.request(.resume(PageToken("d")))))
+    // Those three count as long as they are not in the store.
+    #expect(machine.fetched(Self.page(.done(nil)), at: Self.now).isEmpty)
+    #expect(Self.commit(machine.committed().first)?.isLast == true)
+    #expect(machine.committed() == [.finish])
+  }
+
+  @Test func keepsNoMoreThanOneLargePageAhead() {
+    var machine = Self.machine(settings: Self.settings(ahead: 3))
+    let bytes = Payload(Array(repeating: 0, count: PullMachine.bytesAhead))
+    func page(_ token: String) -> RecordPage {
+      let poison = RecordChange.poison(Poison(type: "games", bytes: bytes, reason: "test"))
+      return RecordPage(coverage: .everything, changes: [poison], next: Self.more(token))
+    }
+    _ = machine.start()
+    #expect(machine.fetched(page("a"), at: Self.now).count == 2)
+    #expect(machine.fetched(page("b"), at: Self.now).isEmpty)
+    #expect(machine.committed().last == .fetch(Self.request(.resume(PageToken("b")))))
   }
 
   @Test func fetchesNothingAheadWhenToldSo() {
@@ -177,7 +214,7 @@ struct PullMachineTests {
     let first = machine.fetched(Self.page(.done(SyncToken("new"))), at: Self.now)
     #expect(first == [.fetch(Self.inquiry("old", pass: 5))])
     let actions = machine.fetched(Self.page(.reset(second), records: 0), at: Self.now)
-    guard case .commit(let commit) = actions.first else { return #expect(Bool(false), "no commit") }
+    guard let commit = Self.commit(actions.first) else { return #expect(Bool(false), "no commit") }
     #expect(commit.clearsMarks)
     #expect(commit.markPass == 5)
     #expect(commit.checkpoint.committed == SyncToken("new"))
@@ -204,7 +241,7 @@ struct PullMachineTests {
     #expect(due.start() == [.fetch(Self.request(.start(since: nil)))])
     #expect(due.fetched(Self.page(.done(nil)), at: Self.now) == [.fetch(Self.inquiry("t"))])
     let actions = due.fetchFailed(SyncError(.tokenExpired, during: "x"), random: 0)
-    guard case .commit(let commit) = actions.first else { return #expect(Bool(false), "no commit") }
+    guard let commit = Self.commit(actions.first) else { return #expect(Bool(false), "no commit") }
     #expect(commit.isLast)
   }
 
@@ -219,7 +256,7 @@ struct PullMachineTests {
     #expect(machine.fetched(Self.page(Self.more("a")), at: Self.now) == [.fetch(Self.inquiry("t"))])
     // The answer to the old token is not a page of this pass, and does not use a reset up.
     let actions = machine.fetched(Self.page(.reset(.remoteReplaced), records: 0), at: Self.now)
-    guard case .commit(let commit) = actions.first else { return #expect(Bool(false), "no commit") }
+    guard let commit = Self.commit(actions.first) else { return #expect(Bool(false), "no commit") }
     #expect(commit.checkpoint.epoch == 1)
     #expect(actions.last == .fetch(Self.request(.resume(PageToken("a")))))
   }

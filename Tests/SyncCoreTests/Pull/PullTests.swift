@@ -51,7 +51,7 @@ struct PullTests {
     let stopper = AfterPages(3) { source.cancel() }
     let engine = try await SyncEngine(
       graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
-      options: SyncOptions(pageSize: 10), observers: [stopper])
+      options: SyncOptions(pageSize: 10, pagesAhead: 1), observers: [stopper])
     let result = try await engine.sync(token: source)
     #expect(result.wasCancelled)
     #expect(result.total.pages == 3)
