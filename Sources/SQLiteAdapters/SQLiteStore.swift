@@ -15,6 +15,7 @@
     let path: String
     let leaseClock: @Sendable () -> Timestamp
     let writer: Lane
+    private let copier: Lane
     let readers: ReaderPool
     let heldLeases = Mutex<[Int64: LeaseFile]>([:])
     private let declarations = Mutex(Declarations())
@@ -37,7 +38,7 @@
       /// Describes how a store is opened.
       public init(
         isReadOnly: Bool = false, busyTimeout: Duration = .seconds(5), readerCount: Int = 3,
-        cacheSize: Int = 16 << 20,
+        cacheSize: Int = 24 << 20,
         leaseClock: @escaping @Sendable () -> Timestamp = { ContinuousClock().timestamp },
         executor: SQLiteExecutor = .dispatch
       ) {
@@ -54,8 +55,14 @@
       path = opening.path
       let configuration = opening.configuration
       leaseClock = configuration.leaseClock
+      let copier = Lane(label: "CanonicalSync.copier", executor: configuration.executor) {
+        () throws(SyncError) in try opening.openCopier()
+      }
+      self.copier = copier
       writer = Lane(label: "CanonicalSync.writer", executor: configuration.executor) { () throws(SyncError) in
-        try opening.openWriter()
+        let connection = try opening.openWriter()
+        connection.copyLog(by: LogCopier(beside: copier.hasQueue ? copier : nil))
+        return connection
       }
       readers = ReaderPool(
         (0..<max(1, configuration.readerCount)).map { number in
@@ -88,6 +95,7 @@
     /// Closes the file once the calls that have begun are done; later calls fail. Leases that are still held become free.
     public func close() async {
       await readers.close()
+      await copier.close()
       await writer.close()
       heldLeases.withLock { $0 = [:] }
     }

@@ -8,11 +8,6 @@
     let configuration: SQLiteStore.Configuration
     let migrations: [Migration]
 
-    // The log is copied into the file when it has grown to 64 MiB, and cut back to that after a burst. Pages of indexes are changed
-    // again and again, and are copied once each time: with random ids, that is most of what is written (Docs/Performance.md).
-    private static let checkpointPages = 16384
-    private static let logLimit = 64 << 20
-
     init(path: String, configuration: SQLiteStore.Configuration, migrations: [Migration]) throws(SyncError) {
       guard !path.isEmpty, !path.utf8.contains(0) else {
         throw SyncError(
@@ -56,6 +51,13 @@
       let connection = try open()
       try settle(connection)
       try connection.execute("PRAGMA query_only = 1")
+      return connection
+    }
+
+    /// The connection that copies the log, and writes nothing else. The writer's has been opened before.
+    func openCopier() throws(SyncError) -> Connection {
+      let connection = try open()
+      try settle(connection)
       return connection
     }
 
@@ -183,8 +185,8 @@
       try connection.execute("PRAGMA synchronous = NORMAL")
       try connection.execute("PRAGMA cache_size = -\(max(1, configuration.cacheSize / 1024))")
       guard !connection.isReadOnly else { return }
-      _ = try connection.value("PRAGMA wal_autocheckpoint = \(Self.checkpointPages)")
-      _ = try connection.value("PRAGMA journal_size_limit = \(Self.logLimit)")
+      _ = try connection.value("PRAGMA wal_autocheckpoint = 0")
+      _ = try connection.value("PRAGMA journal_size_limit = \(LogCopier.lengthToKeep)")
     }
 
     /// Tries again for as long as the busy timeout says, where SQLite itself does not wait.

@@ -13,6 +13,7 @@
     var knownEdits = KnownEdits()
     // What the file was when it was looked at for these.
     private var knownVersion: Int64?
+    private var logCopier: LogCopier?
     private var statements: [String: Statement] = [:]
     // SQLite may have rolled a transaction back by itself; what follows must not be committed piecemeal.
     private var failure: SyncError?
@@ -57,6 +58,21 @@
     /// Whether closing the last connection moves the log into the file.
     func setCheckpointsOnClose(_ flag: Bool) {
       _ = csqlite_configure(handle, Int32(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), flag ? 0 : 1)
+    }
+
+    /// Lets a copier keep the log short, in place of SQLite.
+    func copyLog(by copier: LogCopier) {
+      logCopier = copier
+      // It is called as long as the connection is open.
+      let context = Unmanaged.passUnretained(self).toOpaque()
+      sqlite3_wal_hook(
+        handle,
+        { context, _, _, length in
+          guard let context else { return SQLITE_OK }
+          let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+          connection.logCopier?.logHasGrown(to: Int(length), of: connection)
+          return SQLITE_OK
+        }, context)
     }
 
     /// Whether the file can only be read.

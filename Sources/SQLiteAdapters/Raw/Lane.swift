@@ -23,12 +23,22 @@
       self.open = open
     }
 
+    /// Whether its work runs on a queue of its own, not on the caller's thread.
+    var hasQueue: Bool { hop != nil }
+
     /// Runs work on the connection.
     func run<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       guard let hop else { return try runHere(body) }
       return try await hop.run { () throws(SyncError) -> R in try runHere(body) }
+    }
+
+    /// Lets work run on the connection without waiting for it; after ``close()`` it does not run any more.
+    func begin(_ work: @escaping @Sendable (Connection) -> Void) {
+      Task {
+        _ = try? await run { connection in work(connection) }
+      }
     }
 
     /// Closes the connection once the work that has begun is done.

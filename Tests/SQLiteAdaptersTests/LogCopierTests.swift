@@ -1,0 +1,92 @@
+#if SQLite
+  import Foundation
+  import SyncModels
+  import SyncPorts
+  import Testing
+
+  @testable import SQLiteAdapters
+
+  @Suite("The copier of the log", .timeLimit(.minutes(5)))
+  struct LogCopierTests {
+    private let directory: TemporaryDirectory
+    private let opening: StoreOpening
+
+    init() throws {
+      directory = try TemporaryDirectory(inMemory: true)
+      opening = try StoreOpening(
+        path: directory.file("store.db"), configuration: .init(), migrations: Migration.all)
+    }
+
+    private func writer(_ copier: LogCopier) throws -> Connection {
+      let connection = try opening.openWriter()
+      connection.copyLog(by: copier)
+      return connection
+    }
+
+    /// Writes some pages in one transaction.
+    private func write(_ pages: Int, by connection: Connection) throws {
+      try connection.transaction(.write) { () throws(SyncError) in
+        try connection.execute("INSERT INTO state VALUES (hex(randomblob(8)), zeroblob(\(pages * 4096)))")
+      }
+    }
+
+    private func pages(_ name: String) throws -> Int {
+      let attributes = try FileManager.default.attributesOfItem(atPath: directory.file(name))
+      return (attributes[.size] as? Int ?? 0) / 4096
+    }
+
+    @Test func copiesBesideTheWriter() async throws {
+      let lane = Lane(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+        try opening.openCopier()
+      }
+      let connection = try writer(LogCopier(beside: lane, limits: .init(part: 100, whole: 100_000)))
+      try write(60, by: connection)
+      #expect(try pages("store.db") < 60)
+      try write(60, by: connection)
+      while try pages("store.db") < 120 { await Task.yield() }
+      // What has been copied is there no more to be copied.
+      try write(60, by: connection)
+      #expect(try pages("store.db-wal") < 120 + 60)
+      await lane.close()
+    }
+
+    @Test func holdsTheWriterUpWhereTheLogIsLong() throws {
+      let connection = try writer(LogCopier(beside: nil, limits: .init(part: 10, whole: 100)))
+      try write(60, by: connection)
+      #expect(try pages("store.db") < 60)
+      for _ in 0..<20 { try write(60, by: connection) }
+      #expect(try pages("store.db") > 1000)
+      #expect(try pages("store.db-wal") < 200)
+    }
+
+    @Test func leavesTheLogToWhoeverCopiesIt() async throws {
+      let connection = try writer(LogCopier(beside: nil, limits: .init(part: 10, whole: 100)))
+      let reader = try opening.openReader()
+      let read = try reader.transaction(.read) { () throws(SyncError) -> Int64? in
+        let before = try reader.value("SELECT count(*) FROM state")
+        // Somebody who still reads the old state is not hurt, nor are the writes.
+        do { for _ in 0..<4 { try write(60, by: connection) } } catch { Issue.record(error) }
+        return try reader.value("SELECT count(*) FROM state") == before ? before : nil
+      }
+      #expect(read == 0)
+      try write(60, by: connection)
+      #expect(try pages("store.db") >= 300)
+    }
+
+    @Test(arguments: [true, false])
+    func keepsTheLogOfAStoreShort(_ isInline: Bool) async throws {
+      let store = try await SQLiteStore.open(
+        path: directory.file("store.db"), configuration: .init(executor: isInline ? .inline : .dispatch))
+      for number in 0..<10 {
+        try await store.write(.app) { transaction throws(SyncError) in
+          try transaction.setValue(Array(repeating: 0, count: 8 << 20), forKey: "\(number)")
+        }
+      }
+      let isCopied = { try self.pages("store.db") >= 4 << 10 }
+      // By itself, or by the commits; without either, the file would hold next to nothing until the store is closed.
+      while try !isCopied() { await Task.yield() }
+      await store.close()
+      #expect(try directory.names == ["store.db", "store.db.lease"])
+    }
+  }
+#endif
