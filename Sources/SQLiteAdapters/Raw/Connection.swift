@@ -9,6 +9,8 @@
     var catalog = Catalog.empty
     /// What the writer has found to be live.
     var knownRecords = KnownRecords()
+    /// What the writer has added to types that it found empty.
+    var newRecords = NewRecordFilter()
     /// What the writer has found in the outbox.
     var knownEdits = KnownEdits()
     // What the file was when it was looked at for these.
@@ -217,6 +219,7 @@
 
     private func forgetWhatIsKnown() {
       knownRecords.forget()
+      newRecords.forget()
       knownEdits.forget()
     }
 

@@ -54,6 +54,8 @@
     let state: String
     let liveness: String
     let rowNumber: String
+    /// Gives a row if there is any.
+    let anyRow: String
     /// The states of the records from an id on, in the order of ids.
     let statesFrom: String
     let recordByID: String
@@ -128,6 +130,7 @@
         SELECT id, row, version_epoch, version_sequence, version_modified_at, payload FROM \(name) \
         WHERE id >= ? ORDER BY id
         """
+      anyRow = "SELECT 1 FROM \(name) LIMIT 1"
       rowNumber = "SELECT row FROM \(name) WHERE id = ?"
       let read = given + (hasAllFields ? readable : [])
       recordColumns = read.joined(separator: ", ")

@@ -26,7 +26,7 @@
       }
       var rows = BatchStatement(self, \.stateOfCopy)
       for copy in copies {
-        guard let statement = try rows.statement(for: copy.id) else {
+        guard let statement = try rows.statement(for: copy.id), try mayHaveRow(copy.id) else {
           trail.append(row: nil)
           states.append(nil)
           continue
@@ -40,6 +40,20 @@
         states.append(found?.state)
       }
       return states
+    }
+
+    /// Whether it is worth looking for a record's row.
+    private func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
+      try refreshKnowledge()
+      if let wasEmpty = connection.newRecords.wasEmpty(id.type) {
+        return !wasEmpty || connection.newRecords.mayContain(id)
+      }
+      let table = try catalog.table(id.type, during: "reading \(id.type)")
+      let statement = try connection.statement(table.anyRow)
+      defer { statement.reset() }
+      let hasRows = try statement.step()
+      connection.newRecords.note(id.type, isEmpty: !hasRows)
+      return hasRows
     }
 
     func states(of tombstones: [Tombstone]) throws(SyncError) -> [StoredState?] {
@@ -131,7 +145,10 @@
         let (step, row) = trail.find(copies[place].id)
         if let row {
           try writer.replace(row, by: copies[place])
-        } else if let step {
+          continue
+        }
+        connection.newRecords.insert(copies[place].id)
+        if let step {
           added.append((place, step))
           if added.count == EntityTable.rowsAtOnce { try add(&added, of: copies, by: &writer) }
         } else {
@@ -187,6 +204,7 @@
           try statement.bind(row, at: 1)
         } else {
           (statement, _) = try rows.demand(tombstone.id, during: "deleting")
+          connection.newRecords.insert(tombstone.id)
           // It gets a row now, of which the trail does not know.
           if place != nil { trail = RowTrail() }
         }
