@@ -86,11 +86,13 @@ public protocol StoreSnapshot {
   /// - Parameter keys: Keys as ``Entity/naturalKey(of:)`` gives them.
   func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]]
 
-  /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes, and how many records have each.
+  /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes.
+  ///
+  /// No two groups have one place, and a group keeps its own as long as its records stay.
   ///
   /// - Parameter after: The key after which to begin, to read them in portions.
   /// - Complexity: O(*m*) in the type's records at worst, without reading payloads.
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, count: Int)]
+  ) throws(SyncError) -> [DuplicateGroup]
 }

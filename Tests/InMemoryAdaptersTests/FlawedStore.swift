@@ -15,7 +15,7 @@ final class FlawedStore: LocalStore {
     case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
-    case findsNamesByCharacters
+    case findsNamesByCharacters, countsPlacesByPortion
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -50,6 +50,7 @@ final class FlawedStore: LocalStore {
       case .comparesKeysAsTheyAreSpelled: .naturalKeysAreNormalized
       case .findsOneRecordForEachKey: .recordsAreFoundByNaturalKey
       case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
+      case .countsPlacesByPortion: .duplicatesKeepTheirPlaces
       case .findsNamesByCharacters: .keysAreFoundByPrefix
       case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
       }

@@ -71,13 +71,16 @@ extension FlawedTransaction {
 
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, count: Int)] {
+  ) throws(SyncError) -> [DuplicateGroup] {
     var found = try base.duplicates(type, after: key, limit: limit)
     if flaw == .missesTheLastDuplicate, found.count < limit, !found.isEmpty { found.removeLast() }
+    if flaw == .countsPlacesByPortion {
+      for place in found.indices { found[place].place = Int64(place) }
+    }
     if flaw == .matchesNothingWithNothing {
       let entity = try base.registeredEntities().first { $0.type == type }
       let keyless = try base.records(Query(type)).count { entity?.naturalKey(of: $0) == nil }
-      if keyless > 1 { found.insert(("", keyless), at: 0) }
+      if keyless > 1 { found.insert(DuplicateGroup(key: "", count: keyless, place: 0), at: 0) }
     }
     return found
   }

@@ -84,7 +84,7 @@
           ])
         for (sql, way) in [
           (NaturalKeyRows.records(in: table, by: "f2"), "USING INDEX rows_meters.f2"),
-          (NaturalKeyRows.duplicates(in: table, by: "f2"), "USING COVERING INDEX rows_meters.f2"),
+          (NaturalKeyRows.keys(in: table, by: "f2"), "USING COVERING INDEX rows_meters.f2"),
         ] {
           var steps: [String] = []
           try reader.forEachRow("EXPLAIN QUERY PLAN " + sql) { steps.append($0.text(3)) }
@@ -119,6 +119,22 @@
         #expect(rest.0 == ["m0", "m2", "m5"])
         #expect(rest.1 == [true, true, true, true])
         #expect(try await duplicates(store) == [])
+      }
+    }
+
+    @Test func leadToTheirRowsInWhateverOrderTheyCame() async throws {
+      try await withStore { store, _ in
+        try await store.register(try EntityGraph(keyed))
+        let copies = try ["c", "a", "d", "b"].map { try copy(keyed, $0, #"{"mac":"same"}"#) }
+        let key = try #require(keyed.naturalKey(of: copies[0]))
+        let rest = try await store.write(.app) { transaction throws(SyncError) in
+          for copy in copies { try transaction.put([copy]) }
+          let found = try transaction.records(ofType: "meters", withNaturalKeys: [key])[0]
+          try transaction.delete([Tombstone(id: found[1].id, version: .unversioned)])
+          return (found.map(\.id.key), try transaction.records(Query("meters")).map(\.id.key))
+        }
+        #expect(rest.0 == ["a", "b", "c", "d"])
+        #expect(rest.1 == ["a", "c", "d"])
       }
     }
 

@@ -100,8 +100,8 @@ class MemorySnapshot: StoreSnapshot {
 
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) -> [(key: String, count: Int)] {
-    state.tables[type]?.naturalKeys.duplicates(after: key, limit: limit) ?? []
+  ) -> [DuplicateGroup] {
+    state.tables[type]?.duplicates(after: key, limit: limit) ?? []
   }
 
   fileprivate final func row(of id: RecordID) -> Row? {

@@ -9,12 +9,15 @@ final class Row: Sendable {
   let entityTag: String?
   /// The round of marking that marked the row.
   let round: Int
+  /// How many rows the table had before it: rows lie in the order in which their records came.
+  let place: Int
 
-  init(id: RecordID, record: Record?, version: Version, entityTag: String?, round: Int) {
+  init(id: RecordID, record: Record?, version: Version, entityTag: String?, round: Int, place: Int) {
     self.id = id
     self.record = record
     self.version = version
     self.entityTag = entityTag
     self.round = round
+    self.place = place
   }
 }

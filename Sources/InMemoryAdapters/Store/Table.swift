@@ -52,17 +52,19 @@ struct Table: Sendable {
       record.fields = (try? entity.fields(of: record.payload)) ?? entity.fields.map { _ in .null }
       replace(
         Row(
-          id: row.id, record: record, version: row.version, entityTag: row.entityTag, round: row.round))
+          id: row.id, record: record, version: row.version, entityTag: row.entityTag, round: row.round,
+          place: row.place))
     }
   }
 
   mutating func put(_ copy: Record) {
     var record = copy
     record.payload = copy.payload.detached()
+    let row = self[copy.id.key]
     replace(
       Row(
         id: copy.id, record: record, version: copy.version, entityTag: copy.entityTag,
-        round: self[copy.id.key]?.round ?? 0))
+        round: row?.round ?? 0, place: row?.place ?? rows.count))
   }
 
   mutating func touch(_ copy: Record) {
@@ -70,25 +72,38 @@ struct Table: Sendable {
     record.version = copy.version
     record.entityTag = copy.entityTag
     replace(
-      Row(id: row.id, record: record, version: copy.version, entityTag: copy.entityTag, round: row.round))
+      Row(
+        id: row.id, record: record, version: copy.version, entityTag: copy.entityTag, round: row.round,
+        place: row.place))
   }
 
   mutating func delete(_ tombstone: Tombstone) {
+    let row = self[tombstone.id.key]
     replace(
       Row(
         id: tombstone.id, record: nil, version: tombstone.version, entityTag: tombstone.entityTag,
-        round: self[tombstone.id.key]?.round ?? 0))
+        round: row?.round ?? 0, place: row?.place ?? rows.count))
   }
 
   mutating func mark(_ key: String) {
     guard let row = self[key], row.round != round else { return }
     replace(
-      Row(id: row.id, record: row.record, version: row.version, entityTag: row.entityTag, round: round))
+      Row(
+        id: row.id, record: row.record, version: row.version, entityTag: row.entityTag, round: round,
+        place: row.place))
   }
 
   mutating func clearMarks() {
     round += 1
     markedCount = 0
+  }
+
+  /// The natural keys that two or more records have, in order.
+  func duplicates(after naturalKey: String?, limit: Int) -> [DuplicateGroup] {
+    naturalKeys.duplicates(after: naturalKey, limit: limit).map { key, count in
+      let place = naturalKeys.ids(with: key).compactMap { self[$0.key]?.place }.min() ?? 0
+      return DuplicateGroup(key: key, count: count, place: Int64(place))
+    }
   }
 
   func isMarked(_ row: Row) -> Bool {

@@ -4,17 +4,14 @@
 
   /// What is asked of a table whose column holds the natural keys.
   enum NaturalKeyRows {
-    /// The records with a key, each with its row behind what ``Statement/record(of:)`` reads.
+    /// The records with a key, in no particular order, each with its row behind what ``Statement/record(of:)`` reads.
     static func records(in table: EntityTable, by column: String) -> String {
-      "SELECT \(table.recordColumns), row FROM \(table.name) WHERE \(column) = ? ORDER BY id"
+      "SELECT \(table.recordColumns), row FROM \(table.name) WHERE \(column) = ?"
     }
 
-    /// Equal keys lie side by side in the index, which alone answers this.
-    static func duplicates(in table: EntityTable, by column: String) -> String {
-      """
-      SELECT \(column), count(*) FROM \(table.name) WHERE \(column) > ? GROUP BY \(column) HAVING count(*) > 1 \
-      ORDER BY \(column) LIMIT ?
-      """
+    /// The keys behind one, each with the row that has it. Equal ones lie side by side in the index, which alone answers this.
+    static func keys(in table: EntityTable, by column: String) -> String {
+      "SELECT \(column), row FROM \(table.name) WHERE \(column) > ? ORDER BY \(column)"
     }
   }
 
@@ -25,21 +22,21 @@
         return try records(in: table, whose: column, isAmong: keys)
       }
       let found = try recordsByNaturalKey(in: table)
-      return keys.map { found[UTF8Key($0)] ?? [] }
+      return keys.map { found[UTF8Key($0)]?.records ?? [] }
     }
 
     func duplicates(
       _ type: RecordType, after key: String?, limit: Int
-    ) throws(SyncError) -> [(key: String, count: Int)] {
+    ) throws(SyncError) -> [DuplicateGroup] {
       guard let table = catalog.tables[type], limit > 0 else { return [] }
       if let column = table.naturalKeyColumn {
         return try duplicates(in: table, by: column, after: key, limit: limit)
       }
       let groups = try recordsByNaturalKey(in: table).filter { group in
-        group.value.count > 1 && (key.map { $0.precedesByUTF8(group.key.string) } ?? true)
+        group.value.records.count > 1 && (key.map { $0.precedesByUTF8(group.key.string) } ?? true)
       }
       return groups.sorted { $0.key.string.precedesByUTF8($1.key.string) }.prefix(limit).map {
-        ($0.key.string, $0.value.count)
+        DuplicateGroup(key: $0.key.string, count: $0.value.records.count, place: $0.value.firstRow)
       }
     }
 
@@ -54,9 +51,16 @@
         defer { statement.reset() }
         try statement.bind(key, at: 1)
         var records: [Record] = []
+        let start = rows.count
         while try statement.step() {
           records.append(statement.record(of: table))
           rows.append(statement.integer(table.columnBehindRecord))
+        }
+        // Mostly what came later has the greater key.
+        if !records.areInOrder {
+          let order = records.indices.sorted { records[$0].id < records[$1].id }
+          rows.replaceSubrange(start..., with: order.map { rows[start + $0] })
+          records = order.map { records[$0] }
         }
         lists.append(records)
       }
@@ -66,29 +70,43 @@
 
     private func duplicates(
       in table: EntityTable, by column: String, after key: String?, limit: Int
-    ) throws(SyncError) -> [(key: String, count: Int)] {
-      let statement = try connection.statement(NaturalKeyRows.duplicates(in: table, by: column))
+    ) throws(SyncError) -> [DuplicateGroup] {
+      let statement = try connection.statement(NaturalKeyRows.keys(in: table, by: column))
       defer { statement.reset() }
       // Natural keys are never empty, so all of them come after the empty one.
       try statement.bind(key ?? "", at: 1)
-      try statement.bind(Int64(limit), at: 2)
-      var groups: [(key: String, count: Int)] = []
-      while try statement.step() { groups.append((statement.text(0), Int(statement.integer(1)))) }
+      var groups: [DuplicateGroup] = []
+      var group = DuplicateGroup(key: "", count: 0, place: 0)
+      while try statement.step() {
+        let row = statement.integer(1)
+        if statement.order(0, against: group.key) == 0 {
+          group.count += 1
+          group.place = min(group.place, row)
+          continue
+        }
+        if group.count > 1 { groups.append(group) }
+        if groups.count == limit { return groups }
+        group = DuplicateGroup(key: statement.text(0), count: 1, place: row)
+      }
+      if group.count > 1 { groups.append(group) }
       return groups
     }
 
     /// All natural keys with their records, while no column has them, taken out of the payloads one by one.
-    private func recordsByNaturalKey(in table: EntityTable) throws(SyncError) -> [UTF8Key: [Record]] {
+    private func recordsByNaturalKey(
+      in table: EntityTable
+    ) throws(SyncError) -> [UTF8Key: (records: [Record], firstRow: Int64)] {
       guard table.entity.naturalKey != nil else { return [:] }
       let statement = try connection.statement(
-        "SELECT \(table.recordColumns) FROM \(table.name) WHERE payload IS NOT NULL ORDER BY id")
+        "SELECT \(table.recordColumns), row FROM \(table.name) WHERE payload IS NOT NULL ORDER BY id")
       defer { statement.reset() }
-      var found: [UTF8Key: [Record]] = [:]
+      var found: [UTF8Key: (records: [Record], firstRow: Int64)] = [:]
       while try statement.step() {
         let record = statement.record(of: table)
-        if let key = table.entity.naturalKey(of: record) {
-          found[UTF8Key(key), default: []].append(record)
-        }
+        guard let key = table.entity.naturalKey(of: record) else { continue }
+        let row = statement.integer(table.columnBehindRecord)
+        found[UTF8Key(key), default: ([], row)].records.append(record)
+        if let first = found[UTF8Key(key)]?.firstRow, row < first { found[UTF8Key(key)]?.firstRow = row }
       }
       return found
     }

@@ -36,7 +36,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case conflictsComeBackWhole, conflictsAreNumberedNewestFirst, oldConflictsAreForgotten
   // Natural keys.
   case recordsAreFoundByNaturalKey, naturalKeysAreNormalized, nullsHaveNoNaturalKey
-  case duplicatesComeInByteOrderAndPortions, changedNaturalKeyHoldsForAllRecords
+  case duplicatesComeInByteOrderAndPortions, duplicatesKeepTheirPlaces, changedNaturalKeyHoldsForAllRecords
   // Other handles.
   case reopenedStoreHoldsWhatWasCommitted, handlesSeeEachOthersCommits
 
@@ -136,6 +136,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .naturalKeysAreNormalized: NaturalKeyChecks.naturalKeysAreNormalized
     case .nullsHaveNoNaturalKey: NaturalKeyChecks.nullsHaveNoNaturalKey
     case .duplicatesComeInByteOrderAndPortions: NaturalKeyChecks.duplicatesComeInByteOrderAndPortions
+    case .duplicatesKeepTheirPlaces: NaturalKeyChecks.duplicatesKeepTheirPlaces
     case .changedNaturalKeyHoldsForAllRecords: NaturalKeyChecks.changedNaturalKeyHoldsForAllRecords
     case .reopenedStoreHoldsWhatWasCommitted: DurabilityChecks.reopenedStoreHoldsWhatWasCommitted
     case .handlesSeeEachOthersCommits: DurabilityChecks.handlesSeeEachOthersCommits

@@ -147,6 +147,44 @@ enum NaturalKeyChecks {
     try expect(try await duplicates(bench, "venues"), equals: [], "A type without natural key has none.")
   }
 
+  /// Two records for each of some codes, the greatest first.
+  private static func pairs(_ codes: ClosedRange<Int>, version: Int64) throws -> [Record] {
+    try codes.flatMap { code in
+      try [code, -code].map {
+        try StoreBench.copy("games", "\($0)", "{\"code\":\"\(9 - code)\"}", version: version)
+      }
+    }
+  }
+
+  private static func places(_ bench: StoreBench, portion: Int) async throws -> [Bytes: Int64] {
+    try await bench.read { snapshot throws(SyncError) in
+      var places: [Bytes: Int64] = [:]
+      var groups = try snapshot.duplicates("games", after: nil, limit: portion)
+      while let last = groups.last {
+        for group in groups { places[Bytes(group.key)] = group.place }
+        groups = try snapshot.duplicates("games", after: last.key, limit: portion)
+      }
+      return places
+    }
+  }
+
+  static func duplicatesKeepTheirPlaces(_ bench: StoreBench) async throws {
+    try await bench.put(pairs(1...5, version: 1))
+    let first = try await places(bench, portion: 10)
+    try expect(Set(first.values).count, equals: 5, "No two groups have one place.")
+    try expect(
+      try await places(bench, portion: 2), equals: first, "A group has its place in every portion.")
+    try await bench.put(pairs(3...8, version: 2))
+    try await bench.delete(StoreBench.tombstone("games", "-1", version: 3))
+    let second = try await places(bench, portion: 3)
+    try expect(second.count, equals: 7, "Groups come and go.")
+    try expect(Set(second.values).count, equals: 7, "Nor do later ones.")
+    for (key, place) in first {
+      try expect(
+        second[key] ?? place, equals: place, "A group keeps its place as long as its records stay.")
+    }
+  }
+
   static func changedNaturalKeyHoldsForAllRecords(_ bench: StoreBench) async throws {
     let plain = Entity("meters")
     try await bench.store.register(try EntityGraph(plain))

@@ -16,6 +16,7 @@ extension EditWriter {
   /// - Parameter pending: The outbox entries of those of the records that have one.
   mutating func edit(_ changes: [Change], pending: [RecordID: OutboxEntry]) throws(SyncError) {
     var batch = Batch()
+    batch.queue.reserveCapacity(changes.count)
     for change in changes {
       let record = change.shown
       guard change.content != .upsert(record.payload, schemaVersion: record.schemaVersion) else { continue }

@@ -9,6 +9,8 @@ struct EditWriter {
   private let clockBound: Duration
   private var clock: HybridClock
   private var listed: [RecordType: Bool] = [:]
+  // Edits that come together are mostly of one type.
+  private var lastEntity: Entity?
   /// The records that readers see otherwise by these edits.
   var changed = SyncEvent.ChangedRecords.some([])
   /// The records that readers see now and did not before.
@@ -152,14 +154,16 @@ struct EditWriter {
 
   // MARK: What cannot stand
 
-  func entity(of id: RecordID) throws(SyncError) -> Entity {
+  mutating func entity(of id: RecordID) throws(SyncError) -> Entity {
+    guard !id.key.isEmpty else {
+      throw SyncError(.invalidEdit, during: "editing \(id)", "A record's key is not empty.")
+    }
+    if let lastEntity, lastEntity.type == id.type { return lastEntity }
     guard let entity = graph[id.type] else {
       throw SyncError(
         .invalidConfiguration, during: "editing \(id)", "The record type \(id.type) is not declared.")
     }
-    guard !id.key.isEmpty else {
-      throw SyncError(.invalidEdit, during: "editing \(id)", "A record's key is not empty.")
-    }
+    lastEntity = entity
     return entity
   }
 

@@ -21,7 +21,8 @@ extension SyncEngine {
   ///   - token: Somebody's wish to stop, honoured between batches; cancelling the task does the same.
   /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key; `pullIncomplete` before the type, and those that refer to
   ///   it, have been pulled completely; `syncAlreadyInProgress` while a sync runs; the store's codes, and what was committed before stays.
-  /// - Complexity: O(*m*) in the type's records, of which those with duplicates are read; memory by batch and by the greatest group.
+  /// - Complexity: O(*m*) in the type's records, of which those with duplicates are read; memory by batch, by the greatest group, and
+  ///   by the keys of some ten thousand groups.
   @discardableResult
   public func rebuildDuplicates(
     of type: RecordType, version: Int, options: RebuildOptions = RebuildOptions(), dryRun: Bool = false,

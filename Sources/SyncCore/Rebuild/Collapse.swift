@@ -24,7 +24,7 @@ struct Collapse: Sendable {
   /// Collapses the groups that some natural keys have.
   func run(_ keys: [String], in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
     let plan = try CollapsePlan(keys, of: entity, clockBound: clockBound, in: transaction)
-    let referrers = Referrers(graph: graph, type: entity.type, winners: plan.winners)
+    let referrers = Referrers(to: plan, of: entity.type, in: graph)
     let (found, isComplete) =
       plan.elections.isEmpty ? ([:], true) : try referrers.find(limit: options.recordsAtOnce, in: transaction)
     var counts = isComplete ? plan.counts : RebuildReport.Counts()
@@ -40,11 +40,7 @@ struct Collapse: Sendable {
       }
       drafts[id] = draft
     }
-    if isComplete {
-      counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
-      counts.groups = plan.elections.count
-      counts.losers = plan.winners.count
-    }
+    if isComplete { counts.carriedOver = try takeOver(plan, referrers, into: &drafts) }
     let changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
     return Outcome(
       counts: counts, isComplete: isComplete, changed: changed, postponed: plan.postponed)
@@ -53,10 +49,8 @@ struct Collapse: Sendable {
   /// What collapsing the groups would do.
   func survey(_ keys: [String], in snapshot: any StoreSnapshot) throws(SyncError) -> RebuildReport.Counts {
     let plan = try CollapsePlan(keys, of: entity, clockBound: clockBound, in: snapshot)
-    let referrers = Referrers(graph: graph, type: entity.type, winners: plan.winners)
+    let referrers = Referrers(to: plan, of: entity.type, in: graph)
     var counts = plan.counts
-    counts.groups = plan.elections.count
-    counts.losers = plan.winners.count
     guard counts.groups > 0 else { return counts }
     counts.repointed = try referrers.count(
       among: plan.elections.flatMap { $0.losers.map(\.record) }, in: snapshot)
@@ -102,16 +96,15 @@ struct Collapse: Sendable {
       #else
         let losers = plan.elections.flatMap(\.losers)
       #endif
+      let unknown = losers.lazy.filter { $0.deletion == nil }
       try writer.edit(
-        losers.filter { $0.deletion == nil }.map {
-          EditWriter.Change(shown: $0.record, content: .deletion)
-        }, pending: pending)
+        unknown.map { EditWriter.Change(shown: $0.record, content: .deletion) }, pending: pending)
       // The remote has deleted these; what they waited for has come.
       let deletions = losers.compactMap(\.deletion)
       if !deletions.isEmpty { try transaction.delete(deletions) }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.removeSetAside(plan.notes) }
-      try stamps.forget(plan.elections.map(\.winner.id) + losers.map(\.id), in: transaction)
+      try stamps.forget(plan.elections, in: transaction)
     }
     try writer.finish()
     return writer.changed

@@ -4,12 +4,10 @@ import SyncPorts
 /// Who stays and who goes in some groups of duplicates, as a snapshot has them.
 struct CollapsePlan {
   private(set) var elections: [Election] = []
-  /// The groups that nothing is done about.
+  /// The groups that were judged, and those that nothing is done about.
   private(set) var counts = RebuildReport.Counts()
   /// The natural keys of the groups that cannot be judged yet.
   private(set) var postponed: [String] = []
-  /// Whom each loser loses to.
-  private(set) var winners: [RecordID: RecordID] = [:]
   private(set) var pending: [RecordID: OutboxEntry] = [:]
   /// Notes on losers that go with them.
   private(set) var notes: [SetAside.Key] = []
@@ -43,12 +41,13 @@ struct CollapsePlan {
         continue
       }
       var candidates: [Candidate] = []
+      candidates.reserveCapacity(records.count)
       for record in records {
         let entry = pending[record.id]
         candidates.append(
           Candidate(
             record: record,
-            stamp: try stamps.lastWrite(of: record, pending: entry, in: snapshot), pending: entry,
+            stamp: try stamps.lastWrite(of: record, pending: entry, in: snapshot),
             deletion: filed[record.id]?.deletion))
       }
       guard let election = Election(candidates) else {
@@ -61,10 +60,20 @@ struct CollapsePlan {
 
   private mutating func add(_ election: Election, _ filed: [RecordID: SetAside]) {
     elections.append(election)
+    counts.groups += 1
+    counts.losers += election.losers.count
     for loser in election.losers {
-      winners[loser.id] = election.winner.id
       if let entry = filed[loser.id] { notes.append(entry.key) }
     }
+  }
+
+  /// Whom each loser loses to.
+  func winners() -> [RecordID: RecordID] {
+    var winners = [RecordID: RecordID](minimumCapacity: counts.losers)
+    for election in elections {
+      for loser in election.losers { winners[loser.id] = election.winner.id }
+    }
+    return winners
   }
 
   /// Whether the remote has something of a record that is not shown yet, so that nobody can tell what it will be.

@@ -5,7 +5,6 @@ struct Candidate: Hashable {
   var record: Record
   /// When it was last written.
   var stamp: EditStamp
-  var pending: OutboxEntry?
   /// The remote's word that it was deleted, which only waits for references to go.
   var deletion: Tombstone?
 
@@ -21,8 +20,9 @@ struct Election: Hashable {
   let losers: [Candidate]
 
   /// Elects among the records of a group; nobody, where fewer than two are there or the remote has deleted them all.
-  init?(_ candidates: [Candidate]) {
-    var ranked = candidates.sorted(by: Self.precedes)
+  init?(_ candidates: consuming [Candidate]) {
+    var ranked = candidates
+    ranked.sort(by: Self.precedes)
     #if MUTANTS
       if Mutant.rebuildElectsALoser.isActive { ranked.reverse() }
     #endif

@@ -2,8 +2,9 @@ import SyncModels
 
 /// Decides each step of a rebuild, and performs none of them.
 ///
-/// It goes through the duplicates in the order of their natural keys, in batches of whole groups, and tells how far that is at every step: whoever
-/// saves ``progress`` with what a step writes may go on from it after any interruption.
+/// It looks for groups of duplicates in the order of their natural keys, many at a time, and takes those up in the order in which they lie in the store, in
+/// batches of whole groups. Whoever saves ``progress`` with what a step writes may go on from it after any interruption: groups that are dealt with are
+/// none any more, so those that were found together can be looked for again.
 struct RebuildMachine: Sendable {
   enum Action: Hashable, Sendable {
     /// Look for so many groups after a natural key.
@@ -15,15 +16,16 @@ struct RebuildMachine: Sendable {
     case finish
   }
 
-  /// How many records share a natural key.
-  struct Group: Hashable, Sendable {
-    var key: String
-    var records: Int
-  }
-
   private(set) var progress: RebuildProgress
-  private var planned: [Group] = []
+  // What was found together, and how much of it has been taken up: a machine is copied for every step, and the array then need not be.
+  private var planned: [DuplicateGroup] = []
+  private var taken = 0
+  // The greatest natural key of those that were found together.
+  private var lastKey: String?
   private var batch: [String] = []
+
+  /// How many groups are looked for at a time: a few megabytes of them.
+  static let groupsAtOnce = 32_768
 
   /// Begins a rebuild, or goes on with one.
   init(version: Int, options: RebuildOptions, earlier: RebuildProgress?, live: Int) {
@@ -37,18 +39,21 @@ struct RebuildMachine: Sendable {
 
   mutating func start() -> Action {
     if progress.isDone { return .finish }
-    // A round begins anew with the groups that the one before had to leave.
-    if progress.after == nil { progress.counts.postponed = 0 }
+    // Groups that had to be left are met again: all of them in a new round, in one that goes on those behind the key.
+    if progress.after == nil { progress.postponedUpToKey = 0 }
+    if let postponed = progress.postponedUpToKey { progress.counts.postponed = postponed }
     return next
   }
 
-  mutating func found(_ groups: [Group]) -> Action {
-    guard !groups.isEmpty else {
+  mutating func found(_ groups: [DuplicateGroup]) -> Action {
+    guard let last = groups.last else {
       progress.after = nil
       progress.isDone = progress.counts.postponed == 0
       return .complete
     }
-    planned = groups.reversed()
+    lastKey = last.key
+    planned = groups.sorted { $0.place < $1.place }
+    taken = 0
     return nextBatch()
   }
 
@@ -56,26 +61,25 @@ struct RebuildMachine: Sendable {
   mutating func collapsed(_ counts: RebuildReport.Counts, isComplete: Bool) -> Action {
     progress.counts += counts
     guard isComplete else { return .collapse(batch) }
-    progress.after = batch.last
-    return planned.isEmpty ? next : nextBatch()
+    guard taken == planned.count else { return nextBatch() }
+    progress.after = lastKey
+    progress.postponedUpToKey = progress.counts.postponed
+    return next
   }
 
   func completed() -> Action { .finish }
 
-  private var next: Action {
-    // A group has two records at least.
-    .plan(after: progress.after, limit: max(1, progress.options.recordsAtOnce / 2))
-  }
+  private var next: Action { .plan(after: progress.after, limit: Self.groupsAtOnce) }
 
   private mutating func nextBatch() -> Action {
     batch = []
     var records = 0
-    while let group = planned.last, batch.isEmpty || records + group.records <= progress.options.recordsAtOnce
-    {
-      planned.removeLast()
-      records += group.records
+    for group in planned[taken...] {
+      guard batch.isEmpty || records + group.count <= progress.options.recordsAtOnce else { break }
+      records += group.count
       batch.append(group.key)
     }
+    taken += batch.count
     return .collapse(batch)
   }
 }

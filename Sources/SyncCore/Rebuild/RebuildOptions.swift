@@ -4,11 +4,11 @@ public import SyncModels
 public struct RebuildOptions: Hashable, Sendable, Codable {
   /// What the winner of a group takes over from those that lose to it.
   public var carriesOver: CarryOver
-  /// How many records a transaction takes up, 2 or more; a group is never split.
+  /// How many records a transaction takes up, 2 or more; a group is never split. With more at once the store writes less, and the app's own edits wait longer.
   public var recordsAtOnce: Int
 
   /// Describes a rebuild; by default nothing is carried over.
-  public init(carriesOver: CarryOver = .nothing, recordsAtOnce: Int = 400) {
+  public init(carriesOver: CarryOver = .nothing, recordsAtOnce: Int = 2000) {
     self.carriesOver = carriesOver
     self.recordsAtOnce = recordsAtOnce
   }

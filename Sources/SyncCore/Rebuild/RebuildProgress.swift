@@ -4,8 +4,10 @@ import SyncPorts
 /// How far the rebuild of a type has come, as it is kept in the store, in the transactions that do it.
 struct RebuildProgress: Hashable, Sendable, Codable {
   var version: Int
-  /// The natural key up to which groups have been dealt with.
+  /// The natural key up to which all groups have been dealt with; of those behind it some may have been.
   var after: String?
+  /// How many groups up to that key had to be left; `nil` in what was saved when groups were taken up in the order of their keys.
+  var postponedUpToKey: Int?
   var isDone = false
   var recordsBefore: Int
   var counts = RebuildReport.Counts()

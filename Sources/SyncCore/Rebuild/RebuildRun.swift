@@ -110,12 +110,10 @@ struct RebuildRun {
     }
   }
 
-  private func groups(after key: String?, limit: Int) async throws(SyncError) -> [RebuildMachine.Group] {
+  private func groups(after key: String?, limit: Int) async throws(SyncError) -> [DuplicateGroup] {
     let type = entity.type
     return try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.duplicates(type, after: key, limit: limit).map {
-        RebuildMachine.Group(key: $0.key, records: $0.count)
-      }
+      try snapshot.duplicates(type, after: key, limit: limit)
     }
   }
 

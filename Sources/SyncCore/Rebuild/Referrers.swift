@@ -3,10 +3,11 @@ import SyncPorts
 
 /// The references to some records of a type, in all declared types, ordered or not.
 struct Referrers {
-  let graph: EntityGraph
   let type: RecordType
-  /// Whom each record loses to.
+  /// Whom each record loses to; nobody is asked for where nothing can refer to a record.
   let winners: [RecordID: RecordID]
+  /// Types and fields that may hold a reference.
+  private let columns: [(entity: Entity, field: FieldName)]
 
   /// A record, and those of its fields that name a loser.
   struct Found {
@@ -14,11 +15,12 @@ struct Referrers {
     var fields: [FieldName]
   }
 
-  /// Types and fields that may hold a reference.
-  private var columns: [(entity: Entity, field: FieldName)] {
-    graph.entities.flatMap { entity in
+  init(to plan: CollapsePlan, of type: RecordType, in graph: EntityGraph) {
+    self.type = type
+    columns = graph.entities.flatMap { entity in
       entity.references.filter { $0.target == type }.map { (entity, $0.field) }
     }
+    winners = columns.isEmpty ? [:] : plan.winners()
   }
 
   /// Finds records that refer to a loser and are none themselves.

@@ -60,10 +60,13 @@ struct RepointedStamps {
     }
   }
 
-  /// Forgets records whose group is one record now.
-  func forget(_ ids: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
+  /// Forgets the records of groups that are one record each now.
+  func forget(_ elections: [Election], in transaction: any StoreTransaction) throws(SyncError) {
     guard isNeeded else { return }
-    for id in ids { try transaction.setValue(nil, forKey: key(of: id)) }
+    for election in elections {
+      try transaction.setValue(nil, forKey: key(of: election.winner.id))
+      for loser in election.losers { try transaction.setValue(nil, forKey: key(of: loser.id)) }
+    }
   }
 
   private func key(of id: RecordID) -> String { "rebuild/\(id.type)/stamp/\(id.key)" }

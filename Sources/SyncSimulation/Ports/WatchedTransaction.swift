@@ -136,7 +136,7 @@ extension WatchedTransaction {
   }
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
-  ) throws(SyncError) -> [(key: String, count: Int)] {
+  ) throws(SyncError) -> [DuplicateGroup] {
     try base.duplicates(type, after: key, limit: limit)
   }
 }

@@ -507,7 +507,7 @@ static void find_by_hash(void) {
 
 /// Deletes the losers, so many at once: each leaves its row without a payload, and its deletion in the outbox with the copy that it is of.
 static int64_t rebuild(void) {
-  enum { losers_at_once = 200 };
+  enum { losers_at_once = 1000 };
   prepare_keyed_writes();
   prepare_outbox();
   losers = calloc(options.recipe.count, sizeof *losers);

@@ -10,38 +10,76 @@ struct RebuildMachineTests {
       version: 2, options: RebuildOptions(recordsAtOnce: atOnce), earlier: earlier, live: 100)
   }
 
+  private let limit = RebuildMachine.groupsAtOnce
+
+  /// Groups that lie in the store as they are listed here.
+  private func groups(_ groups: (key: String, count: Int)...) -> [DuplicateGroup] {
+    groups.enumerated().map {
+      DuplicateGroup(key: $0.element.key, count: $0.element.count, place: Int64($0.offset))
+    }
+  }
+
   @Test func takesWholeGroupsUpToTheLimitAndAtLeastOne() {
     var machine = machine()
-    #expect(machine.start() == .plan(after: nil, limit: 2))
-    let groups = [("a", 2), ("b", 2), ("c", 3), ("d", 9), ("e", 2)]
-    #expect(machine.found(groups.map { .init(key: $0.0, records: $0.1) }) == .collapse(["a", "b"]))
+    #expect(machine.start() == .plan(after: nil, limit: limit))
+    let groups = groups(("a", 2), ("b", 2), ("c", 3), ("d", 9), ("e", 2))
+    #expect(machine.found(groups) == .collapse(["a", "b"]))
     #expect(machine.collapsed(counts(2), isComplete: true) == .collapse(["c"]))
-    #expect(machine.progress.after == "b")
     #expect(machine.collapsed(counts(1), isComplete: true) == .collapse(["d"]))
     #expect(machine.collapsed(counts(1), isComplete: true) == .collapse(["e"]))
-    #expect(machine.collapsed(counts(1), isComplete: true) == .plan(after: "e", limit: 2))
+    #expect(machine.collapsed(counts(1), isComplete: true) == .plan(after: "e", limit: limit))
     #expect(machine.found([]) == .complete)
     #expect(machine.progress.isDone)
     #expect(machine.progress.counts.groups == 5)
     #expect(machine.completed() == .finish)
   }
 
+  @Test func takesGroupsUpAsTheyLieInTheStore() {
+    var machine = machine()
+    _ = machine.start()
+    let groups = [("a", 8), ("b", 1), ("c", 9), ("d", 2)].map {
+      DuplicateGroup(key: $0.0, count: 2, place: $0.1)
+    }
+    #expect(machine.found(groups) == .collapse(["b", "d"]))
+    #expect(machine.collapsed(counts(2), isComplete: true) == .collapse(["a", "c"]))
+    #expect(machine.progress.after == nil, "Before the last batch, some of the groups are still to come.")
+    #expect(machine.collapsed(counts(2), isComplete: true) == .plan(after: "d", limit: limit))
+  }
+
+  @Test func looksAgainForGroupsThatWereFoundTogetherWhenItIsInterrupted() {
+    var machine = machine()
+    _ = machine.start()
+    _ = machine.found(groups(("a", 4), ("b", 4)))
+    _ = machine.collapsed(counts(0, postponed: 1), isComplete: true)
+    #expect(
+      machine.collapsed(counts(1), isComplete: true) == .plan(after: "b", limit: limit))
+    _ = machine.found(groups(("c", 4), ("d", 4), ("e", 4)))
+    _ = machine.collapsed(counts(1), isComplete: true)
+    _ = machine.collapsed(counts(0, postponed: 1), isComplete: true)
+    var again = self.machine(machine.progress)
+    #expect(again.start() == .plan(after: "b", limit: limit))
+    #expect(again.progress.counts.groups == 2)
+    #expect(again.progress.counts.postponed == 1, "The one behind the key is met again.")
+  }
+
   @Test func takesABatchUpAgainWhoseReferencesWereTooMany() {
     var machine = machine()
     _ = machine.start()
-    _ = machine.found([.init(key: "a", records: 2)])
+    _ = machine.found(groups(("a", 2)))
     #expect(machine.collapsed(counts(0), isComplete: false) == .collapse(["a"]))
     #expect(machine.progress.after == nil)
-    #expect(machine.collapsed(counts(1), isComplete: true) == .plan(after: "a", limit: 2))
+    #expect(machine.collapsed(counts(1), isComplete: true) == .plan(after: "a", limit: limit))
   }
 
   @Test func goesOnAfterTheLastBatchOfAnInterruptedRun() {
     var earlier = machine().progress
     earlier.after = "k"
-    earlier.counts.groups = 7
+    (earlier.counts.groups, earlier.counts.postponed) = (7, 2)
     var machine = machine(earlier)
-    #expect(machine.start() == .plan(after: "k", limit: 2))
+    #expect(machine.start() == .plan(after: "k", limit: limit))
     #expect(machine.progress.counts.groups == 7)
+    #expect(
+      machine.progress.counts.postponed == 2, "Saved when groups were taken up in the order of their keys.")
   }
 
   @Test func doesNothingForVersionsThatAreDone() {
@@ -54,27 +92,25 @@ struct RebuildMachineTests {
     #expect(older.start() == .finish)
     earlier.version = 1
     var newer = machine(earlier)
-    #expect(newer.start() == .plan(after: nil, limit: 2))
+    #expect(newer.start() == .plan(after: nil, limit: limit))
     #expect(newer.progress.recordsBefore == 100)
   }
 
   @Test func isNotDoneWhileGroupsWereLeft() {
     var machine = machine()
     _ = machine.start()
-    _ = machine.found([.init(key: "a", records: 2)])
-    var left = RebuildReport.Counts()
-    left.postponed = 1
-    _ = machine.collapsed(left, isComplete: true)
+    _ = machine.found(groups(("a", 2)))
+    _ = machine.collapsed(counts(0, postponed: 1), isComplete: true)
     #expect(machine.found([]) == .complete)
     #expect(!machine.progress.isDone)
     var again = self.machine(machine.progress)
-    #expect(again.start() == .plan(after: nil, limit: 2))
+    #expect(again.start() == .plan(after: nil, limit: limit))
     #expect(again.progress.counts.postponed == 0)
   }
 
-  private func counts(_ groups: Int) -> RebuildReport.Counts {
+  private func counts(_ groups: Int, postponed: Int = 0) -> RebuildReport.Counts {
     var counts = RebuildReport.Counts()
-    counts.groups = groups
+    (counts.groups, counts.postponed) = (groups, postponed)
     return counts
   }
 }
