@@ -51,6 +51,8 @@
     /// As ``touch``, for a record whose row is known.
     let touchRow: String
     let stateOfCopy: String
+    /// The states of as many records as ``lookupsAtOnce``, in the order in which their ids are given.
+    let statesOfMany: String
     let state: String
     let liveness: String
     let rowNumber: String
@@ -124,6 +126,12 @@
       touchRow = touching + " row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
+      // Cursors are opened once for all of them, which costs as much as two lookups.
+      let ids = Array(repeating: "(?)", count: Self.lookupsAtOnce).joined(separator: ", ")
+      statesOfMany = """
+        SELECT row, version_epoch, version_sequence, version_modified_at, payload \
+        FROM (VALUES \(ids)) LEFT JOIN \(name) ON id = column1
+        """
       state = "\(stateColumns), 0 FROM \(name) WHERE id = ?1"
       liveness = "SELECT 1 FROM \(name) WHERE id = ? AND payload IS NOT NULL"
       statesFrom = """
@@ -140,6 +148,8 @@
 
     /// How many rows one statement adds: more gain little.
     static let rowsAtOnce = 16
+    /// How many records one statement looks up.
+    static let lookupsAtOnce = 16
 
     static func name(of type: RecordType) -> String { "rows_\(type)" }
     static func viewName(of type: RecordType) -> String { "live_\(type)" }

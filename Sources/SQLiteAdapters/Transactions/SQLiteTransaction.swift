@@ -18,9 +18,17 @@
         defer { statement.clear() }
         let book = marks(of: type)
         for copy in copies {
+          if walk.isGivenUp { break }
           let found = try walk.find(copy, marks: book)
           trail.append(row: found?.row)
           states.append(found?.state)
+        }
+        while states.count < copies.count {
+          let batch = copies[states.count...].prefix(EntityTable.lookupsAtOnce)
+          for found in try connection.statement(table.statesOfMany).states(of: batch, marks: book) {
+            trail.append(row: found?.row)
+            states.append(found?.state)
+          }
         }
         return states
       }

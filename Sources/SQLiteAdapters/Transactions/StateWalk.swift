@@ -4,7 +4,7 @@
   /// Finds records in the order of their ids, by one walk along the index where they lie close together.
   ///
   /// A complete listing in that order meets every row of the table in turn: one statement steps from each to the next, where a lookup for
-  /// each would start at the root. Across wide gaps the walk begins anew behind them; where there are many, it is not tried any more.
+  /// each would start at the root. Across wide gaps the walk begins anew behind them; where there are many, it had better be given up.
   struct StateWalk {
     private let statement: Statement
     private var place = Place.unknown
@@ -21,6 +21,9 @@
       self.statement = statement
     }
 
+    /// Whether looking the other records up costs less.
+    var isGivenUp: Bool { wideGaps > Self.maximumWideGaps }
+
     /// The row and the state of a copy's record. Each id asked for is greater than the one before.
     mutating func find(
       _ copy: Record, marks: MarkBook
@@ -29,14 +32,14 @@
       while place != .end {
         if place == .row {
           switch statement.order(0, against: copy.id.key) {
-          case 0: return try state(of: copy, marks: marks)
+          case 0: return try statement.state(of: copy, from: 1, marks: marks)
           case 1: return nil
           default: break
           }
         }
         steps += 1
         if steps > Self.maximumSteps { wideGaps += 1 }
-        if place == .unknown || steps > Self.maximumSteps || wideGaps > Self.maximumWideGaps {
+        if place == .unknown || steps > Self.maximumSteps {
           statement.reset()
           try statement.bind(copy.id.key, at: 1)
           steps = 0
@@ -44,17 +47,6 @@
         place = try statement.step() ? .row : .end
       }
       return nil
-    }
-
-    private func state(
-      of copy: Record, marks: MarkBook
-    ) throws(SyncError) -> (row: Int64, state: StoredState) {
-      let row = statement.integer(1)
-      let state = StoredState(
-        version: statement.version(2), isDeleted: statement.isNull(5),
-        hasSamePayload: !statement.isNull(5) && statement.hasBytes(5, copy.payload.bytes),
-        isMarked: try marks.isMarked(row))
-      return (row, state)
     }
   }
 
