@@ -7,7 +7,8 @@
   /// What is not committed in the end has to be forgotten, and everything as soon as another connection has written.
   struct KnownEdits {
     // Apart from their entries, as they are what is searched.
-    private var ids: [RecordID?] = []
+    private var ids: [RecordID] = []
+    private var areThere: [Bool] = []
     private var entries: [OutboxEntry?] = []
     private var rows: [Int64] = []
     private var walk = BatchWalk()
@@ -22,7 +23,7 @@
     /// Where an edit stands here.
     mutating func find(_ id: RecordID) -> Int? {
       if isEmpty { return nil }
-      if let place = walk.find(among: ids.count, { ids[$0] == id }) { return place }
+      if let place = walk.find(among: ids.count, { areThere[$0] && ids[$0] == id }) { return place }
       // Who asks for others is not helped by these, nor who asks in another order.
       if walk.isGivenUp { forget() }
       return nil
@@ -36,6 +37,7 @@
     mutating func append(_ entry: OutboxEntry, in row: Int64) {
       if entries.count == Self.limit.edits || bytes + entry.bytes > Self.limit.bytes { forget() }
       ids.append(entry.id)
+      areThere.append(true)
       entries.append(entry)
       rows.append(row)
       count += 1
@@ -48,15 +50,16 @@
     }
 
     mutating func remove(at place: Int) {
-      guard let entry = entries[place] else { return }
-      (ids[place], entries[place]) = (nil, nil)
+      guard let size = entries[place]?.bytes else { return }
+      (areThere[place], entries[place]) = (false, nil)
       count -= 1
-      bytes -= entry.bytes
+      bytes -= size
       if isEmpty { forget() }
     }
 
     mutating func forget() {
       ids.removeAll(keepingCapacity: true)
+      areThere.removeAll(keepingCapacity: true)
       entries.removeAll(keepingCapacity: true)
       rows.removeAll(keepingCapacity: true)
       walk = BatchWalk()

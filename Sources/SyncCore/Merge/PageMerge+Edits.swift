@@ -124,6 +124,7 @@ extension PageMerge {
   ) throws(SyncError) {
     var settlements = Settlements()
     var words: [Incoming] = []
+    unedited.reserveCapacity(unedited.count + accepted.count)
     for (entry, word) in accepted {
       if let sent = entry.sent, sent != entry.edit {
         settlements.add(settler.acknowledged(entry, by: word), of: entry)

@@ -14,6 +14,7 @@ extension OutboxEntry {
 
   /// The change to send.
   var outgoing: OutgoingChange {
+    let next = next
     #if MUTANTS
       if Mutant.nameForEachAttempt.isActive {
         let key = IdempotencyKey("\(idempotencyKey(for: next))/\(attempts)")

@@ -94,7 +94,8 @@ struct PushMachine {
     looked += portion.count
     cursor = portion.last
     isLoaded = portion.count < settings.portion || looked >= (legs.first?.count ?? 0)
-    queue = portion.candidates.filter { !leftAlone.contains($0.entry.id) }
+    queue = portion.candidates
+    if !leftAlone.isEmpty { queue.removeAll { leftAlone.contains($0.entry.id) } }
     absent = Set(queue.flatMap(\.waitsFor))
     conflicts = [:]
     return next()
@@ -111,7 +112,8 @@ struct PushMachine {
   /// - Parameter random: 64 random bits, in case it has to be asked again.
   mutating func answered(_ outcomes: [PushOutcome], random: UInt64) -> Action {
     guard let batch = batches.first else { return next() }
-    guard outcomes.count == batch.count, zip(batch, outcomes).allSatisfy({ $1.isAbout($0.id) }) else {
+    guard outcomes.count == batch.count, batch.indices.allSatisfy({ outcomes[$0].isAbout(batch[$0].id) })
+    else {
       let error = SyncError(
         .invalidResponse, during: "pushing edits of \(type?.rawValue ?? "no type")",
         "The remote answered \(outcomes.count) outcomes to \(batch.count) changes, or some of other records.")
@@ -159,9 +161,9 @@ struct PushMachine {
     guard !batches.isEmpty else { return next() }
     let batch = batches.removeFirst()
     var again: [PushCandidate] = []
-    for (entry, fate) in zip(batch, fates) {
+    for (place, fate) in zip(batch.indices, fates) {
       switch fate {
-      case .accepted, .lost: absent.remove(entry.id)
+      case .accepted, .lost: absent.remove(batch[place].id)
       case .stands(let entry):
         if entry.base.record != nil { absent.remove(entry.id) }
         conflicts[entry.id, default: 0] += 1
@@ -170,11 +172,11 @@ struct PushMachine {
         } else if legs.first?.stage == .deletions || entry.edit.content != .deletion {
           again.append(PushCandidate(entry: entry))
         }
-      case .full: starved.append(PushCandidate(entry: entry))
+      case .full: starved.append(PushCandidate(entry: batch[place]))
       case .left, .refused, .postponed: break
       }
     }
-    queue = again + queue
+    if !again.isEmpty { queue = again + queue }
     return next()
   }
 
@@ -247,7 +249,10 @@ struct PushMachine {
       rest.removeAll { queue[$0].entry.id == first }
     }
     // What waits for a record that the remote does not get in this push waits for the next one.
-    queue = ids.isEmpty ? [] : rest.map { queue[$0] }
+    if ids.isEmpty { rest = [] }
+    // Moved to the front, in their order, and not copied.
+    for (place, kept) in rest.enumerated() { queue.swapAt(place, kept) }
+    queue.removeLast(queue.count - rest.count)
     return ids
   }
 

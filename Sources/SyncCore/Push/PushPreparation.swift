@@ -11,12 +11,14 @@ struct PushPreparation: Sendable {
 
   /// Prepares those of the records whose turn it still is, and returns their entries in the order asked for.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
-    var entries = [RecordID: OutboxEntry](minimumCapacity: ids.count)
-    for entry in try transaction.outbox(for: ids) where entry.isDue(at: now) && stage.includes(entry) {
-      entries[entry.id] = entry
+    let entries = try transaction.outbox(for: ids)
+    var places = [RecordID: Int](minimumCapacity: ids.count)
+    for place in entries.indices where entries[place].isDue(at: now) && stage.includes(entries[place]) {
+      places[entries[place].id] = place
     }
     let prepared = ids.compactMap { id in
-      guard var entry = entries[id] else { return OutboxEntry?.none }
+      guard let place = places[id] else { return OutboxEntry?.none }
+      var entry = entries[place]
       entry.sent = entry.next
       entry.state = .waiting
       entry.attempts += 1

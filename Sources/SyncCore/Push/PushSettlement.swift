@@ -107,7 +107,8 @@ struct PushSettlement: Sendable {
   private func versionsOfWhatWaits(
     in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID: Version] {
-    let gone = answers.filter { $0.outcome == .conflict(nil) }.map { SetAside.Key.record($0.entry.id) }
+    let gone = answers.indices.filter { answers[$0].outcome == .conflict(nil) }
+      .map { SetAside.Key.record(answers[$0].entry.id) }
     guard !gone.isEmpty else { return [:] }
     var versions: [RecordID: Version] = [:]
     for entry in try transaction.setAside(for: gone) {

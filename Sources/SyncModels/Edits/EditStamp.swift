@@ -38,19 +38,18 @@ extension EditStamp: Comparable {
 extension EditStamp: LosslessStringConvertible {
   /// The stamp as entities keep it in a field: `<microseconds>.<counter>@<replica>`.
   public var description: String {
-    var text = ""
-    text.reserveCapacity(replica.utf8.count + 32)
-    write(to: &text)
-    return text
+    var name = NameBytes(capacity: replica.utf8.count + 32)
+    write(to: &name)
+    return name.text
   }
 
-  /// Appends the description. Every edit that is sent is named after its stamp, and an interpolation takes its time.
-  func write(to text: inout String) {
-    text += String(physical.microseconds)
-    text += "."
-    text += String(counter)
-    text += "@"
-    text += replica
+  /// Appends the description.
+  func write(to name: inout NameBytes) {
+    name.append(physical.microseconds)
+    name.append(mark: ".")
+    name.append(Int64(counter))
+    name.append(mark: "@")
+    name.append(replica)
   }
 
   /// Reads back a stamp's description; a bare number of microseconds is a stamp without replica.

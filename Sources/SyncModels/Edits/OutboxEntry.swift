@@ -33,8 +33,9 @@ public struct OutboxEntry: Hashable, Sendable {
   public enum Base: Hashable, Sendable {
     /// The remote has never spoken of it.
     case none
+    // Apart: an entry is handed on many times while it is pushed, and of a record there are five parts to hold each time.
     /// It exists. The copy's ``Record/fields`` are not kept and are empty.
-    case copy(Record)
+    indirect case copy(Record)
     /// It was deleted.
     case deleted(Tombstone)
 
@@ -69,17 +70,16 @@ public struct OutboxEntry: Hashable, Sendable {
   /// was taken for deleted turns out to be there, at the version that it had.
   public func idempotencyKey(for edit: Edit) -> IdempotencyKey {
     let version = base.version ?? .unversioned
-    var name = ""
-    name.reserveCapacity(edit.stamp.replica.utf8.count + 128)
+    var name = NameBytes(capacity: edit.stamp.replica.utf8.count + 128)
     edit.stamp.write(to: &name)
-    for (mark, number) in [
-      ("/", version.epoch), (".", version.sequence), (".", version.modifiedAt.microseconds),
-    ] {
-      name += mark
-      name += String(number)
-    }
-    if case .deleted = base { name += "/deleted" }
-    return IdempotencyKey(name)
+    name.append(mark: "/")
+    name.append(version.epoch)
+    name.append(mark: ".")
+    name.append(version.sequence)
+    name.append(mark: ".")
+    name.append(version.modifiedAt.microseconds)
+    if case .deleted = base { name.append("/deleted") }
+    return IdempotencyKey(name.text)
   }
 }
 

@@ -21,4 +21,15 @@ struct OutboxEntryTests {
     #expect(name(on: .copy(copy)) == name(on: .copy(copy)), "the same at every attempt")
     #expect(name(on: .copy(copy)) != name(on: .copy(copy), at: 8))
   }
+
+  @Test(arguments: [.min, -10, -1, 0, 7, 10, 1_000_000, .max])
+  func spellsTheNumbersOfANameAsSwiftDoes(_ number: Int64) {
+    let id = RecordID(type: "t", key: "k")
+    let stamp = EditStamp(physical: Timestamp(microseconds: number), counter: .max, replica: "é\u{0}")
+    #expect(stamp.description == "\(number).\(UInt32.max)@é\u{0}")
+    let version = Version(epoch: number, sequence: number, modifiedAt: Timestamp(microseconds: number))
+    let edit = Edit(.deletion, stamp: stamp)
+    let entry = OutboxEntry(id: id, edit: edit, base: .deleted(Tombstone(id: id, version: version)))
+    #expect(entry.idempotencyKey(for: edit).rawValue == "\(stamp)/\(number).\(number).\(number)/deleted")
+  }
 }
