@@ -45,9 +45,11 @@
       var observers: [any SyncObserver] = [ScreenObserver(screen)]
       if let pages = options.cancelAfterPages { observers.append(PageLimit(pages, cancelling: token)) }
       if options.isLogging { observers.append(LogObserver { screen.say($0) }) }
+      var pace = SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease)
+      // Pages that wait for each other are committed together, and so many are not to be exceeded.
+      if options.cancelAfterPages != nil { pace.pagesAhead = 1 }
       let engine = try await SyncEngine(
-        graph: schedule.graph, store: store, source: schedule.source,
-        options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
+        graph: schedule.graph, store: store, source: schedule.source, options: pace, observers: observers)
       let request = SyncRequest(
         completely: options.listsEverything ? Set(schedule.graph.entities.map(\.type)) : [],
         allowsMassDeletion: options.allowsMassDeletion)

@@ -28,7 +28,7 @@
       public var busyTimeout: Duration
       /// How many reads run at the same time; others queue.
       public var readerCount: Int
-      /// The most memory that each connection keeps of the file, in bytes.
+      /// The most memory that each reading connection keeps of the file, in bytes; the writing one keeps half as much again.
       public var cacheSize: Int
       /// What the lease's end is compared with.
       public var leaseClock: @Sendable () -> Timestamp
@@ -38,7 +38,7 @@
       /// Describes how a store is opened.
       public init(
         isReadOnly: Bool = false, busyTimeout: Duration = .seconds(5), readerCount: Int = 3,
-        cacheSize: Int = 24 << 20,
+        cacheSize: Int = 16 << 20,
         leaseClock: @escaping @Sendable () -> Timestamp = { ContinuousClock().timestamp },
         executor: SQLiteExecutor = .dispatch
       ) {

@@ -10,7 +10,7 @@
     /// Enough to fill the caches, and several times as many: a million records in a soak.
     static let games =
       ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] == nil
-      ? 40_000...120_000 : 100_000...1_000_000
+      ? 50_000...120_000 : 100_000...1_000_000
 
     @Test func doesNotGrowWithTheRecords() async throws {
       let few = try await peak(games: Self.games.lowerBound)
