@@ -24,7 +24,7 @@ public struct SyncOptions: Hashable, Sendable {
 
   /// Describes a pace; the defaults suit a phone as well as a server.
   public init(
-    pageSize: Int = 400, pagesAhead: Int = 20, typesAtOnce: Int = 4, retry: RetryPolicy = RetryPolicy(),
+    pageSize: Int = 400, pagesAhead: Int = 10, typesAtOnce: Int = 4, retry: RetryPolicy = RetryPolicy(),
     leaseDuration: Duration = .seconds(15), deletionCheckInterval: Duration = .seconds(24 * 3600),
     massDeletionRecords: Int = 100, massDeletionShare: Double = 0.5
   ) {

@@ -41,7 +41,7 @@ struct PullMachine {
   private var held: (page: RecordPage, since: Timestamp)?
 
   /// How many bytes of memory the pages may take that are not in the store yet, where they are more than two.
-  static let bytesAhead = 8 << 20
+  static let bytesAhead = 4 << 20
 
   /// What a machine has to know besides the checkpoint.
   struct Settings {

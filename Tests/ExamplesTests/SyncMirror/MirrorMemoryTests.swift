@@ -8,8 +8,8 @@
   struct MirrorMemoryTests {
     @Test func doesNotGrowWithTheRecords() async throws {
       // Enough to fill the caches, and several times as many.
-      let few = try await peak(records: 60_000)
-      let many = try await peak(records: Seeds.isSoak ? 1_000_000 : 180_000)
+      let few = try await peak(records: 90_000)
+      let many = try await peak(records: Seeds.isSoak ? 1_000_000 : 240_000)
       #expect(Double(many) < Double(few) * 1.25, "\(few) bytes, and \(many) for more records")
     }
 
