@@ -1,3 +1,5 @@
+import SyncModels
+
 /// A small generator of random numbers whose whole state is its seed: the same seed, the same numbers, on every machine.
 ///
 /// (G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.) For tests, simulators and
@@ -12,8 +14,8 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 
   /// A generator whose seed is a name.
   public init(named name: String) {
-    // FNV-1a: Swift's own hashes differ from run to run.
-    self.init(seed: name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 })
+    // Swift's own hashes differ from run to run.
+    self.init(seed: ContentDigest.of(name))
   }
 
   /// The next 64 random bits.

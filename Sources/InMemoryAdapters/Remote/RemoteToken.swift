@@ -24,11 +24,9 @@ struct RemoteToken {
     self.init(era: era, value: value)
   }
 
-  /// Something short that identities hardly share, the same in every process (FNV-1a).
+  /// Something short that identities hardly share, the same in every process.
   static func mark(of identity: String) -> String {
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in identity.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return String(hash, radix: 36)
+    String(ContentDigest.of(identity), radix: 36)
   }
 }
 

@@ -15,6 +15,7 @@
     var knownEdits = KnownEdits()
     // What the file was when it was looked at for these.
     private var knownVersion: Int64?
+    // Who keeps the log short; otherwise nobody does before the connection is closed.
     private var logCopier: LogCopier?
     private var statements: [String: Statement] = [:]
     // SQLite may have rolled a transaction back by itself; what follows must not be committed piecemeal.

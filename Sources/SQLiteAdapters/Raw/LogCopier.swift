@@ -1,6 +1,5 @@
 #if SQLite
   import CSQLite
-  import SyncModels
 
   /// Moves what has gathered in the log into the file, beside the writer where there is a queue for it.
   ///

@@ -105,8 +105,12 @@
         let record = statement.record(of: table)
         guard let key = table.entity.naturalKey(of: record) else { continue }
         let row = statement.integer(table.columnBehindRecord)
-        found[UTF8Key(key), default: ([], row)].records.append(record)
-        if let first = found[UTF8Key(key)]?.firstRow, row < first { found[UTF8Key(key)]?.firstRow = row }
+        guard let place = found.index(forKey: UTF8Key(key)) else {
+          found[UTF8Key(key)] = ([record], row)
+          continue
+        }
+        found.values[place].records.append(record)
+        found.values[place].firstRow = min(found.values[place].firstRow, row)
       }
       return found
     }

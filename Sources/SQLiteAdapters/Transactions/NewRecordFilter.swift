@@ -14,7 +14,7 @@
 
     // 2 MiB of bits, whose memory is taken when the first type is found empty.
     private static let wordsShift: UInt64 = 18
-    private static let probes: UInt64 = 4
+    private static let probeCount: UInt64 = 4
 
     /// Whether a type was empty, so that its records are in the filter; `nil` if nobody has looked.
     func wasEmpty(_ type: RecordType) -> Bool? { types[type] }
@@ -28,40 +28,29 @@
     /// Notes that a record gets a row.
     mutating func insert(_ id: RecordID) {
       guard !words.isEmpty else { return }
-      let hashes = Self.hashes(of: id.key)
-      for probe in 0..<Self.probes {
-        let (word, bit) = Self.place(probe, hashes)
-        words[word] |= bit
-      }
+      for hash in Self.probes(of: id.key) { words[Self.word(of: hash)] |= Self.bit(of: hash) }
     }
 
     /// Whether a record of a type that was empty may have a row.
     func mayContain(_ id: RecordID) -> Bool {
-      let hashes = Self.hashes(of: id.key)
-      for probe in 0..<Self.probes {
-        let (word, bit) = Self.place(probe, hashes)
-        if words[word] & bit == 0 { return false }
-      }
-      return true
+      Self.probes(of: id.key).allSatisfy { words[Self.word(of: $0)] & Self.bit(of: $0) != 0 }
     }
 
     mutating func forget() {
       if !types.isEmpty { (types, words) = ([:], []) }
     }
 
-    private static func place(_ probe: UInt64, _ hashes: (UInt64, UInt64)) -> (word: Int, bit: UInt64) {
-      let hash = hashes.0 &+ probe &* hashes.1
-      return (Int(hash >> (64 - wordsShift)), 1 << (hash >> (58 - wordsShift) & 63))
+    /// What tells a key's places: one hash of its bytes, and others by steps of a second, which the output function of SplitMix64 makes of it
+    /// (S. Vigna).
+    private static func probes(of key: String) -> some Sequence<UInt64> {
+      let digest = ContentDigest.of(key)
+      var mixed = (digest ^ (digest >> 30)) &* 0xbf58_476d_1ce4_e5b9
+      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+      mixed ^= mixed >> 31
+      return (0..<probeCount).lazy.map { mixed &+ $0 &* (digest | 1) }
     }
 
-    /// Two hashes of a key's bytes: FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo), and what the output function of SplitMix64 makes of it (S. Vigna).
-    private static func hashes(of key: String) -> (UInt64, UInt64) {
-      var key = key
-      var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-      key.withUTF8 { for byte in $0 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 } }
-      var mixed = (hash ^ (hash >> 30)) &* 0xbf58_476d_1ce4_e5b9
-      mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-      return (mixed ^ (mixed >> 31), hash | 1)
-    }
+    private static func word(of hash: UInt64) -> Int { Int(hash >> (64 - wordsShift)) }
+    private static func bit(of hash: UInt64) -> UInt64 { 1 << (hash >> (58 - wordsShift) & 63) }
   }
 #endif

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What one page does to the store, in one transaction: rows, what is set aside, marks, and the checkpoint.
+/// What one page does to the store, within one transaction: rows, what is set aside, marks, and the checkpoint.
 struct PageTransaction: Sendable {
   var entity: Entity
   var context: MergeContext
