@@ -9,14 +9,19 @@
   @main
   enum ScheduleSync {
     static func main() async {
+      let stop = CancellationSource()
+      // Before anything else: to load what is bundled takes a while too, and whoever does not wait for it asks for the same as later.
+      let interrupt = Interrupt(on: [SIGINT, SIGTERM]) { stop.cancel() }
       let options = ScheduleOptions()
       let screen = ProgressBar()
-      let code = await run(options, screen)
+      let code = await run(options, screen, stop)
       screen.finish()
-      code.endProcess()
+      interrupt.hasCome ? ExitCode.interrupted.endProcess() : code.endProcess()
     }
 
-    private static func run(_ options: ScheduleOptions, _ screen: ProgressBar) async -> ExitCode {
+    private static func run(
+      _ options: ScheduleOptions, _ screen: ProgressBar, _ stop: CancellationSource
+    ) async -> ExitCode {
       do throws(SyncError) {
         var schedule = try Schedule(directory: options.data, latency: options.latency)
         for notice in schedule.notices { screen.say(notice) }
@@ -29,7 +34,7 @@
             screen.say("Loaded \(loaded.values.reduce(0, +).grouped) bundled records; syncing the rest.")
           }
         }
-        return try await sync(schedule, store, options, screen)
+        return try await sync(schedule, store, options, screen, stop)
       } catch {
         screen.finish()
         error.tell(by: "schedule-sync", isJSON: options.isJSON)
@@ -38,12 +43,11 @@
     }
 
     private static func sync(
-      _ schedule: Schedule, _ store: SQLiteStore, _ options: ScheduleOptions, _ screen: ProgressBar
+      _ schedule: Schedule, _ store: SQLiteStore, _ options: ScheduleOptions, _ screen: ProgressBar,
+      _ stop: CancellationSource
     ) async throws(SyncError) -> ExitCode {
-      let token = CancellationSource()
-      let interrupt = Interrupt(on: [SIGINT, SIGTERM]) { token.cancel() }
       var observers: [any SyncObserver] = [ScreenObserver(screen)]
-      if let pages = options.cancelAfterPages { observers.append(PageLimit(pages, cancelling: token)) }
+      if let pages = options.cancelAfterPages { observers.append(PageLimit(pages, cancelling: stop)) }
       if options.isLogging { observers.append(LogObserver { screen.say($0) }) }
       var pace = SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease)
       // Pages that wait for each other are committed together, and so many are not to be exceeded.
@@ -53,10 +57,9 @@
       let request = SyncRequest(
         completely: options.listsEverything ? Set(schedule.graph.entities.map(\.type)) : [],
         allowsMassDeletion: options.allowsMassDeletion)
-      let result = try await engine.sync(request, token: token)
+      let result = try await engine.sync(request, token: stop)
       screen.finish()
       try await ScheduleReport(result, of: engine, options: options).print()
-      if interrupt.hasCome { return .interrupted }
       return result.failures.isEmpty ? .success : .failure
     }
   }

@@ -135,6 +135,28 @@
       }
     }
 
+    @Test(arguments: [SIGINT, SIGTERM])
+    func takesASignalWhileItStartsForAWishToStop(_ signal: Int32) async throws {
+      try await withFolder { folder in
+        try folder.write("data/empty.txt", [])
+        let running = try tool.start([
+          "--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--latency-ms", "600000",
+          "--json",
+        ])
+        // That is said before the store is opened. Without the signal, the first page takes ten minutes.
+        await running.waitForErrors {
+          $0.contains("holds no <type>.ndjson file")
+        } then: {
+          running.send(signal)
+        }
+        let stopped = await running.outcome()
+        #expect(!stopped.wasKilled)
+        #expect(stopped.status == 130)
+        #expect(stopped.output.contains("goes on from there"))
+        #expect(try stopped.json["wasCancelled"] as? Bool == true)
+      }
+    }
+
     @Test func letsOneProcessSyncAtATime() async throws {
       try await withFolder { folder in
         try folder.writeSchedule(games: 2000)
