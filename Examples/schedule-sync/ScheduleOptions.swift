@@ -30,7 +30,10 @@ struct ScheduleOptions {
     let allow = Option<Bool>.flag(
       "allow-mass-deletion", "let more than half of a type go, if the remote no longer has it")
     let log = Option<Bool>.log
-    let json = Option<Bool>.jsonCounts
+    let json = Option<Bool>.flag(
+      "json",
+      "end with one JSON object that holds the counts, how many changes wait for others (waiting), and how many edits in the outbox (waitingEdits)"
+    )
 
     let command = Command(
       "schedule-sync", "Syncs a sports schedule into an SQLite store, page by page.",

@@ -8,7 +8,10 @@ struct ScheduleReport {
   private let records: LocalRecords
   private let options: ScheduleOptions
   private let live: [RecordType: Int]
+  /// How many changes of the remote's wait for records that are not there, or for others to go.
   private let waiting: Int
+  /// How many edits wait in the outbox.
+  private let waitingEdits: Int
   private let output = StandardStream.output
 
   init(_ result: SyncResult, of engine: SyncEngine, options: ScheduleOptions) async throws(SyncError) {
@@ -20,6 +23,7 @@ struct ScheduleReport {
     self.waiting = status.reduce(0) {
       $0 + $1.setAside[.parked, default: 0] + $1.setAside[.held, default: 0]
     }
+    self.waitingEdits = status.reduce(0) { $0 + $1.pending }
   }
 
   func print() async throws(SyncError) {
@@ -27,6 +31,7 @@ struct ScheduleReport {
     output.line("")
     output.write(result.table(live: live).description + "\n")
     printWaiting()
+    printWaitingEdits()
     try await printGames()
     output.line("")
     for line in suggestions { output.line(line) }
@@ -46,6 +51,13 @@ struct ScheduleReport {
     let subject = waiting == 1 ? "1 change waits" : "\(waiting.grouped) changes wait"
     output.line("\(subject) for records that are not there, or for others to go;")
     output.line("`sync-inspect status` tells how many of which type, and `explain` why.")
+  }
+
+  private func printWaitingEdits() {
+    guard waitingEdits > 0 else { return }
+    output.line("")
+    let subject = waitingEdits == 1 ? "1 edit waits" : "\(waitingEdits.grouped) edits wait"
+    output.line("\(subject) in the outbox, since this remote takes none; `sync-inspect outbox` lists them.")
   }
 
   // MARK: Reads
@@ -111,6 +123,9 @@ struct ScheduleReport {
   }
 
   private var json: JSON {
-    .object(result.members(live: live) + [("waiting", .integer(waiting))])
+    .object(
+      result.members(live: live) + [
+        ("waiting", .integer(waiting)), ("waitingEdits", .integer(waitingEdits)),
+      ])
   }
 }

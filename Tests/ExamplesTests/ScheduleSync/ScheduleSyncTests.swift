@@ -157,6 +157,25 @@
       }
     }
 
+    @Test func tellsHowManyEditsItLeavesWhereTheyAre() async throws {
+      try await withFolder { folder in
+        try folder.writeSchedule(games: 1)
+        let store = folder.path("s.sqlite")
+        let options = ["--store", store, "--data", folder.path("data"), "--json"]
+        let first = try await tool.start(options).outcome()
+        #expect(try first.count("waitingEdits") == 0)
+        #expect(!first.output.contains("outbox"))
+        _ = try await inspect.run("edit", "--type", "teams", "--id", "t1", "--set", "n=1", "--store", store)
+        let second = try await tool.start(options).outcome()
+        #expect(try second.count("waitingEdits") == 1)
+        #expect(second.output.contains("1 edit waits in the outbox"), "\(second.output)")
+        _ = try await inspect.run("edit", "--type", "teams", "--id", "t2", "--delete", "--store", store)
+        let third = try await tool.start(options).outcome()
+        #expect(try third.count("waitingEdits") == 2)
+        #expect(third.output.contains("2 edits wait in the outbox"), "\(third.output)")
+      }
+    }
+
     @Test func letsOneProcessSyncAtATime() async throws {
       try await withFolder { folder in
         try folder.writeSchedule(games: 2000)
