@@ -88,10 +88,11 @@ extension SyncCoordinator {
     let outcome = await step(run, token: token ?? CancellationSource())
     let random = engine.environment.random()
     let (tickets, kept) = update { state, now in
-      state.triggers.finished(outcome.ending, at: now, random: random)
+      let retry = state.triggers.finished(outcome.ending, at: now, random: random)
       state.problem = Problem(outcome)
       state.currentToken = nil
       state.events.append(.finished(run.triggers, outcome))
+      if let retry { state.events.append(.trigger(.retry, retry)) }
       defer { state.runningTickets = [] }
       return (state.runningTickets, state.triggers.record)
     }

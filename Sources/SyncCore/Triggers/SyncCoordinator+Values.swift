@@ -74,7 +74,7 @@ extension SyncCoordinator {
     case trigger(SyncTrigger, SyncDecision)
     /// A sync starts, because of these.
     case started([SyncTrigger])
-    /// The sync ended.
+    /// The sync ended. If it failed, ``SyncTrigger/retry`` is the next trigger, and what becomes of that says when it is tried again.
     case finished([SyncTrigger], SyncOutcome)
     /// Clean-up was done, or failed.
     case cleanedUp(SyncError?)

@@ -16,7 +16,7 @@ public enum SyncTrigger: Hashable, Sendable {
   case pushSignal
   /// The system gave time in the background.
   case background(BackgroundRequest.Kind)
-  /// An attempt failed, and its pause is over.
+  /// An attempt failed: another one is wanted at once, and waits until the pause is over.
   case retry
 }
 

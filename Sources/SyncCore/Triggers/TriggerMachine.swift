@@ -103,7 +103,10 @@ struct TriggerMachine {
   }
 
   /// The run is over.
-  mutating func finished(_ ending: Ending, at now: Moment, random: UInt64) {
+  ///
+  /// - Returns: What becomes of the wish to try again, if it failed.
+  @discardableResult
+  mutating func finished(_ ending: Ending, at now: Moment, random: UInt64) -> SyncDecision? {
     running = nil
     switch ending {
     case .synced(let retryAfter):
@@ -115,10 +118,11 @@ struct TriggerMachine {
       record.failures += 1
       setBackoff(pacing.wait(afterFailures: record.failures, random: random), at: now)
       setPause(retryAfter, at: now)
-      if !isOffline { plan(.retry, first: [], from: now.elapsed) }
+      return report(.retry, at: now)
     case .offline, .stopped:
       break
     }
+    return nil
   }
 
   /// The sync that comes next, as things stand.

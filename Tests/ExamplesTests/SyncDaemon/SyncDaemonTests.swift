@@ -179,6 +179,29 @@
       }
     }
 
+    @Test func saysWhenItTriesAgainAfterASyncThatCouldNotBe() async throws {
+      try await withFolder { folder in
+        try folder.writeSchedule(games: 1)
+        let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data")]
+        // It has the store's lease for as long as it waits for its first page, which is ten minutes.
+        let holder = try Tool(name: "schedule-sync").start(options + ["--latency-ms", "600000", "--log"])
+        await holder.waitForErrors { $0.contains("sync.started") }
+        let running = try daemon.start(options + ["--json-log"])
+        await running.waitForLines { $0.event == "trigger" && $0["is"] == "retry" }
+        running.send(SIGTERM)
+        holder.send(SIGINT)
+        _ = await holder.outcome()
+        let lines = await running.outcome().errors.daemonLines
+        let end = try #require(lines.firstIndex { $0.event == "sync.finished" })
+        #expect(lines[end]["outcome"] == "unavailable")
+        let next = lines[end + 1]
+        #expect(next.event == "trigger" && next["is"] == "retry" && next["decision"] == "planned")
+        #expect(next["waits-for"] == "pause-after-failures" && next.count("failures") == 1)
+        // The same spelling, so what is later comes later in the alphabet.
+        #expect(next["start"] > lines[end]["at"])
+      }
+    }
+
     @Test func leavesARemoteAloneThatCannotBeThere() async throws {
       try await withFolder { folder in
         // Nothing listens on port 1 of this machine.

@@ -84,6 +84,29 @@ struct CoordinatorTests {
     #expect(world.runs == [0, 7.5, 22.5])
   }
 
+  @Test func saysWhenItTriesAgainAsSoonAsItHasFailed() async throws {
+    let world = try await CoordinatorWorld()
+    world.signal(.remoteFails(times: 1))
+    try await world.running {
+      world.signal(.request)
+      world.time.settle()
+      let next = try #require(world.coordinator.status.nextSync)
+      guard case .finished(_, .unavailable)? = world.events.dropLast().last?.event,
+        case .trigger(.retry, let decision)? = world.events.last?.event
+      else {
+        Issue.record("\(world.events)")
+        return
+      }
+      #expect(decision == .planned(next))
+      // A sync that went well plans none, and says nothing of any.
+      world.time.pass(until: .seconds(60))
+      guard case .finished(_, .completed)? = world.events.last?.event else {
+        Issue.record("\(world.events)")
+        return
+      }
+    }
+  }
+
   @Test func leavesARemoteAloneForAsLongAsItAsks() async throws {
     let world = try await CoordinatorWorld()
     world.remote.behave(
