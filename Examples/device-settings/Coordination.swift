@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import ToolSupport
 
 /// A device's coordinator at work, and what it does, as the story waits for it.
 struct Coordination: Sendable {
@@ -50,7 +51,8 @@ struct Coordination: Sendable {
       for await event in events {
         guard case .finished(_, let outcome) = event else { continue }
         return switch outcome {
-        case .completed(let result): "\(result.pushed.accepted) edits were accepted"
+        case .completed(let result):
+          "\(Counted(result.pushed.accepted, "edit was", "edits were").grouped) accepted"
         case .stopped: "stopped"
         case .unavailable(let error), .failed(let error): error.code.description
         }

@@ -25,7 +25,7 @@ extension Stage {
       let queued = try await a.pending().count
       let requests = remote.pushCounters.requests
       wait(until: 12, 30)
-      say("A", "has the network back; \(queued) edits wait")
+      say("A", "has the network back; \(Counted(queued, "edit waits", "edits wait").grouped)")
       a.network.connectivity = .online
       await turn.networkChange()
       await turn.settling(on: clock)

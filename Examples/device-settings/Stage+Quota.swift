@@ -12,7 +12,10 @@ extension Stage {
       try await a.rename("garden-\(number)", mac: "AA:BB:CC:DD:F0:0\(number)", to: "Garden \(number)")
     }
     try await a.rename("cellar-1", mac: "AA:BB:CC:DD:EF:01", to: "Main pipe")
-    say("A", "finds three meters and renames one; the remote takes \(count.grouped) records, and has them")
+    say(
+      "A",
+      "finds three meters and renames one; the remote takes \(Counted(count, "record, and has it", "records, and has them").grouped)"
+    )
     let full = try await sync(a)
     let told = a.events.events.compactMap {
       if case .remoteStorageFull(let pending) = $0 { pending } else { nil }
@@ -21,7 +24,7 @@ extension Stage {
     let renamed = try metersAtRemote()["cellar-1"]?.name
     say(
       "A",
-      "is told that the remote is full, and keeps \(kept) edits; the new name has arrived: \(renamed ?? "no")"
+      "is told that the remote is full, and keeps \(Counted(kept, "edit").grouped); the new name has arrived: \(renamed ?? "no")"
     )
     wait(until: 13, 10)
     archive.isAllowed = true
@@ -30,7 +33,10 @@ extension Stage {
     archive.isAllowed = false
     remote.recordQuota = nil
     let left = try await a.pending().count
-    say("A", "has \(left) edits left; \(archive.archived) readings are in the archive")
+    say(
+      "A",
+      "has \(Counted(left, "edit").grouped) left; \(Counted(archive.archived, "reading is", "readings are").grouped) in the archive"
+    )
     try await settle()
     return [
       "wasFull": .bool(full.pushed.isRemoteFull), "eventsTold": .integer(told.count), "kept": .integer(kept),

@@ -7,14 +7,14 @@ extension Stage {
   func rebuild() async throws(SyncError) -> JSON {
     wait(until: 8)
     let before = try await a.meters().count
-    say("A", "shows \(before.grouped) meters, and each of them ten times")
+    say("A", "shows \(Counted(before, "meter").grouped), and each of them ten times")
     let would = try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2, dryRun: true)
     say("A", "tries a rebuild dry: it would delete \(would.counts.losers.grouped)")
     let report = try await a.engine.rebuildDuplicates(of: Meter.recordType, version: 2)
     let after = try await a.meters().count
     say(
       "A",
-      "rebuilds, and shows \(after.grouped); \(report.counts.repointed.grouped) readings name the copy that was kept now"
+      "rebuilds, and shows \(after.grouped); \(Counted(report.counts.repointed, "reading names", "readings name").grouped) the copy that was kept now"
     )
     try await sync(a)
     let deletes = deletionsAtRemote

@@ -72,8 +72,7 @@ struct Stage: Sendable {
     let result = try await device.engine.sync()
     let pushed = PushCounts.names.filter { $0.name != "requests" && result.pushed[keyPath: $0.path] != 0 }
       .map { (name, path) in
-        let count = result.pushed[keyPath: path]
-        return "\(count.grouped) \(name == "conflicts" && count == 1 ? "conflict" : name)"
+        Counted(result.pushed[keyPath: path], name == "conflicts" ? "conflict" : name, name).grouped
       }
     let pulled = SyncCounts.names.prefix(8).filter { result.total[keyPath: $0.path] != 0 }
       .map { "\(result.total[keyPath: $0.path].grouped) \($0.name)" }

@@ -48,16 +48,16 @@ struct ScheduleReport {
   private func printWaiting() {
     guard waiting > 0 else { return }
     output.line("")
-    let subject = waiting == 1 ? "1 change waits" : "\(waiting.grouped) changes wait"
-    output.line("\(subject) for records that are not there, or for others to go;")
+    let subject = Counted(waiting, "change waits", "changes wait")
+    output.line("\(subject.grouped) for records that are not there, or for others to go;")
     output.line("`sync-inspect status` tells how many of which type, and `explain` why.")
   }
 
   private func printWaitingEdits() {
     guard waitingEdits > 0 else { return }
     output.line("")
-    let subject = waitingEdits == 1 ? "1 edit waits" : "\(waitingEdits.grouped) edits wait"
-    output.line("\(subject) in the outbox, since this remote takes none; `sync-inspect outbox` lists them.")
+    let subject = Counted(waitingEdits, "edit waits", "edits wait")
+    output.line("\(subject.grouped) in the outbox, since this remote takes none: see `sync-inspect outbox`.")
   }
 
   // MARK: Reads
@@ -69,7 +69,9 @@ struct ScheduleReport {
       let count = try await records.count(
         GameRecord.self, where: .equal("home_team_id", .string(home)))
       output.line("")
-      output.line("\(team.name ?? home) play \(count.grouped) games at home, the last ones:")
+      output.line(
+        "\(team.name ?? home) play \(Counted(count, "game at home", "games at home, the last ones").grouped):"
+      )
       try await printTable(
         where: .equal("home_team_id", .string(home)), order: [.descending("date")], limit: 5)
     }
@@ -77,7 +79,9 @@ struct ScheduleReport {
     let week = Condition.range("date", from: .string(first), to: .string(last))
     let count = try await records.count(GameRecord.self, where: week)
     output.line("")
-    output.line("From \(first) to \(last) there are \(count.grouped) games, the first ones:")
+    output.line(
+      "From \(first) to \(last) there \(Counted(count, "is", "are").words) \(Counted(count, "game", "games, the first ones").grouped):"
+    )
     try await printTable(where: week, order: ["date"], limit: 5)
   }
 

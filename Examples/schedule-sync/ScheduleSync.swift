@@ -31,7 +31,8 @@
           let loaded = try await bundle.load(into: store, graph: schedule.graph, source: schedule.source)
             .loaded
           if !loaded.isEmpty {
-            screen.say("Loaded \(loaded.values.reduce(0, +).grouped) bundled records; syncing the rest.")
+            let records = Counted(loaded.values.reduce(0, +), "bundled record")
+            screen.say("Loaded \(records.grouped); syncing the rest.")
           }
         }
         return try await sync(schedule, store, options, screen, stop)

@@ -1,3 +1,4 @@
+import CanonicalSync
 import Foundation
 import SyncSimulation
 import ToolSupport
@@ -21,7 +22,7 @@ struct CampaignReport {
   func print() {
     let output = StandardStream.output
     output.line(
-      "\(campaign.worlds.grouped) worlds, \(campaign.steps.grouped) steps, in \(String(format: "%.1f", seconds)) s; "
+      "\(Counted(campaign.worlds, "world").grouped), \(Counted(campaign.steps, "step").grouped), in \(String(format: "%.1f", seconds)) s; "
         + "\(campaign.failures.count) broke a promise\(wasStopped ? "; stopped before the end" : "").")
     output.line("")
     let rows: [[TextTable.Cell]] = Sight.allCases.map { sight in

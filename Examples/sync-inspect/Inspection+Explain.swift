@@ -28,7 +28,8 @@ extension Inspection {
     }
     if let pending = story.pending {
       output.line(
-        "The edit was made at \(pending.edit.stamp.physical.spelled); it was sent \(pending.attempts) times.")
+        "The edit was made at \(pending.edit.stamp.physical.spelled); it was sent \(Counted(pending.attempts, "time").grouped)."
+      )
     }
     for entry in story.setAside {
       output.line("The \(entry.kind.rawValue) change was set aside at \(entry.since.spelled).")

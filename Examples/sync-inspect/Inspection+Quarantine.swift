@@ -37,7 +37,7 @@ extension Inspection {
     let place = Self.location(entry).map { ", \($0)" } ?? ""
     output.line("\(Self.name(entry))\(place): \(entry.reason)")
     // Quoted, so that no byte of it does anything to a terminal.
-    output.write("  \(bytes.count) bytes since \(entry.since.spelled): ")
+    output.write("  \(Counted(bytes.count, "byte").grouped) since \(entry.since.spelled): ")
     output.write(JSONString.quoted(String(decoding: shown, as: UTF8.self)))
     output.line(shown.count < bytes.count ? "…" : "")
   }

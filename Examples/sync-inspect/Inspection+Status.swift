@@ -62,9 +62,9 @@ extension Inspection {
     switch sweep.refusal {
     case nil: "what the listing of pass \(sweep.pass) lacked is still to be removed."
     case .massDeletion(let missing, let live)?:
-      "the listing of pass \(sweep.pass) lacked \(missing) of \(live) records; so many are removed only when somebody allows it."
+      "the listing of pass \(sweep.pass) lacked \(missing) of \(Counted(live, "record")); so many are removed only when somebody allows it."
     case .unidentifiedPoison(let count)?:
-      "\(count) entries of the listing of pass \(sweep.pass) could not be read; nothing is removed until it is known which records they are."
+      "\(Counted(count, "entry", "entries")) of the listing of pass \(sweep.pass) could not be read; nothing is removed until it is known which \(Counted(count, "record it is", "records they are").words)."
     }
   }
 

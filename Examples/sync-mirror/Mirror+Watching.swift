@@ -34,7 +34,8 @@
 
     private static func summary(_ result: SyncResult) -> String {
       let total = result.total
-      let pushed = result.pushed.accepted > 0 ? ", \(result.pushed.accepted) edits accepted" : ""
+      let pushed =
+        result.pushed.accepted > 0 ? ", \(Counted(result.pushed.accepted, "edit").grouped) accepted" : ""
       return "\(total.inserted) inserted, \(total.updated) updated, \(total.deleted) deleted\(pushed)"
     }
   }

@@ -155,6 +155,7 @@
         try await file.write(.app) { (transaction) throws(SyncError) in
           let entries = try transaction.outbox("teams", after: nil, limit: 10).map { entry in
             var entry = entry
+            entry.attempts = 1
             entry.state = .refused(reason: "no \u{1B}[31mnumbers", at: Timestamp(milliseconds: 0))
             return entry
           }
@@ -164,6 +165,7 @@
         let table = try await store.inspect("outbox").output
         #expect(table.contains("refused at 1970-01-01T00:00:00Z") && !table.contains("\u{1B}"))
         let story = try await store.inspect("explain", "--type", "teams", "--id", "BOS").output
+        #expect(story.contains("it was sent 1 time."))
         #expect(story.contains("was refused by the remote") && !story.contains("\u{1B}"))
         let outcome = try await store.inspect("outbox", "--json")
         #expect(try outcome.json["refused"] as? Int == 1)

@@ -37,7 +37,7 @@ package final class ScreenObserver: SyncObserver {
     case .editRefused(let id, let reason):
       screen.say("\(id): the remote refuses the edit: \(reason)")
     case .remoteStorageFull(let pending):
-      screen.say("The remote has no room: \(pending) edits wait.")
+      screen.say("The remote has no room: \(Counted(pending, "edit waits", "edits wait").grouped).")
     case .conflict(_, false), .pushFinished, .edited, .hidden, .started, .entityStarted, .pageCommitted,
       .entityFinished, .finished, .failed, .lost:
       break

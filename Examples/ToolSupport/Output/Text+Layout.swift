@@ -1,3 +1,5 @@
+package import CanonicalSync
+
 extension Int {
   /// The number with a comma between thousands: `1,234,567`.
   package var grouped: String {
@@ -9,6 +11,11 @@ extension Int {
     }
     return text
   }
+}
+
+extension Counted {
+  /// The same with a comma between thousands: `1,234,567 records`.
+  package var grouped: String { "\(count.grouped) \(words)" }
 }
 
 extension String {

@@ -23,7 +23,7 @@ struct LineReader {
       return .poison(
         Poison(
           type: request.entity.type, bytes: Payload(prefix).detached(),
-          reason: "has \(length) bytes, too many for a record; only the beginning is kept",
+          reason: "has \(Counted(length, "byte")), too many for a record; only the beginning is kept",
           location: location(number)))
     }
   }

@@ -5,7 +5,8 @@ enum HTTPFailure {
   static func tooLong(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
     SyncError(
       .invalidResponse, during: operation ?? "asking \(request.address.origin)",
-      "The answer is longer than the \(request.bodyLimit) bytes that are allowed.")
+      "The answer is longer than the \(Counted(request.bodyLimit, "byte that is", "bytes that are")) allowed."
+    )
   }
 
   static func compressed(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {

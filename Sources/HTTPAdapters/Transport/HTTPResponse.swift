@@ -1,3 +1,5 @@
+import SyncModels
+
 /// An answer, whole.
 public struct HTTPResponse: Hashable, Sendable {
   /// The status, such as 200.
@@ -17,5 +19,5 @@ public struct HTTPResponse: Hashable, Sendable {
 
 extension HTTPResponse: CustomStringConvertible {
   /// The status and the number of bytes, fit for a log.
-  public var description: String { "\(status), \(body.count) bytes" }
+  public var description: String { "\(status), \(Counted(body.count, "byte"))" }
 }

@@ -67,7 +67,7 @@ extension InMemoryRemote: RemoteRecordSink {
     guard changes.count > most.maximumRecords || bytes > most.maximumBytes else { return }
     throw SyncError(
       .batchTooLarge, during: Self.pushing,
-      "\(changes.count) changes of \(bytes) bytes are more than the remote takes at once.")
+      "The remote does not take \(Counted(changes.count, "change")) of \(Counted(bytes, "byte")) at once.")
   }
 
   private func apply(

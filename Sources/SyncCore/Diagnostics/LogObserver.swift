@@ -105,9 +105,9 @@ extension Checkpoint.Refusal {
   public var sentence: String {
     switch self {
     case .massDeletion(let missing, let live):
-      "\(missing) of \(live) records are gone from the remote; removing so many has to be allowed"
+      "\(missing) of \(Counted(live, "record")) \(Counted(missing, "is", "are").words) gone from the remote; removing so many has to be allowed"
     case .unidentifiedPoison(let count):
-      "\(count) unreadable records may be any of those that seem to be gone; mend or remove them at the remote"
+      "\(Counted(count, "unreadable record")) may be any of those that seem to be gone; mend or remove \(Counted(count, "it", "them").words) at the remote"
     }
   }
 }

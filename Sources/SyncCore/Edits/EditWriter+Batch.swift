@@ -51,7 +51,7 @@ extension EditWriter {
     if !batch.puts.isEmpty { try transaction.put(batch.puts) }
     if !batch.deletes.isEmpty { try transaction.delete(batch.deletes) }
     if !batch.queue.isEmpty { try transaction.queue(batch.queue) }
-    try checkAreLive(Array(Set(batch.targets)), during: "editing \(batch.puts.count) records")
+    try checkAreLive(Array(Set(batch.targets)), during: "editing \(Counted(batch.puts.count, "record"))")
     let ids = batch.puts.map(\.id) + batch.deletes.map(\.id)
     try markListed(ids)
     try transaction.giveUp(batch.moot)

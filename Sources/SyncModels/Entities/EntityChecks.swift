@@ -37,7 +37,7 @@ enum EntityChecks {
       guard (1...128).contains(name.utf8.count), !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
       else {
         throw invalid(
-          "\(entity.type) declares a field of \(name.utf8.count) bytes or with a control character in its name; 1 to 128 bytes are allowed."
+          "\(entity.type) declares a field of \(Counted(name.utf8.count, "byte")) or with a control character in its name; 1 to 128 bytes are allowed."
         )
       }
     }

@@ -25,5 +25,5 @@ public struct Payload: Hashable, Sendable {
 
 extension Payload: CustomStringConvertible {
   /// The number of bytes; contents stay out of descriptions, which end up in logs.
-  public var description: String { "\(bytes.count) bytes" }
+  public var description: String { "\(Counted(bytes.count, "byte"))" }
 }

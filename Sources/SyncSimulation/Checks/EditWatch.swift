@@ -139,7 +139,8 @@ final class EditWatch: Sendable {
     let counted = (after.rebuild?.counts.losers ?? 0) - (isSame ? before.rebuild?.counts.losers ?? 0 : 0)
     if counted < losers {
       ledger.report(
-        .rebuiltOnce, "\(incarnation) deletes \(losers) losers, and its progress counts \(counted) of them")
+        .rebuiltOnce,
+        "\(incarnation) deletes \(Counted(losers, "loser")), and its progress counts \(counted) of them")
     }
   }
 

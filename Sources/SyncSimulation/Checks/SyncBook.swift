@@ -97,7 +97,7 @@ final class SyncBook: Sendable {
     let ahead =
       entry.isInquiry(request) ? 0 : entry.pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
     if ahead > options.pagesAhead {
-      complaints.append((.bounds, "asks for more of \(type) with \(ahead) pages ahead"))
+      complaints.append((.bounds, "asks for more of \(type) with \(Counted(ahead, "page")) ahead"))
     }
     if !entry.wasServed, !known.completely.contains(type), let token = checkpoint?.inFlight?.resumeAt,
       checkpoint?.scope.schemaVersion == known.graph[type]?.schemaVersion,

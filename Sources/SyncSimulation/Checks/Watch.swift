@@ -67,7 +67,7 @@ final class Watch: Sendable {
     ledger.report(
       .atomicPage,
       """
-      \(moment) the store is not as the last transaction left it; of \(changed.count) live records others, \
+      \(moment) the store is not as the last transaction left it; \(Counted(changed.count, "live record differs", "live records differ")), \
       such as \(changed.first?.description ?? "none")
       """)
   }

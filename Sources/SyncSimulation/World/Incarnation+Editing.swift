@@ -157,7 +157,7 @@ extension Incarnation {
   }
 
   private func note(_ report: RebuildReport, after last: Int) {
-    trace("rebuilds: \(report.counts.losers) losers\(report.wasDone ? ", long ago" : "")")
+    trace("rebuilds: \(Counted(report.counts.losers, "loser"))\(report.wasDone ? ", long ago" : "")")
     world.trace.mix(UInt64(report.counts.losers))
     world.watch.edits.rebuilt(report, after: last, by: self)
   }

@@ -24,7 +24,8 @@ extension World {
       }
       complaints = await differences(schema: schema)
       trace.tell(
-        "world", "after \(round) calm syncs: \(complaints.isEmpty ? "all is well" : "\(complaints)")")
+        "world",
+        "after \(Counted(round, "calm sync")): \(complaints.isEmpty ? "all is well" : "\(complaints)")")
     }
     for words in complaints.prefix(3) { ledger.report(.convergence, words) }
     ledger.saw(.pushRepeated, times: remote.pushCounters.repeats)

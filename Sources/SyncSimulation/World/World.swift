@@ -151,9 +151,11 @@ final class World: Sendable {
     }
     while executor.step() {}
     if executor.foreignJobs > 0 {
-      ledger.report(.containment, "\(executor.foreignJobs) jobs came from other threads")
+      ledger.report(.containment, "\(Counted(executor.foreignJobs, "job")) came from other threads")
     }
-    if time.sleepers > 0 { ledger.report(.containment, "\(time.sleepers) sleeps are left over") }
+    if time.sleepers > 0 {
+      ledger.report(.containment, "\(Counted(time.sleepers, "sleep is", "sleeps are")) left over")
+    }
   }
 
   /// A world and its processes hold each other, and would stay for ever.

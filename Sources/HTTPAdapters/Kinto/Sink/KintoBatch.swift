@@ -70,7 +70,8 @@ enum KintoBatch {
     }
     guard answers.count == count else {
       throw SyncError(
-        .invalidResponse, during: "pushing edits", "\(count) changes have \(answers.count) answers.")
+        .invalidResponse, during: "pushing edits",
+        "\(Counted(count, "change has", "changes have")) \(Counted(answers.count, "answer")).")
     }
     return answers
   }

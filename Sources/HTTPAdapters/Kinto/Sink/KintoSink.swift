@@ -94,7 +94,8 @@ public final class KintoSink: RemoteRecordSink {
         return [.refused(reason: "The record is larger than the server takes.")]
       }
       throw SyncError(
-        .batchTooLarge, during: Self.operation, "The server does not take \(changes.count) changes at once.")
+        .batchTooLarge, during: Self.operation,
+        "The server does not take \(Counted(changes.count, "change")) at once.")
     }
     let answers = try KintoBatch.answers(in: response.body, count: changes.count)
     if answers.contains(where: { $0.status == 409 }) {
