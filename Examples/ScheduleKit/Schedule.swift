@@ -8,6 +8,7 @@ package struct Schedule {
   package private(set) var graph: EntityGraph
   package let source: any RemoteRecordSource
   package let bootstrap: Bootstrap?
+  private let files: DirectorySource?
   /// What a person should know about the choice.
   package private(set) var notices: [String] = []
 
@@ -18,12 +19,15 @@ package struct Schedule {
   ///   - latency: How long the remote thinks before each page.
   package init(directory: String?, latency: Duration) throws(SyncError) {
     if let directory {
-      source = DelayedSource(try DirectorySource(directory: directory), delay: latency)
-      let files = try DirectoryTypes(directory)
-      graph = try EntityGraph(ScheduleTypes.entities + files.undeclared.map { Entity($0) })
+      let files = try DirectorySource(directory: directory)
+      self.files = files
+      source = DelayedSource(files, delay: latency)
+      let types = try DirectoryTypes(directory)
+      graph = try EntityGraph(ScheduleTypes.entities + types.undeclared.map { Entity($0) })
       bootstrap = nil
-      notices = files.notices
+      notices = types.notices
     } else {
+      files = nil
       graph = try EntityGraph(ScheduleTypes.entities)
       source = DelayedSource(BuiltInRemote.make(), delay: latency)
       bootstrap = Bootstrap(try Self.bundledRecords(), layout: BuiltInRemote.layout)
@@ -42,6 +46,17 @@ package struct Schedule {
       return types
     }
     self.graph = try EntityGraph(graph.entities + known.map { Entity($0) })
+  }
+
+  /// Tells where records stand in their files, a sentence each; the built-in schedule has no files.
+  package func places(of ids: [RecordID]) async throws(SyncError) -> [String] {
+    guard let files, !ids.isEmpty else { return [] }
+    let lines = try await files.lines(of: Set(ids))
+    return ids.compactMap { id in
+      guard let numbers = lines[id] else { return nil }
+      let list = numbers.map(\.description).joined(separator: ", ")
+      return "\(id) stands on \(numbers.count == 1 ? "line" : "lines") \(list) of \(id.type).ndjson."
+    }
   }
 
   private static func bundledRecords() throws(SyncError) -> [UInt8] {

@@ -47,7 +47,8 @@
       _ schedule: Schedule, _ store: SQLiteStore, _ options: ScheduleOptions, _ screen: ProgressBar,
       _ stop: CancellationSource
     ) async throws(SyncError) -> ExitCode {
-      var observers: [any SyncObserver] = [ScreenObserver(screen)]
+      let rivals = RivalRecords()
+      var observers: [any SyncObserver] = [ScreenObserver(screen), rivals]
       if let pages = options.cancelAfterPages { observers.append(PageLimit(pages, cancelling: stop)) }
       if options.isLogging { observers.append(LogObserver { screen.say($0) }) }
       var pace = SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease)
@@ -60,6 +61,9 @@
         allowsMassDeletion: options.allowsMassDeletion)
       let result = try await engine.sync(request, token: stop)
       screen.finish()
+      // Whoever asked to stop does not wait for files to be read again, and a file that is gone meanwhile spoils no sync.
+      let places = result.wasCancelled ? nil : try? await schedule.places(of: rivals.ids)
+      for place in places ?? [] { screen.say(place) }
       try await ScheduleReport(result, of: engine, options: options).print()
       return result.failures.isEmpty ? .success : .failure
     }

@@ -10,7 +10,8 @@ import Synchronization
 ///
 /// A line's `id` is the record's key and its `updated_at` the modification time, in milliseconds since 1970. Blank lines, carriage
 /// returns before newlines and a UTF-8 byte order mark are passed over; a last line without a newline counts. A line
-/// that is no record, or is too long, comes as poison with the file's name and the line's number.
+/// that is no record, or is too long, comes as poison with the file's name and the line's number. Of lines that share an id the engine shows
+/// one and sets the others aside; ``lines(of:)`` tells which lines these are.
 ///
 /// The token is a digest of the file's content. While it is the same, nothing changed; otherwise everything is
 /// listed, and a line whose bytes changed is a change whatever its `updated_at` says. A pass reads the file that it opened, even if another one
@@ -26,9 +27,9 @@ public final class DirectorySource: RemoteRecordSource {
   public let capabilities = SourceCapabilities(
     deltas: .fullOnly, sendsTombstones: false, listing: .snapshot, versions: .perScan)
 
-  private let directory: String
-  private let executor: FileExecutor
-  private let limits: FileReading.Limits
+  let directory: String
+  let executor: FileExecutor
+  let limits: FileReading.Limits
   private let passes = Mutex<[RecordType: OpenPass]>([:])
 
   /// Reads records from a directory.

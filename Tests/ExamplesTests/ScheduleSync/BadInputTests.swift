@@ -56,6 +56,29 @@
       }
     }
 
+    @Test(arguments: ["1", "2", "400"])
+    func saysWhereTheRecordsStandThatShareAnID(_ pageSize: String) async throws {
+      try await withFolder { folder in
+        try folder.write(
+          "data/teams.ndjson",
+          [
+            #"{"id":"a","updated_at":1}"#, #"{"id":"b","updated_at":1}"#, "",
+            #"{"id":"a","name":"later","updated_at":2}"#, #"{"id":"c"}"#, #"{"id":"a","updated_at":3}"#,
+          ])
+        try folder.write("data/things.ndjson", [#"{"id":"t","n":1}"#, #"{"id":"t","n":2}"#])
+        let outcome = try await tool.run(
+          "--store", folder.path("s"), "--data", folder.path("data"), "--page-size", pageSize)
+        #expect(outcome.status == 0)
+        let lines = outcome.errors.split(separator: "\n").filter { $0.contains("stands on") }
+        // Which type was synced first is no part of it.
+        #expect(
+          lines.sorted() == [
+            "teams/a stands on lines 1, 4, 6 of teams.ndjson.",
+            "things/t stands on lines 1, 2 of things.ndjson.",
+          ])
+      }
+    }
+
     @Test(arguments: ["this is no database, and long enough to be looked at", ""])
     func leavesAFileThatIsNoStoreAsItIs(_ content: String) async throws {
       try await withFolder { folder in
