@@ -28,6 +28,8 @@
       WHERE entry = ?1
       """
     static let ofRecord = "SELECT \(columns), entry FROM outbox WHERE type = ? AND id = ?"
+    /// The next record behind a key that has an edit.
+    static let nextRecord = "SELECT id FROM outbox WHERE type = ? AND id > ? ORDER BY id LIMIT 1"
     static let ofType = """
       SELECT \(columns), entry FROM outbox WHERE type = ? AND (physical, counter, replica) > (?, ?, ?) \
       ORDER BY physical, counter, replica, id LIMIT ?
@@ -51,6 +53,7 @@
       var entries: [OutboxEntry] = []
       defer { statement.clear() }
       var type: RecordType?
+      var gaps = OutboxGaps()
       let mayKnowSome = try knowsEdits()
       for id in ids {
         if mayKnowSome, let known = knownEdit(id) {
@@ -60,16 +63,30 @@
         if id.type != type {
           type = id.type
           try statement.bind(id.type.rawValue, at: 1)
+          gaps.forget()
         }
-        try statement.withLent(id.key, at: 2) { () throws(SyncError) in
+        if gaps.contain(id.key) { continue }
+        let isPending = try statement.withLent(id.key, at: 2) { () throws(SyncError) in
           defer { statement.reset() }
-          guard try statement.step() else { return }
+          guard try statement.step() else { return false }
           let entry = try statement.outboxEntry(of: id.type)
           hasRead(entry, in: statement.integer(24))
           entries.append(entry)
+          return true
+        }
+        if !isPending, gaps.areWorthwhile {
+          gaps.learn(from: id.key, to: try nextRecordWithEdit(behind: id))
         }
       }
       return entries
+    }
+
+    private func nextRecordWithEdit(behind id: RecordID) throws(SyncError) -> String? {
+      let statement = try connection.statement(OutboxRows.nextRecord)
+      defer { statement.reset() }
+      try statement.bind(id.type.rawValue, at: 1)
+      try statement.bind(id.key, at: 2)
+      return try statement.step() ? statement.text(0) : nil
     }
 
     func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry] {
