@@ -28,8 +28,12 @@
       public var busyTimeout: Duration
       /// How many reads run at the same time; others queue.
       public var readerCount: Int
-      /// The most memory that each reading connection keeps of the file, in bytes; the writing one keeps half as much again.
+      /// The most memory that the writing connection keeps of the file, in bytes: best what some pages of records change with all their indexes.
       public var cacheSize: Int
+      /// The most memory that each reading connection keeps of the file, in bytes.
+      ///
+      /// A commit makes what readers have kept worthless, and the system keeps the file's pages as well, so more than a processor's own cache holds gains nothing.
+      public var readerCacheSize: Int
       /// What the lease's end is compared with.
       public var leaseClock: @Sendable () -> Timestamp
       /// Where calls into SQLite run.
@@ -38,7 +42,7 @@
       /// Describes how a store is opened.
       public init(
         isReadOnly: Bool = false, busyTimeout: Duration = .seconds(5), readerCount: Int = 3,
-        cacheSize: Int = 16 << 20,
+        cacheSize: Int = 24 << 20, readerCacheSize: Int = 2 << 20,
         leaseClock: @escaping @Sendable () -> Timestamp = { ContinuousClock().timestamp },
         executor: SQLiteExecutor = .dispatch
       ) {
@@ -46,6 +50,7 @@
         self.busyTimeout = busyTimeout
         self.readerCount = readerCount
         self.cacheSize = cacheSize
+        self.readerCacheSize = readerCacheSize
         self.leaseClock = leaseClock
         self.executor = executor
       }

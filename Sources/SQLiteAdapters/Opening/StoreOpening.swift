@@ -43,14 +43,14 @@
             : "The store has an older layout and cannot be written, so it cannot be brought up to date.")
       }
       // What a transaction changes has to find room beside what is read; it would be written twice otherwise.
-      try settle(connection, cache: configuration.cacheSize / 1024 / 2 * 3)
+      try settle(connection, cache: configuration.cacheSize)
       return connection
     }
 
     /// A connection that only reads. The writer's has been opened before.
     func openReader() throws(SyncError) -> Connection {
       let connection = try open()
-      try settle(connection, cache: configuration.cacheSize / 1024)
+      try settle(connection, cache: configuration.readerCacheSize)
       try connection.execute("PRAGMA query_only = 1")
       return connection
     }
@@ -182,9 +182,9 @@
         uri: Self.uri(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
     }
 
-    private func settle(_ connection: Connection, cache kibibytes: Int) throws(SyncError) {
+    private func settle(_ connection: Connection, cache bytes: Int) throws(SyncError) {
       try connection.execute("PRAGMA synchronous = NORMAL")
-      try connection.execute("PRAGMA cache_size = -\(max(1, kibibytes))")
+      try connection.execute("PRAGMA cache_size = -\(max(1, bytes / 1024))")
       guard !connection.isReadOnly else { return }
       _ = try connection.value("PRAGMA wal_autocheckpoint = 0")
       _ = try connection.value("PRAGMA journal_size_limit = \(LogCopier.lengthToKeep)")
