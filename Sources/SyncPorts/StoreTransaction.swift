@@ -27,6 +27,12 @@ public protocol StoreTransaction: StoreSnapshot {
   /// Deletes records and keeps their versions, also of those never heard of, so that nothing older shows later.
   func delete(_ tombstones: [Tombstone]) throws(SyncError)
 
+  /// Deletes records whose deletions are queued as edits in this transaction, as ``delete(_:)`` does.
+  ///
+  /// ``delete(_:)`` or ``put(_:)`` follows when the remote has had its say, so a store may put off until then what costs much and nobody sees, such as taking
+  /// natural keys out of an index. By default it does all at once.
+  func deletePending(_ tombstones: [Tombstone]) throws(SyncError)
+
   /// Keeps changes without showing them; an entry replaces the one with its key.
   func setAside(_ entries: [SetAside]) throws(SyncError)
 
@@ -59,4 +65,9 @@ public protocol StoreTransaction: StoreSnapshot {
 
   /// Forgets the conflicts that were settled before an instant.
   func removeConflicts(settledBefore instant: Timestamp) throws(SyncError)
+}
+
+extension StoreTransaction {
+  /// Deletes them as any others.
+  public func deletePending(_ tombstones: [Tombstone]) throws(SyncError) { try delete(tombstones) }
 }

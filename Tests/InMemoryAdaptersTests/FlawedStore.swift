@@ -15,7 +15,7 @@ final class FlawedStore: LocalStore {
     case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
-    case findsNamesByCharacters, countsPlacesByPortion
+    case findsNamesByCharacters, countsPlacesByPortion, showsPendingDeletions
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -51,6 +51,7 @@ final class FlawedStore: LocalStore {
       case .findsOneRecordForEachKey: .recordsAreFoundByNaturalKey
       case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
       case .countsPlacesByPortion: .duplicatesKeepTheirPlaces
+      case .showsPendingDeletions: .pendingDeletionsMatchNothing
       case .findsNamesByCharacters: .keysAreFoundByPrefix
       case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
       }

@@ -110,6 +110,10 @@ final class FlawedTransaction: StoreTransaction {
     try base.delete(zip(tombstones, states).filter { $0.1 != nil }.map(\.0))
   }
 
+  func deletePending(_ tombstones: [Tombstone]) throws(SyncError) {
+    if flaw != .showsPendingDeletions { try base.deletePending(tombstones) }
+  }
+
   func setAside(_ entries: [SetAside]) throws(SyncError) {
     var entries = entries
     if flaw == .losesReasons { for index in entries.indices { entries[index].reason = "" } }

@@ -122,6 +122,25 @@
       }
     }
 
+    @Test func stayInTheIndexWhileTheirRecordsDeletionIsPending() async throws {
+      try await withStore { store, _ in
+        try await store.register(try EntityGraph(keyed))
+        try await fill(store, keyed, count: 6)
+        let deleted = try await store.write(.app) { transaction throws(SyncError) in
+          let keys = try transaction.duplicates("meters", after: nil, limit: 9).map(\.key)
+          let losers = try transaction.records(ofType: "meters", withNaturalKeys: keys).map { $0[0] }
+          try transaction.deletePending(losers.map { Tombstone(id: $0.id, version: $0.version) })
+          return losers.map { Tombstone(id: $0.id, version: $0.version) }
+        }
+        let keys = "SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL"
+        let contents = "SELECT count(*) FROM rows_meters WHERE payload IS NOT NULL OR f0 IS NOT NULL"
+        #expect(try await store.number(keys) == 6)
+        #expect(try await store.number(contents) == 3, "Nothing else of them is left.")
+        try await store.write(.app) { transaction throws(SyncError) in try transaction.delete(deleted) }
+        #expect(try await store.number(keys) == 3, "Once it is settled, nobody looks for them any more.")
+      }
+    }
+
     @Test func leadToTheirRowsInWhateverOrderTheyCame() async throws {
       try await withStore { store, _ in
         try await store.register(try EntityGraph(keyed))

@@ -47,6 +47,8 @@
     let delete: String
     /// As ``delete``, for a record whose row is known.
     let deleteRow: String
+    /// As ``deleteRow``, for a deletion that is pending: natural keys stay, so that their index need not be written for now.
+    let deleteRowForNow: String
     let touch: String
     /// As ``touch``, for a record whose row is known.
     let touchRow: String
@@ -108,16 +110,18 @@
         UPDATE \(name) SET \(all.dropFirst().enumerated().map { "\($0.element) = ?\($0.offset + 2)" }.joined(separator: ", ")) \
         WHERE row = ?1
         """
-      let nothingElse = (["schema_version", "payload"] + made).map { "\($0) = NULL" }.joined(separator: ", ")
+      let content = ["schema_version", "payload"] + columns.map(\.name)
+      let nothingElse = (content + naturalKeys.map(\.name)).map { "\($0) = NULL" }.joined(separator: ", ")
       delete = """
         INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
         ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
         version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \(nothingElse)
         """
-      deleteRow = """
-        UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5, \
-        \(nothingElse) WHERE row = ?1
+      let deleting = """
+        UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5,
         """
+      deleteRow = "\(deleting) \(nothingElse) WHERE row = ?1"
+      deleteRowForNow = "\(deleting) \(content.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE row = ?1"
       let touching = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5 \
         WHERE payload IS NOT NULL AND

@@ -16,6 +16,8 @@
     package static let all: [Migration] = [
       Migration("initial", initial), Migration("local edits", localEdits),
       Migration("outbox counts", outboxCounts),
+      // No statement: who does not know of it would take records for live whose deletion is pending.
+      Migration("natural keys of pending deletions", []),
     ]
 
     private static let initial = [

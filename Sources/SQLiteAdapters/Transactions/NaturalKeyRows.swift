@@ -6,10 +6,17 @@
   enum NaturalKeyRows {
     /// The records with a key, in no particular order, each with its row behind what ``Statement/record(of:)`` reads.
     static func records(in table: EntityTable, by column: String) -> String {
-      "SELECT \(table.recordColumns), row FROM \(table.name) WHERE \(column) = ?"
+      "SELECT \(table.recordColumns), row FROM \(table.name) WHERE \(column) = ? AND payload IS NOT NULL"
+    }
+
+    /// How many live records have a key, and the first of their rows.
+    static func extent(in table: EntityTable, by column: String) -> String {
+      "SELECT count(*), min(row) FROM \(table.name) WHERE \(column) = ? AND payload IS NOT NULL"
     }
 
     /// The keys behind one, each with the row that has it. Equal ones lie side by side in the index, which alone answers this.
+    ///
+    /// Records whose deletion is pending are among them.
     static func keys(in table: EntityTable, by column: String) -> String {
       "SELECT \(column), row FROM \(table.name) WHERE \(column) > ? ORDER BY \(column)"
     }
@@ -30,7 +37,15 @@
     ) throws(SyncError) -> [DuplicateGroup] {
       guard let table = catalog.tables[type], limit > 0 else { return [] }
       if let column = table.naturalKeyColumn {
-        return try duplicates(in: table, by: column, after: key, limit: limit)
+        // Only where edits are pending there may be keys of records that are deleted.
+        let mayHaveDeleted = try outboxCount(type) > 0
+        var start = key
+        while true {
+          let found = try rowsThatShareKeys(in: table, by: column, after: start, limit: limit)
+          let groups = mayHaveDeleted ? try live(found, in: table, by: column) : found
+          guard groups.isEmpty, found.count == limit else { return groups }
+          start = found.last?.key
+        }
       }
       let groups = try recordsByNaturalKey(in: table).filter { group in
         group.value.records.count > 1 && (key.map { $0.precedesByUTF8(group.key.string) } ?? true)
@@ -68,7 +83,24 @@
       return lists
     }
 
-    private func duplicates(
+    /// The groups without those of their records that are deleted; none of those that have no other live record left.
+    private func live(
+      _ groups: [DuplicateGroup], in table: EntityTable, by column: String
+    ) throws(SyncError) -> [DuplicateGroup] {
+      let statement = try connection.statement(NaturalKeyRows.extent(in: table, by: column))
+      var live: [DuplicateGroup] = []
+      for var group in groups {
+        defer { statement.reset() }
+        try statement.bind(group.key, at: 1)
+        guard try statement.step(), statement.integer(0) > 1 else { continue }
+        group.count = Int(statement.integer(0))
+        group.place = statement.integer(1)
+        live.append(group)
+      }
+      return live
+    }
+
+    private func rowsThatShareKeys(
       in table: EntityTable, by column: String, after key: String?, limit: Int
     ) throws(SyncError) -> [DuplicateGroup] {
       let statement = try connection.statement(NaturalKeyRows.keys(in: table, by: column))

@@ -201,8 +201,16 @@
     }
 
     func delete(_ tombstones: [Tombstone]) throws(SyncError) {
+      try delete(tombstones, by: \.deleteRow)
+    }
+
+    func deletePending(_ tombstones: [Tombstone]) throws(SyncError) {
+      try delete(tombstones, by: \.deleteRowForNow)
+    }
+
+    private func delete(_ tombstones: [Tombstone], by row: KeyPath<EntityTable, String>) throws(SyncError) {
       var rows = BatchStatement(self, \.delete)
-      var knownRows = BatchStatement(self, \.deleteRow)
+      var knownRows = BatchStatement(self, row)
       for tombstone in tombstones {
         connection.knownRecords.remove(tombstone.id)
         let (place, row) = trail.find(tombstone.id)

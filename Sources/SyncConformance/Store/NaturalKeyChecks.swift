@@ -185,6 +185,49 @@ enum NaturalKeyChecks {
     }
   }
 
+  static func pendingDeletionsMatchNothing(_ bench: StoreBench) async throws {
+    try await bench.put(pairs(1...4, version: 1))
+    let keys = try await duplicates(bench, "games").map(\.key.description)
+    // Both of the first key, one of the second, and of the third one that is not found first.
+    let deleted = ["-4", "4", "-3", "2"].map { StoreBench.tombstone("games", $0, version: 1) }
+    try await bench.write { transaction throws(SyncError) in
+      _ = try transaction.records(ofType: "games", withNaturalKeys: Array(keys.prefix(2)))
+      try transaction.deletePending(deleted)
+      try transaction.queue(
+        deleted.enumerated().map { StoreBench.pending($0.element.id, at: StoreBench.stamp(Int64($0.offset))) }
+      )
+    }
+    for tombstone in deleted {
+      try expect(
+        try await bench.state(tombstone.id)?.isDeleted, equals: true,
+        "A record whose deletion is pending is deleted.")
+    }
+    try expect(
+      try await find(bench, "games", keys), equals: [[], ["3"], ["-2"], ["-1", "1"]],
+      "A record whose deletion is pending is not found by its natural key.")
+    for limit in [1, 2, 9] {
+      try expect(
+        try await duplicates(bench, "games", limit: limit).map(\.count), equals: [2],
+        "It is no duplicate, and however many groups are left out, a portion brings the ones behind them.")
+    }
+    try expect(
+      try await duplicates(bench, "games", after: keys[3]), equals: [], "Nor is it one behind the last one.")
+
+    // The remote has its say: two come back, one of them with another key, and the others stay away.
+    try await bench.put(
+      StoreBench.copy("games", "-3", #"{"code":"6"}"#, version: 2),
+      StoreBench.copy("games", "4", #"{"code":"8"}"#, version: 2))
+    try await bench.delete(
+      StoreBench.tombstone("games", "-4", version: 2), StoreBench.tombstone("games", "2", version: 2))
+    try await bench.write { transaction throws(SyncError) in try transaction.dequeue(deleted.map(\.id)) }
+    try expect(
+      try await find(bench, "games", keys), equals: [[], ["-3", "3"], ["-2"], ["-1", "1", "4"]],
+      "What comes back is found by the natural key that it has now.")
+    try expect(
+      try await duplicates(bench, "games").map(\.count), equals: [2, 3],
+      "So are duplicates, once nothing is pending.")
+  }
+
   static func changedNaturalKeyHoldsForAllRecords(_ bench: StoreBench) async throws {
     let plain = Entity("meters")
     try await bench.store.register(try EntityGraph(plain))

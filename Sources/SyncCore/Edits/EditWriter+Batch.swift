@@ -31,6 +31,7 @@ extension EditWriter {
     var puts: [Record] = []
     var targets: [RecordID] = []
     var deletes: [Tombstone] = []
+    var pendingDeletes: [Tombstone] = []
     var queue: [OutboxEntry] = []
     var moot: [OutboxEntry] = []
 
@@ -41,7 +42,7 @@ extension EditWriter {
         puts.append(record)
         targets += entity.requiredReferences(of: record)
       case .deleted(let tombstone):
-        deletes.append(tombstone)
+        if isMoot { deletes.append(tombstone) } else { pendingDeletes.append(tombstone) }
       }
       if isMoot { moot.append(entry) } else { queue.append(entry) }
     }
@@ -50,9 +51,10 @@ extension EditWriter {
   private mutating func write(_ batch: Batch) throws(SyncError) {
     if !batch.puts.isEmpty { try transaction.put(batch.puts) }
     if !batch.deletes.isEmpty { try transaction.delete(batch.deletes) }
+    if !batch.pendingDeletes.isEmpty { try transaction.deletePending(batch.pendingDeletes) }
     if !batch.queue.isEmpty { try transaction.queue(batch.queue) }
     try checkAreLive(Array(Set(batch.targets)), during: "editing \(Counted(batch.puts.count, "record"))")
-    let ids = batch.puts.map(\.id) + batch.deletes.map(\.id)
+    let ids = batch.puts.map(\.id) + batch.deletes.map(\.id) + batch.pendingDeletes.map(\.id)
     try markListed(ids)
     try transaction.giveUp(batch.moot)
     for id in ids { changed.insert(id) }

@@ -103,7 +103,8 @@ struct EditWriter {
     let isMoot = entry.isMoot
     switch entry.shown(of: entity, isMoot: isMoot) {
     case .live(let record): try transaction.put([record])
-    case .deleted(let tombstone): try transaction.delete([tombstone])
+    case .deleted(let tombstone):
+      if isMoot { try transaction.delete([tombstone]) } else { try transaction.deletePending([tombstone]) }
     }
     // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
     try markListed([entry.id])

@@ -27,6 +27,11 @@ final class WatchedTransaction: StoreTransaction {
     try base.delete(tombstones)
   }
 
+  func deletePending(_ tombstones: [Tombstone]) throws(SyncError) {
+    touched.records.formUnion(tombstones.lazy.map(\.id))
+    try base.deletePending(tombstones)
+  }
+
   func setAside(_ entries: [SetAside]) throws(SyncError) {
     touched.shelf.formUnion(entries.lazy.map(\.key))
     try base.setAside(entries)
