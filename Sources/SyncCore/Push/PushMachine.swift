@@ -116,7 +116,8 @@ struct PushMachine {
     else {
       let error = SyncError(
         .invalidResponse, during: "pushing edits of \(type?.rawValue ?? "no type")",
-        "The remote answered \(Counted(outcomes.count, "outcome")) to \(Counted(batch.count, "change")), or some of other records.")
+        "The remote answered \(Counted(outcomes.count, "outcome")) to \(Counted(batch.count, "change")), or some of other records."
+      )
       return failed(error, random: random)
     }
     failures = 0
