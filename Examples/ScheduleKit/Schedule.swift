@@ -55,7 +55,7 @@ package struct Schedule {
     return ids.compactMap { id in
       guard let numbers = lines[id] else { return nil }
       let list = numbers.map(\.description).joined(separator: ", ")
-      return "\(id) stands on \(numbers.count == 1 ? "line" : "lines") \(list) of \(id.type).ndjson."
+      return "\(id) stands on \(Counted(numbers.count, "line").words) \(list) of \(id.type).ndjson."
     }
   }
 

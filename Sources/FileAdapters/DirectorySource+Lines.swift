@@ -28,9 +28,7 @@ extension DirectorySource {
     do {
       guard let (descriptor, stamp) = try file.open(unlessNeverSeenBy: nil) else { return }
       let survey = try FileSurvey(of: descriptor, prefixUpTo: 0)
-      var reading = FileReading(
-        descriptor, survey, from: FilePosition(content: survey.content, offset: 0, line: 0),
-        digest: XXH64(), stamp: stamp, limits: limits)
+      var reading = FileReading(descriptor, survey, stamp: stamp, limits: limits)
       while !reading.isAtEnd {
         try reading.readLines(limit: .max) { line, number in
           guard let id = reader.change(of: line, number: number).id, ids.contains(id) else { return }

@@ -104,9 +104,7 @@ public final class DirectorySource: RemoteRecordSource {
     }
     let survey = try FileSurvey(of: descriptor, prefixUpTo: 0)
     if survey.content.token == token { return Self.nothing(survey.content, coverage: .changes) }
-    let position = FilePosition(content: survey.content, offset: 0, line: 0)
-    pass = OpenPass(
-      FileReading(descriptor, survey, from: position, digest: XXH64(), stamp: stamp, limits: limits))
+    pass = OpenPass(FileReading(descriptor, survey, stamp: stamp, limits: limits))
     return try nextPage(request, of: file, pass: &pass)
   }
 

@@ -32,6 +32,12 @@ struct FileReading: Sendable {
   private var block: [UInt8] = []
   private var blockStart = 0
 
+  /// Begins with the first line.
+  init(_ file: FileDescriptor, _ survey: FileSurvey, stamp: FileDescriptor.Stamp, limits: Limits) {
+    let start = FilePosition(content: survey.content, offset: 0, line: 0)
+    self.init(file, survey, from: start, digest: XXH64(), stamp: stamp, limits: limits)
+  }
+
   /// Goes on at a position of a file that was surveyed with the position's offset.
   init(
     _ file: FileDescriptor, _ survey: FileSurvey, from position: FilePosition, digest: XXH64,

@@ -110,24 +110,20 @@
         UPDATE \(name) SET \(all.dropFirst().enumerated().map { "\($0.element) = ?\($0.offset + 2)" }.joined(separator: ", ")) \
         WHERE row = ?1
         """
-      let content = ["schema_version", "payload"] + columns.map(\.name)
-      let nothingElse = (content + naturalKeys.map(\.name)).map { "\($0) = NULL" }.joined(separator: ", ")
+      let noContent = (["schema_version", "payload"] + columns.map(\.name)).map { "\($0) = NULL" }
+      let nothingElse = (noContent + naturalKeys.map { "\($0.name) = NULL" }).joined(separator: ", ")
       delete = """
         INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
         ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
         version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \(nothingElse)
         """
-      let deleting = """
-        UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5,
+      let newVersion = """
+        UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5
         """
-      deleteRow = "\(deleting) \(nothingElse) WHERE row = ?1"
-      deleteRowForNow = "\(deleting) \(content.map { "\($0) = NULL" }.joined(separator: ", ")) WHERE row = ?1"
-      let touching = """
-        UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5 \
-        WHERE payload IS NOT NULL AND
-        """
-      touch = touching + " id = ?1"
-      touchRow = touching + " row = ?1"
+      deleteRow = "\(newVersion), \(nothingElse) WHERE row = ?1"
+      deleteRowForNow = "\(newVersion), \(noContent.joined(separator: ", ")) WHERE row = ?1"
+      touch = "\(newVersion) WHERE payload IS NOT NULL AND id = ?1"
+      touchRow = "\(newVersion) WHERE payload IS NOT NULL AND row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
       // Cursors are opened once for all of them, which costs as much as two lookups.

@@ -37,15 +37,7 @@
     ) throws(SyncError) -> [DuplicateGroup] {
       guard let table = catalog.tables[type], limit > 0 else { return [] }
       if let column = table.naturalKeyColumn {
-        // Only where edits are pending there may be keys of records that are deleted.
-        let mayHaveDeleted = try outboxCount(type) > 0
-        var start = key
-        while true {
-          let found = try rowsThatShareKeys(in: table, by: column, after: start, limit: limit)
-          let groups = mayHaveDeleted ? try live(found, in: table, by: column) : found
-          guard groups.isEmpty, found.count == limit else { return groups }
-          start = found.last?.key
-        }
+        return try duplicates(in: table, by: column, after: key, limit: limit)
       }
       let groups = try recordsByNaturalKey(in: table).filter { group in
         group.value.records.count > 1 && (key.map { $0.precedesByUTF8(group.key.string) } ?? true)
@@ -81,6 +73,20 @@
       }
       hasFound(lists, in: rows)
       return lists
+    }
+
+    private func duplicates(
+      in table: EntityTable, by column: String, after key: String?, limit: Int
+    ) throws(SyncError) -> [DuplicateGroup] {
+      // Only where edits are pending there may be keys of records that are deleted.
+      let mayHaveDeleted = try outboxCount(table.entity.type) > 0
+      var start = key
+      while true {
+        let found = try rowsThatShareKeys(in: table, by: column, after: start, limit: limit)
+        let groups = mayHaveDeleted ? try live(found, in: table, by: column) : found
+        guard groups.isEmpty, found.count == limit else { return groups }
+        start = found.last?.key
+      }
     }
 
     /// The groups without those of their records that are deleted; none of those that have no other live record left.

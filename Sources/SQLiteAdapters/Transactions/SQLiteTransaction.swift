@@ -208,9 +208,11 @@
       try delete(tombstones, by: \.deleteRowForNow)
     }
 
-    private func delete(_ tombstones: [Tombstone], by row: KeyPath<EntityTable, String>) throws(SyncError) {
+    private func delete(
+      _ tombstones: [Tombstone], by knownRow: KeyPath<EntityTable, String>
+    ) throws(SyncError) {
       var rows = BatchStatement(self, \.delete)
-      var knownRows = BatchStatement(self, row)
+      var knownRows = BatchStatement(self, knownRow)
       for tombstone in tombstones {
         connection.knownRecords.remove(tombstone.id)
         let (place, row) = trail.find(tombstone.id)

@@ -54,7 +54,7 @@ public struct SyncOptions: Hashable, Sendable {
       } else if case .modifiedSince(let overlap) = source.deltas, overlap <= .zero {
         "A source that tells changes by time has to reach back by an overlap, or late commits are lost."
       } else if let maximum = source.maximumPageSize, maximum < 1 {
-        "The source declares pages of at most \(Counted(maximum, "record"))."
+        "The source declares pages of at most \(maximum) records."
       } else {
         nil
       }
