@@ -32,6 +32,14 @@ static inline int csqlite_configure(sqlite3 *connection, int option, int value) 
   return sqlite3_db_config(connection, option, value, (int *)0);
 }
 
+/// Waits until what has been written to a connection's file is on the disk.
+static inline int csqlite_flush(sqlite3 *connection) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || !file || !file->pMethods) return code;
+  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+}
+
 /// Binds text that SQLite copies. An empty text has no address, which SQLite would take for NULL.
 static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
   return sqlite3_bind_text(statement, index, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT);

@@ -40,7 +40,11 @@
         Self.copy(connection)
       } else if let beside, length - lastLength >= limits.part {
         lastLength = length
-        beside.begin { connection in Self.copy(connection) }
+        beside.begin { connection in
+          Self.copy(connection)
+          // Whoever begins the log anew has to wait until all of it is on the disk, and tells if that fails.
+          _ = csqlite_flush(connection.handle)
+        }
       }
     }
 
