@@ -37,11 +37,12 @@
       let hit = simulation.hunt(mutant: mutant, seeds: seeds, while: { !self.isStopped() })
       // Whoever was stopped has not looked everywhere.
       if hit == nil, isStopped() { return }
-      let promise = hit?.outcome.violations.first?.promise
-      let isKilled = promise.map { Simulation.killers(of: mutant).contains($0) } ?? false
+      let violation = hit?.outcome.violations.first
+      let isKilled = violation.map { Simulation.killers(of: mutant).contains($0.promise) } ?? false
       var story = "nobody noticed"
-      if let hit, let promise {
-        story = "seed \(hit.seed), \(promise.rawValue)\(isKilled ? "" : ", which is not who should notice")"
+      if let hit, let violation {
+        story = "seed \(hit.seed), "
+        story += isKilled ? violation.promise.rawValue : "\(violation), which is not who should notice"
       }
       if isKilled { killed.withLock { $0 += 1 } }
       survivors.withLock { survivors in

@@ -46,7 +46,8 @@
       case .supersededUncounted: [.balance]
       case .childFirst, .parentDeletedFirst: [.references]
       case .parkedForEver, .heldForEver: [.convergence, .references]
-      case .marksKept: [.convergence, .nothingSilent]
+      // A row that kept its mark is also taken for one of the same listing, whose count is taken back.
+      case .marksKept: [.convergence, .nothingSilent, .balance]
       case .sweepNever: [.convergence, .liveness]
       case .sweepAtOnce: [.references]
       case .tiesByArrival, .tieRuleNotTotal: [.arithmetic]

@@ -1,4 +1,4 @@
-import SyncModels
+package import SyncModels
 
 extension OutboxEntry {
   /// What is sent: what was begun to be sent before, until its fate is known; otherwise the edit as it is.
@@ -45,7 +45,7 @@ extension OutboxEntry {
   }
 
   /// The records that must be at the remote before what is sent.
-  func requiredReferences(of entity: Entity) -> [RecordID] {
+  package func requiredReferences(of entity: Entity) -> [RecordID] {
     guard case .upsert(let payload, let schemaVersion) = next.content else { return [] }
     // What an edit holds was read when it was made.
     let fields = (try? entity.fields(of: payload)) ?? []

@@ -1,4 +1,5 @@
 import InMemoryAdapters
+import SyncCore
 import SyncModels
 
 /// Whether a store has what a remote has, but for what it lists as set aside, and with reason.
@@ -25,14 +26,20 @@ struct ConvergenceCheck {
     var count: Int
     repeat {
       count = waiting.count
-      for id in view.outbox.keys where !waiting.contains(id) {
-        guard let record = view.live[id], let entity = graph[id.type] else { continue }
-        if entity.requiredReferences(of: record).contains(where: waiting.contains) { waiting.insert(id) }
+      for entry in view.outbox.values where !waiting.contains(entry.id) {
+        if references(of: entry).contains(where: waiting.contains) { waiting.insert(entry.id) }
       }
     } while count < waiting.count
     return view.outbox.values.filter { !waiting.contains($0.id) }.sorted { $0.id < $1.id }.map {
       "the edit of \($0.id) is not pushed, \($0.state)"
     }
+  }
+
+  /// What an edit has to wait for: what its record refers to, and what was sent, which is sent again before anything newer.
+  private func references(of entry: OutboxEntry) -> [RecordID] {
+    guard let entity = graph[entry.id.type] else { return [] }
+    let shown = view.live[entry.id].map { entity.requiredReferences(of: $0) } ?? []
+    return shown + entry.requiredReferences(of: entity)
   }
 
   /// Records that are the same thing in the world and have not been made one, though what becomes of each is known.
