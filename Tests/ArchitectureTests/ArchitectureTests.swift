@@ -16,6 +16,11 @@ struct ArchitectureTests {
     #expect(Set(targets) == Set(Rules.imports.keys))
   }
 
+  @Test(.enabled(if: PackageFiles.haveRepository)) func hasNothingElseAtItsTop() throws {
+    let designed = Self.directories + ["Docs", "LICENSE", "Package.swift", "README.md"]
+    #expect(try PackageFiles.topLevel() == Set(designed))
+  }
+
   @Test func hasTheFilesThatExceptionsAreMadeFor() throws {
     let paths = try PackageFiles.swiftFiles(in: ["Sources"]).map(\.path)
     #expect(Set(Rules.exceptions.keys).isSubset(of: paths))

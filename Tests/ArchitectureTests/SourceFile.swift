@@ -49,6 +49,27 @@ enum PackageFiles {
     return files
   }
 
+  /// Whether there is a repository that knows what belongs to the package.
+  static var haveRepository: Bool {
+    FileManager.default.fileExists(atPath: root.appending(path: ".git").path)
+  }
+
+  /// What the package has at its top, dotfiles excepted. Stores that tools were tried with lie there too, and are not its own.
+  static func topLevel() throws -> Set<String> {
+    let git = Process()
+    let output = Pipe()
+    git.executableURL = URL(filePath: "/usr/bin/env")
+    git.arguments = ["git", "-c", "safe.directory=*", "-C", root.path, "ls-files"]
+    git.standardOutput = output
+    try git.run()
+    let paths = try output.fileHandleForReading.readToEnd() ?? Data()
+    git.waitUntilExit()
+    let names = String(decoding: paths, as: UTF8.self).split(separator: "\n").map { path in
+      String(path.prefix { $0 != "/" })
+    }
+    return Set(names.filter { !$0.hasPrefix(".") })
+  }
+
   /// The directories right under one.
   static func folders(in directory: String) throws -> [String] {
     let base = root.appending(path: directory)
