@@ -19,7 +19,9 @@
         // takes memory of its own.
         let grown = after.memory - before.memory
         #expect(grown < 3_000_000 || ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil, "\(grown)")
-        #expect(after.descriptors <= before.descriptors)
+        // Dispatch has a descriptor for each of its three clocks, which it opens when the first timer of that clock is armed.
+        let opened = after.descriptors - before.descriptors
+        #expect(opened <= 3, "\(opened)")
         #expect(world.connectivity.subscribers == 0)
       }
     }
