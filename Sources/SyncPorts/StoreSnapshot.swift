@@ -86,6 +86,13 @@ public protocol StoreSnapshot {
   /// - Parameter keys: Keys as ``Entity/naturalKey(of:)`` gives them.
   func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]]
 
+  /// Those of the records of some groups that are live and have the group's natural key now, each list at its group's place and by key.
+  ///
+  /// A store that finds records by their ``DuplicateGroup/places`` may leave out those that have come to have the key since the groups were listed.
+  ///
+  /// - Parameter groups: As ``duplicates(_:after:limit:)`` gives them, of this snapshot or an earlier one.
+  func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]]
+
   /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes.
   ///
   /// No two groups have one place, and a group keeps its own as long as its records stay.

@@ -16,6 +16,7 @@ final class FlawedStore: LocalStore {
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
     case findsNamesByCharacters, countsPlacesByPortion, showsPendingDeletions
+    case keepsGroupsTogether
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -52,6 +53,7 @@ final class FlawedStore: LocalStore {
       case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
       case .countsPlacesByPortion: .duplicatesKeepTheirPlaces
       case .showsPendingDeletions: .pendingDeletionsMatchNothing
+      case .keepsGroupsTogether: .groupsAreReadAsTheyAre
       case .findsNamesByCharacters: .keysAreFoundByPrefix
       case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
       }

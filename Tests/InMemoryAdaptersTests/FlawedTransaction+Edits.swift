@@ -69,18 +69,29 @@ extension FlawedTransaction {
     }
   }
 
+  func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]] {
+    let found = try base.records(ofType: type, in: groups)
+    guard flaw == .keepsGroupsTogether else { return found }
+    for (group, records) in zip(groups, found) where readGroups[group] == nil { readGroups[group] = records }
+    return groups.map { readGroups[$0] ?? [] }
+  }
+
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
   ) throws(SyncError) -> [DuplicateGroup] {
     var found = try base.duplicates(type, after: key, limit: limit)
     if flaw == .missesTheLastDuplicate, found.count < limit, !found.isEmpty { found.removeLast() }
     if flaw == .countsPlacesByPortion {
-      for place in found.indices { found[place].place = Int64(place) }
+      found = found.enumerated().compactMap { place, group in
+        DuplicateGroup(key: group.key, places: group.places.indices.map { Int64(1000 * $0 + place) })
+      }
     }
     if flaw == .matchesNothingWithNothing {
       let entity = try base.registeredEntities().first { $0.type == type }
       let keyless = try base.records(Query(type)).count { entity?.naturalKey(of: $0) == nil }
-      if keyless > 1 { found.insert(DuplicateGroup(key: "", count: keyless, place: 0), at: 0) }
+      if keyless > 1, let group = DuplicateGroup(key: "", places: (0..<keyless).map { Int64($0) }) {
+        found.insert(group, at: 0)
+      }
     }
     return found
   }

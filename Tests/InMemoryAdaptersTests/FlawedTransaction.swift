@@ -6,6 +6,7 @@ final class FlawedTransaction: StoreTransaction {
   let flaw: FlawedStore.Flaw
   let base: any StoreTransaction
   private let uncommitted: UncommittedCopies?
+  var readGroups: [DuplicateGroup: [Record]] = [:]
 
   init(flaw: FlawedStore.Flaw, base: any StoreTransaction, uncommitted: UncommittedCopies? = nil) {
     self.flaw = flaw

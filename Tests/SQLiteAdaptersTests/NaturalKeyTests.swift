@@ -83,7 +83,8 @@
               key: try #require(StoredNaturalKey(keyed)), name: "f2", isFilled: true)
           ])
         for (sql, way) in [
-          (NaturalKeyRows.records(in: table, by: "f2"), "USING INDEX rows_meters.f2"),
+          (NaturalKeyRows.records(in: table, whose: "f2", keys: "f2"), "USING INDEX rows_meters.f2"),
+          (NaturalKeyRows.records(in: table, whose: "row", keys: "f2"), "USING INTEGER PRIMARY KEY"),
           (NaturalKeyRows.keys(in: table, by: "f2"), "USING COVERING INDEX rows_meters.f2"),
         ] {
           var steps: [String] = []

@@ -98,6 +98,10 @@ class MemorySnapshot: StoreSnapshot {
     return keys.map { table.naturalKeys.ids(with: $0).compactMap { table[$0.key]?.record } }
   }
 
+  func records(ofType type: RecordType, in groups: [DuplicateGroup]) -> [[Record]] {
+    records(ofType: type, withNaturalKeys: groups.map(\.key))
+  }
+
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
   ) -> [DuplicateGroup] {

@@ -30,11 +30,11 @@ struct NaturalKeyIndex: Sendable {
     return found.prefix { $0.key.naturalKey == wanted }.map(\.value)
   }
 
-  /// The natural keys that two or more records have, in order, and how many have each.
-  func duplicates(after naturalKey: String?, limit: Int) -> [(key: String, count: Int)] {
+  /// The natural keys that two or more records have, in order.
+  func duplicates(after naturalKey: String?, limit: Int) -> [String] {
     guard limit > 0 else { return [] }
     let after = naturalKey.map(UTF8Key.init)
-    var groups: [(key: String, count: Int)] = []
+    var keys: [String] = []
     var group: (key: UTF8Key, count: Int)?
     for (entry, _) in entries.entries(from: Entry(naturalKey: after ?? UTF8Key(""), key: nil)) {
       if entry.naturalKey == after { continue }
@@ -42,11 +42,11 @@ struct NaturalKeyIndex: Sendable {
         group?.count += 1
         continue
       }
-      if let group, group.count > 1 { groups.append((group.key.string, group.count)) }
-      if groups.count == limit { return groups }
+      if let group, group.count > 1 { keys.append(group.key.string) }
+      if keys.count == limit { return keys }
       group = (entry.naturalKey, 1)
     }
-    if let group, group.count > 1 { groups.append((group.key.string, group.count)) }
-    return groups
+    if let group, group.count > 1 { keys.append(group.key.string) }
+    return keys
   }
 }

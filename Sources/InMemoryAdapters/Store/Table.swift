@@ -100,9 +100,9 @@ struct Table: Sendable {
 
   /// The natural keys that two or more records have, in order.
   func duplicates(after naturalKey: String?, limit: Int) -> [DuplicateGroup] {
-    naturalKeys.duplicates(after: naturalKey, limit: limit).map { key, count in
-      let place = naturalKeys.ids(with: key).compactMap { self[$0.key]?.place }.min() ?? 0
-      return DuplicateGroup(key: key, count: count, place: Int64(place))
+    naturalKeys.duplicates(after: naturalKey, limit: limit).compactMap { key in
+      let places = naturalKeys.ids(with: key).compactMap { self[$0.key].map { Int64($0.place) } }
+      return DuplicateGroup(key: key, places: places)
     }
   }
 

@@ -4,14 +4,19 @@
 
   /// What is asked of a table whose column holds the natural keys.
   enum NaturalKeyRows {
-    /// The records with a key, in no particular order, each with its row behind what ``Statement/record(of:)`` reads.
-    static func records(in table: EntityTable, by column: String) -> String {
-      "SELECT \(table.recordColumns), row FROM \(table.name) WHERE \(column) = ? AND payload IS NOT NULL"
+    /// The live records for which a column has one of as many values as ``EntityTable/lookupsAtOnce``, in no particular order; behind what
+    /// ``Statement/record(of:)`` reads, each has its row, the place of its value among those given, and its key.
+    static func records(in table: EntityTable, whose column: String, keys: String) -> String {
+      let values = (0..<EntityTable.lookupsAtOnce).map { "(?, \($0))" }.joined(separator: ", ")
+      return """
+        SELECT \(table.recordColumns), row, column2, \(keys) \
+        FROM (VALUES \(values)) CROSS JOIN \(table.name) ON \(column) = column1 WHERE payload IS NOT NULL
+        """
     }
 
-    /// How many live records have a key, and the first of their rows.
-    static func extent(in table: EntityTable, by column: String) -> String {
-      "SELECT count(*), min(row) FROM \(table.name) WHERE \(column) = ? AND payload IS NOT NULL"
+    /// The rows of the live records that have a key.
+    static func live(in table: EntityTable, by column: String) -> String {
+      "SELECT row FROM \(table.name) WHERE \(column) = ? AND payload IS NOT NULL"
     }
 
     /// The keys behind one, each with the row that has it. Equal ones lie side by side in the index, which alone answers this.
@@ -26,10 +31,37 @@
     func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]] {
       guard let table = catalog.tables[type], !keys.isEmpty else { return keys.map { _ in [] } }
       if let column = table.naturalKeyColumn {
-        return try records(in: table, whose: column, isAmong: keys)
+        return try lists(
+          keys.count, in: table, by: NaturalKeyRows.records(in: table, whose: column, keys: column),
+          for: keys.count
+        ) { (statement, place, index) throws(SyncError) in
+          try statement.bind(keys[place], at: index)
+        } list: { _, place in
+          place
+        }
       }
       let found = try recordsByNaturalKey(in: table)
       return keys.map { found[UTF8Key($0)]?.records ?? [] }
+    }
+
+    func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]] {
+      guard let table = catalog.tables[type], let column = table.naturalKeyColumn else {
+        return try records(ofType: type, withNaturalKeys: groups.map(\.key))
+      }
+      var members: [(group: Int, row: Int64)] = []
+      members.reserveCapacity(2 * groups.count)
+      for (place, group) in groups.enumerated() {
+        for row in group.places { members.append((place, row)) }
+      }
+      return try lists(
+        groups.count, in: table, by: NaturalKeyRows.records(in: table, whose: "row", keys: column),
+        for: members.count
+      ) { (statement, place, index) throws(SyncError) in
+        try statement.bind(members[place].row, at: index)
+      } list: { statement, place in
+        let group = members[place].group
+        return statement.order(table.columnBehindRecord + 2, against: groups[group].key) == 0 ? group : nil
+      }
     }
 
     func duplicates(
@@ -42,36 +74,40 @@
       let groups = try recordsByNaturalKey(in: table).filter { group in
         group.value.records.count > 1 && (key.map { $0.precedesByUTF8(group.key.string) } ?? true)
       }
-      return groups.sorted { $0.key.string.precedesByUTF8($1.key.string) }.prefix(limit).map {
-        DuplicateGroup(key: $0.key.string, count: $0.value.records.count, place: $0.value.firstRow)
+      return groups.sorted { $0.key.string.precedesByUTF8($1.key.string) }.prefix(limit).compactMap {
+        DuplicateGroup(key: $0.key.string, places: $0.value.rows)
       }
     }
 
-    private func records(
-      in table: EntityTable, whose column: String, isAmong keys: [String]
+    /// Looks so many values up, some at a time, and lists the records that are found.
+    ///
+    /// - Parameter sql: ``NaturalKeyRows/records(in:whose:keys:)``.
+    /// - Parameter bind: Binds the value at a place to a parameter.
+    /// - Parameter list: The list for what was found with the value at a place, if it belongs to any.
+    private func lists(
+      _ count: Int, in table: EntityTable, by sql: String, for values: Int,
+      bind: (Statement, Int, Int32) throws(SyncError) -> Void, list: (Statement, Int) -> Int?
     ) throws(SyncError) -> [[Record]] {
-      let statement = try connection.statement(NaturalKeyRows.records(in: table, by: column))
-      var lists: [[Record]] = []
-      lists.reserveCapacity(keys.count)
-      var rows: [Int64] = []
-      for key in keys {
-        defer { statement.reset() }
-        try statement.bind(key, at: 1)
-        var records: [Record] = []
-        let start = rows.count
+      let statement = try connection.statement(sql)
+      var lists = [[Record]](repeating: [], count: count)
+      var trail = RowTrail(capacity: 2 * count)
+      for start in stride(from: 0, to: values, by: EntityTable.lookupsAtOnce) {
+        // Parameters that are left without a value find nothing.
+        defer { statement.clear() }
+        for place in start..<min(start + EntityTable.lookupsAtOnce, values) {
+          try bind(statement, place, Int32(place - start + 1))
+        }
         while try statement.step() {
-          records.append(statement.record(of: table))
-          rows.append(statement.integer(table.columnBehindRecord))
+          let place = start + Int(statement.integer(table.columnBehindRecord + 1))
+          guard let list = list(statement, place) else { continue }
+          let record = statement.record(of: table)
+          trail.append(record.id, in: statement.integer(table.columnBehindRecord))
+          lists[list].append(record)
         }
-        // Mostly what came later has the greater key.
-        if !records.areInOrder {
-          let order = records.indices.sorted { records[$0].id < records[$1].id }
-          rows.replaceSubrange(start..., with: order.map { rows[start + $0] })
-          records = order.map { records[$0] }
-        }
-        lists.append(records)
       }
-      hasFound(lists, in: rows)
+      // Mostly what came later has the greater key.
+      for place in lists.indices where !lists[place].areInOrder { lists[place].sort { $0.id < $1.id } }
+      hasFound(trail)
       return lists
     }
 
@@ -93,15 +129,14 @@
     private func live(
       _ groups: [DuplicateGroup], in table: EntityTable, by column: String
     ) throws(SyncError) -> [DuplicateGroup] {
-      let statement = try connection.statement(NaturalKeyRows.extent(in: table, by: column))
+      let statement = try connection.statement(NaturalKeyRows.live(in: table, by: column))
       var live: [DuplicateGroup] = []
-      for var group in groups {
+      for group in groups {
         defer { statement.reset() }
         try statement.bind(group.key, at: 1)
-        guard try statement.step(), statement.integer(0) > 1 else { continue }
-        group.count = Int(statement.integer(0))
-        group.place = statement.integer(1)
-        live.append(group)
+        var rows: [Int64] = []
+        while try statement.step() { rows.append(statement.integer(0)) }
+        if rows.count > 1, let rest = DuplicateGroup(key: group.key, places: rows) { live.append(rest) }
       }
       return live
     }
@@ -114,17 +149,16 @@
       // Natural keys are never empty, so all of them come after the empty one.
       try statement.bind(key ?? "", at: 1)
       var groups: [DuplicateGroup] = []
-      var group = DuplicateGroup(key: "", count: 0, place: 0)
+      var group = DuplicateGroup(key: "", place: 0)
       while try statement.step() {
         let row = statement.integer(1)
         if statement.order(0, against: group.key) == 0 {
-          group.count += 1
-          group.place = min(group.place, row)
+          group.add(row)
           continue
         }
         if group.count > 1 { groups.append(group) }
         if groups.count == limit { return groups }
-        group = DuplicateGroup(key: statement.text(0), count: 1, place: row)
+        group = DuplicateGroup(key: statement.text(0), place: row)
       }
       if group.count > 1 { groups.append(group) }
       return groups
@@ -133,22 +167,22 @@
     /// All natural keys with their records, while no column has them, taken out of the payloads one by one.
     private func recordsByNaturalKey(
       in table: EntityTable
-    ) throws(SyncError) -> [UTF8Key: (records: [Record], firstRow: Int64)] {
+    ) throws(SyncError) -> [UTF8Key: (records: [Record], rows: [Int64])] {
       guard table.entity.naturalKey != nil else { return [:] }
       let statement = try connection.statement(
         "SELECT \(table.recordColumns), row FROM \(table.name) WHERE payload IS NOT NULL ORDER BY id")
       defer { statement.reset() }
-      var found: [UTF8Key: (records: [Record], firstRow: Int64)] = [:]
+      var found: [UTF8Key: (records: [Record], rows: [Int64])] = [:]
       while try statement.step() {
         let record = statement.record(of: table)
         guard let key = table.entity.naturalKey(of: record) else { continue }
         let row = statement.integer(table.columnBehindRecord)
         guard let place = found.index(forKey: UTF8Key(key)) else {
-          found[UTF8Key(key)] = ([record], row)
+          found[UTF8Key(key)] = ([record], [row])
           continue
         }
         found.values[place].records.append(record)
-        found.values[place].firstRow = min(found.values[place].firstRow, row)
+        found.values[place].rows.append(row)
       }
       return found
     }

@@ -6,11 +6,19 @@
   /// A merge asks for the states of a batch, then writes some of its records, then marks them, each time in the batch's order: so the
   /// record that is wanted next is mostly the next one here, and its row need not be looked up again.
   struct RowTrail {
+    // The batch itself, or the ids of what was found.
     private var copies: [Record] = []
+    private var ids: [RecordID] = []
     private var rows: [Int64?] = []
     private var walk = BatchWalk()
 
     init() {}
+
+    /// Begins with nothing, and with room for so many records that are found.
+    init(capacity: Int) {
+      ids.reserveCapacity(capacity)
+      rows.reserveCapacity(capacity)
+    }
 
     /// Begins with a batch whose rows are not known yet.
     init(over copies: [Record]) {
@@ -18,14 +26,14 @@
       rows.reserveCapacity(copies.count)
     }
 
-    /// Begins with a batch that is in some rows.
-    init(over copies: [Record], in rows: [Int64]) {
-      self.copies = copies
-      self.rows = rows
-    }
-
     /// Adds the row of the next copy; one that has none yet may get one.
     mutating func append(row: Int64?) {
+      rows.append(row)
+    }
+
+    /// Adds a record that was found, to a trail without a batch.
+    mutating func append(_ id: RecordID, in row: Int64) {
+      ids.append(id)
       rows.append(row)
     }
 
@@ -35,7 +43,13 @@
 
     /// Where a record stands, and its row, as far as they are known.
     mutating func find(_ id: RecordID) -> (place: Int?, row: Int64?) {
-      guard let place = walk.find(among: rows.count, { copies[$0].id == id }) else { return (nil, nil) }
+      let place =
+        if ids.isEmpty {
+          walk.find(among: rows.count) { copies[$0].id == id }
+        } else {
+          walk.find(among: rows.count) { ids[$0] == id }
+        }
+      guard let place else { return (nil, nil) }
       return (place, rows[place])
     }
   }

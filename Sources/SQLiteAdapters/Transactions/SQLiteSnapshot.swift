@@ -101,8 +101,8 @@
       return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    /// Told in which rows the records of some lists lie, one list after the other, should they be written next.
-    func hasFound(_ lists: [[Record]], in rows: [Int64]) {}
+    /// Told in which rows some records lie, should they be written next.
+    func hasFound(_ trail: RowTrail) {}
 
     /// Whether some pending edits are known without a look.
     func knowsEdits() throws(SyncError) -> Bool { false }

@@ -111,8 +111,8 @@
       return referenced
     }
 
-    override func hasFound(_ lists: [[Record]], in rows: [Int64]) {
-      trail = RowTrail(over: Array(lists.joined()), in: rows)
+    override func hasFound(_ trail: RowTrail) {
+      self.trail = trail
     }
 
     // MARK: What is known

@@ -36,7 +36,8 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case conflictsComeBackWhole, conflictsAreNumberedNewestFirst, oldConflictsAreForgotten
   // Natural keys.
   case recordsAreFoundByNaturalKey, naturalKeysAreNormalized, nullsHaveNoNaturalKey
-  case duplicatesComeInByteOrderAndPortions, duplicatesKeepTheirPlaces, pendingDeletionsMatchNothing
+  case duplicatesComeInByteOrderAndPortions, duplicatesKeepTheirPlaces, groupsAreReadAsTheyAre
+  case pendingDeletionsMatchNothing
   case changedNaturalKeyHoldsForAllRecords
   // Other handles.
   case reopenedStoreHoldsWhatWasCommitted, handlesSeeEachOthersCommits
@@ -138,6 +139,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .nullsHaveNoNaturalKey: NaturalKeyChecks.nullsHaveNoNaturalKey
     case .duplicatesComeInByteOrderAndPortions: NaturalKeyChecks.duplicatesComeInByteOrderAndPortions
     case .duplicatesKeepTheirPlaces: NaturalKeyChecks.duplicatesKeepTheirPlaces
+    case .groupsAreReadAsTheyAre: NaturalKeyChecks.groupsAreReadAsTheyAre
     case .pendingDeletionsMatchNothing: NaturalKeyChecks.pendingDeletionsMatchNothing
     case .changedNaturalKeyHoldsForAllRecords: NaturalKeyChecks.changedNaturalKeyHoldsForAllRecords
     case .reopenedStoreHoldsWhatWasCommitted: DurabilityChecks.reopenedStoreHoldsWhatWasCommitted

@@ -71,7 +71,8 @@ struct EditSettler {
   ///
   /// - Parameter base: What both the edit and the word started from.
   private func settle(_ entry: OutboxEntry, _ word: Word, since base: Payload?) -> EditSettlement {
-    let (stamp, disbelieved) = entity.stamp(of: word, at: now, clockBound: clockBound)
+    let (stamp, disbelieved) = entity.stamp(
+      in: word.payload, takenAt: word.version.modifiedAt, at: now, clockBound: clockBound)
     let clash = Clash(
       id: entry.id, base: base,
       local: Write(entry.edit.content.payload, stamp: entry.edit.stamp),
@@ -108,16 +109,14 @@ struct EditSettler {
 extension Entity {
   /// The stamp of the remote's word as far as it is believed, and how far ahead of the local clock it was if it was not.
   func stamp(
-    of word: Word, at now: Timestamp, clockBound: Duration
+    in payload: Payload?, takenAt instant: Timestamp, at now: Timestamp, clockBound: Duration
   ) -> (believed: EditStamp, disbelieved: Duration?) {
-    let modified = EditStamp(physical: word.version.modifiedAt)
-    let candidates = [word.payload.flatMap { stamp(in: $0) }, modified].compactMap(\.self)
+    let modified = EditStamp(physical: instant)
+    let stated = payload.flatMap { stamp(in: $0) } ?? modified
     let limit = now + clockBound
-    if let believed = candidates.first(where: { $0.physical <= limit }) {
-      let ahead = candidates[0].physical > limit ? candidates[0].physical.duration(since: now) : nil
-      return (believed, ahead)
-    }
-    return (EditStamp(physical: now), candidates[0].physical.duration(since: now))
+    if stated.physical <= limit { return (stated, nil) }
+    let believed = modified.physical <= limit ? modified : EditStamp(physical: now)
+    return (believed, stated.physical.duration(since: now))
   }
 
   /// The stamp that a payload carries, if the type declares where and there is one.

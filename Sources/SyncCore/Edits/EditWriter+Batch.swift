@@ -18,24 +18,30 @@ extension EditWriter {
     var batch = Batch()
     batch.queue.reserveCapacity(changes.count)
     for change in changes {
-      let record = change.shown
-      guard change.content != .upsert(record.payload, schemaVersion: record.schemaVersion) else { continue }
-      let entry = try entry(
-        for: change.content, of: record.id, shown: record, pending: pending[record.id])
-      try batch.add(entry, try entity(of: record.id))
+      if change.content.isShown(by: change.shown) { continue }
+      let id = change.shown.id
+      let entity = try entity(of: id)
+      let former = pending[id]
+      batch.add(
+        entry(
+          for: change.content, of: id, entity, on: former?.base ?? .shown(change.shown), sent: former?.sent),
+        entity)
     }
     try write(batch)
+    try checkAreLive(Array(Set(batch.targets)), during: "editing \(Counted(batch.puts.count, "record"))")
   }
 
-  private struct Batch {
+  /// Rows and outbox entries to write.
+  struct Batch {
     var puts: [Record] = []
+    /// What the records that are put have to refer to.
     var targets: [RecordID] = []
     var deletes: [Tombstone] = []
     var pendingDeletes: [Tombstone] = []
     var queue: [OutboxEntry] = []
     var moot: [OutboxEntry] = []
 
-    mutating func add(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
+    mutating func add(_ entry: OutboxEntry, _ entity: Entity) {
       let isMoot = entry.isMoot
       switch entry.shown(of: entity, isMoot: isMoot) {
       case .live(let record):
@@ -48,13 +54,14 @@ extension EditWriter {
     }
   }
 
-  private mutating func write(_ batch: Batch) throws(SyncError) {
+  /// Writes rows and entries as they are.
+  mutating func write(_ batch: Batch) throws(SyncError) {
     if !batch.puts.isEmpty { try transaction.put(batch.puts) }
     if !batch.deletes.isEmpty { try transaction.delete(batch.deletes) }
     if !batch.pendingDeletes.isEmpty { try transaction.deletePending(batch.pendingDeletes) }
     if !batch.queue.isEmpty { try transaction.queue(batch.queue) }
-    try checkAreLive(Array(Set(batch.targets)), during: "editing \(Counted(batch.puts.count, "record"))")
     let ids = batch.puts.map(\.id) + batch.deletes.map(\.id) + batch.pendingDeletes.map(\.id)
+    // A listing that began before the edits cannot know of them, and must not sweep what it does not know.
     try markListed(ids)
     try transaction.giveUp(batch.moot)
     for id in ids { changed.insert(id) }

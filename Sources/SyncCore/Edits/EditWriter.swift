@@ -47,32 +47,25 @@ struct EditWriter {
     if shown == nil { shown = try reveal([id]).first { $0.id == id } }
     let pending = try transaction.outbox(for: [id]).first
     let content = try change(shown)
-    guard content != shown.map({ .upsert($0.payload, schemaVersion: $0.schemaVersion) }) ?? .deletion else {
-      return
-    }
-    let entry = try entry(for: content, of: id, shown: shown, pending: pending)
+    if shown.map({ content.isShown(by: $0) }) ?? (content == .deletion) { return }
+    let base = if let pending { pending.base } else { try base(of: id, shown: shown) }
+    let entry = entry(for: content, of: id, entity, on: base, sent: pending?.sent)
     try check(entry, entity)
-    try write(entry, entity)
+    var batch = Batch()
+    batch.add(entry, entity)
+    try write(batch)
     if shown == nil { appeared.append(id) }
   }
 
   /// The outbox entry of an edit, with its stamp.
+  ///
+  /// - Parameter sent: What has been sent of the record's edits before, and perhaps been received.
   mutating func entry(
-    for content: Edit.Content, of id: RecordID, shown: Record?, pending: OutboxEntry?
-  ) throws(SyncError) -> OutboxEntry {
-    let entity = try entity(of: id)
-    var entry: OutboxEntry
-    if let pending {
-      entry = pending
-    } else {
-      entry = OutboxEntry(
-        id: id, edit: Edit(.deletion, stamp: clock.last), base: try base(of: id, shown: shown))
-    }
-    let stamp = clock.stamp(at: now, after: try lastStamp(of: entry, entity))
-    entry.edit = Edit(content.stamped(stamp, by: entity), stamp: stamp)
-    entry.state = .waiting
-    entry.attempts = 0
-    return entry
+    for content: Edit.Content, of id: RecordID, _ entity: Entity, on base: OutboxEntry.Base, sent: Edit?
+  ) -> OutboxEntry {
+    let stamp = clock.stamp(at: now, after: lastStamp(of: base, entity))
+    return OutboxEntry(
+      id: id, edit: Edit(content.stamped(stamp, by: entity), stamp: stamp), base: base, sent: sent)
   }
 
   /// Gives up a record's pending edit, and shows the remote's last word again.
@@ -97,24 +90,7 @@ struct EditWriter {
     changed.insert(id)
   }
 
-  // MARK: Writing
-
-  private mutating func write(_ entry: OutboxEntry, _ entity: Entity) throws(SyncError) {
-    let isMoot = entry.isMoot
-    switch entry.shown(of: entity, isMoot: isMoot) {
-    case .live(let record): try transaction.put([record])
-    case .deleted(let tombstone):
-      if isMoot { try transaction.delete([tombstone]) } else { try transaction.deletePending([tombstone]) }
-    }
-    // A listing that began before the edit cannot know of it, and must not sweep what it does not know.
-    try markListed([entry.id])
-    if isMoot {
-      try transaction.giveUp([entry])
-    } else {
-      try transaction.queue([entry])
-    }
-    changed.insert(entry.id)
-  }
+  // MARK: What goes with an edit
 
   /// Shows records again that were hidden.
   private mutating func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
@@ -126,7 +102,15 @@ struct EditWriter {
   /// Takes records for listed where their types are being listed.
   mutating func markListed(_ ids: [RecordID]) throws(SyncError) {
     var marked: [RecordID] = []
-    for id in ids where try isBeingListed(id.type) { marked.append(id) }
+    var type: RecordType?
+    var isListed = false
+    for id in ids {
+      if id.type != type {
+        type = id.type
+        isListed = try isBeingListed(id.type)
+      }
+      if isListed { marked.append(id) }
+    }
     if !marked.isEmpty { try transaction.mark(marked) }
   }
 
@@ -139,18 +123,17 @@ struct EditWriter {
   }
 
   private func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {
-    if var shown {
-      shown.fields = []
-      return .copy(shown)
-    }
+    if let shown { return .shown(shown) }
     guard let state = try transaction.state(of: id), state.version != .unversioned else { return .none }
     return .deleted(Tombstone(id: id, version: state.version))
   }
 
   /// The stamp that the next edit of the record has to come after.
-  private func lastStamp(of entry: OutboxEntry, _ entity: Entity) throws(SyncError) -> EditStamp? {
-    guard let record = entry.base.record, record.version != .unversioned else { return nil }
-    return entity.stamp(of: .copy(record), at: now, clockBound: clockBound).believed
+  private func lastStamp(of base: OutboxEntry.Base, _ entity: Entity) -> EditStamp? {
+    guard case .copy(let record) = base, record.version != .unversioned else { return nil }
+    return entity.stamp(
+      in: record.payload, takenAt: record.version.modifiedAt, at: now, clockBound: clockBound
+    ).believed
   }
 
   // MARK: What cannot stand
@@ -217,11 +200,19 @@ extension OutboxEntry {
   /// Whether nothing is left to tell the remote: the record is as the remote knows it, or was never known to it and is gone again.
   var isMoot: Bool {
     guard sent == nil else { return false }
-    switch (base, edit.content) {
-    case (.none, .deletion), (.deleted, .deletion): return true
-    case (.copy(let record), .upsert(let payload, _)): return record.payload.hasSameMembers(as: payload)
-    default: return false
+    return switch edit.content {
+    case .deletion: if case .copy = base { false } else { true }
+    case .upsert(let payload, _): base.record?.payload.hasSameMembers(as: payload) ?? false
     }
+  }
+}
+
+extension OutboxEntry.Base {
+  /// The remote's last word on a record without an edit, which the record's row shows.
+  static func shown(_ record: Record) -> OutboxEntry.Base {
+    var record = record
+    record.fields = []
+    return .copy(record)
   }
 }
 
@@ -233,6 +224,12 @@ extension OutboxEntry {
 }
 
 extension Edit.Content {
+  /// Whether it is what a record shows already.
+  func isShown(by record: Record) -> Bool {
+    guard case .upsert(let payload, let schemaVersion) = self else { return false }
+    return schemaVersion == record.schemaVersion && payload == record.payload
+  }
+
   /// The content with the edit's stamp, where the type declares a field for it.
   fileprivate func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
     guard case .upsert(let payload, let schemaVersion) = self else { return self }

@@ -57,7 +57,8 @@ struct ArrivalCollapse {
     _ postponed: Set<String>
   ) async throws(SyncError) -> Collapse.Outcome {
     try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      let outcome = try collapse.run(keys, in: transaction)
+      let outcome = try collapse.run(
+        keys, try transaction.records(ofType: collapse.entity.type, withNaturalKeys: keys), in: transaction)
       // References that were too many for one transaction are gone on with in the next.
       var left = outcome.isComplete ? rest : due
       left.add(postponed.union(outcome.postponed))

@@ -21,9 +21,13 @@ struct Collapse: Sendable {
     var postponed: [String]
   }
 
-  /// Collapses the groups that some natural keys have.
-  func run(_ keys: [String], in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
-    let plan = try CollapsePlan(keys, of: entity, clockBound: clockBound, in: transaction)
+  /// Collapses groups.
+  ///
+  /// - Parameter lists: The records that share each of the keys, as the transaction sees them.
+  func run(
+    _ keys: [String], _ lists: [[Record]], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Outcome {
+    let plan = try CollapsePlan(keys, lists, of: entity, clockBound: clockBound, in: transaction)
     let referrers = Referrers(to: plan, of: entity.type, in: graph)
     let (found, isComplete) =
       plan.elections.isEmpty ? ([:], true) : try referrers.find(limit: options.recordsAtOnce, in: transaction)
@@ -47,8 +51,10 @@ struct Collapse: Sendable {
   }
 
   /// What collapsing the groups would do.
-  func survey(_ keys: [String], in snapshot: any StoreSnapshot) throws(SyncError) -> RebuildReport.Counts {
-    let plan = try CollapsePlan(keys, of: entity, clockBound: clockBound, in: snapshot)
+  func survey(
+    _ keys: [String], _ lists: [[Record]], in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> RebuildReport.Counts {
+    let plan = try CollapsePlan(keys, lists, of: entity, clockBound: clockBound, in: snapshot)
     let referrers = Referrers(to: plan, of: entity.type, in: graph)
     var counts = plan.counts
     guard counts.groups > 0 else { return counts }
@@ -94,13 +100,20 @@ struct Collapse: Sendable {
       #if MUTANTS
         let losers = try Self.losers(plan, in: transaction)
       #else
-        let losers = plan.elections.flatMap(\.losers)
+        let losers = plan.elections.lazy.flatMap(\.losers)
       #endif
-      let unknown = losers.lazy.filter { $0.deletion == nil }
-      try writer.edit(
-        unknown.map { EditWriter.Change(shown: $0.record, content: .deletion) }, pending: pending)
+      var changes: [EditWriter.Change] = []
+      changes.reserveCapacity(plan.counts.losers)
       // The remote has deleted these; what they waited for has come.
-      let deletions = losers.compactMap(\.deletion)
+      var deletions: [Tombstone] = []
+      for loser in losers {
+        if let deletion = loser.deletion {
+          deletions.append(deletion)
+        } else {
+          changes.append(EditWriter.Change(shown: loser.record, content: .deletion))
+        }
+      }
+      try writer.edit(changes, pending: pending)
       if !deletions.isEmpty { try transaction.delete(deletions) }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.removeSetAside(plan.notes) }

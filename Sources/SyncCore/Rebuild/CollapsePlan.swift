@@ -12,30 +12,34 @@ struct CollapsePlan {
   /// Notes on losers that go with them.
   private(set) var notes: [SetAside.Key] = []
 
-  /// Reads the records that have some natural keys, and holds the elections.
+  /// Holds the elections among records that share natural keys.
   ///
+  /// - Parameter lists: The records with each of the keys.
   /// - Parameter clockBound: See ``EditOptions/clockBound``.
   init(
-    _ keys: [String], of entity: Entity, clockBound: Duration, in snapshot: any StoreSnapshot
+    _ keys: [String], _ lists: [[Record]], of entity: Entity, clockBound: Duration,
+    in snapshot: any StoreSnapshot
   ) throws(SyncError) {
-    let lists = try snapshot.records(ofType: entity.type, withNaturalKeys: keys)
-    let ids = lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }
-    if try snapshot.outboxCount(entity.type) > 0 {
+    let mayBePending = try snapshot.outboxCount(entity.type) > 0
+    let mayBeFiled = try !snapshot.setAsideCounts(entity.type).isEmpty
+    let ids = mayBePending || mayBeFiled ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
+    if mayBePending {
       for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
     }
     var filed: [RecordID: SetAside] = [:]
-    if try !snapshot.setAsideCounts(entity.type).isEmpty {
+    if mayBeFiled {
       for entry in try snapshot.setAside(for: ids.map { .record($0) }) {
         if case .record(let id) = entry.key { filed[id] = entry }
       }
     }
     let stamps = RepointedStamps(entity, clockBound: clockBound)
+    elections.reserveCapacity(keys.count)
     for (key, records) in zip(keys, lists) {
       guard records.count > 1 else {
         counts.aborted += 1
         continue
       }
-      if records.contains(where: { isUnsettled($0.id, filed[$0.id]) }) {
+      if !filed.isEmpty, records.contains(where: { isUnsettled($0.id, filed[$0.id]) }) {
         counts.postponed += 1
         postponed.append(key)
         continue
@@ -43,27 +47,18 @@ struct CollapsePlan {
       var candidates: [Candidate] = []
       candidates.reserveCapacity(records.count)
       for record in records {
-        let entry = pending[record.id]
-        candidates.append(
-          Candidate(
-            record: record,
-            stamp: try stamps.lastWrite(of: record, pending: entry, in: snapshot),
-            deletion: filed[record.id]?.deletion))
+        let stamp = try stamps.lastWrite(of: record, pending: pending[record.id], in: snapshot)
+        let deletion = filed[record.id]?.deletion
+        candidates.append(Candidate(record: record, stamp: stamp, deletion: deletion))
       }
-      guard let election = Election(candidates) else {
+      guard let election = Election(consume candidates) else {
         counts.aborted += 1
         continue
       }
-      add(election, filed)
-    }
-  }
-
-  private mutating func add(_ election: Election, _ filed: [RecordID: SetAside]) {
-    elections.append(election)
-    counts.groups += 1
-    counts.losers += election.losers.count
-    for loser in election.losers {
-      if let entry = filed[loser.id] { notes.append(entry.key) }
+      counts.groups += 1
+      counts.losers += election.losers.count
+      if !filed.isEmpty { notes += election.losers.compactMap { filed[$0.id]?.key } }
+      elections.append(election)
     }
   }
 

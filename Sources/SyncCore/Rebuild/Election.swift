@@ -21,14 +21,21 @@ struct Election: Hashable {
 
   /// Elects among the records of a group; nobody, where fewer than two are there or the remote has deleted them all.
   init?(_ candidates: consuming [Candidate]) {
-    var ranked = candidates
-    ranked.sort(by: Self.precedes)
+    var others = candidates
+    guard others.count > 1, let place = Self.place(ofWinnerAmong: others) else { return nil }
+    winner = others.remove(at: place)
+    others.sort(by: Self.precedes)
+    losers = others
+  }
+
+  private static func place(ofWinnerAmong candidates: [Candidate]) -> Int? {
+    let standing = candidates.indices.lazy.filter { candidates[$0].deletion == nil }
     #if MUTANTS
-      if Mutant.rebuildElectsALoser.isActive { ranked.reverse() }
+      if Mutant.rebuildElectsALoser.isActive {
+        return standing.max { precedes(candidates[$0], candidates[$1]) }
+      }
     #endif
-    guard ranked.count > 1, let place = ranked.firstIndex(where: { $0.deletion == nil }) else { return nil }
-    winner = ranked.remove(at: place)
-    losers = ranked
+    return standing.min { precedes(candidates[$0], candidates[$1]) }
   }
 
   /// The later write first; of simultaneous ones the record whose id comes first.

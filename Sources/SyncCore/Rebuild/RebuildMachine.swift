@@ -9,8 +9,8 @@ struct RebuildMachine: Sendable {
   enum Action: Hashable, Sendable {
     /// Look for so many groups after a natural key.
     case plan(after: String?, limit: Int)
-    /// Collapse the groups that have these natural keys now.
-    case collapse([String])
+    /// Collapse these groups, as they are now.
+    case collapse([DuplicateGroup])
     /// Save the progress: all is done that can be.
     case complete
     case finish
@@ -22,7 +22,7 @@ struct RebuildMachine: Sendable {
   private var taken = 0
   // The greatest natural key of those that were found together.
   private var lastKey: String?
-  private var batch: [String] = []
+  private var batch: [DuplicateGroup] = []
 
   /// How many groups are looked for at a time: a dozen megabytes of them. With fewer, the store would go through its file more often.
   static let groupsAtOnce = 262_144
@@ -77,7 +77,7 @@ struct RebuildMachine: Sendable {
     for group in planned[taken...] {
       guard batch.isEmpty || records + group.count <= progress.options.recordsAtOnce else { break }
       records += group.count
-      batch.append(group.key)
+      batch.append(group)
     }
     taken += batch.count
     return .collapse(batch)

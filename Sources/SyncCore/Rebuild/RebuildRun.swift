@@ -22,7 +22,7 @@ struct RebuildRun {
   private func rebuild(_ keeper: inout LeaseKeeper) async throws(SyncError) -> RebuildReport {
     try await walk { (action, machine) throws(SyncError) in
       switch action {
-      case .collapse(let keys): return try await collapse(keys, machine, &keeper)
+      case .collapse(let groups): return try await collapse(groups, machine, &keeper)
       case .complete:
         let (progress, type) = (machine.progress, entity.type)
         try await keeper.write { (transaction) throws(SyncError) in
@@ -36,11 +36,12 @@ struct RebuildRun {
 
   /// Takes every step but the writing ones.
   private func survey() async throws(SyncError) -> RebuildReport {
-    let collapse = collapse
+    let (collapse, type) = (collapse, entity.type)
     return try await walk { (action, machine) throws(SyncError) in
-      guard case .collapse(let keys) = action else { return (machine, .finish) }
+      guard case .collapse(let groups) = action else { return (machine, .finish) }
       let counts = try await environment.store.read { (snapshot) throws(SyncError) in
-        try collapse.survey(keys, in: snapshot)
+        try collapse.survey(
+          groups.map(\.key), try snapshot.records(ofType: type, in: groups), in: snapshot)
       }
       var next = machine
       let action = next.collapsed(counts, isComplete: true)
@@ -69,11 +70,12 @@ struct RebuildRun {
   }
 
   private func collapse(
-    _ keys: [String], _ machine: RebuildMachine, _ keeper: inout LeaseKeeper
+    _ groups: [DuplicateGroup], _ machine: RebuildMachine, _ keeper: inout LeaseKeeper
   ) async throws(SyncError) -> Step {
     let (collapse, type) = (collapse, entity.type)
     let (step, changed) = try await keeper.write { (transaction) throws(SyncError) in
-      let outcome = try collapse.run(keys, in: transaction)
+      let outcome = try collapse.run(
+        groups.map(\.key), try transaction.records(ofType: type, in: groups), in: transaction)
       var next = machine
       let action = next.collapsed(outcome.counts, isComplete: outcome.isComplete)
       #if MUTANTS

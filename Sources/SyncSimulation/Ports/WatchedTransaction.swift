@@ -139,6 +139,9 @@ extension WatchedTransaction {
   func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]] {
     try base.records(ofType: type, withNaturalKeys: keys)
   }
+  func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]] {
+    try base.records(ofType: type, in: groups)
+  }
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
   ) throws(SyncError) -> [DuplicateGroup] {
