@@ -121,7 +121,7 @@ static inline char *csqlite_real_path(const char *path) { return realpath(path, 
 
 static inline void csqlite_free(char *memory) { free(memory); }
 
-/// Locks one byte of a file for as long as the file stays open; 0, or an errno.
+/// Locks one byte of a file until it is unlocked, or closed by all who have it open; 0, or an errno.
 static inline int csqlite_lock_byte(int file, long long offset) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
@@ -130,6 +130,15 @@ static inline int csqlite_lock_byte(int file, long long offset) {
   lock.l_start = (off_t)offset;
   lock.l_len = 1;
   return fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
+}
+
+/// Gives up the locks of an open file, for a process as well that was forked meanwhile and has it open too.
+static inline void csqlite_unlock(int file) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = F_UNLCK;
+  lock.l_whence = SEEK_SET;
+  fcntl(file, F_OFD_SETLK, &lock);
 }
 
 /// Whether another open file holds a lock on a byte; the negated errno when that cannot be found out.

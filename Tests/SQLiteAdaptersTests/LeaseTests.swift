@@ -1,7 +1,7 @@
 #if SQLite
   import Foundation
   import InMemoryAdapters
-  import SQLiteAdapters
+  @testable import SQLiteAdapters
   import SyncModels
   import SyncPorts
   import Testing
@@ -48,6 +48,28 @@
         #expect(taken.fence == lease.fence + 1)
       }
     }
+
+    #if os(Linux)
+      @Test func aLeaseGoesWithItsHolderThoughAProcessIsBeingStarted() async throws {
+        try await withTwoStores { first, second, _ in
+          let lease = try await first.acquireLease(for: .seconds(3600))
+          // A process that was just forked has the same files open.
+          let forked = try #require(try Self.copyOfFile(at: first.path + ".lease"))
+          defer { close(forked) }
+          await first.close()
+          let taken = try await second.acquireLease(for: .seconds(30))
+          #expect(taken.fence == lease.fence + 1)
+        }
+      }
+
+      /// Another descriptor of the file that this process has open at a path.
+      private static func copyOfFile(at path: String) throws -> Int32? {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first { name in
+          (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) == path
+        }
+        .flatMap { Int32($0) }.map { dup($0) }
+      }
+    #endif
 
     @Test func aHolderWhoseLeaseRanOutIsFencedOff() async throws {
       try await withTwoStores { first, second, clock in

@@ -15,7 +15,11 @@
       if file < 0 { return nil }
     }
 
-    deinit { csqlite_close(file) }
+    deinit {
+      // A process that the app is starting has all its files until it runs its own program: closing this one alone would leave the lock.
+      csqlite_unlock(file)
+      csqlite_close(file)
+    }
 
     static func path(besideStore path: String) -> String { path + ".lease" }
 
