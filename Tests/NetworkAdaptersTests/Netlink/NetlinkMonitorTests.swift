@@ -98,10 +98,9 @@
 
     /// How many of this process's descriptors are sockets of the kernel's table of netlink sockets.
     private func openNetlinkSockets() throws -> Int {
-      let table = try String(contentsOfFile: "/proc/self/net/netlink", encoding: .utf8)
       let sockets = Set(
-        table.split(separator: "\n").dropFirst().compactMap { $0.split(separator: " ").last.map(String.init) }
-      )
+        try kernelTable("/proc/self/net/netlink").dropFirst()
+          .compactMap { $0.split(separator: " ").last.map(String.init) })
       let own = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
       }

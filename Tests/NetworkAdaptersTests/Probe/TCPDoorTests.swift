@@ -25,15 +25,28 @@ struct TCPDoorTests {
     #expect(await !TCPDoor(host: "no.such.host.invalid", port: 80).answers())
   }
 
-  @Test func endsWhenItIsCancelled() async throws {
-    // A full queue: the kernel drops what comes, as a firewall would.
-    let listener = try Listener(backlog: 0)
-    let guests = try (0..<4).map { _ in try listener.guest() }
-    defer { guests.forEach { close($0) } }
-    let knock = Task { await TCPDoor(host: "127.0.0.1", port: listener.port).answers() }
-    knock.cancel()
-    #expect(await !knock.value)
-  }
+  #if os(Linux)
+    @Test func endsWhenItIsCancelled() async throws {
+      // A full queue: the kernel drops what comes, as a firewall would.
+      let listener = try Listener(backlog: 0)
+      let guests = try (0..<4).map { _ in try listener.guest() }
+      defer { guests.forEach { close($0) } }
+      let before = try Self.knocks(at: listener.port)
+      let knock = Task { await TCPDoor(host: "127.0.0.1", port: listener.port).answers() }
+      while try Self.knocks(at: listener.port) == before { try await Task.sleep(for: .milliseconds(5)) }
+      let start = ContinuousClock.now
+      knock.cancel()
+      #expect(await !knock.value)
+      // The kernel by itself gives up after two minutes.
+      #expect(start.duration(to: .now) < .seconds(60))
+    }
+
+    /// How many connections to a port have been asked for and not been answered.
+    private static func knocks(at port: UInt16) throws -> Int {
+      let asked = String(format: ":%04X 02 ", port)
+      return try kernelTable("/proc/net/tcp").count { $0.contains(asked) }
+    }
+  #endif
 
   @Test(
     .disabled(
@@ -50,7 +63,7 @@ struct TCPDoorTests {
       }
       // Were each kept, the numbers would have grown by a thousand.
       let next = dup(0)
-      #expect(next < 500)
+      #expect((0..<500).contains(next))
     }
   }
 }
@@ -79,7 +92,11 @@ final class Listener: Sendable {
     guard result else { throw Failure() }
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // A process that another test is starting has the port open as well, and would let guests in.
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    close(descriptor)
+  }
 
   /// Lets one in and out again.
   func dismissGuest() { close(accept(descriptor, nil, nil)) }
@@ -97,7 +114,7 @@ final class Listener: Sendable {
 
   private static func socket() -> Int32 {
     #if canImport(Glibc)
-      Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     #else
       Foundation.socket(AF_INET, SOCK_STREAM, 0)
     #endif
