@@ -98,12 +98,14 @@ let package = Package(
       dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncSimulation", "ToolSupport"],
       path: "Examples/simulate"),
 
+    // What tests run on that have to go the same way each time.
+    .target(name: "TestExecutors", path: "Tests/TestExecutors"),
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncModels"]),
     .testTarget(
-      name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters"]),
+      name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "TestExecutors"]),
     .testTarget(
       name: "InMemoryAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance"]),
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance", "TestExecutors"]),
     .testTarget(
       name: "FileAdaptersTests",
       dependencies: ["CanonicalSync", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),

@@ -75,7 +75,7 @@ final class FlawedStore: LocalStore {
     _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     if flaw == .movesOnUnderReads || flaw == .showsUncommitted {
-      return try body(UnsteadySnapshot(of: base, and: uncommitted))
+      return try body(UnsteadySnapshot(of: base, and: uncommitted, moves: flaw == .movesOnUnderReads))
     }
     // A snapshot with a flaw needs a transaction under it; what is read is not changed by it.
     return try await base.write(.app) { transaction throws(SyncError) in
@@ -123,18 +123,22 @@ final class UncommittedCopies: Sendable {
   func add(_ copies: Int) { number.withLock { $0 += copies } }
 }
 
-/// A snapshot that counts what is in the store now, and what somebody is about to commit.
+/// A snapshot that counts what somebody is about to commit, or more each time that it is asked.
 private final class UnsteadySnapshot: MemorySnapshot {
   private let store: InMemoryStore
   private let uncommitted: UncommittedCopies
+  private let moves: Bool
+  private var moved = 0
 
-  init(of store: InMemoryStore, and uncommitted: UncommittedCopies) {
+  init(of store: InMemoryStore, and uncommitted: UncommittedCopies, moves: Bool) {
     self.store = store
     self.uncommitted = uncommitted
+    self.moves = moves
     super.init(identity: "unsteady", state: StoreState())
   }
 
   override func count(_ query: Query) throws(SyncError) -> Int {
-    store.records(of: query.type).count + uncommitted.count
+    if moves { moved += 1 }
+    return store.records(of: query.type).count + uncommitted.count + moved
   }
 }

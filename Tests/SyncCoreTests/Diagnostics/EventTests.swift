@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import TestExecutors
 import Testing
 
 @Suite("The events of a sync", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import TestExecutors
 import Testing
 
 @Suite("A second sync of one engine", .timeLimit(.minutes(10)))

@@ -1,6 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 import Synchronization
+import TestExecutors
 import Testing
 
 @testable import SyncPorts

@@ -38,8 +38,10 @@
       let descriptors: Int
 
       init() throws {
+        // What is resident, without what is shared with files, which comes and goes with the memory that others need.
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-        memory = (pages.count > 1 ? Int(pages[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+          .compactMap { Int($0) }
+        memory = try #require(pages.count > 2 ? pages[1] - pages[2] : nil) * Int(sysconf(Int32(_SC_PAGESIZE)))
         descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
       }
     }
