@@ -218,7 +218,9 @@
         let identities = try await withThrowingTaskGroup(of: String.self) { group in
           for _ in 0..<4 {
             group.addTask {
-              let store = try await SQLiteStore.open(path: path)
+              // However slow the disk is, each has its turn.
+              let store = try await SQLiteStore.open(
+                path: path, configuration: .init(busyTimeout: .seconds(300)))
               try await store.register(try EntityGraph(Entity("games", indexes: ["v"])))
               return try await store.read { snapshot throws(SyncError) in try snapshot.storeIdentity() }
             }
