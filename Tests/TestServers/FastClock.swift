@@ -1,10 +1,13 @@
 import SyncPorts
+import Synchronization
 
-/// A clock on which time passes some times faster than on the wall: what takes a second by it is over sooner, and in the same order.
+/// A clock on which time passes some times faster than on the wall, and on which some can be skipped: what takes a second by it is over
+/// sooner, and in the same order.
 package struct FastClock: SyncPorts.Clock {
   /// How many seconds pass by it in one.
   package let factor: Int
   private let origin = ContinuousClock.now
+  private let skipped = Skipped()
 
   /// A clock that starts now.
   package init(factor: Int) { self.factor = factor }
@@ -18,11 +21,23 @@ package struct FastClock: SyncPorts.Clock {
     package static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
   }
 
-  package var now: Instant { Instant(offset: origin.duration(to: .now) * factor) }
+  private final class Skipped: Sendable {
+    let duration = Mutex(Duration.zero)
+  }
+
+  /// Lets some time pass at once.
+  package func skip(_ duration: Duration) { skipped.duration.withLock { $0 += duration } }
+
+  package var now: Instant {
+    Instant(offset: origin.duration(to: .now) * factor + skipped.duration.withLock { $0 })
+  }
   package var minimumResolution: Duration { .zero }
 
   package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    let rest = (deadline.offset - now.offset) / factor
-    try await ContinuousClock().sleep(for: max(.zero, rest))
+    // By and by, since some of it may be skipped.
+    repeat {
+      let rest = (deadline.offset - now.offset) / factor
+      try await ContinuousClock().sleep(for: min(max(.zero, rest), .milliseconds(20)))
+    } while now < deadline
   }
 }

@@ -52,6 +52,7 @@ package final class FaultProxy: Sendable {
   private let upstream: Int
   private let share: Double
   private let faults: [Fault]
+  private let onStall: @Sendable () -> Void
   private let state: Mutex<State>
 
   /// The requests that came, in their order.
@@ -66,17 +67,22 @@ package final class FaultProxy: Sendable {
   ///   - server: The address of the server's API.
   ///   - share: Which share of the requests is spoilt, 0 to 1.
   ///   - spared: Faults that do not happen.
+  ///   - onStall: Called when nothing more will come of an answer.
   package static func with(
     server: String, seed: UInt64, share: Double, sparing spared: Set<Fault> = [],
+    onStall: @escaping @Sendable () -> Void = {},
     _ body: (FaultProxy) async throws -> Void
   ) async throws {
-    let proxy = try FaultProxy(server: server, seed: seed, share: share, sparing: spared)
+    let proxy = try FaultProxy(server: server, seed: seed, share: share, sparing: spared, onStall)
     proxy.listen()
     defer { proxy.listener.close() }
     try await body(proxy)
   }
 
-  private init(server: String, seed: UInt64, share: Double, sparing spared: Set<Fault>) throws {
+  private init(
+    server: String, seed: UInt64, share: Double, sparing spared: Set<Fault>,
+    _ onStall: @escaping @Sendable () -> Void
+  ) throws {
     guard let url = URL(string: server), let port = url.port else {
       throw CocoaError(.fileReadInvalidFileName)
     }
@@ -84,6 +90,7 @@ package final class FaultProxy: Sendable {
     self.listener = listener
     self.upstream = port
     self.share = share
+    self.onStall = onStall
     faults = Fault.allCases.filter { !spared.contains($0) }
     address = "http://127.0.0.1:\(ownPort)\(url.path)"
     state = Mutex(State(generator: SplitMix64(seed: seed)))
@@ -153,6 +160,7 @@ package final class FaultProxy: Sendable {
       connection.send((before ?? answer).bytes)
     case .stall:
       connection.send(half)
+      onStall()
       // Until the other side gives up.
       while !connection.received().isEmpty {}
     default:

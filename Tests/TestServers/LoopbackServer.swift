@@ -19,11 +19,13 @@ package final class LoopbackServer: Sendable {
   package var heads: [String] { log.withLock { $0.heads } }
 
   /// Runs a body with a server, and stops it.
+  ///
+  /// - Parameter hangsUp: Whether the server ends the connection after one answer.
   package static func with(
-    _ answer: @escaping Answer, _ body: (LoopbackServer) async throws -> Void
+    hangsUp: Bool = false, _ answer: @escaping Answer, _ body: (LoopbackServer) async throws -> Void
   ) async throws {
     let server = try LoopbackServer()
-    server.listen(answer)
+    server.listen(answer, hangsUp: hangsUp)
     defer { server.listener.close() }
     try await body(server)
   }
@@ -35,20 +37,20 @@ package final class LoopbackServer: Sendable {
     (listener, port) = try LoopbackSocket.listening()
   }
 
-  private func listen(_ answer: @escaping Answer) {
+  private func listen(_ answer: @escaping Answer, hangsUp: Bool) {
     let listener = listener
     Thread.detachNewThread { [self] in
       while let connection = listener.accepted() {
         log.withLock { $0.connections += 1 }
         Thread.detachNewThread { [self] in
-          serve(connection, answer)
+          serve(connection, answer, hangsUp: hangsUp)
           connection.close()
         }
       }
     }
   }
 
-  private func serve(_ connection: LoopbackSocket, _ answer: Answer) {
+  private func serve(_ connection: LoopbackSocket, _ answer: Answer, hangsUp: Bool) {
     var pending: [UInt8] = []
     while true {
       while let end = HTTPText.endOfHead(pending) {
@@ -56,7 +58,7 @@ package final class LoopbackServer: Sendable {
         pending.removeFirst(end)
         log.withLock { $0.heads.append(head) }
         answer(head) { bytes in connection.send(bytes) }
-        if head.lowercased().contains("\r\nconnection: close\r\n") { return }
+        if hangsUp || head.lowercased().contains("\r\nconnection: close\r\n") { return }
       }
       let bytes = connection.received()
       guard !bytes.isEmpty else { return }

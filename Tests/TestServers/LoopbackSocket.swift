@@ -5,7 +5,7 @@ struct LoopbackSocket: Sendable {
   let descriptor: Int32
 
   #if canImport(Glibc)
-    private static let stream = Int32(SOCK_STREAM.rawValue)
+    private static let stream = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
     private static let sendFlags = Int32(MSG_NOSIGNAL)
   #else
     private static let stream = SOCK_STREAM
@@ -54,6 +54,7 @@ struct LoopbackSocket: Sendable {
   /// The next connection; `nil` once nobody listens any more.
   func accepted() -> LoopbackSocket? {
     let connection = accept(descriptor, nil, nil)
+    _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
     return connection >= 0 ? LoopbackSocket(connection) : nil
   }
 
