@@ -36,6 +36,9 @@
 
     var isRunning: Bool { process.isRunning }
 
+    /// What the tool has said on standard output so far.
+    var outputSoFar: String { output.text }
+
     /// What the tool has said on standard error so far.
     var errorsSoFar: String { errors.text }
 

@@ -23,9 +23,12 @@
         var random = SystemRandomNumberGenerator()
         var amidCommits = 0
         var store = ""
-        for round in 0..<Self.kills {
+        var rounds = 0
+        // However late a busy machine lets the signals be sent, half of them have to come amid commits.
+        while rounds < Self.kills || amidCommits * 2 < Self.kills {
+          rounds += 1
           // A sync that was left alone to its end starts over in a new store.
-          if store.isEmpty { store = folder.path("killed-\(round).sqlite") }
+          if store.isEmpty { store = folder.path("killed-\(rounds).sqlite") }
           let running = try tool.start([
             "--store", store, "--data", data, "--page-size", "40", "--latency-ms", "4", "--log",
           ])
@@ -50,8 +53,6 @@
         let last = try await tool.run("--store", store, "--data", data)
         #expect(last.status == 0, "\(last.errors)")
         #expect(try await export(store) == expected)
-        #expect(
-          amidCommits * 2 >= Self.kills, "only \(amidCommits) of \(Self.kills) were killed amid commits")
       }
     }
 
@@ -67,6 +68,7 @@
   }
 
   extension String {
-    fileprivate var committedPages: Int { components(separatedBy: "sync.page.committed").count - 1 }
+    /// How many pages a tool's log tells of.
+    var committedPages: Int { components(separatedBy: "sync.page.committed").count - 1 }
   }
 #endif

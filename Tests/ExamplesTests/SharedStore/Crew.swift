@@ -93,6 +93,12 @@
       account.add(outcome.output)
     }
 
+    /// Whether a process has said that it woke up without its lease.
+    var hasLostALease: Bool {
+      account.failures["leaseLost"] != nil
+        || members.values.contains { $0.outputSoFar.contains("failed leaseLost\n") }
+    }
+
     // MARK: Ends
 
     /// Asks all to end, lets one process sync in peace, and returns what they had said.

@@ -26,18 +26,19 @@
           var crew = try Crew(
             of: 3, store: store, server: server, others: others, random: SplitMix64(seed: ~Self.seed))
           defer { crew.killAll() }
-          for _ in 0..<Self.strikes { try await crew.strike() }
+          var strikes = 0
+          // A run in which none of that happened would prove nothing.
+          while strikes < Self.strikes || crew.takeovers == 0 || !crew.hasLostALease {
+            strikes += 1
+            try await crew.strike()
+          }
           others.rest()
           let account = try await crew.end()
 
           try await expectTheTruth(in: store, at: server, account: account, others: others, replay)
           #expect(account.unexpectedFailures == [:], replay)
-          // A run in which none of that happened would prove nothing.
           #expect(crew.kills > 0 && crew.stops > 0, replay)
           #expect(account.made.count > Self.strikes, replay)
-          #expect(crew.takeovers > 0, "nobody took over from a stopped process; \(replay)")
-          #expect(
-            account.failures["leaseLost", default: 0] > 0, "no process woke up without its lease; \(replay)")
         }
       }
     }

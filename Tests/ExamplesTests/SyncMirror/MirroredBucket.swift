@@ -50,6 +50,13 @@
     }
   }
 
+  extension String {
+    /// How many records a watch's lines tell to have been inserted.
+    var inserted: Int {
+      matches(of: #/([0-9]+) inserted/#).compactMap { Int($0.1) }.reduce(0, +)
+    }
+  }
+
   extension RunningTool {
     /// Waits until the tool has said something on standard error; the suite's time limit is the failure.
     func waitFor(_ text: String) async {

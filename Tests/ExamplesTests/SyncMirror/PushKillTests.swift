@@ -17,7 +17,10 @@
           var device = EditingDevice(store: folder.path("killed.sqlite"), server: server.address)
           try await device.pushInPeace()
           var amidPushes = 0
-          for _ in 0..<Self.kills {
+          var rounds = 0
+          // However late a busy machine lets the signals be sent, half of them have to come amid pushes.
+          while rounds < Self.kills || amidPushes * 2 < Self.kills {
+            rounds += 1
             let edits = try await device.edit(atMost: 40)
             let running = try device.push()
             // One of the batches that are sure to come.
@@ -45,7 +48,6 @@
 
           #expect(server.records == device.wanted)
           expectOneEffectEach(server.effects)
-          #expect(amidPushes * 2 >= Self.kills, "only \(amidPushes) of \(Self.kills) were killed amid pushes")
           #expect(server.repeated > 0, "no answer was lost on its way into the store")
         }
       }

@@ -118,7 +118,8 @@
         // A collection that was not there when it began.
         try await bucket.kinto.send("PUT", "/collections/more")
         try await bucket.load("more", 4)
-        await running.waitFor("4 inserted")
+        // A look may have come amid the four.
+        await running.waitForErrors { $0.inserted == 8 }
         running.send(SIGTERM)
         let outcome = await running.outcome()
         #expect(outcome.status == 0, "\(outcome.errors)")
@@ -145,8 +146,11 @@
       try await MirroredBucket.with(["items"]) { bucket in
         try await bucket.load("items", 600)
         let running = try MirroredBucket.tool.start(bucket.arguments(["--page-size", "2", "--log"]))
-        await running.waitFor("page")
-        running.send(SIGINT)
+        await running.waitForErrors {
+          $0.contains("page")
+        } then: {
+          running.send(SIGINT)
+        }
         let stopped = await running.outcome()
         #expect(stopped.status == 130, "\(stopped.errors)")
         #expect(try stopped.json["wasCancelled"] as? Bool == true)
