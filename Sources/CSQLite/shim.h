@@ -121,34 +121,32 @@ static inline char *csqlite_real_path(const char *path) { return realpath(path, 
 
 static inline void csqlite_free(char *memory) { free(memory); }
 
-/// Locks one byte of a file until it is unlocked, or closed by all who have it open; 0, or an errno.
-static inline int csqlite_lock_byte(int file, long long offset) {
+/// A lock on some bytes of a file, which belongs to the open file and not to its process; no length reaches to the end.
+static inline struct flock csqlite_lock(short type, long long offset, long long length) {
   struct flock lock;
   memset(&lock, 0, sizeof lock);
-  lock.l_type = F_WRLCK;
+  lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = (off_t)offset;
-  lock.l_len = 1;
+  lock.l_len = (off_t)length;
+  return lock;
+}
+
+/// Locks one byte of a file until it is unlocked, or closed by all who have it open; 0, or an errno.
+static inline int csqlite_lock_byte(int file, long long offset) {
+  struct flock lock = csqlite_lock(F_WRLCK, offset, 1);
   return fcntl(file, F_OFD_SETLK, &lock) == 0 ? 0 : errno;
 }
 
 /// Gives up the locks of an open file, for a process as well that was forked meanwhile and has it open too.
 static inline void csqlite_unlock(int file) {
-  struct flock lock;
-  memset(&lock, 0, sizeof lock);
-  lock.l_type = F_UNLCK;
-  lock.l_whence = SEEK_SET;
+  struct flock lock = csqlite_lock(F_UNLCK, 0, 0);
   fcntl(file, F_OFD_SETLK, &lock);
 }
 
 /// Whether another open file holds a lock on a byte; the negated errno when that cannot be found out.
 static inline int csqlite_is_byte_locked(int file, long long offset) {
-  struct flock lock;
-  memset(&lock, 0, sizeof lock);
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = (off_t)offset;
-  lock.l_len = 1;
+  struct flock lock = csqlite_lock(F_WRLCK, offset, 1);
   if (fcntl(file, F_OFD_GETLK, &lock) != 0) return -errno;
   return lock.l_type == F_UNLCK ? 0 : 1;
 }

@@ -54,8 +54,9 @@ struct LoopbackSocket: Sendable {
   /// The next connection; `nil` once nobody listens any more.
   func accepted() -> LoopbackSocket? {
     let connection = accept(descriptor, nil, nil)
+    guard connection >= 0 else { return nil }
     _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-    return connection >= 0 ? LoopbackSocket(connection) : nil
+    return LoopbackSocket(connection)
   }
 
   /// Some bytes that came; none at the end.
