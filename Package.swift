@@ -10,6 +10,7 @@ let package = Package(
     .library(name: "SQLiteAdapters", targets: ["SQLiteAdapters"]),
     .library(name: "FileAdapters", targets: ["FileAdapters"]),
     .library(name: "HTTPAdapters", targets: ["HTTPAdapters"]),
+    .library(name: "CurlAdapters", targets: ["CurlAdapters"]),
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
@@ -23,7 +24,8 @@ let package = Package(
   ],
   traits: [
     .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
-    .default(enabledTraits: ["SQLite"]),
+    .trait(name: "Curl", description: "CurlTransport, on the system's libcurl, on Linux."),
+    .default(enabledTraits: ["Curl", "SQLite"]),
   ],
   dependencies: [],
   targets: [
@@ -47,6 +49,14 @@ let package = Package(
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
 
     .target(name: "HTTPAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(
+      name: "CurlAdapters",
+      dependencies: [
+        "HTTPAdapters", "SyncModels", "SyncPorts",
+        .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+      ]),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .target(
       name: "NetworkAdapters",
       dependencies: [
@@ -91,7 +101,7 @@ let package = Package(
       path: "Examples/sync-inspect"),
     .executableTarget(
       name: "sync-mirror",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "SQLiteAdapters", "ToolSupport"],
+      dependencies: ["CanonicalSync", "CurlAdapters", "HTTPAdapters", "SQLiteAdapters", "ToolSupport"],
       path: "Examples/sync-mirror"),
     .executableTarget(
       name: "simulate",
@@ -123,29 +133,44 @@ let package = Package(
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters", "SyncConformance"]),
     // Servers that tests talk to: ones that say what they are told, one that spoils answers, and the real one that Tests/run starts.
     .target(
-      name: "TestServers", dependencies: ["HTTPAdapters", "InMemoryAdapters", "SyncModels", "SyncPorts"],
+      name: "TestServers",
+      dependencies: [
+        "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncModels", "SyncPorts",
+      ],
       path: "Tests/TestServers"),
     .testTarget(
       name: "HTTPAdaptersTests",
       dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
+    .testTarget(
+      name: "CurlAdaptersTests",
+      dependencies: [
+        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers",
+        .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+      ]),
     .testTarget(
       name: "KintoTests",
       dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
     .testTarget(
       name: "SyncSimulationTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncSimulation"]),
+    // Each behaviour that the library has to have, through the public API, on every store.
+    .testTarget(
+      name: "RequirementsTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters"]),
     .testTarget(name: "ArchitectureTests"),
     // A process that edits and syncs a store until it is killed.
     .executableTarget(
       name: "sync-worker",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport"],
+      dependencies: [
+        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport",
+      ],
       path: "Tests/sync-worker"),
     // Black-box trials of the tools, on real files and real processes.
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "CanonicalSync", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ScheduleKit",
-        "TestServers", "ToolSupport", "device-settings", "schedule-sync", "simulate", "sync-daemon",
+        "CanonicalSync", "CurlAdapters", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
+        "ScheduleKit", "TestServers", "ToolSupport", "device-settings", "schedule-sync", "simulate",
+        "sync-daemon",
         "sync-inspect", "sync-mirror", "sync-worker",
       ]),
   ],
@@ -157,7 +182,8 @@ let package = Package(
 let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
-    "ToolSupport", "ScheduleKit", "ArchitectureTests", "ExamplesTests", "KintoTests", "SyncModelsTests",
+    "ToolSupport", "ScheduleKit", "ArchitectureTests", "RequirementsTests", "ExamplesTests", "KintoTests",
+    "SyncModelsTests",
     "SyncSimulation", "SyncSimulationTests",
   ]
   package.products.removeAll { $0 is Product.Executable || others.contains($0.name) }

@@ -33,7 +33,7 @@ enum DeviceSettings {
       ending.append(("conflicts", try await stage.conflicts()))
       await stage.close()
       for line in folder.suggestions { stage.output.line(line) }
-      if options.isJSON { stage.output.line(JSON.object(ending).compact) }
+      if options.isJSON { stage.output.line(JSON.object(ending)) }
       return .success
     } catch {
       folder.remove()

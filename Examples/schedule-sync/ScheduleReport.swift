@@ -29,13 +29,13 @@ struct ScheduleReport {
   func print() async throws(SyncError) {
     output.line("The sync \(outcome) after \(seconds) s. It did this, and left so much in the store:")
     output.line("")
-    output.write(result.table(live: live).description + "\n")
+    output.line(result.table(live: live).description)
     printWaiting()
     printWaitingEdits()
     try await printGames()
     output.line("")
     for line in suggestions { output.line(line) }
-    if options.isJSON { output.line(json.compact) }
+    if options.isJSON { output.line(json) }
   }
 
   private var outcome: String {

@@ -28,7 +28,7 @@ struct CampaignReport {
     let rows: [[TextTable.Cell]] = Sight.allCases.map { sight in
       [.text(sight.rawValue), .number(campaign.sights[sight, default: 0])]
     }
-    output.write(TextTable(["what was seen", "times"], rows: rows).description + "\n")
+    output.line(TextTable(["what was seen", "times"], rows: rows).description)
     if !campaign.unseen.isEmpty, !isSweep {
       output.line("")
       output.line("Never seen: \(campaign.unseen.map(\.rawValue).joined(separator: ", ")). Try more worlds.")

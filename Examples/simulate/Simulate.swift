@@ -10,9 +10,10 @@ enum Simulate {
     let options = SimulateOptions()
     let interrupt = Interrupt(on: [SIGINT, SIGTERM]) {}
     do throws(SyncError) {
-      guard let simulation = options.store == "sqlite" ? Simulation.withSQLite : Simulation() else {
+      guard var simulation = options.store == "sqlite" ? Simulation.withSQLite : Simulation() else {
         throw failure("simulate was built without the trait SQLite, which this store needs.")
       }
+      if let hazards = options.hazards { simulation.hazards = hazards }
       try await run(options, simulation, interrupt).endProcess()
     } catch {
       error.tell(by: "simulate", error.message, isJSON: options.isJSON)
@@ -64,7 +65,7 @@ enum Simulate {
       kept = keep(small, options.save) ? options.save : nil
       code = .failure
     }
-    if options.isJSON { StandardStream.output.line(report.json(kept: kept).compact) }
+    if options.isJSON { StandardStream.output.line(report.json(kept: kept)) }
     return code
   }
 
@@ -94,7 +95,7 @@ enum Simulate {
   ) -> ExitCode {
     let outcome = simulation.replay(recording, keepsTimeline: true)
     tell(outcome)
-    if options.isJSON { StandardStream.output.line(outcome.json.compact) }
+    if options.isJSON { StandardStream.output.line(outcome.json) }
     return outcome.violations.isEmpty ? .success : .failure
   }
 
@@ -115,21 +116,17 @@ enum Simulate {
   private static func hunt(
     _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
   ) async throws(SyncError) -> ExitCode {
-    #if MUTANTS
-      let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
-      let mutants = Simulation.mutants.filter { options.only == nil || options.only == $0 }
-      if mutants.isEmpty { throw failure("there is no such flaw; without --only all are tried.") }
-      let (killed, survivors) = await Hunt(mutants, simulation, seeds: seeds) { interrupt.hasCome }.run()
-      StandardStream.output.line("\(killed) killed, \(survivors.count) survived")
-      if options.isJSON {
-        let report = JSON.object([
-          ("killed", .integer(killed)), ("survivors", .array(survivors.map { .string($0) })),
-        ])
-        StandardStream.output.line(report.compact)
-      }
-      return !survivors.isEmpty ? .failure : interrupt.hasCome ? .interrupted : .success
-    #else
-      throw failure("this build has no flaws in it; build with CANONICALSYNC_MUTANTS=1 in the environment.")
-    #endif
+    let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
+    let mutants = Simulation.mutants.filter { options.only == nil || options.only == $0 }
+    if mutants.isEmpty { throw failure("there is no such flaw; without --only all are tried.") }
+    let (killed, survivors) = await Hunt(mutants, simulation, seeds: seeds) { interrupt.hasCome }.run()
+    StandardStream.output.line("\(killed) killed, \(survivors.count) survived")
+    if options.isJSON {
+      let report = JSON.object([
+        ("killed", .integer(killed)), ("survivors", .array(survivors.map { .string($0) })),
+      ])
+      StandardStream.output.line(report)
+    }
+    return !survivors.isEmpty ? .failure : interrupt.hasCome ? .interrupted : .success
   }
 }

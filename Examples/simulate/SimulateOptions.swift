@@ -1,3 +1,4 @@
+import SyncSimulation
 import ToolSupport
 
 /// What the command line says.
@@ -9,6 +10,7 @@ struct SimulateOptions {
   let replay: String?
   let save: String
   let store: String
+  let hazards: Set<Hazard>?
   let isSweep: Bool
   let huntsMutants: Bool
   let only: String?
@@ -24,6 +26,9 @@ struct SimulateOptions {
     let replay = Option<String?>.text("replay", "FILE", "tell the story of a world that was kept")
     let save = Option<String>.text(
       "save", "FILE", "where to keep a world that breaks a promise", default: "broken.world")
+    let hazards = Option<String?>.text(
+      "hazards", "A,B", "what may go wrong, and nothing besides; with a + before the first, besides the usual"
+    )
     let store = Option<String>.text("store", "memory|sqlite", "what to sync into", default: "memory")
     let sweep = Option<Bool>.flag(
       "sweep", "in each world, let every call of a port fail once, in one way or another, and nothing besides"
@@ -38,7 +43,9 @@ struct SimulateOptions {
       "simulate",
       "Tries the library's promises in worlds full of faults, each decided by one number. The first world that breaks a promise is "
         + "made as small as it can be, told line by line, and kept.",
-      options: [seeds, first, seconds, seed, replay, save, store, sweep, mutants, only, demanding, json],
+      options: [
+        seeds, first, seconds, seed, replay, save, hazards, store, sweep, mutants, only, demanding, json,
+      ],
       examples: [
         ("simulate --seeds 10000", "ten thousand worlds, in memory"),
         ("simulate --seeds 1000 --store sqlite", "a thousand, with SQLite's store in them"),
@@ -54,6 +61,11 @@ struct SimulateOptions {
     self.replay = arguments[replay]
     self.save = arguments[save]
     self.store = arguments[store]
+    do throws(UsageError) {
+      self.hazards = try arguments[hazards].map { (list) throws(UsageError) in try Self.hazards(list) }
+    } catch {
+      command.refuse(error)
+    }
     self.isSweep = arguments[sweep]
     self.huntsMutants = arguments[mutants]
     self.only = arguments[only]
@@ -68,6 +80,19 @@ struct SimulateOptions {
       ("demanding", isDemanding),
     ]
     if let contradiction = contradiction(ofMany) { command.refuse(contradiction) }
+  }
+
+  /// What a list of names says.
+  private static func hazards(_ list: String) throws(UsageError) -> Set<Hazard> {
+    var hazards = list.hasPrefix("+") ? Simulation().hazards : []
+    for name in list.drop(while: { $0 == "+" }).split(separator: ",") {
+      guard let hazard = Hazard(rawValue: String(name)) else {
+        throw UsageError(
+          "there is no hazard \(name); there are \(Hazard.allCases.map(\.rawValue).joined(separator: ", "))")
+      }
+      hazards.insert(hazard)
+    }
+    return hazards
   }
 
   /// What cannot be meant together: it would be left aside without a word.

@@ -7,7 +7,9 @@ struct DaemonLog: SyncObserver {
   let logsPages: Bool
 
   func write(_ entry: LogEntry) {
-    StandardStream.error.line(entry.line(at: .now, asJSON: isJSON))
+    let line = entry.line(at: .now, asJSON: isJSON)
+    // A program reads JSON as it is.
+    if isJSON { StandardStream.error.write(line + "\n") } else { StandardStream.error.line(line) }
   }
 
   /// What a sync says of its parts; its beginning and end are the coordinator's to tell.
@@ -38,7 +40,8 @@ struct DaemonLog: SyncObserver {
         LogEntry("sweep.refused", ("type", .string(type.rawValue)), ("because", .string(refusal.sentence))))
     case .entityFailed(let type, let error):
       write(LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))))
-    case .edited, .hidden, .conflict, .clockAhead, .editRefused, .remoteStorageFull, .pushFinished:
+    case .edited, .hidden, .conflict, .policyFailed, .clockAhead, .editRefused, .remoteStorageFull,
+      .pushFinished:
       // This daemon's sources take no edits, and what clean-up hides is counted at its end.
       break
     case .undecodable(let id, let reason):

@@ -89,7 +89,7 @@
     private func printCounts() async throws(SyncError) {
       let (result, count) = outcomes.all
       let members = result.members(live: try await engine.status().live) + [("syncs", .integer(count))]
-      StandardStream.output.line(JSON.object(members).compact)
+      StandardStream.output.line(JSON.object(members))
     }
 
     private static func waitForFirst(of sources: CancellationSource...) async {

@@ -31,7 +31,7 @@
       } catch {
         log.write(
           LogEntry("failed", ("code", .string(error.code.description)), ("error", .string("\(error)"))))
-        if options.isJSON { StandardStream.output.line(error.json.compact) }
+        if options.isJSON { StandardStream.output.line(error.json) }
         return .failure
       }
     }

@@ -15,20 +15,20 @@ extension Inspection {
       try await alteration.perform(
         on: id, LocalEdits(store: store, graph: graph), of: store)
     }
-    let pending = try await Alteration.pending(id, in: store)
+    let pending = try await Explanation.load(id, from: store).waiting
     guard !isJSON else {
       let object: JSON = [
         "id": .string(id.description), "changed": .bool(hasChanged),
         "pending": pending.map(Self.object) ?? .null,
       ]
-      return output.line(object.compact)
+      return output.line(object)
     }
     output.line(Self.sentence(alteration, id, hasChanged, pending))
     if let pending { output.line("In the outbox: \(Self.fate(of: pending)).") }
   }
 
   private static func sentence(
-    _ alteration: Alteration, _ id: RecordID, _ hasChanged: Bool, _ pending: OutboxEntry?
+    _ alteration: Alteration, _ id: RecordID, _ hasChanged: Bool, _ pending: PendingEdit?
   ) -> String {
     let end = pending == nil ? ", and nothing of it is left to push." : "; the next push tells the remote."
     return switch (alteration, hasChanged) {

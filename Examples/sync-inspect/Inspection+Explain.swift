@@ -11,7 +11,7 @@ extension Inspection {
     let isKnown =
       story.live != nil || story.state != nil || !story.setAside.isEmpty || story.pending != nil
     guard !isJSON else {
-      output.line(Self.object(story, isKnown: isKnown).compact)
+      output.line(Self.object(story, isKnown: isKnown))
       return isKnown
     }
     output.line(story.description)
@@ -56,7 +56,7 @@ extension Inspection {
     }
     return [
       "id": .string(story.id.description), "known": .bool(isKnown), "live": live, "deleted": deleted,
-      "setAside": .array(setAside), "pending": story.pending.map(Self.object) ?? .null,
+      "setAside": .array(setAside), "pending": story.waiting.map(Self.object) ?? .null,
     ]
   }
 }

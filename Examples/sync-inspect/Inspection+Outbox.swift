@@ -8,31 +8,25 @@ extension Inspection {
   func outbox(_ typeName: String?) async throws(SyncError) {
     let entities = if let typeName { [try await entity(named: typeName)] } else { try await entities() }
     // One snapshot: an edit must not be shown twice, nor left out, because a push moved it meanwhile.
-    let entries = try await store.read { (snapshot) throws(SyncError) in
-      var entries: [OutboxEntry] = []
-      for entity in entities {
-        var last: EditStamp?
-        repeat {
-          let portion = try snapshot.outbox(entity.type, after: last, limit: 400)
-          entries += portion
-          last = portion.last?.edit.stamp
-        } while last != nil
-      }
-      return entries
+    let edits = try await store.read { (snapshot) throws(SyncError) in
+      var edits: [PendingEdit] = []
+      for entity in entities { edits += try PendingEdit.all(of: entity, in: snapshot) }
+      return edits
     }
     guard !isJSON else {
       let object: JSON = [
-        "pending": .integer(entries.count), "refused": .integer(entries.count(where: \.isRefused)),
-        "entries": .array(entries.map(Self.object)),
+        "pending": .integer(edits.count), "refused": .integer(edits.count { $0.kind == .change }),
+        "entries": .array(edits.map(Self.object)),
       ]
-      return output.line(object.compact)
+      return output.line(object)
     }
-    guard !entries.isEmpty else { return output.line("No edit waits to be pushed.") }
-    let rows = entries.map { entry -> [TextTable.Cell] in
-      [
+    guard !edits.isEmpty else { return output.line("No edit waits to be pushed.") }
+    let rows = edits.map { edit -> [TextTable.Cell] in
+      let entry = edit.entry
+      return [
         .text(entry.id.description), .text(Self.what(entry.edit.content)),
         .text(entry.edit.stamp.physical.spelled), .text(Self.base(of: entry)), .number(entry.attempts),
-        .text(Self.fate(of: entry)),
+        .text(Self.fate(of: edit)),
       ]
     }
     output.line(TextTable(["record", "what", "edited", "base", "attempts", "state"], rows: rows).description)
@@ -40,14 +34,19 @@ extension Inspection {
 
   // MARK: One entry
 
-  /// The entry as a program reads it.
-  static func object(_ entry: OutboxEntry) -> JSON {
+  /// The edit as a program reads it.
+  static func object(_ edit: PendingEdit) -> JSON {
+    let entry = edit.entry
     var reason: JSON = .null
     var (state, until) = ("waiting", JSON.null)
-    switch entry.state {
-    case .waiting: break
-    case .postponed(let instant): (state, until) = ("postponed", .time(instant))
-    case .refused(let words, _): (state, reason) = ("refused", .string(words))
+    var records: [JSON] = []
+    switch edit.wait {
+    case .push, .answer, .room: break
+    case .time(let instant): (state, until) = ("postponed", .time(instant))
+    case .change(let words): (state, reason) = ("refused", .string(words))
+    case .records(let ids, let words):
+      (records, reason) = (ids.map { .string($0.description) }, .string(words))
+    case .upgrade(let words): reason = .string(words)
     }
     return [
       "type": .string(entry.id.type.rawValue), "key": .string(entry.id.key),
@@ -55,7 +54,8 @@ extension Inspection {
       "editedAt": .time(entry.edit.stamp.physical), "base": entry.base.version.map { .version($0) } ?? .null,
       "isBaseDeleted": .bool(entry.base.version != nil && entry.base.record == nil),
       "attempts": .integer(entry.attempts), "isUnanswered": .bool(entry.sent != nil), "state": .string(state),
-      "reason": reason, "until": until,
+      "waitsFor": .string(edit.kind.rawValue), "records": .array(records),
+      "isSentWithNextPush": .bool(edit.isSentWithNextPush), "reason": reason, "until": until,
     ]
   }
 
@@ -73,20 +73,25 @@ extension Inspection {
     }
   }
 
-  /// What is to become of the entry.
-  static func fate(of entry: OutboxEntry) -> String {
-    switch entry.state {
-    case .waiting: entry.sent == nil ? "waits for the next push" : "sent, and waits for an answer"
-    case .postponed(let until): "put off by the remote until \(until.spelled)"
+  /// What is to become of the edit.
+  static func fate(of edit: PendingEdit) -> String {
     // Quoted, so that no byte of what the remote said does anything to a terminal.
-    case .refused(let reason, let instant):
-      "refused at \(instant.spelled): \(String(decoding: JSONString.quoted(reason), as: UTF8.self))"
+    func quoted(_ words: String) -> String { String(decoding: JSONString.quoted(words), as: UTF8.self) }
+    return switch edit.wait {
+    case .push: "waits for the next push"
+    case .answer: "sent, and waits for an answer"
+    case .time(let until): "put off by the remote until \(until.spelled)"
+    case .room: "waits for room at the remote"
+    case .change(let reason):
+      "refused\(edit.entry.refusedAt.map { " at \($0.spelled)" } ?? ""): \(quoted(reason))"
+    case .records(_, let reason): "waits for other records: \(quoted(reason))"
+    case .upgrade(let reason): "waits for an update of the app: \(quoted(reason))"
     }
   }
 }
 
 extension OutboxEntry {
-  fileprivate var isRefused: Bool {
-    if case .refused = state { true } else { false }
+  fileprivate var refusedAt: Timestamp? {
+    if case .refused(_, let instant) = state { instant } else { nil }
   }
 }

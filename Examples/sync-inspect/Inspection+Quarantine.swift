@@ -36,10 +36,9 @@ extension Inspection {
     let shown = isFull ? bytes : bytes.prefix(Self.shownBytes)
     let place = Self.location(entry).map { ", \($0)" } ?? ""
     output.line("\(Self.name(entry))\(place): \(entry.reason)")
-    // Quoted, so that no byte of it does anything to a terminal.
-    output.write("  \(Counted(bytes.count, "byte").grouped) since \(entry.since.spelled): ")
-    output.write(JSONString.quoted(String(decoding: shown, as: UTF8.self)))
-    output.line(shown.count < bytes.count ? "…" : "")
+    let quoted = String(decoding: JSONString.quoted(String(decoding: shown, as: UTF8.self)), as: UTF8.self)
+    let end = shown.count < bytes.count ? "…" : ""
+    output.line("  \(Counted(bytes.count, "byte").grouped) since \(entry.since.spelled): \(quoted)\(end)")
   }
 
   private static func name(_ entry: SetAside) -> String {

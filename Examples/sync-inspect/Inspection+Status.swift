@@ -14,7 +14,7 @@ extension Inspection {
     }
     guard !isJSON else {
       let types = reports.map { (key: $0.type.rawValue, value: Self.object($0, tokens[$0.type])) }
-      return output.line(JSON.object([("store", .string(identity)), ("types", .object(types))]).compact)
+      return output.line(JSON.object([("store", .string(identity)), ("types", .object(types))]))
     }
     guard !reports.isEmpty else { return output.line("The store has no types yet.") }
     output.line("store \(identity)\n")
@@ -68,6 +68,11 @@ extension Inspection {
     }
   }
 
+  /// How many edits wait for what.
+  private static func waits(_ report: TypeReport) -> JSON {
+    .object(PendingEdit.Kind.allCases.map { ($0.rawValue, .integer(report.waiting[$0] ?? 0)) })
+  }
+
   private static func object(_ report: TypeReport, _ token: SyncToken?) -> JSON {
     let error: JSON =
       report.status.lastError.map {
@@ -85,11 +90,15 @@ extension Inspection {
       ("tokenAgeSeconds", report.tokenAge.map { .integer(Int($0.components.seconds)) } ?? .null),
       ("lastSuccess", .time(report.status.lastSuccess)), ("lastAttempt", .time(report.status.lastAttempt)),
       ("lastError", error), ("consecutiveFailures", .integer(report.status.consecutiveFailures)),
+      ("successes", .integer(report.status.successes)), ("failures", .integer(report.status.failures)),
+      ("successRate", report.status.successRate.map { .double($0) } ?? .null),
+      ("dataAgeSeconds", report.dataAge.map { .integer(Int($0.components.seconds)) } ?? .null),
     ]
     let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.setAside[$0] ?? 0)) }
     return .object(
       members + counts + [
-        ("pending", .integer(report.pending)), ("refused", .integer(report.refused)), ("pass", pass),
+        ("pending", .integer(report.pending)), ("refused", .integer(report.refused)),
+        ("waiting", waits(report)), ("pass", pass),
         ("sweepPending", .bool(report.sweep != nil)),
       ])
   }

@@ -25,6 +25,6 @@ struct Inspection: Sendable {
 
   /// Prints the object that `--json` asks for.
   func finish(_ object: @autoclosure () -> JSON) {
-    if isJSON { output.line(object().compact) }
+    if isJSON { output.line(object()) }
   }
 }

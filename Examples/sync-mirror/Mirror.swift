@@ -18,6 +18,12 @@
       var live: [RecordType: Int]
       /// How many edits wait in the outbox.
       var waiting = 0
+
+      /// Whether every collection was mirrored, and the server took some of the edits that it was sent.
+      var isComplete: Bool {
+        let pushed = result.pushed
+        return result.failures.isEmpty && (pushed.accepted > 0 || pushed.refused + pushed.postponed == 0)
+      }
     }
 
     init(
@@ -32,7 +38,7 @@
       settings.bodyLimit = 32 << 20
       source = try KintoSource(
         server: options.server, bucket: options.bucket, credentials: options.credentials, options: settings,
-        onAlert: { screen.say("The server says: \($0)") })
+        transport: Self.transport(), onAlert: { screen.say("The server says: \($0)") })
     }
 
     /// Brings the store up to date with the server as it is now.

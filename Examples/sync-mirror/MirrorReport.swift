@@ -18,7 +18,7 @@
       let result = look.result
       output.line(headline)
       output.line("")
-      output.write(result.table(live: look.live).description + "\n")
+      output.line(result.table(live: look.live).description)
       for line in notes {
         output.line("")
         output.line(line)
@@ -28,7 +28,7 @@
         result.members(live: look.live) + [
           ("dryRun", .bool(options.isDryRun)), ("waitingEdits", .integer(look.waiting)),
         ]
-      output.line(JSON.object(members).compact)
+      output.line(JSON.object(members))
     }
 
     private var headline: String {
@@ -44,7 +44,6 @@
       if options.isDryRun, !result.refusedSweeps.isEmpty {
         notes.append("What the guard refuses stays, unless --allow-mass-deletion is given.")
       }
-      notes += editNotes
       if result.entities.isEmpty, !result.wasCancelled {
         notes.append("The bucket \(options.bucket) has no collection that these credentials may see.")
       }
@@ -52,7 +51,8 @@
         notes.append(
           "Read it:\n  sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'")
       }
-      return notes
+      // Last, where they are seen: they ask for something.
+      return notes + editNotes
     }
 
     /// What became of local edits, and what can be done about those that wait.

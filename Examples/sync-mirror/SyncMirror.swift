@@ -26,11 +26,12 @@
         screen.finish()
         MirrorReport(look, options: options).print()
         if interrupt.hasCome || (termination.hasCome && !options.watches) { return .interrupted }
-        return look.result.failures.isEmpty ? .success : .failure
+        if look.isComplete { return .success }
+        return termination.hasCome ? .interrupted : .failure
       } catch {
         screen.finish()
         error.tell(by: "sync-mirror", isJSON: options.isJSON)
-        return interrupt.hasCome ? .interrupted : .failure
+        return interrupt.hasCome || termination.hasCome ? .interrupted : .failure
       }
     }
 

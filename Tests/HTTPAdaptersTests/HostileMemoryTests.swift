@@ -44,7 +44,8 @@
         try await LoopbackServer.with({ _, send in _ = send(Array(head.utf8) + bomb) }) { server in
           var options = KintoSource.Options()
           options.allowsPlainHTTP = true
-          let source = try KintoSource(server: "\(server.origin)/v1", bucket: "b", options: options)
+          let source = try KintoSource(
+            server: "\(server.origin)/v1", bucket: "b", options: options, transport: URLSessionTransport())
           let before = try Self.peak()
           let error = await #expect(throws: SyncError.self) { try await source.page() }
           #expect(error?.code == .invalidResponse)

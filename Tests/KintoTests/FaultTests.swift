@@ -10,41 +10,76 @@ import Testing
   .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
   .timeLimit(.minutes(60)))
 struct FaultTests {
+  /// A mirror by way of a proxy, the clock that it goes by, and where it is.
+  private struct FaultyMirror {
+    let engine: SyncEngine
+    let clock: FastClock
+    let store = InMemoryStore()
+    let retry = RetryPolicy(attempts: 6)
+
+    /// An answer that comes late is waited for, however busy the server is; only one that never comes meets its deadline.
+    static let deadline = Duration.seconds(3600)
+
+    init(_ kinto: RealKinto, _ proxy: FaultProxy, _ clock: FastClock, pageSize: Int) async throws {
+      self.clock = clock
+      var options = KintoSource.Options()
+      options.allowsPlainHTTP = true
+      options.deadline = Self.deadline
+      let source = try KintoSource(
+        server: proxy.address, bucket: kinto.bucket, credentials: RealKinto.credentials, options: options,
+        transport: TestTransport.make(clock: clock), clock: clock)
+      engine = try await SyncEngine(
+        graph: EntityGraph(Entity("items")), store: store, source: source, clock: clock,
+        options: SyncOptions(pageSize: pageSize, retry: retry))
+    }
+
+    var records: [String: String] {
+      Dictionary(
+        uniqueKeysWithValues: store.records(of: "items").map {
+          ($0.id.key, String(decoding: $0.payload.bytes, as: UTF8.self))
+        })
+    }
+  }
+
   @Test(arguments: Seeds.all)
   func endEqualWithinTheBudgetAndNoSoonerThanTheServerAsks(_ seed: UInt64) async throws {
     let kinto = try await RealKinto("items")
     try await kinto.load("items", (0..<600).map { ("k\($0)", #"{"value":\#($0)}"#) })
     let clock = FastClock(factor: 20)
-    // An answer that comes late is waited for, however busy the server is; only one that never comes meets its deadline.
-    let deadline = Duration.seconds(3600)
     try await FaultProxy.with(
-      server: kinto.server, seed: seed, share: 0.1, onStall: { clock.skip(deadline) }
+      server: kinto.server, seed: seed, share: 0.1, onStall: { clock.skip(FaultyMirror.deadline) }
     ) { proxy in
-      var options = KintoSource.Options()
-      options.allowsPlainHTTP = true
-      options.deadline = deadline
-      let source = try KintoSource(
-        server: proxy.address, bucket: kinto.bucket, credentials: RealKinto.credentials, options: options,
-        transport: URLSessionTransport(clock: clock), clock: clock)
-      let store = InMemoryStore()
-      let retry = RetryPolicy(attempts: 6)
-      let engine = try await SyncEngine(
-        graph: EntityGraph(Entity("items")), store: store, source: source, clock: clock,
-        options: SyncOptions(pageSize: 20, retry: retry))
+      let mirror = try await FaultyMirror(kinto, proxy, clock, pageSize: 20)
       for round in 0..<4 {
         let start = proxy.entries.count
-        let result = try await engine.sync()
+        let result = try await mirror.engine.sync()
         #expect(result.failures.isEmpty)
-        Self.check(Array(proxy.entries[start...]), attempts: retry.attempts, clock)
-        let mirrored = Dictionary(
-          uniqueKeysWithValues: store.records(of: "items").map {
-            ($0.id.key, String(decoding: $0.payload.bytes, as: UTF8.self))
-          })
-        #expect(try await mirrored == kinto.listing("items"))
+        Self.check(Array(proxy.entries[start...]), attempts: mirror.retry.attempts, clock)
+        #expect(try await mirror.records == kinto.listing("items"))
         try await kinto.put("items", "k\(round)", "\"changed\":true")
         try await kinto.delete("items", "k\(100 + round)")
       }
       #expect(proxy.entries.contains { $0.fault != nil })
+    }
+  }
+
+  /// Nothing but an answer that never comes takes a deadline; all else is over in seconds.
+  @Test func mirrorsOfThousandsOfRecordsEndEqualInTime() async throws {
+    let kinto = try await RealKinto("items")
+    try await kinto.load("items", (0..<3000).map { ("k\($0)", #"{"value":\#($0)}"#) })
+    let listing = try await kinto.listing("items")
+    for seed in 1...UInt64(Seeds.isSoak ? 60 : 5) {
+      let clock = FastClock(factor: 20)
+      try await FaultProxy.with(
+        server: kinto.server, seed: seed, share: 0.1, onStall: { clock.skip(FaultyMirror.deadline) }
+      ) { proxy in
+        let mirror = try await FaultyMirror(kinto, proxy, clock, pageSize: 100)
+        let start = ContinuousClock.now
+        let result = try await mirror.engine.sync()
+        #expect(start.duration(to: .now) < .seconds(60), "seed \(seed)")
+        #expect(result.failures.isEmpty, "seed \(seed)")
+        #expect(mirror.records == listing, "seed \(seed)")
+      }
     }
   }
 

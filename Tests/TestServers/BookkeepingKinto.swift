@@ -38,13 +38,12 @@ package final class BookkeepingKinto: Sendable {
     }
   }
 
-  private let listener: LoopbackSocket
-  private let port: Int
+  private let listener: LoopbackListener
   private let batchLimit: Int
   private let state = Mutex(State())
 
   /// The address of the server's API.
-  package var address: String { "http://127.0.0.1:\(port)/v1" }
+  package var address: String { "http://127.0.0.1:\(listener.port)/v1" }
   /// Every effect, oldest first.
   package var effects: [Effect] { state.withLock { $0.effects } }
   /// How many changes came again after they had had their effect.
@@ -86,26 +85,21 @@ package final class BookkeepingKinto: Sendable {
   package static func with(batchLimit: Int, _ body: (BookkeepingKinto) async throws -> Void) async throws {
     let server = try BookkeepingKinto(batchLimit: batchLimit)
     server.listen()
-    defer { server.listener.close() }
+    defer { server.listener.stop() }
     try await body(server)
   }
 
   private init(batchLimit: Int) throws {
-    (listener, port) = try LoopbackSocket.listening()
+    listener = try LoopbackListener()
     self.batchLimit = batchLimit
   }
 
   private func listen() {
-    let listener = listener
-    Thread.detachNewThread { [self] in
-      while let connection = listener.accepted() {
-        Thread.detachNewThread { [self] in
-          if let request = HTTPText(from: connection, endsWithConnection: false) {
-            connection.send(answer(to: request).bytes)
-          }
-          connection.close()
-        }
+    listener.serve { [self] connection in
+      if let request = HTTPText(from: connection, endsWithConnection: false) {
+        connection.send(answer(to: request).bytes)
       }
+      connection.close()
     }
   }
 

@@ -48,7 +48,7 @@ package final class FaultProxy: Sendable {
   /// The Retry-After that refusals name.
   package static let retryAfter = Duration.seconds(1)
 
-  private let listener: LoopbackSocket
+  private let listener: LoopbackListener
   private let upstream: Int
   private let share: Double
   private let faults: [Fault]
@@ -75,7 +75,7 @@ package final class FaultProxy: Sendable {
   ) async throws {
     let proxy = try FaultProxy(server: server, seed: seed, share: share, sparing: spared, onStall)
     proxy.listen()
-    defer { proxy.listener.close() }
+    defer { proxy.listener.stop() }
     try await body(proxy)
   }
 
@@ -86,27 +86,21 @@ package final class FaultProxy: Sendable {
     guard let url = URL(string: server), let port = url.port else {
       throw CocoaError(.fileReadInvalidFileName)
     }
-    let (listener, ownPort) = try LoopbackSocket.listening()
-    self.listener = listener
+    listener = try LoopbackListener()
     self.upstream = port
     self.share = share
     self.onStall = onStall
     faults = Fault.allCases.filter { !spared.contains($0) }
-    address = "http://127.0.0.1:\(ownPort)\(url.path)"
+    address = "http://127.0.0.1:\(listener.port)\(url.path)"
     state = Mutex(State(generator: SplitMix64(seed: seed)))
   }
 
   private func listen() {
-    let listener = listener
-    Thread.detachNewThread { [self] in
-      while let connection = listener.accepted() {
-        Thread.detachNewThread { [self] in
-          guard let request = HTTPText(from: connection, endsWithConnection: false) else {
-            return connection.close()
-          }
-          serve(request, connection)
-        }
+    listener.serve { [self] connection in
+      guard let request = HTTPText(from: connection, endsWithConnection: false) else {
+        return connection.close()
       }
+      serve(request, connection)
     }
   }
 

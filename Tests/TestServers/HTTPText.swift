@@ -1,3 +1,5 @@
+import SyncConformance
+
 /// A request or an answer as bytes: its head, and the body after it.
 struct HTTPText: Sendable {
   var head: String
@@ -7,6 +9,21 @@ struct HTTPText: Sendable {
   static func endOfHead(_ bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }
+  }
+
+  /// Takes a request off the front of what came; `nil` until it is there whole.
+  static func takeRequest(from pending: inout [UInt8]) -> WireRequest? {
+    guard let end = endOfHead(pending) else { return nil }
+    let text = HTTPText(head: String(decoding: pending[..<end], as: UTF8.self), body: [])
+    let length = text["content-length"].flatMap { Int($0) } ?? 0
+    guard pending.count >= end + length else { return nil }
+    defer { pending.removeFirst(end + length) }
+    return WireRequest(head: text.head, body: Array(pending[end..<(end + length)]))
+  }
+
+  private init(head: String, body: [UInt8]) {
+    self.head = head
+    self.body = body
   }
 
   /// Reads a message whole; `nil` if the connection ends before its head does.

@@ -15,7 +15,7 @@ struct LoopbackSocket: Sendable {
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   /// Listens on a free port.
-  static func listening() throws -> (socket: LoopbackSocket, port: Int) {
+  static func listening(backlog: Int32 = 64) throws -> (socket: LoopbackSocket, port: Int) {
     let descriptor = socket(AF_INET, stream, 0)
     var address = place(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -24,7 +24,7 @@ struct LoopbackSocket: Sendable {
         bind(descriptor, address, length) == 0 && getsockname(descriptor, address, &length) == 0
       }
     }
-    guard isBound, listen(descriptor, 64) == 0 else { throw CocoaError(.fileReadUnknown) }
+    guard isBound, listen(descriptor, backlog) == 0 else { throw CocoaError(.fileReadUnknown) }
     return (LoopbackSocket(descriptor), Int(UInt16(bigEndian: address.sin_port)))
   }
 
@@ -80,9 +80,15 @@ struct LoopbackSocket: Sendable {
     return true
   }
 
+  /// Says that nothing more will be sent.
+  func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   /// Ends the connection, and wakes whoever waits for it.
+  func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+  /// Ends the connection for good. Its number may be another one's from now on, so nobody else may be using it.
   func close() {
-    shutdown(descriptor, Int32(SHUT_RDWR))
+    shutDown()
     Foundation.close(descriptor)
   }
 

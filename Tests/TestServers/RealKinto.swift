@@ -99,7 +99,7 @@ package struct RealKinto: Sendable {
 
 /// Counts what goes through, and lets a test act after an answer.
 package final class CountingTransport: HTTPTransport {
-  private let base = URLSessionTransport()
+  private let base = TestTransport.make()
   private let state = Mutex<[HTTPRequest]>([])
 
   package var requests: [HTTPRequest] { state.withLock { $0 } }

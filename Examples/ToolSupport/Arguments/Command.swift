@@ -1,3 +1,5 @@
+import Foundation
+
 /// A tool, or one command of a tool: what it is called, what it does and what it takes.
 package struct Command: Sendable {
   /// The word that is typed.
@@ -32,9 +34,11 @@ package struct Command: Sendable {
   }
 
   /// Reads the process's command line; asked for help, or given a mistake, it answers and ends the process itself.
-  package func argumentsOrExit(_ words: [String] = Array(CommandLine.arguments.dropFirst())) -> Arguments {
+  package func argumentsOrExit() -> Arguments {
+    // A file that grows past its limit is an error to tell, and not the process's end.
+    signal(SIGXFSZ, SIG_IGN)
     do throws(UsageError) {
-      switch try parse(words) {
+      switch try parse(CommandLine.words) {
       case .run(let arguments): return arguments
       case .help(let text):
         StandardStream.output.write(text)
@@ -47,7 +51,7 @@ package struct Command: Sendable {
 
   /// Says what is wrong with a command line, and ends the process.
   ///
-  /// For what only several options together get wrong; the rest is refused by ``argumentsOrExit(_:)``.
+  /// For what only several options together get wrong; the rest is refused by ``argumentsOrExit()``.
   package func refuse(_ error: UsageError) -> Never {
     StandardStream.error.line("\(name): \(error)\nsee `\(name) --help`")
     ExitCode.usage.endProcess()

@@ -39,7 +39,7 @@ package final class ProgressBar: Sendable {
     state.withLock { state in
       let instant = now()
       if state.label != label { (state.label, state.began) = (label, instant) }
-      let progress = ProgressState(label, done: done, total: total, elapsed: instant - state.began)
+      let progress = ProgressState(label.shown(), done: done, total: total, elapsed: instant - state.began)
       state.current = progress
       if width != nil {
         // The eye has enough with ten pictures a second, and a slow terminal does too.
@@ -54,7 +54,7 @@ package final class ProgressBar: Sendable {
   /// Writes a line of its own, above the bar.
   package func say(_ line: String) {
     state.withLock { state in
-      write((state.isOnScreen ? Self.clearLine : "") + line + "\n")
+      write((state.isOnScreen ? Self.clearLine : "") + line.shown() + "\n")
       state.isOnScreen = false
       if width != nil, let drawn = state.drawn { draw(drawn.state, at: drawn.instant, in: &state) }
     }

@@ -32,6 +32,8 @@ package final class ScreenObserver: SyncObserver {
       screen.say("\(id) cannot be shown: \(reason)")
     case .conflict(let conflict, true):
       screen.say("\(conflict.id) was edited here and there: \(conflict.reason).")
+    case .policyFailed(let id, let reason):
+      screen.say("\(id): what the merge policy made of two edits cannot stand: it \(reason).")
     case .clockAhead(let id, let ahead):
       screen.say("\(id) has a time that is \(ahead) ahead of this machine's clock; it was not believed.")
     case .editRefused(let id, let reason):

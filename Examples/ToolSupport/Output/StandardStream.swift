@@ -4,27 +4,39 @@ import Synchronization
 /// Standard output or standard error.
 ///
 /// What is written to standard error leaves at once; standard output gathers some 64 KiB before it writes, unless a
-/// terminal is reading along. ``ExitCode/endProcess()`` writes out the rest.
+/// terminal is reading along. ``ExitCode/endProcess()`` writes out the rest. A reader that is not ready is waited for.
 package final class StandardStream: Sendable {
-  /// Where results go.
-  package static let output = StandardStream(descriptor: STDOUT_FILENO, gathering: 1 << 16)
-  /// Where progress, logs and complaints go.
-  package static let error = StandardStream(descriptor: STDERR_FILENO, gathering: 0)
+  /// Where results go. The first failure is final: what is missing in the middle is worse than an end.
+  package static let output = StandardStream(descriptor: STDOUT_FILENO, gathering: 1 << 16, ifLost: .fails)
+  /// Where progress, logs and complaints go. A line that cannot be written is counted, and later ones are tried again.
+  package static let error = StandardStream(descriptor: STDERR_FILENO, gathering: 0, ifLost: .goesOn)
+
+  /// What a stream does once something could not be written.
+  enum Loss: Sendable {
+    /// It writes nothing more, and ``failure`` says why.
+    case fails
+    /// It goes on with what comes next, and begins by telling how many lines are missing.
+    case goesOn
+  }
 
   private struct State {
     var waiting: [UInt8] = []
     var errno: Int32 = 0
+    /// How many lines are missing since the last one that was written.
+    var lost = 0
   }
   private let descriptor: Int32
   private let limit: Int
+  private let loss: Loss
   private let state = Mutex(State())
 
-  init(descriptor: Int32, gathering limit: Int) {
+  init(descriptor: Int32, gathering limit: Int, ifLost loss: Loss = .fails) {
     self.descriptor = descriptor
     self.limit = isatty(descriptor) == 1 ? 0 : limit
+    self.loss = loss
   }
 
-  /// Tells whether somebody is looking: the stream is a terminal.
+  /// Whether the stream is a terminal.
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
   /// The terminal's width in characters; 80 where that can't be known.
@@ -34,7 +46,7 @@ package final class StandardStream: Sendable {
     return Int(size.ws_col)
   }
 
-  /// Why something could not be written, if so; nothing is written any more after that.
+  /// Why something could not be written to a stream whose first failure is final.
   package var failure: String? {
     let number = state.withLock { $0.errno }
     return number == 0 ? nil : String(cString: strerror(number))
@@ -43,8 +55,11 @@ package final class StandardStream: Sendable {
   /// Writes text as it is.
   package func write(_ text: String) { write(text.utf8) }
 
-  /// Writes text and a line break.
-  package func line(_ text: String) { write("\(text)\n") }
+  /// Writes text for a person, control characters spelled out, and a line break.
+  package func line(_ text: String) { write(text.shown(keepingLineBreaks: true) + "\n") }
+
+  /// Writes a value for a program, on one line and as it is.
+  package func line(_ json: JSON) { write(json.compact + "\n") }
 
   /// Writes bytes as they are.
   package func write(_ bytes: some Sequence<UInt8>) {
@@ -60,11 +75,50 @@ package final class StandardStream: Sendable {
   }
 
   private func send(_ state: inout State) {
-    var rest = state.waiting[...]
-    while !rest.isEmpty, state.errno == 0 {
-      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 { rest = rest.dropFirst(count) } else if errno != EINTR { state.errno = max(errno, 1) }
+    defer { state.waiting.removeAll(keepingCapacity: true) }
+    guard state.errno == 0, !state.waiting.isEmpty else { return }
+    let lines = state.waiting.count { $0 == UInt8(ascii: "\n") }
+    if state.lost > 0 {
+      let words = state.lost == 1 ? "1 line" : "\(state.lost) lines"
+      state.waiting.insert(contentsOf: "\n(\(words) could not be written here.)\n".utf8, at: 0)
     }
-    state.waiting.removeAll(keepingCapacity: true)
+    if put(state.waiting[...], &state).isEmpty {
+      state.lost = 0
+    } else if loss == .goesOn {
+      state.errno = 0
+      state.lost += max(1, lines)
+    }
+  }
+
+  /// Writes bytes, and returns those that could not be written, with the reason in the state.
+  private func put(_ bytes: ArraySlice<UInt8>, _ state: inout State) -> ArraySlice<UInt8> {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno == EAGAIN || errno == EWOULDBLOCK {
+        // Another process may have made the pipe or terminal that both have non-blocking.
+        guard waitUntilWritable() else {
+          state.errno = EAGAIN
+          return rest
+        }
+      } else if errno != EINTR {
+        state.errno = max(errno, 1)
+        return rest
+      }
+    }
+    return rest
+  }
+
+  /// Waits for the reader: for results as long as it takes, for a log a moment.
+  private func waitUntilWritable() -> Bool {
+    var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    let timeout: Int32 = loss == .fails ? -1 : 1000
+    while true {
+      let count = poll(&place, 1, timeout)
+      if count != 0 { return count > 0 || errno == EINTR }
+      return false
+    }
   }
 }

@@ -14,7 +14,7 @@ extension SyncError {
   /// - Parameter words: What to say instead of the description.
   package func tell(by tool: String, _ words: String? = nil, isJSON: Bool) {
     StandardStream.output.flush()
-    StandardStream.error.line("\(tool): \(words ?? description)")
-    if isJSON { StandardStream.output.line(json.compact) }
+    StandardStream.error.line("\(tool): \((words ?? description).shown())")
+    if isJSON { StandardStream.output.line(json) }
   }
 }

@@ -62,7 +62,7 @@ extension TextTable.Cell: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
 
   fileprivate var text: String {
     switch self {
-    case .text(let text): text
+    case .text(let text): text.shown()
     case .number(let number): number.grouped
     case .empty: ""
     }

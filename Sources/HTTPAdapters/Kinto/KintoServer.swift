@@ -79,14 +79,15 @@ struct KintoServer: Sendable {
   /// Sends a request, unless the server asked for a pause that is not over.
   func ask(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
-    during operation: String
+    repeatsSafely: Bool = false, during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     if let pause = notices.remainingPause {
       throw SyncError(
         .remoteUnavailable, during: operation, "The server asked for a pause, which is not over.",
         retryAfter: pause)
     }
-    let response = try await client.send(method, address, headers: headers, body: body, during: operation)
+    let response = try await client.send(
+      method, address, headers: headers, body: body, repeatsSafely: repeatsSafely, during: operation)
     notices.take(response)
     return response
   }

@@ -53,25 +53,39 @@ public final class KintoSource: RemoteRecordSource {
   /// - Parameters:
   ///   - server: The address of the server's API, its version included.
   ///   - credentials: Who we are, told to the server's origin alone.
+  ///   - transport: What carries the requests. On Linux it defaults to a `CurlTransport` where CurlAdapters is imported.
   ///   - clock: What deadlines and pauses are measured by; the engine's.
   ///   - onAlert: Called with what the server wants its operators to know, each time that it says something else.
   /// - Throws: `invalidConfiguration` for an address that is none or is not encrypted, a bucket that cannot be one, credentials that fit
   ///   no header, or an overlap of zero or less.
   public init(
     server: String, bucket: String, credentials: HTTPCredentials? = nil, options: Options = Options(),
-    transport: (any HTTPTransport)? = nil, clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
+    transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
     onAlert: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(SyncError) {
     let notices = ServerNotices(clock: clock, onAlert: onAlert)
     self.server = try KintoServer(
       server, bucket: bucket, credentials: credentials, options: options,
-      transport: transport ?? URLSessionTransport(clock: clock), clock: clock, notices: notices)
+      transport: transport, clock: clock, notices: notices)
     self.options = options
     identity = "kinto:\(self.server.base)/buckets/\(bucket)"
     capabilities = SourceCapabilities(
       deltas: .modifiedSince(overlap: options.overlap), sendsTombstones: true, listing: .moving,
       supportsLookup: true, maximumPageSize: KintoServer.largestPage, ownFields: KintoContent.ownFields)
   }
+
+  #if !canImport(FoundationNetworking)
+    /// Prepares to read a bucket over `URLSession`; see ``init(server:bucket:credentials:options:transport:clock:onAlert:)``.
+    public convenience init(
+      server: String, bucket: String, credentials: HTTPCredentials? = nil, options: Options = Options(),
+      clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
+      onAlert: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(SyncError) {
+      try self.init(
+        server: server, bucket: bucket, credentials: credentials, options: options,
+        transport: URLSessionTransport(clock: clock), clock: clock, onAlert: onAlert)
+    }
+  #endif
 
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
   ///

@@ -17,10 +17,11 @@ struct OriginClient: Sendable {
   ///   compressed body, which nobody asked for.
   func send(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
-    during operation: String
+    repeatsSafely: Bool = false, during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     var request = HTTPRequest(
       method, address, headers: headers, body: body, deadline: deadline, bodyLimit: bodyLimit)
+    request.repeatsSafely = repeatsSafely
     request.headers["Accept"] = "application/json"
     // Compressed, a small answer could be any size; and what a cap would have to count is not what comes over the wire.
     request.headers["Accept-Encoding"] = "identity"

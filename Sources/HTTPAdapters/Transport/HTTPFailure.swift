@@ -1,27 +1,62 @@
-import SyncModels
+package import SyncModels
 
 /// The failures that transports have in common.
-enum HTTPFailure {
-  static func tooLong(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
+package enum HTTPFailure {
+  package static func tooLong(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
     SyncError(
-      .invalidResponse, during: operation ?? "asking \(request.address.origin)",
+      .invalidResponse, during: operation ?? asking(request),
       "The answer is longer than the \(Counted(request.bodyLimit, "byte that is", "bytes that are")) allowed."
     )
   }
 
-  static func compressed(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
+  package static func tooManyHeaders(
+    _ request: HTTPRequest, limit: Int, underlying: (any Error)? = nil
+  ) -> SyncError {
     SyncError(
-      .invalidResponse, during: operation ?? "asking \(request.address.origin)",
+      .invalidResponse, during: asking(request),
+      "The answer's headers are longer than the \(Counted(limit, "byte that is", "bytes that are")) allowed.",
+      underlying: underlying)
+  }
+
+  package static func compressed(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
+    SyncError(
+      .invalidResponse, during: operation ?? asking(request),
       "The server sends a compressed body, which it was not asked for.")
   }
 
-  static func tooSlow(_ request: HTTPRequest) -> SyncError {
+  package static func noHTTP(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {
+    SyncError(.invalidResponse, during: asking(request), "The answer is no HTTP.", underlying: underlying)
+  }
+
+  package static func cut(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {
     SyncError(
-      .remoteUnavailable, during: "asking \(request.address.origin)",
+      .remoteUnavailable, during: asking(request),
+      "There is no whole answer from \(request.address.origin).", underlying: underlying)
+  }
+
+  package static func untrusted(
+    _ request: HTTPRequest, reason: String = "", underlying: (any Error)? = nil
+  ) -> SyncError {
+    SyncError(
+      .untrustedServer, during: asking(request),
+      "The certificate is not trusted, so nothing was sent to \(request.address.origin)\(reason.isEmpty ? "" : ": \(reason)").",
+      underlying: underlying)
+  }
+
+  package static func silent(_ request: HTTPRequest, for duration: Duration) -> SyncError {
+    SyncError(
+      .remoteUnavailable, during: asking(request), "The server did not begin to answer within \(duration).")
+  }
+
+  package static func tooSlow(_ request: HTTPRequest) -> SyncError {
+    SyncError(
+      .remoteUnavailable, during: asking(request),
       "The server did not complete its answer within \(request.deadline).")
   }
 
-  static func cancelled(_ request: HTTPRequest) -> SyncError {
-    SyncError(.cancelled, during: "asking \(request.address.origin)")
+  package static func cancelled(_ request: HTTPRequest) -> SyncError {
+    SyncError(.cancelled, during: asking(request))
   }
+
+  package static func asking(_ request: HTTPRequest) -> String { "asking \(request.address.origin)" }
 }

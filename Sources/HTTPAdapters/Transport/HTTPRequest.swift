@@ -12,6 +12,8 @@ public struct HTTPRequest: Hashable, Sendable {
   public var deadline: Duration
   /// How many bytes the answer's body may have, as they are handed over.
   public var bodyLimit: Int
+  /// Whether the request says more than its headers do that a second copy of it has no second effect.
+  public var repeatsSafely = false
 
   /// Describes a request.
   public init(
@@ -24,6 +26,18 @@ public struct HTTPRequest: Hashable, Sendable {
     self.body = body
     self.deadline = deadline
     self.bodyLimit = bodyLimit
+  }
+}
+
+extension HTTPRequest {
+  /// Whether a copy that the server gets by a second connection has no second effect.
+  ///
+  /// That is so for requests that only read, and for those with a precondition or an idempotency key.
+  public var mayBeRepeated: Bool {
+    if repeatsSafely || ["GET", "HEAD", "OPTIONS"].contains(method) { return true }
+    return ["If-Match", "If-None-Match", "If-Unmodified-Since", "Idempotency-Key"].contains {
+      headers[$0] != nil
+    }
   }
 }
 

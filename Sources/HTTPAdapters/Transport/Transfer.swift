@@ -1,53 +1,43 @@
-import Foundation
-import SyncModels
+package import SyncModels
 import Synchronization
 
-#if canImport(FoundationNetworking)
-  import FoundationNetworking
-#endif
+/// What moves the bytes of transfers. Both calls return at once.
+package protocol TransferCarrier: Sendable {
+  /// Begins a transfer, and hands it what comes of its answer, in order, until the end.
+  func begin(_ transfer: Transfer)
+  /// Gives up a transfer that needs no more of its answer; it may not have begun.
+  func giveUp(_ transfer: Transfer)
+}
 
 /// One request on its way: what came in of its answer, and who waits for the end.
-final class Transfer: Sendable {
+package final class Transfer: Sendable {
   private struct State {
     var head: HTTPResponse?
-    var body = Body()
+    var framing = BodyFraming.frames
+    var body = AnswerBody()
+    var hasFirstByte = false
     var outcome: Result<HTTPResponse, SyncError>?
     var isBrokenOff = false
     var waiter: CheckedContinuation<Result<HTTPResponse, SyncError>, Never>?
   }
 
-  /// What came so far, in the pieces that it came in: an array that grows would hold several times as much.
-  private struct Body {
-    private(set) var count = 0
-    private var pieces: [Data] = []
-
-    mutating func append(_ piece: Data) {
-      pieces.append(piece)
-      count += piece.count
-    }
-
-    var bytes: [UInt8] {
-      var bytes: [UInt8] = []
-      bytes.reserveCapacity(count)
-      for piece in pieces { bytes.append(contentsOf: piece) }
-      return bytes
-    }
-  }
-
-  let request: HTTPRequest
-  private let task: URLSessionDataTask
+  package let request: HTTPRequest
+  private let carrier: any TransferCarrier
   private let state = Mutex(State())
 
-  /// Numbers are a session's own; sessions follow one another.
-  var id: ObjectIdentifier { ObjectIdentifier(task) }
+  package init(_ request: HTTPRequest, by carrier: any TransferCarrier) {
+    self.request = request
+    self.carrier = carrier
+  }
+
+  /// Whether anything of the answer has come.
+  package var hasFirstByte: Bool { state.withLock { $0.hasFirstByte } }
+
+  /// Whether the outcome is known.
+  package var isOver: Bool { state.withLock { $0.outcome != nil } }
 
   /// Whether it was ended before its answer was, of which more may be coming.
-  var isBrokenOff: Bool { state.withLock { $0.isBrokenOff } }
-
-  init(_ request: HTTPRequest, task: URLSessionDataTask) {
-    self.request = request
-    self.task = task
-  }
+  package var isBrokenOff: Bool { state.withLock { $0.isBrokenOff } }
 
   /// Starts, and returns when the answer is whole or the transfer has failed; a cancelled task ends it at once.
   func outcome() async -> Result<HTTPResponse, SyncError> {
@@ -61,8 +51,7 @@ final class Transfer: Sendable {
         if let outcome {
           waiter.resume(returning: outcome)
         } else {
-          // Elsewhere: on Linux this may wait for the session's queue, and return when the answer has ended.
-          DispatchQueue.global().async { [task] in task.resume() }
+          carrier.begin(self)
         }
       }
     } onCancel: {
@@ -70,51 +59,76 @@ final class Transfer: Sendable {
     }
   }
 
+  /// Takes note that something of the answer has come.
+  package func receiveFirstByte() { state.withLock { $0.hasFirstByte = true } }
+
   /// Takes the headers; an answer that can only be refused is not waited for.
-  func receive(_ head: HTTPResponse, expecting length: Int64) {
+  ///
+  /// - Parameter framing: What ends the body as it comes over the wire.
+  package func receive(_ head: HTTPResponse, _ framing: BodyFraming) {
     let encoding = head.headers["Content-Encoding"]?.lowercased() ?? "identity"
-    let hasBody = request.method != "HEAD" && head.status != 304
+    let hasBody = request.method != "HEAD" && head.status != 304 && head.status != 204
     if hasBody, encoding != "identity" { return breakOff(HTTPFailure.compressed(request)) }
-    if hasBody, length > Int64(request.bodyLimit) { return breakOff(HTTPFailure.tooLong(request)) }
-    state.withLock { $0.head = head }
+    if hasBody, case .length(let length) = framing, length > Int64(request.bodyLimit) {
+      return breakOff(HTTPFailure.tooLong(request))
+    }
+    state.withLock { state in
+      state.hasFirstByte = true
+      state.head = head
+      state.framing = hasBody ? framing : .frames
+      if hasBody, case .length(let length) = framing { state.body.expect(Int(length)) }
+    }
   }
 
-  /// Takes bytes of the body.
-  func receive(_ data: Data) {
-    let isTooLong = state.withLock { state in
+  /// Takes bytes of the body; `false` if no more are needed.
+  @discardableResult
+  package func receive(_ bytes: some Collection<UInt8>) -> Bool {
+    let isTooLong: Bool? = state.withLock { state in
       // What comes after the end is dropped, as fast as it comes: only between bytes is it the cancellation's turn.
-      guard state.outcome == nil else { return false }
-      guard state.body.count + data.count <= request.bodyLimit else { return true }
-      state.body.append(data)
+      guard state.outcome == nil else { return nil }
+      guard bytes.count <= request.bodyLimit - state.body.count else { return true }
+      state.body.append(bytes)
       return false
     }
-    if isTooLong { breakOff(HTTPFailure.tooLong(request)) }
+    if isTooLong == true { breakOff(HTTPFailure.tooLong(request)) }
+    return isTooLong == false
   }
 
   /// Ends it before its answer has.
-  private func breakOff(_ error: SyncError) {
-    guard end(.failure(error), isBrokenOff: true) else { return }
-    // Elsewhere, after whoever waits was told: on Linux this waits for the session's queue, which bytes that come faster than they
-    // are taken keep busy.
-    DispatchQueue.global().async { [task] in task.cancel() }
+  package func breakOff(_ error: SyncError) {
+    // After whoever waits was told, so that nothing the carrier does holds them up.
+    if end(.failure(error), isBrokenOff: true) { carrier.giveUp(self) }
   }
 
   /// Takes the end.
-  func complete(_ error: (any Error)?) {
-    let operation = "asking \(request.address.origin)"
-    if let error {
-      let failure = SyncError(
-        .remoteUnavailable, during: operation, "There is no whole answer from \(request.address.origin).",
-        underlying: error)
+  package func complete(_ failure: SyncError? = nil) {
+    if let failure {
       end(.failure(failure))
       return
     }
-    let response = state.withLock { state in
-      defer { state.body = Body() }
-      return state.head.map { HTTPResponse(status: $0.status, headers: $0.headers, body: state.body.bytes) }
+    let (head, framing, body) = state.withLock { state in
+      defer { state.body = AnswerBody() }
+      return (state.head, state.framing, state.body.bytes)
     }
-    let nothing = SyncError(.invalidResponse, during: operation, "The answer is no HTTP.")
-    end(response.map { .success($0) } ?? .failure(nothing))
+    guard let head else {
+      end(.failure(HTTPFailure.noHTTP(request)))
+      return
+    }
+    // What an error says beside its status is no more than a remark.
+    if framing == .connection, (200...299).contains(head.status), !Self.isWholeJSON(body) {
+      end(.failure(HTTPFailure.cut(request)))
+      return
+    }
+    end(.success(HTTPResponse(status: head.status, headers: head.headers, body: body)))
+  }
+
+  /// Whether JSON says itself that nothing is missing; a number may go on.
+  private static func isWholeJSON(_ body: [UInt8]) -> Bool {
+    do {
+      return try JSONValueSlice(checking: body[...], depthLimit: .max).kind != .number
+    } catch {
+      return false
+    }
   }
 
   /// Ends it one way or the other; only the first end counts.
@@ -126,7 +140,7 @@ final class Transfer: Sendable {
       }
       state.outcome = outcome
       state.isBrokenOff = isBrokenOff
-      state.body = Body()
+      state.body = AnswerBody()
       defer { state.waiter = nil }
       return (true, state.waiter)
     }

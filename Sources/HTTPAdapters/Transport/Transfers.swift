@@ -25,12 +25,12 @@ final class Transfers: NSObject, URLSessionDataDelegate {
     #endif
   }
 
-  func add(_ transfer: Transfer) {
-    running.withLock { $0[transfer.id] = transfer }
+  func add(_ transfer: Transfer, of task: URLSessionTask) {
+    running.withLock { $0[ObjectIdentifier(task)] = transfer }
   }
 
-  func remove(_ transfer: Transfer) {
-    _ = running.withLock { $0.removeValue(forKey: transfer.id) }
+  func remove(_ task: URLSessionTask) {
+    _ = running.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
   }
 
   private func transfer(of task: URLSessionTask) -> Transfer? {
@@ -46,7 +46,7 @@ final class Transfers: NSObject, URLSessionDataDelegate {
       for (name, value) in response.allHeaderFields {
         if let name = name as? String { head.headers[name] = "\(value)" }
       }
-      transfer.receive(head, expecting: response.expectedContentLength)
+      transfer.receive(head, BodyFraming(head.headers))
     }
     completionHandler(.allow)
   }
@@ -56,7 +56,8 @@ final class Transfers: NSObject, URLSessionDataDelegate {
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    transfer(of: task)?.complete(error)
+    guard let transfer = transfer(of: task) else { return }
+    transfer.complete(error.map { HTTPFailure.failure($0, transfer.request) })
   }
 
   /// Refuses: the redirect itself becomes the answer.
@@ -76,7 +77,7 @@ final class Transfers: NSObject, URLSessionDataDelegate {
     completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     #if canImport(FoundationNetworking)
-      transfer(of: task)?.complete(nil)
+      transfer(of: task)?.complete()
       // Elsewhere: it waits for the queue that this is called on. It is called once, and by nobody else.
       nonisolated(unsafe) let answer = completionHandler
       DispatchQueue.global().async { answer(.cancelAuthenticationChallenge, nil) }
@@ -84,6 +85,29 @@ final class Transfers: NSObject, URLSessionDataDelegate {
       completionHandler(.performDefaultHandling, nil)
     #endif
   }
+}
+
+extension HTTPFailure {
+  /// What an error of Foundation's means.
+  fileprivate static func failure(_ error: any Error, _ request: HTTPRequest) -> SyncError {
+    switch (error as? URLError)?.code {
+    case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
+      .serverCertificateNotYetValid:
+      untrusted(request, underlying: error)
+    default: cut(request, underlying: error)
+    }
+  }
+}
+
+/// A session's task as what carries a transfer.
+struct TaskCarrier: TransferCarrier {
+  let task: URLSessionDataTask
+
+  // Elsewhere: on Linux this may wait for the session's queue, and return when the answer has ended.
+  func begin(_ transfer: Transfer) { DispatchQueue.global().async { [task] in task.resume() } }
+
+  // Elsewhere: on Linux this waits for the session's queue, which bytes that come faster than they are taken keep busy.
+  func giveUp(_ transfer: Transfer) { DispatchQueue.global().async { [task] in task.cancel() } }
 }
 
 #if canImport(FoundationNetworking)

@@ -7,11 +7,15 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// Carries requests by Foundation's `URLSession`, without its cookies, caches and stored passwords.
+/// Carries requests by Foundation's `URLSession`, without its cookies, caches and stored passwords: the transport on Apple's platforms.
 ///
 /// ```swift
 /// let transport = URLSessionTransport()
 /// ```
+///
+/// - Warning: Not on Linux, where `CurlTransport` of the product CurlAdapters takes its place. There, `URLSession` ends the process when a connection
+///   ends inside an answer's headers; it waits for the deadline, on a busy processor, when a kept connection was closed before a PUT or POST was
+///   answered; and it sends requests to the proxy that the environment names.
 ///
 /// It asks for bodies that are not compressed and refuses others at their headers, so the limit counts what is kept. `URLSession` on
 /// Linux would otherwise decompress by itself, half a gigabyte of half a megabyte. Its deadline is its own: there, `URLSession`'s are in whole
@@ -50,13 +54,14 @@ public final class URLSessionTransport: HTTPTransport {
     wire.timeoutInterval = (request.deadline.inSeconds + 2).rounded(.up)
 
     let session = sessions.withLock { $0.popLast() } ?? transfers.makeSession()
-    let transfer = Transfer(request, task: session.dataTask(with: wire))
-    transfers.add(transfer)
+    let task = session.dataTask(with: wire)
+    let transfer = Transfer(request, by: TaskCarrier(task: task))
+    transfers.add(transfer, of: task)
     defer {
-      transfers.remove(transfer)
+      transfers.remove(task)
       keep(session, if: !transfer.isBrokenOff)
     }
-    return try await race(transfer, against: request.deadline).get()
+    return try await transfer.answer(by: clock)
   }
 
   /// Keeps a session and its connection for a later request, unless it is still busy with an answer that nobody waits for.
@@ -71,27 +76,4 @@ public final class URLSessionTransport: HTTPTransport {
 
   /// How many connections are kept for later.
   private static let sessionLimit = 8
-
-  private func race(
-    _ transfer: Transfer, against deadline: Duration
-  ) async -> Result<HTTPResponse, SyncError> {
-    let clock = clock
-    return await withTaskGroup(of: Result<HTTPResponse, SyncError>?.self) { group in
-      group.addTask { await transfer.outcome() }
-      group.addTask {
-        do {
-          try await clock.pause(for: deadline)
-          return .failure(HTTPFailure.tooSlow(transfer.request))
-        } catch {
-          return nil
-        }
-      }
-      // Whoever loses is cancelled, and waited for: nothing outlives the call.
-      defer { group.cancelAll() }
-      for await outcome in group {
-        if let outcome { return outcome }
-      }
-      return .failure(HTTPFailure.cancelled(transfer.request))
-    }
-  }
 }

@@ -21,6 +21,8 @@ public final class KintoSink: RemoteRecordSink {
   /// That of the source.
   public let identity: String
   private let server: KintoServer
+  /// Yes: a record is any JSON object.
+  public var keepsUnknownMembers: Bool { true }
 
   /// A sink for the bucket that a source reads, with its credentials, its transport, and the pauses that the server asked it for.
   public init(_ source: KintoSource) {
@@ -78,9 +80,10 @@ public final class KintoSink: RemoteRecordSink {
     for change in changes {
       requests.append(try KintoBatch.Request(change, path: try server.pathInAPI(of: change.id)))
     }
+    // Each request of the batch has a precondition of its own.
     return try await server.ask(
       "POST", server.batch, headers: ["Content-Type": "application/json"], body: KintoBatch.body(requests),
-      during: Self.operation)
+      repeatsSafely: true, during: Self.operation)
   }
 
   private func outcomes(

@@ -1,0 +1,96 @@
+#if Curl && os(Linux)
+  public import HTTPAdapters
+  public import SyncModels
+  public import SyncPorts
+
+  /// Carries requests by the system's libcurl: the transport on Linux.
+  ///
+  /// ```swift
+  /// let transport = CurlTransport()
+  /// ```
+  ///
+  /// One thread of the process moves the bytes of all transfers, and ends when no connection is left. Connections are kept for later requests, for
+  /// a minute, and shared by all transports with the same options; HTTP/2 is used where a server offers it over TLS.
+  ///
+  /// Certificates are verified, no redirect is followed, no proxy is taken from the environment, and nothing else of the process goes along. libcurl
+  /// repeats a request by itself when a kept connection ends without an answer: one that is not `HTTPRequest.mayBeRepeated` gets a connection of its own.
+  ///
+  /// A body that a request's `Accept-Encoding` asked for is decompressed; its limit counts the bytes that come out.
+  public struct CurlTransport: HTTPTransport {
+    private let options: Options
+    private let clock: any SyncPorts.Clock<Duration>
+    private let driver: CurlDriver
+
+    /// How requests are carried.
+    public struct Options: Hashable, Sendable {
+      /// How long a connection may take to be made, TLS included, by the machine's own clock.
+      public var connectDeadline: Duration = .seconds(10)
+      /// How long a server may take until its answer begins, counted from the call.
+      public var firstByteDeadline: Duration = .seconds(30)
+      /// How many bytes the headers of an answer may have.
+      public var headerLimit = 64 << 10
+      /// The proxy to send all requests to; `nil` for none, whatever the environment says.
+      public var proxy: HTTPAddress?
+      /// The path of a PEM file with the certificate authorities to trust; `nil` for the system's.
+      public var certificateAuthorities: String?
+
+      /// The usual way.
+      public init() {}
+    }
+
+    /// Prepares to carry requests.
+    ///
+    /// - Parameter clock: What deadlines are measured by, but for that of connecting.
+    public init(
+      options: Options = Options(), clock: any SyncPorts.Clock<Duration> = ContinuousClock()
+    ) {
+      self.init(options: options, clock: clock, driver: .shared)
+    }
+
+    init(options: Options, clock: any SyncPorts.Clock<Duration>, driver: CurlDriver) {
+      self.options = options
+      self.clock = clock
+      self.driver = driver
+    }
+
+    /// Sends a request, and returns the answer whatever its status says; see `HTTPTransport`.
+    public func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+      guard request.isSendable else {
+        throw SyncError(
+          .invalidConfiguration, during: HTTPFailure.asking(request),
+          "The method or a header holds what neither can.")
+      }
+      let transfer = Transfer(request, by: CurlCarrier(options: options, driver: driver))
+      return try await transfer.answer(by: clock, firstByteWithin: options.firstByteDeadline)
+    }
+  }
+
+  /// The driver, and how it is to carry a transfer.
+  private struct CurlCarrier: TransferCarrier {
+    let options: CurlTransport.Options
+    let driver: CurlDriver
+
+    func begin(_ transfer: Transfer) { driver.begin(transfer, options) }
+    func giveUp(_ transfer: Transfer) { driver.giveUp(transfer) }
+  }
+
+  extension HTTPRequest {
+    /// Whether the method and the headers are what they seem: a line break in one would begin another one.
+    fileprivate var isSendable: Bool {
+      !method.isEmpty && method.utf8.allSatisfy(Self.isNameByte)
+        && headers.fields.allSatisfy { name, value in
+          !name.isEmpty && name.utf8.allSatisfy(Self.isNameByte)
+            && value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        }
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+      }
+    }
+  }
+#endif

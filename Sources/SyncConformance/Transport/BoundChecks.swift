@@ -1,0 +1,111 @@
+import SyncModels
+
+/// Answers that do not end by themselves.
+enum BoundChecks {
+  private static let block = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 16)
+
+  static func endlessBodyEndsAtItsLimit(_ bench: TransportBench) async throws {
+    for isChunked in [false, true] {
+      let head = "HTTP/1.1 200 OK\r\n\(isChunked ? "Transfer-Encoding: chunked\r\n" : "")\r\n"
+      let part = isChunked ? Array("10000\r\n".utf8) + block + Array("\r\n".utf8) : block
+      try await bench.serving({ _, send in
+        _ = send(Array(head.utf8))
+        while send(part) {}
+        return false
+      }) { server in
+        try await bench.expectFailure(
+          .invalidResponse, "A body that does not end is given up at its limit.", asking: server)
+      }
+    }
+  }
+
+  static func announcedBodyIsNotWaitedFor(_ bench: TransportBench) async throws {
+    try await bench.serving("HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n") { server in
+      try await bench.expectFailure(
+        .invalidResponse, "A body that is announced as too long is not waited for.", asking: server)
+    }
+  }
+
+  static func endlessHeadersEnd(_ bench: TransportBench) async throws {
+    let long = String(repeating: "x", count: 1000)
+    for unit in ["X-Long: \(long)\r\n", long, "HTTP/1.1 100 Continue\r\n\r\n"] {
+      try await bench.serving({ _, send in
+        _ = send(Array((unit.hasPrefix("H") ? "" : "HTTP/1.1 200 OK\r\n").utf8))
+        while send(Array(unit.utf8)) {}
+        return false
+      }) { server in
+        try await bench.expectFailure(
+          .invalidResponse, "Headers that do not end are given up.", asking: server)
+      }
+    }
+  }
+
+  static func compressedBodyIsRefused(_ bench: TransportBench) async throws {
+    for encoding in ["gzip", "br", "zstd", "x-unknown"] {
+      try await bench.serving(TransportBench.answer("hello", "Content-Encoding: \(encoding)\r\n")) { server in
+        try await bench.expectFailure(
+          .invalidResponse, "A compressed body is refused, unless it was asked for.", asking: server)
+      }
+    }
+  }
+
+  static func silenceEndsAtTheDeadline(_ bench: TransportBench) async throws {
+    for text in ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf"] {
+      try await bench.serving(text) { server in try await endsAtTheDeadline(server, bench) }
+    }
+  }
+
+  static func dripEndsAtTheDeadline(_ bench: TransportBench) async throws {
+    try await bench.serving({ _, send in
+      _ = send(Array("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n".utf8))
+      while send([UInt8(ascii: " ")]) { Pause.briefly() }
+      return false
+    }) { server in try await endsAtTheDeadline(server, bench) }
+  }
+
+  private static func endsAtTheDeadline(_ server: any WireServer, _ bench: TransportBench) async throws {
+    var request = bench.request(server)
+    request.deadline = .milliseconds(200)
+    let sent = request
+    let start = ContinuousClock.now
+    try await expect(.remoteUnavailable, "An answer that is not whole at the deadline has failed.") {
+      () async throws(SyncError) in _ = try await bench.harness.send(sent)
+    }
+    let elapsed = start.duration(to: .now)
+    try expect(elapsed >= sent.deadline, "The deadline is not met before its time.")
+    try expect(elapsed < TransportBench.patience / 2, "The deadline is met at its time.")
+  }
+
+  static func cancellationEndsTheTransferAtOnce(_ bench: TransportBench) async throws {
+    let (hasArrived, hasEnded) = (Signal(), Signal())
+    try await bench.serving({ _, send in
+      hasArrived.give()
+      _ = send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
+      while send(Array("1\r\n \r\n".utf8)) { Pause.briefly() }
+      hasEnded.give()
+      return false
+    }) { server in
+      let request = bench.request(server)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+          try await expect(.cancelled, "A cancelled transfer ends as that.") { () async throws(SyncError) in
+            _ = try await bench.harness.send(request)
+          }
+        }
+        await hasArrived.wait()
+        group.cancelAll()
+        try await group.waitForAll()
+      }
+      // The server sees that nobody listens any more.
+      await hasEnded.wait()
+    }
+  }
+}
+
+/// A short wait of a server's thread.
+enum Pause {
+  static func briefly() {
+    let end = ContinuousClock.now.advanced(by: .milliseconds(2))
+    while ContinuousClock.now < end {}
+  }
+}

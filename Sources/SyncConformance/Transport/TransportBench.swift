@@ -1,0 +1,51 @@
+import SyncModels
+
+/// A transport under check, and what the checks say to it.
+struct TransportBench: Sendable {
+  typealias Request = TransportHarness.Request
+
+  let harness: TransportHarness
+
+  /// Longer than any answer takes that comes, even on a busy machine.
+  static let patience = Duration.seconds(120)
+
+  /// Runs a body with a server that follows a script.
+  func serving(
+    _ script: @escaping WireScript, _ body: @Sendable (any WireServer) async throws -> Void
+  ) async throws {
+    try await harness.serve(script, body)
+  }
+
+  /// Runs a body with a server that gives the same answer each time.
+  func serving(
+    _ text: String, thenCloses: Bool = false, _ body: @Sendable (any WireServer) async throws -> Void
+  ) async throws {
+    try await serving({ _, send in send(Array(text.utf8)) && !thenCloses }, body)
+  }
+
+  /// Asks a server for something.
+  func get(_ server: any WireServer, _ target: String = "/") async throws(SyncError)
+    -> TransportHarness.Answer
+  {
+    try await harness.send(request(server, target))
+  }
+
+  func request(_ server: any WireServer, _ target: String = "/", method: String = "GET") -> Request {
+    var request = Request(server.origin + target)
+    request.method = method
+    request.deadline = Self.patience
+    return request
+  }
+
+  /// An answer whose length is announced.
+  static func answer(_ body: String, _ headers: String = "", status: String = "200 OK") -> String {
+    "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
+  }
+
+  /// Demands that asking fails with a code.
+  func expectFailure(
+    _ code: SyncError.Code, _ sentence: @autoclosure () -> String, asking server: any WireServer
+  ) async throws {
+    try await expect(code, sentence()) { () async throws(SyncError) in _ = try await get(server) }
+  }
+}

@@ -1,0 +1,59 @@
+/// One promise of a transport of HTTP requests, as a check that any of them can run.
+///
+/// Run every case on a harness of its own, over plain connections and over TLS, and report each alone; see ``TransportHarness``.
+public enum TransportCheck: String, CaseIterable, Sendable {
+  // What comes and goes.
+  case answersComeWhole, requestsArriveAsTheyAre, redirectsAreAnswers, interimAnswersAreNone
+  case connectionsAreKept
+  // Answers that are cut.
+  case everyCutOfAPlainAnswerIsAFailure, everyCutOfAChunkedAnswerIsAFailure
+  case bodyThatTheConnectionEndsIsWholeOnceItsJSONEnds
+  case whatIsNoHTTPIsAFailure
+  // Connections that end unanswered.
+  case unansweredWriteArrivesOnce, unansweredWriteWithAPreconditionIsSettledAtOnce,
+    unansweredReadIsSettledAtOnce
+  // Bounds.
+  case endlessBodyEndsAtItsLimit, announcedBodyIsNotWaitedFor, endlessHeadersEnd, compressedBodyIsRefused
+  case silenceEndsAtTheDeadline, dripEndsAtTheDeadline, cancellationEndsTheTransferAtOnce
+
+  /// Runs the check on a harness that no other check has used.
+  ///
+  /// - Returns: Whether the promise was kept, or could not be asked for.
+  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the harness's own error.
+  public func run(on harness: TransportHarness) async throws -> ConformanceOutcome {
+    switch self {
+    case .everyCutOfAPlainAnswerIsAFailure, .everyCutOfAChunkedAnswerIsAFailure:
+      if !harness.survivesCutHeads { return .skipped("A cut would end the process.") }
+    case .unansweredWriteArrivesOnce, .unansweredWriteWithAPreconditionIsSettledAtOnce, .endlessHeadersEnd:
+      if !harness.seesToConnections { return .skipped("The transport leaves connections to its library.") }
+    default: break
+    }
+    return try await ConformanceOutcome { try await body(TransportBench(harness: harness)) }
+  }
+
+  private var body: @Sendable (TransportBench) async throws -> Void {
+    switch self {
+    case .answersComeWhole: ExchangeChecks.answersComeWhole
+    case .requestsArriveAsTheyAre: ExchangeChecks.requestsArriveAsTheyAre
+    case .redirectsAreAnswers: ExchangeChecks.redirectsAreAnswers
+    case .interimAnswersAreNone: ExchangeChecks.interimAnswersAreNone
+    case .connectionsAreKept: ExchangeChecks.connectionsAreKept
+    case .everyCutOfAPlainAnswerIsAFailure: CutChecks.everyCutOfAPlainAnswerIsAFailure
+    case .everyCutOfAChunkedAnswerIsAFailure: CutChecks.everyCutOfAChunkedAnswerIsAFailure
+    case .bodyThatTheConnectionEndsIsWholeOnceItsJSONEnds:
+      CutChecks.bodyThatTheConnectionEndsIsWholeOnceItsJSONEnds
+    case .whatIsNoHTTPIsAFailure: CutChecks.whatIsNoHTTPIsAFailure
+    case .unansweredWriteArrivesOnce: UnansweredChecks.unansweredWriteArrivesOnce
+    case .unansweredWriteWithAPreconditionIsSettledAtOnce:
+      UnansweredChecks.unansweredWriteWithAPreconditionIsSettledAtOnce
+    case .unansweredReadIsSettledAtOnce: UnansweredChecks.unansweredReadIsSettledAtOnce
+    case .endlessBodyEndsAtItsLimit: BoundChecks.endlessBodyEndsAtItsLimit
+    case .announcedBodyIsNotWaitedFor: BoundChecks.announcedBodyIsNotWaitedFor
+    case .endlessHeadersEnd: BoundChecks.endlessHeadersEnd
+    case .compressedBodyIsRefused: BoundChecks.compressedBodyIsRefused
+    case .silenceEndsAtTheDeadline: BoundChecks.silenceEndsAtTheDeadline
+    case .dripEndsAtTheDeadline: BoundChecks.dripEndsAtTheDeadline
+    case .cancellationEndsTheTransferAtOnce: BoundChecks.cancellationEndsTheTransferAtOnce
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Synchronization
+
+/// A proxy on loopback that ends its first connection when so many bytes of the answer have passed, whatever they mean.
+package final class CutProxy: Sendable {
+  /// The port.
+  package var port: Int { listener.port }
+  /// How many bytes of answers have passed on the connection that passed the most.
+  package var longest: Int { state.withLock { $0.longest } }
+
+  private let listener: LoopbackListener
+  private let upstream: Int
+  private let cut: Int
+  private let state = Mutex((connections: 0, longest: 0))
+
+  /// Runs a body with a proxy before a server on this machine, and stops it.
+  package static func with(
+    _ upstream: Int, cuttingAfter cut: Int, _ body: (CutProxy) async throws -> Void
+  ) async throws {
+    let proxy = try CutProxy(upstream, cut)
+    proxy.listener.serve { proxy.serve($0) }
+    defer { proxy.listener.stop() }
+    try await body(proxy)
+  }
+
+  private init(_ upstream: Int, _ cut: Int) throws {
+    listener = try LoopbackListener()
+    self.upstream = upstream
+    self.cut = cut
+  }
+
+  private func serve(_ client: LoopbackSocket) {
+    let isFirst = state.withLock { state in
+      state.connections += 1
+      return state.connections == 1
+    }
+    defer { client.close() }
+    guard let server = try? LoopbackSocket.connected(to: upstream) else { return }
+    let hasPassed = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      Self.pass(from: client, to: server)
+      hasPassed.signal()
+    }
+    passAnswer(from: server, to: client, limit: isFirst ? cut : .max)
+    client.shutDown()
+    server.shutDown()
+    // Both are closed when nobody uses their numbers any more.
+    hasPassed.wait()
+    server.close()
+  }
+
+  private static func pass(from client: LoopbackSocket, to server: LoopbackSocket) {
+    while true {
+      let bytes = client.received()
+      guard !bytes.isEmpty, server.send(bytes) else { return server.finishSending() }
+    }
+  }
+
+  private func passAnswer(from server: LoopbackSocket, to client: LoopbackSocket, limit: Int) {
+    var count = 0
+    while count < limit {
+      let bytes = server.received().prefix(limit - count)
+      guard !bytes.isEmpty, client.send(Array(bytes)) else { return }
+      count += bytes.count
+      state.withLock { $0.longest = max($0.longest, count) }
+    }
+  }
+}

@@ -1,0 +1,13 @@
+/// A port on this machine at which nobody takes connections any more.
+package enum FullPort {
+  /// Runs a body with such a port.
+  package static func with(_ body: (Int) async throws -> Void) async throws {
+    let (listener, port) = try LoopbackSocket.listening(backlog: 0)
+    let first = try LoopbackSocket.connected(to: port)
+    defer {
+      first.close()
+      listener.close()
+    }
+    try await body(port)
+  }
+}

@@ -1,0 +1,71 @@
+import Foundation
+package import SyncConformance
+
+/// TLS before a server that says what a test wants.
+package struct TLSFront: WireServer {
+  /// Where it is.
+  package let origin: String
+  private let behind: LoopbackServer
+
+  /// The requests that came whole.
+  package var requests: [WireRequest] { behind.requests }
+  /// How many connections were made to the server behind.
+  package var connections: Int { behind.connections }
+
+  /// The port.
+  package var port: Int { URL(string: origin)?.port ?? 0 }
+
+  private static let script = URL(filePath: #filePath).deletingLastPathComponent()
+    .appending(path: "../servers/tls").standardized
+  private static let folder = FileManager.default.temporaryDirectory
+    .appending(path: "CanonicalSync-TLS-\(ProcessInfo.processInfo.processIdentifier)")
+
+  /// The certificate authority that vouches for the server, as a PEM file; `nil` where openssl or python3 is missing.
+  package static let authority: String? = {
+    do {
+      let process = try started(["authority", folder.path])
+      process.waitUntilExit()
+      let path = folder.appending(path: "authority.pem").path
+      return process.terminationStatus == 0 ? path : nil
+    } catch {
+      return nil
+    }
+  }()
+
+  /// Runs a body with a server behind TLS that follows a script, and stops it.
+  package static func following(
+    _ script: @escaping WireScript, _ body: (TLSFront) async throws -> Void
+  ) async throws {
+    try await LoopbackServer.following(script) { server in
+      let (output, input) = (Pipe(), Pipe())
+      let process = try started(["front", folder.path, "\(server.port)"], input: input, output: output)
+      let port = await firstLine(of: output)
+      try await body(TLSFront(origin: "https://127.0.0.1:\(port)", behind: server))
+      // Its input's end is its own.
+      withExtendedLifetime((process, input)) {}
+    }
+  }
+
+  /// What a process says first, heard on a thread that nobody else needs.
+  private static func firstLine(of output: Pipe) async -> String {
+    await withCheckedContinuation { continuation in
+      Thread.detachNewThread {
+        let data = output.fileHandleForReading.availableData
+        continuation.resume(
+          returning: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+      }
+    }
+  }
+
+  private static func started(
+    _ arguments: [String], input: Pipe? = nil, output: Pipe? = nil
+  ) throws -> Process {
+    let process = Process()
+    process.executableURL = script
+    process.arguments = arguments
+    process.standardInput = input ?? FileHandle.nullDevice
+    process.standardOutput = output ?? FileHandle.nullDevice
+    try process.run()
+    return process
+  }
+}
