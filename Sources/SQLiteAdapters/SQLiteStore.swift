@@ -139,6 +139,7 @@
       return try await writer.run { connection throws(SyncError) -> R in
         // The sync repeats what a power failure takes back; nobody would repeat the app's edits.
         try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
+          try connection.checkIsInPlace()
           try connection.demand(authority)
           try connection.refreshCatalog(declared)
           return try body(SQLiteTransaction(on: connection))

@@ -6,12 +6,26 @@ public struct BackgroundRequest: Hashable, Sendable, Codable {
   public var earliest: Begin
   /// Whether it is pointless without the network.
   public var needsNetwork: Bool
+  /// Whether it waits for external power, because it would drain a battery.
+  public var needsExternalPower: Bool
 
   /// Describes a request.
-  public init(_ kind: Kind, earliest: Begin, needsNetwork: Bool = false) {
+  public init(
+    _ kind: Kind, earliest: Begin, needsNetwork: Bool = false, needsExternalPower: Bool = false
+  ) {
     self.kind = kind
     self.earliest = earliest
     self.needsNetwork = needsNetwork
+    self.needsExternalPower = needsExternalPower
+  }
+
+  /// Reads a request; one written before requests told of power needs none.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    kind = try container.decode(Kind.self, forKey: .kind)
+    earliest = try container.decode(Begin.self, forKey: .earliest)
+    needsNetwork = try container.decode(Bool.self, forKey: .needsNetwork)
+    needsExternalPower = try container.decodeIfPresent(Bool.self, forKey: .needsExternalPower) ?? false
   }
 
   /// What is to be run. Systems give the two kinds different amounts of time.

@@ -21,8 +21,8 @@ public protocol BackgroundScheduler: Sendable {
   ///
   /// It is called once, by the engine, and everything happens inside the call:
   ///
-  /// 1. Wait until a pending request's earliest begin has come and, if it needs the network, the network is not
-  ///    known to be away.
+  /// 1. Wait until a pending request's earliest begin has come; if it needs the network, until the network is not known to be
+  ///    away; if it needs external power, until the machine is not known to run on a battery.
   /// 2. Take the request off the pending ones *before* the work is called: the work submits the next of its kind first of all.
   /// 3. Call the work with the kind and a token. One kind's work is never called again before it has returned; the other kind's may be
   ///    called meanwhile, or has to wait, as suits the platform.

@@ -38,6 +38,17 @@ public protocol StoreSnapshot {
   /// The entries filed under some keys, where there are any, in no particular order.
   func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside]
 
+  /// The entries, of some kinds, whose copies refer to one of some records, each once and by key over all types.
+  ///
+  /// References count as the registered declarations have them, ordered or not, whether the entry waits for the record or not. A copy's reference to
+  /// itself does not count. `staged` entries may be left out: their references are checked when the type is published.
+  ///
+  /// - Parameter after: The key of the entry after which to begin, to read them in portions.
+  /// - Complexity: O(*n* (log *m* + *k*)) for *n* records among *m* entries, of which *k* refer to each.
+  func setAside(
+    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+  ) throws(SyncError) -> [SetAside]
+
   /// How many entries of each kind are set aside for a type.
   ///
   /// - Complexity: Must not grow with the number of records.
@@ -68,6 +79,12 @@ public protocol StoreSnapshot {
   /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
   /// - Complexity: O(log *p* + *k*) for *k* of *p* pending.
   func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry]
+
+  /// The outbox entries that leave each of some records, at the record's place and by id; see ``OutboxEntry/leaves``.
+  ///
+  /// - Parameter limit: The most entries at each place.
+  /// - Complexity: O(*n* (log *p* + *k*)) for *n* records, *p* pending and *k* found for each.
+  func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]]
 
   /// How many outbox entries a type has.
   ///

@@ -22,7 +22,8 @@ struct DoublesConformanceTests {
     let scheduler = InMemoryScheduler(clock: clock, connectivity: connectivity)
     let harness = SchedulerHarness(
       scheduler: scheduler, now: { clock.timestamp }, pass: { clock.advance(by: $0) },
-      expire: { scheduler.expire() }, setOnline: { connectivity.connectivity = $0 ? .online : .offline })
+      expire: { scheduler.expire() }, setOnline: { connectivity.connectivity = $0 ? .online : .offline },
+      setPowered: { scheduler.hasExternalPower = $0 })
     // On one thread, no time passes before everybody had a turn.
     #expect(try await OneThread.run { try await check.run(on: harness) } == .kept)
     #expect(clock.sleepers == 0)

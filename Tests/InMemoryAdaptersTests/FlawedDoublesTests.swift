@@ -63,7 +63,7 @@ private final class FlawedMonitor: ConnectivityMonitor {
 private final class FlawedScheduler: BackgroundScheduler {
   enum Flaw: String, CaseIterable, Sendable {
     case beginsAtOnce, keepsTheFirstRequest, forgetsTheOtherKind, forgetsItsToken, ignoresTheNetwork
-    case doesNotWaitForItsWork
+    case ignoresThePower, doesNotWaitForItsWork
 
     var check: SchedulerCheck {
       switch self {
@@ -72,6 +72,7 @@ private final class FlawedScheduler: BackgroundScheduler {
       case .forgetsTheOtherKind: .kindsAreKeptApart
       case .forgetsItsToken: .expirationCancelsAndIsWaitedFor
       case .ignoresTheNetwork: .networkIsWaitedForWhereItIsNeeded
+      case .ignoresThePower: .powerIsWaitedForWhereItIsNeeded
       case .doesNotWaitForItsWork: .cancelledRunWaitsAndKeepsThePending
       }
     }
@@ -97,6 +98,8 @@ private final class FlawedScheduler: BackgroundScheduler {
       if request.kind == .processing { request.kind = .refresh }
     case .ignoresTheNetwork:
       request.needsNetwork = false
+    case .ignoresThePower:
+      request.needsExternalPower = false
     case .forgetsItsToken, .doesNotWaitForItsWork:
       break
     }
@@ -141,7 +144,8 @@ struct FlawedDoublesTests {
     let harness = SchedulerHarness(
       scheduler: FlawedScheduler(flaw, base, clock), now: { clock.timestamp },
       pass: { clock.advance(by: $0) }, expire: { base.expire() },
-      setOnline: { connectivity.connectivity = $0 ? .online : .offline })
+      setOnline: { connectivity.connectivity = $0 ? .online : .offline },
+      setPowered: { base.hasExternalPower = $0 })
     // What never comes is not waited for any longer than that. On one thread, no time passes before everybody had a turn.
     await #expect(throws: ConformanceFailure.self) {
       try await Patience.$limit.withValue(.seconds(2)) {

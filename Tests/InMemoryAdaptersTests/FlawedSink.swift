@@ -46,6 +46,8 @@ final class FlawedSink: RemoteRecordSink {
     flaw == .changesItsName ? "\(base.identity)-\(base.pushCounters.requests)" : base.identity
   }
 
+  var keepsUnknownMembers: Bool { true }
+
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
   func push(

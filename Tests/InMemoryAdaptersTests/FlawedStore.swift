@@ -16,7 +16,7 @@ final class FlawedStore: LocalStore {
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
     case findsNamesByCharacters, countsPlacesByPortion, showsPendingDeletions
-    case keepsGroupsTogether
+    case keepsGroupsTogether, findsWhatWaitsAlone, forgetsNewReferences, findsOneThatLeaves, forgetsAuthors
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -53,6 +53,10 @@ final class FlawedStore: LocalStore {
       case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
       case .countsPlacesByPortion: .duplicatesKeepTheirPlaces
       case .showsPendingDeletions: .pendingDeletionsMatchNothing
+      case .findsWhatWaitsAlone: .entriesAreFoundByWhatTheyReferTo
+      case .forgetsNewReferences: .changedReferencesHoldForAllEntries
+      case .findsOneThatLeaves: .outboxEntriesAreFoundByWhatTheyLeave
+      case .forgetsAuthors: .outboxEntriesComeBackWhole
       case .keepsGroupsTogether: .groupsAreReadAsTheyAre
       case .findsNamesByCharacters: .keysAreFoundByPrefix
       case .matchesNothingWithNothing: .nullsHaveNoNaturalKey

@@ -16,8 +16,13 @@ extension FlawedTransaction {
   private func flawed(_ entry: OutboxEntry) -> OutboxEntry {
     var entry = entry
     if flaw == .losesWhatWasSent, entry.sent != entry.edit { entry.sent = nil }
+    if flaw == .forgetsAuthors { entry.author = .app }
     if flaw == .losesBases, case .deleted = entry.base { entry.base = .none }
     return entry
+  }
+
+  func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]] {
+    try base.outbox(leaving: ids, limit: flaw == .findsOneThatLeaves ? min(1, limit) : limit)
   }
 
   func outboxCount(_ type: RecordType) throws(SyncError) -> Int {

@@ -51,6 +51,19 @@ final class FlawedTransaction: StoreTransaction {
   }
 
   func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside] { try base.setAside(for: keys) }
+
+  func setAside(
+    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+  ) throws(SyncError) -> [SetAside] {
+    let found = try base.setAside(referringTo: ids, kinds: kinds, after: after, limit: limit)
+    switch flaw {
+    case .findsWhatWaitsAlone: return found.filter { !$0.waitsFor.isEmpty }
+    case .forgetsNewReferences:
+      let isAsItWas = try base.registeredEntities().contains { $0.references.contains { $0.field == "away" } }
+      return isAsItWas ? found : []
+    default: return found
+    }
+  }
   func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int] {
     try base.setAsideCounts(type)
   }

@@ -94,6 +94,7 @@
       }
       try await old.write(.app) { transaction throws(SyncError) in try transaction.queue(entries) }
       // As the second step left it.
+      try await old.undoSteps(after: 4)
       try await old.execute("DROP TABLE outbox_counts")
       try await old.execute("PRAGMA user_version = 2")
       await old.close()

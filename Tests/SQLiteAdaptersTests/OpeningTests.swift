@@ -55,6 +55,70 @@
       #expect(try directory.permissions(name) == 0o600)
     }
 
+    @Test func aLinkToAStoreThatIsStillToBeMadeIsItsOneName() async throws {
+      let directory = try TemporaryDirectory()
+      for (link, target) in [("first.db", "real.db"), ("second.db", directory.file("first.db"))] {
+        try FileManager.default.createSymbolicLink(
+          atPath: directory.file(link), withDestinationPath: target)
+      }
+      let byLink = try await SQLiteStore.open(path: directory.file("second.db"))
+      let lease = try await byLink.acquireLease(for: .seconds(60))
+      let byName = try await SQLiteStore.open(path: directory.file("real.db"))
+      await #expect { try await byName.acquireLease(for: .seconds(60)) } throws: {
+        ($0 as? SyncError)?.code == .syncAlreadyInProgress
+      }
+      try await byLink.release(lease)
+      #expect(try directory.names.filter { $0.hasSuffix(".lease") } == ["real.db.lease"])
+      await byName.close()
+      await byLink.close()
+    }
+
+    @Test func filesLeftOverFromBeforeOpenNothingToOthers() async throws {
+      let directory = try TemporaryDirectory()
+      try directory.write(Data(), to: "store.db.lease")
+      try FileManager.default.setAttributes(
+        [.posixPermissions: 0o666], ofItemAtPath: directory.file("store.db.lease"))
+      let store = try await SQLiteStore.open(path: directory.file("store.db"))
+      try await store.write(.app) { (transaction) throws(SyncError) in
+        try transaction.setValue([1], forKey: "key")
+      }
+      for name in try directory.names { #expect(try directory.permissions(name) == 0o600, "\(name)") }
+      await store.close()
+    }
+
+    @Test func aFileThatIsRemovedOrReplacedIsNotWrittenToUnseen() async throws {
+      for isReplaced in [false, true] {
+        let directory = try TemporaryDirectory()
+        let store = try await SQLiteStore.open(path: directory.file("store.db"))
+        let lease = try await store.acquireLease(for: .seconds(60))
+        try FileManager.default.removeItem(atPath: directory.file("store.db"))
+        if isReplaced { try directory.write(Data(), to: "store.db") }
+        for authority in [WriteAuthority.app, .lease(lease)] {
+          let error = await #expect(throws: SyncError.self) {
+            try await store.write(authority) { (transaction) throws(SyncError) in
+              try transaction.setValue([1], forKey: "key")
+            }
+          }
+          #expect(error?.code == .storeFailure)
+          #expect(error?.message.contains("removed or replaced") == true)
+        }
+        await #expect(throws: SyncError.self) { try await store.acquireLease(for: .seconds(60)) }
+        await store.close()
+      }
+    }
+
+    @Test func aFencingNumberThatNoLeaseCanFollowIsDamage() async throws {
+      let directory = try TemporaryDirectory()
+      let store = try await SQLiteStore.open(path: directory.file("store.db"))
+      try await store.writer.run { connection throws(SyncError) in
+        try connection.execute("UPDATE lease SET fence = 9223372036854775807")
+      }
+      await #expect { try await store.acquireLease(for: .seconds(60)) } throws: {
+        ($0 as? SyncError)?.code == .storeUnreadable
+      }
+      await store.close()
+    }
+
     @Test func aMissingDirectoryIsNamed() async throws {
       let directory = try TemporaryDirectory()
       let error = await failure(opening: directory.file("nowhere/store.db"))

@@ -55,6 +55,20 @@
     return result
   }
 
+  extension SQLiteStore {
+    /// Takes later steps of the layout back, so that the file is as an older version of the library left it.
+    func undoSteps(after step: Int) async throws {
+      if step < 6 {
+        try await execute("DROP TABLE outbox_leaves")
+        for column in ["rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves"] {
+          try await execute("ALTER TABLE outbox DROP COLUMN \(column)")
+        }
+      }
+      if step < 5 { try await execute("DROP TABLE set_aside_references") }
+      try await execute("PRAGMA user_version = \(step)")
+    }
+  }
+
   /// A copy of a record, with its fields lifted as a source does it.
   func copy(
     _ entity: Entity, _ key: String, _ json: String = "{}", version: Int64 = 1, tag: String? = nil

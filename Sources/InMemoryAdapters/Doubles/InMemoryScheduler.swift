@@ -35,6 +35,7 @@ public final class InMemoryScheduler: BackgroundScheduler {
   }
 
   private let state = Mutex(State())
+  private let power = ValueFeed(true)
   private let clock: any SyncPorts.Clock<Duration>
   private let zone: UTCOffsets
   private let limit: Duration?
@@ -67,6 +68,12 @@ public final class InMemoryScheduler: BackgroundScheduler {
   public var refusal: SyncError? {
     get { state.withLock { $0.refusal } }
     set { state.withLock { $0.refusal = newValue } }
+  }
+
+  /// Whether the machine has external power, for requests that need it.
+  public var hasExternalPower: Bool {
+    get { power.value }
+    set { power.send(newValue) }
   }
 
   /// Tells the work under way that its time is up.
@@ -120,6 +127,10 @@ public final class InMemoryScheduler: BackgroundScheduler {
       } else if next.request.needsNetwork, let connectivity, connectivity.connectivity == .offline {
         await first(change) {
           for await status in connectivity.statuses() where status.connectivity != .offline { break }
+        }
+      } else if next.request.needsExternalPower, !hasExternalPower {
+        await first(change) {
+          for await hasPower in self.power.stream() where hasPower { break }
         }
       } else {
         await begin(kind, work)

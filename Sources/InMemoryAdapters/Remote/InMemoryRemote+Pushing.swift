@@ -8,6 +8,9 @@ import Synchronization
 /// `none` was made on is nothing at all, not even a deletion, as far as the remote tells of deletions. What it refuses,
 /// lacks room for or fails at, a script says; what it was sent and what came of it, its ledger.
 extension InMemoryRemote: RemoteRecordSink {
+  /// Yes: payloads are kept as they are sent.
+  public var keepsUnknownMembers: Bool { true }
+
   /// What the configuration says; more may be refused, see ``Configuration/acceptedAtOnce``.
   public func limits() async throws(SyncError) -> SinkLimits {
     configuration.pushLimits
@@ -57,6 +60,11 @@ extension InMemoryRemote: RemoteRecordSink {
   public var onPush: (@Sendable ([OutgoingChange]) async -> Void)? {
     get { state.withLock { $0.onPush } }
     set { state.withLock { $0.onPush = newValue } }
+  }
+
+  /// What the remote has of a record now, deletions included, as a sink answers that tells no more than that.
+  package func present(_ id: RecordID, of entity: Entity) -> RecordChange? {
+    state.withLock { $0.collections[id.type]?.byKey[UTF8Key(id.key)]?.change(for: entity) }
   }
 
   private static let pushing = "pushing edits"

@@ -47,6 +47,12 @@ class MemorySnapshot: StoreSnapshot {
     keys.compactMap { state.shelf[$0] }
   }
 
+  func setAside(
+    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+  ) -> [SetAside] {
+    state.shelf.entries(referringTo: ids, kinds: kinds, after: after, limit: limit)
+  }
+
   func setAsideCounts(_ type: RecordType) -> [SetAside.Kind: Int] {
     state.shelf.counts(type)
   }
@@ -83,6 +89,10 @@ class MemorySnapshot: StoreSnapshot {
 
   func outbox(_ type: RecordType, after: EditStamp?, limit: Int) -> [OutboxEntry] {
     state.outbox.entries(type, after: after, limit: limit)
+  }
+
+  func outbox(leaving ids: [RecordID], limit: Int) -> [[OutboxEntry]] {
+    ids.map { state.outbox.entries(leaving: $0, limit: limit) }
   }
 
   func outboxCount(_ type: RecordType) -> Int {
@@ -166,11 +176,11 @@ final class MemoryTransaction: MemorySnapshot, StoreTransaction {
   }
 
   func setAside(_ entries: [SetAside]) {
-    for entry in entries { state.shelf[entry.key] = entry }
+    for entry in entries { state.shelf.file(entry, state.tables[entry.key.type]?.entity) }
   }
 
   func removeSetAside(_ keys: [SetAside.Key]) {
-    for key in keys { state.shelf[key] = nil }
+    for key in keys { state.shelf.remove(key) }
   }
 
   func parked(waitingFor ids: [RecordID], limit: Int) -> [SetAside] {

@@ -1,9 +1,23 @@
 import SyncModels
 
-/// Local edits on their way out: by record, and for each type in the order of their stamps.
+/// Local edits on their way out: by record, for each type in the order of their stamps, and by the records that they leave.
 struct Outbox: Sendable {
   private var stamps = OrderedMap<RecordID, EditStamp>()
   private var entries: [RecordType: OrderedMap<Place, OutboxEntry>] = [:]
+  private var leaving = OrderedMap<Departure, Void>()
+
+  /// That an entry leaves a record.
+  private struct Departure: Comparable, Sendable {
+    var target: RecordID
+    /// `nil` comes before every record.
+    var id: RecordID?
+
+    static func < (a: Departure, b: Departure) -> Bool {
+      if a.target != b.target { return a.target < b.target }
+      guard let id = b.id else { return false }
+      return a.id.map { $0 < id } ?? true
+    }
+  }
 
   /// An entry's place among those of its type: by stamp, ties by key.
   private struct Place: Comparable, Sendable {
@@ -22,17 +36,32 @@ struct Outbox: Sendable {
     get { stamps[id].flatMap { entries[id.type]?[Place(stamp: $0, key: UTF8Key(id.key))] } }
     set {
       let key = UTF8Key(id.key)
-      if let old = stamps[id] { entries[id.type]?[Place(stamp: old, key: key)] = nil }
+      if let old = stamps[id] {
+        let place = Place(stamp: old, key: key)
+        for target in entries[id.type]?[place]?.leaves ?? [] {
+          leaving[Departure(target: target, id: id)] = nil
+        }
+        entries[id.type]?[place] = nil
+      }
       stamps[id] = newValue?.edit.stamp
       guard let newValue else { return }
       entries[id.type, default: OrderedMap()][Place(stamp: newValue.edit.stamp, key: key)] =
         newValue.detached()
+      for target in newValue.leaves { leaving[Departure(target: target, id: id)] = () }
     }
   }
 
   func entries(_ type: RecordType, after: EditStamp?, limit: Int) -> [OutboxEntry] {
     guard limit > 0, let entries = entries[type] else { return [] }
     return entries.entries(after: after.map { Place(stamp: $0, key: nil) }).prefix(limit).map(\.value)
+  }
+
+  /// The entries that leave a record, by id.
+  func entries(leaving target: RecordID, limit: Int) -> [OutboxEntry] {
+    let found = leaving.entries(from: Departure(target: target, id: nil))
+    return found.prefix { $0.key.target == target }.prefix(max(0, limit)).compactMap {
+      $0.key.id.flatMap { self[$0] }
+    }
   }
 
   func count(_ type: RecordType) -> Int { entries[type]?.count ?? 0 }

@@ -1,9 +1,10 @@
 import SyncModels
 
-/// Everything that is set aside: by key, counted by kind, and found by what it waits for.
+/// Everything that is set aside: by key, counted by kind, and found by what it waits for and by what its copy refers to.
 struct Shelf: Sendable {
-  private var entries: [RecordType: OrderedMap<Place, SetAside>] = [:]
+  private var entries: [RecordType: OrderedMap<Place, Filed>] = [:]
   private var waiting = OrderedMap<Waiting, Void>()
+  private var referring = OrderedMap<Waiting, Void>()
   private var counts: [RecordType: [SetAside.Kind: Int]] = [:]
 
   /// The order of keys: entries of records by their ids, then those of bytes by digest.
@@ -24,6 +25,12 @@ struct Shelf: Sendable {
     }
   }
 
+  /// An entry, and the records that its copy refers to.
+  private struct Filed {
+    var entry: SetAside
+    var references: [RecordID]
+  }
+
   private struct Waiting: Comparable, Sendable {
     var target: RecordID
     var place: Place?
@@ -36,23 +43,37 @@ struct Shelf: Sendable {
   }
 
   subscript(key: SetAside.Key) -> SetAside? {
-    get { entries[key.type]?[Place(key)] }
-    set {
-      if let old = self[key] { forget(old) }
-      entries[key.type, default: OrderedMap()][Place(key)] = newValue
-      guard let newValue else { return }
-      counts[key.type, default: [:]][newValue.kind, default: 0] += 1
-      for target in newValue.waitsFor where newValue.kind == .parked {
-        waiting[Waiting(target: target, place: Place(key))] = ()
-      }
-    }
+    entries[key.type]?[Place(key)]?.entry
   }
 
-  private mutating func forget(_ entry: SetAside) {
-    counts[entry.key.type, default: [:]][entry.kind, default: 0] -= 1
-    for target in entry.waitsFor {
-      waiting[Waiting(target: target, place: Place(entry.key))] = nil
+  /// Files an entry in the place of the one with its key.
+  ///
+  /// - Parameter entity: The declaration that the copy's references are read by, where there is one.
+  mutating func file(_ entry: SetAside, _ entity: Entity?) {
+    remove(entry.key)
+    let place = Place(entry.key)
+    let references = entity.map { entry.references(by: $0) } ?? []
+    entries[entry.key.type, default: OrderedMap()][place] = Filed(entry: entry, references: references)
+    counts[entry.key.type, default: [:]][entry.kind, default: 0] += 1
+    for target in entry.waitsFor where entry.kind == .parked {
+      waiting[Waiting(target: target, place: place)] = ()
     }
+    for target in references { referring[Waiting(target: target, place: place)] = () }
+  }
+
+  mutating func remove(_ key: SetAside.Key) {
+    let place = Place(key)
+    guard let filed = entries[key.type]?[place] else { return }
+    entries[key.type, default: OrderedMap()][place] = nil
+    counts[key.type, default: [:]][filed.entry.kind, default: 0] -= 1
+    for target in filed.entry.waitsFor { waiting[Waiting(target: target, place: place)] = nil }
+    for target in filed.references { referring[Waiting(target: target, place: place)] = nil }
+  }
+
+  /// Files the entries of a type anew, by a changed declaration.
+  mutating func refile(_ entity: Entity) {
+    guard let all = entries[entity.type] else { return }
+    for (_, filed) in all.entries(after: nil) { file(filed.entry, entity) }
   }
 
   func entries(
@@ -60,7 +81,7 @@ struct Shelf: Sendable {
   ) -> [SetAside] {
     guard limit > 0, let entries = entries[type] else { return [] }
     return Array(
-      entries.entries(after: after.map(Place.init)).lazy.map(\.value).filter { kinds.contains($0.kind) }
+      entries.entries(after: after.map(Place.init)).lazy.map(\.value.entry).filter { kinds.contains($0.kind) }
         .prefix(limit))
   }
 
@@ -68,21 +89,46 @@ struct Shelf: Sendable {
     (counts[type] ?? [:]).filter { $0.value > 0 }
   }
 
+  /// The entries whose copies refer to one of some records, in the order of their keys.
+  func entries(
+    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+  ) -> [SetAside] {
+    let after = after.map(Place.init)
+    let places = places(of: ids, in: referring).filter { place in after.map { $0 < place } ?? true }
+    return Array(distinct(places).filter { kinds.contains($0.kind) }.prefix(max(0, limit)))
+  }
+
   /// The parked entries that wait for one of some records, in the order of their keys.
   func parked(waitingFor ids: [RecordID], limit: Int) -> [SetAside] {
+    Array(distinct(places(of: ids, in: waiting)).prefix(max(0, limit)))
+  }
+
+  private func places(of ids: [RecordID], in index: OrderedMap<Waiting, Void>) -> [Place] {
     var places: [Place] = []
     for id in ids {
-      for (entry, _) in waiting.entries(from: Waiting(target: id, place: nil)) {
+      for (entry, _) in index.entries(from: Waiting(target: id, place: nil)) {
         guard entry.target == id, let place = entry.place else { break }
         places.append(place)
       }
     }
-    var found: [SetAside] = []
+    return places
+  }
+
+  /// The entries at some places, each once, in the order of the places.
+  private func distinct(_ places: [Place]) -> some Sequence<SetAside> {
     var last: Place?
-    for place in places.sorted() where found.count < limit && place != last {
-      last = place
-      if let entry = self[place.key] { found.append(entry) }
-    }
-    return found
+    return places.sorted().filter { place in
+      defer { last = place }
+      return place != last
+    }.lazy.compactMap { self[$0.key] }
+  }
+}
+
+extension SetAside {
+  /// The records that the entry's copy refers to; a staged one's are not asked for.
+  fileprivate func references(by entity: Entity) -> [RecordID] {
+    guard kind != .staged, case .upsert(var record) = change else { return [] }
+    record.fields = (try? entity.fields(of: record.payload)) ?? []
+    return entity.allReferences(of: record)
   }
 }

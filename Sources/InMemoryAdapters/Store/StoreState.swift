@@ -11,6 +11,7 @@ struct StoreState: Sendable {
 
   mutating func register(_ graph: EntityGraph) {
     for entity in graph.entities {
+      if tables[entity.type]?.entity.references != entity.references { shelf.refile(entity) }
       tables[entity.type, default: Table(entity)].redeclare(as: entity)
     }
   }

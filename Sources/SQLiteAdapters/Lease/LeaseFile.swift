@@ -9,19 +9,23 @@
   final class LeaseFile: Sendable {
     private let file: Int32
 
-    /// Opens the file, creating it where it is missing; `nil` where that cannot be.
-    init?(besideStore path: String) {
+    /// Opens the file, creating it where it is missing.
+    init(besideStore path: String) throws(SQLiteFailure) {
       file = csqlite_open_private(Self.path(besideStore: path))
-      if file < 0 { return nil }
+      if file < 0 { throw SQLiteFailure(code: SQLITE_CANTOPEN, systemError: -file) }
     }
 
     deinit {
       // A process that the app is starting has all its files until it runs its own program: closing this one alone would leave the lock.
+      guard file >= 0 else { return }
       csqlite_unlock(file)
       csqlite_close(file)
     }
 
     static func path(besideStore path: String) -> String { path + ".lease" }
+
+    /// Takes the file from everybody but its owner; false where it belongs to another user.
+    func makePrivate() -> Bool { csqlite_make_private(file) == 0 }
 
     /// Locks a fencing number's byte for as long as this object lives; false where the file system cannot lock.
     func lock(_ fence: Int64) -> Bool {

@@ -59,8 +59,10 @@
       for duration: Duration, now: Timestamp, storePath: String
     ) throws(SyncError) -> (Lease, LeaseFile?) {
       try transaction(.write) { () throws(SyncError) in
+        try checkIsInPlace()
         let row = try leaseRow()
-        let file = LeaseFile(besideStore: storePath)
+        // Without the file, a dead holder is known by its lease's end alone.
+        let file = try? LeaseFile(besideStore: storePath)
         if let end = row.expiresAt, now < end, !row.isHolderDead(accordingTo: file) {
           throw SyncError(
             .syncAlreadyInProgress, during: "taking the lease",
@@ -68,6 +70,11 @@
             \(row.holder ?? "Another process") is syncing into this store; its lease lasts for another \
             \(end.duration(since: now)) unless it is renewed or given back.
             """)
+        }
+        guard (0..<Int64.max).contains(row.fence) else {
+          throw SyncError(
+            .storeUnreadable, during: "taking the lease",
+            "The store's fencing number is \(row.fence), which no lease can follow: the store is damaged.")
         }
         let lease = Lease(fence: row.fence + 1, expiresAt: now + duration)
         let isLocked = file?.lock(lease.fence) ?? false

@@ -14,7 +14,7 @@
           .invalidConfiguration, during: "opening the store", "The path is empty or has a NUL in it.")
       }
       // Some names mean something else to SQLite; none of them has a slash.
-      self.path = Self.resolved(path.utf8.first == UInt8(ascii: "/") ? path : "./" + path)
+      self.path = try Self.resolved(path.utf8.first == UInt8(ascii: "/") ? path : "./" + path)
       self.configuration = configuration
       self.migrations = migrations
     }
@@ -65,10 +65,31 @@
     // MARK: Checks
 
     /// The path without symbolic links: the files beside the store are found by its one name.
-    private static func resolved(_ path: String) -> String {
-      guard let real = csqlite_real_path(path) else { return path }
-      defer { csqlite_free(real) }
-      return String(cString: real)
+    ///
+    /// A link may lead to a store that is still to be made, and its log and its lease lie beside that.
+    private static func resolved(_ path: String) throws(SyncError) -> String {
+      var path = path
+      // The kernel follows 40 links; in a longer chain, or a circle, the path stays, and cannot be opened.
+      for _ in 0..<40 {
+        if let real = try text(csqlite_real_path(path)) { return real }
+        guard let target = try text(csqlite_link_target(path)) else { break }
+        path = target.utf8.first == UInt8(ascii: "/") ? target : directory(of: path) + "/" + target
+      }
+      let directory = directory(of: path)
+      guard let real = try text(csqlite_real_path(directory)) else { return path }
+      return (real == "/" ? "" : real) + path.dropFirst(directory == "/" ? 0 : directory.count)
+    }
+
+    /// A name that the system gave, which is freed.
+    private static func text(_ name: UnsafeMutablePointer<CChar>?) throws(SyncError) -> String? {
+      guard let name else { return nil }
+      defer { csqlite_free(name) }
+      guard let text = String(validatingCString: name) else {
+        throw SyncError(
+          .invalidConfiguration, during: "opening the store",
+          "The path leads to a name that is not UTF-8; rename that file or directory.")
+      }
+      return text
     }
 
     /// Whether the file has to be made.
@@ -145,7 +166,9 @@
     }
 
     /// The directory that the store's files are in.
-    private var directory: String {
+    private var directory: String { Self.directory(of: path) }
+
+    private static func directory(of path: String) -> String {
       let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
       return end == path.startIndex ? "/" : String(path[..<end])
     }
@@ -155,9 +178,22 @@
     private func create() throws(SyncError) -> Connection {
       // SQLite takes the new files' permissions from this one, so they are private from their first moment.
       let lease = LeaseFile.path(besideStore: path)
-      guard LeaseFile(besideStore: path) != nil else {
+      let file: LeaseFile
+      do {
+        file = try LeaseFile(besideStore: path)
+      } catch {
+        if let reason = error.systemAdvice {
+          throw SyncError(error.meaning, during: "creating the store", reason, underlying: error)
+        }
         throw SyncError(
-          .storeReadOnly, during: "creating the store", "No file can be created in \(directory).")
+          .storeReadOnly, during: "creating the store", "No file can be created in \(directory).",
+          underlying: error)
+      }
+      // One may have been left over, open to others.
+      guard file.makePrivate() else {
+        throw SyncError(
+          .storeReadOnly, during: "creating the store",
+          "\(lease) belongs to another user and can be read by others; remove it first.")
       }
       return try connection(
         flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, options: "?modeof=" + Self.escaped(lease))

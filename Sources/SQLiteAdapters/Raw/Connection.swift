@@ -78,6 +78,16 @@
         }, context)
     }
 
+    /// Refuses to write into a file that was removed, or replaced by another, while it was open.
+    ///
+    /// What is written there is lost to everybody but this process.
+    func checkIsInPlace() throws(SyncError) {
+      guard csqlite_has_moved(handle) != 0 else { return }
+      throw SyncError(
+        .storeFailure, during: "writing into the store",
+        "The store's file was removed or replaced while it was open. Close the store, and open it anew.")
+    }
+
     /// Whether the file can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 

@@ -43,7 +43,18 @@
       case .storeReadOnly:
         "The store cannot be written: its file, its directory or this connection is read-only."
       case .storeUnreadable: "The file is not a store, or is damaged."
-      default: "SQLite failed with result code \(code)."
+      default: systemAdvice ?? "SQLite failed with result code \(code)."
+      }
+    }
+
+    /// What to do about a limit of the system's; `nil` for other failures.
+    var systemAdvice: String? {
+      switch systemError {
+      case EMFILE: "This process has too many open files: raise its limit (ulimit -n), or close stores."
+      case ENFILE: "The system has too many open files."
+      case EFBIG: "A file would be larger than the process or its file system allows (ulimit -f)."
+      case ENOSPC, EDQUOT: "There is no room for the store to grow."
+      default: nil
       }
     }
 

@@ -22,8 +22,12 @@
     /// The declarations that were registered last, by type.
     private(set) var stored: [Entity]
     private(set) var tables: [RecordType: EntityTable]
+    /// The types of which what is set aside has to be read anew, to know what it refers to.
+    private(set) var unread: Set<RecordType>
 
-    static var empty: Catalog { Catalog(version: -1, generation: -1, stored: [], tables: [:]) }
+    static var empty: Catalog {
+      Catalog(version: -1, generation: -1, stored: [], tables: [:], unread: [])
+    }
 
     /// The table of a type, which has to be registered.
     func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError)
@@ -51,8 +55,14 @@
           declarations.entities[entity.type] ?? entity, columns: columns[entity.type] ?? [],
           naturalKeys: naturalKeys[entity.type] ?? [])
       }
+      var unread: Set<RecordType> = []
+      let prefix = ReferenceRenewal.prefix
+      try forEachRow("SELECT substr(key, \(prefix.utf8.count + 1)) FROM meta WHERE key GLOB '\(prefix)*'") {
+        row throws(SyncError) in
+        unread.insert(RecordType(row.text(0)))
+      }
       catalog = Catalog(
-        version: version, generation: declarations.generation, stored: stored, tables: tables)
+        version: version, generation: declarations.generation, stored: stored, tables: tables, unread: unread)
     }
 
     private func catalogVersion() throws(SyncError) -> Int64 {

@@ -30,6 +30,21 @@
       "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
     ]
 
+    /// What made each edit, and which records it leaves.
+    static let authors = [
+      "ALTER TABLE outbox ADD COLUMN rebuilt_pass INTEGER",
+      "ALTER TABLE outbox ADD COLUMN rebuilt_physical INTEGER",
+      "ALTER TABLE outbox ADD COLUMN rebuilt_counter INTEGER",
+      "ALTER TABLE outbox ADD COLUMN rebuilt_replica TEXT",
+      "ALTER TABLE outbox ADD COLUMN leaves TEXT",
+      """
+      CREATE TABLE outbox_leaves (
+        target_type TEXT NOT NULL, target_key TEXT NOT NULL, type TEXT NOT NULL, id TEXT NOT NULL,
+        PRIMARY KEY (target_type, target_key, type, id)) WITHOUT ROWID
+      """,
+      "CREATE INDEX \"outbox_leaves.record\" ON outbox_leaves (type, id)",
+    ]
+
     /// How many edits wait of each type, which is asked with every page that is merged.
     static let outboxCounts = [
       "CREATE TABLE outbox_counts (type TEXT NOT NULL PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",

@@ -21,7 +21,7 @@
       let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
       return graph.entities.allSatisfy { entity in
         // A file that was made before natural keys had columns has none for a type that has declared one all along.
-        stored[entity.type] == entity
+        stored[entity.type] == entity && !catalog.unread.contains(entity.type)
           && (entity.naturalKey == nil || catalog.tables[entity.type]?.naturalKeyColumn != nil)
       }
     }
@@ -33,11 +33,20 @@
           try checkName(of: entity)
           try makeTable(entity)
           if try declareColumns(of: entity) { unfilled.append(entity) }
+          if let former = connection.catalog.stored.first(where: { $0.type == entity.type }),
+            former.references != entity.references
+          {
+            try ReferenceRenewal(connection: connection, entity: entity).demand()
+          }
         }
         try connection.bumpCatalog()
       }
       for entity in unfilled {
         while try fillPortion(of: entity) {}
+      }
+      for entity in graph.entities {
+        let renewal = ReferenceRenewal(connection: connection, entity: entity)
+        while try renewal.renewPortion() {}
       }
       try connection.transaction(.write) { () throws(SyncError) in
         for entity in graph.entities {

@@ -76,6 +76,7 @@
     /// Whether it differs from another one in nothing but that it is sent, or how that went.
     func differsInSendingAlone(from other: OutboxEntry) -> Bool {
       (sent == nil || sent == edit) && edit == other.edit && base == other.base
+        && author == other.author && leaves == other.leaves
     }
   }
 #endif

@@ -9,7 +9,10 @@
       "base", "base_epoch", "base_sequence", "base_modified_at", "base_entity_tag", "base_schema_version",
       "sent", "sent_physical", "sent_counter", "sent_replica", "sent_schema_version",
       "state", "state_at", "refusal", "attempts", "payload", "base_payload", "sent_payload",
+      "rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves",
     ]
+    /// Where the entry's number stands behind ``columns``.
+    static let numberColumn: Int32 = 29
     static let columns = names.joined(separator: ", ")
     static let put = """
       INSERT INTO outbox (\(columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) \
@@ -70,7 +73,7 @@
           defer { statement.reset() }
           guard try statement.step() else { return false }
           let entry = try statement.outboxEntry(of: id.type)
-          hasRead(entry, in: statement.integer(24))
+          hasRead(entry, in: statement.integer(OutboxRows.numberColumn))
           entries.append(entry)
           return true
         }
@@ -100,8 +103,28 @@
       try forgetEdits()
       while try statement.step() {
         let entry = try statement.outboxEntry(of: type)
-        hasRead(entry, in: statement.integer(24))
+        hasRead(entry, in: statement.integer(OutboxRows.numberColumn))
         entries.append(entry)
+      }
+      return entries
+    }
+
+    func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]] {
+      let statement = try connection.statement(
+        "SELECT type, id FROM outbox_leaves WHERE target_type = ? AND target_key = ? ORDER BY type, id LIMIT ?"
+      )
+      var entries: [[OutboxEntry]] = []
+      for id in ids {
+        var found: [RecordID] = []
+        do {
+          defer { statement.reset() }
+          try statement.bind(id, at: 1)
+          try statement.bind(Int64(max(0, limit)), at: 3)
+          while try statement.step() {
+            found.append(RecordID(type: RecordType(statement.text(0)), key: statement.text(1)))
+          }
+        }
+        entries.append(found.isEmpty ? [] : try outbox(for: found))
       }
       return entries
     }
@@ -121,7 +144,17 @@
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try outboxState(),
-        attempts: Int(integer(20)))
+        attempts: Int(integer(20)), author: author(), leaves: try leaves())
+    }
+
+    private func author() -> OutboxEntry.Author {
+      if isNull(24) { return .app }
+      return .rebuild(OutboxEntry.Rebuilt(lastWrite: stamp(25), pass: integer(24)))
+    }
+
+    private func leaves() throws(SyncError) -> [RecordID] {
+      if isNull(28) { return [] }
+      return try decoded([RecordID].self, from: text(28), what: "records that an edit leaves")
     }
 
     private func base(of id: RecordID) throws(SyncError) -> OutboxEntry.Base {
@@ -173,6 +206,8 @@
         put.clear()
       }
       var counts: [RecordType: Int64] = [:]
+      try connection.forgetLeaves(of: entries.lazy.map(\.id))
+      for entry in entries { try connection.noteLeaves(of: entry) }
       for entry in entries {
         if let place = connection.knownEdits.find(entry.id) {
           if let known = connection.knownEdits.entry(at: place), entry.differsInSendingAlone(from: known) {
@@ -196,6 +231,7 @@
 
     func dequeue(_ ids: [RecordID]) throws(SyncError) {
       try refreshKnowledge()
+      try connection.forgetLeaves(of: ids)
       let byRow = try connection.statement(OutboxRows.removeRow)
       let byID = try connection.statement(OutboxRows.remove)
       defer { byID.clear() }
@@ -223,6 +259,34 @@
         let statement = try connection.statement(OutboxRows.addToCount)
         try statement.bind(type.rawValue, at: 1)
         try statement.bind(count, at: 2)
+        try statement.run()
+      }
+    }
+  }
+
+  extension Connection {
+    fileprivate func noteLeaves(of entry: OutboxEntry) throws(SyncError) {
+      if entry.leaves.isEmpty { return }
+      let statement = try statement("INSERT OR IGNORE INTO outbox_leaves VALUES (?, ?, ?, ?)")
+      for target in entry.leaves {
+        try statement.bind(target, at: 1)
+        try statement.bind(entry.id, at: 3)
+        try statement.run()
+      }
+    }
+
+    private func hasLeaves() throws(SyncError) -> Bool {
+      let statement = try statement("SELECT 1 FROM outbox_leaves LIMIT 1")
+      defer { statement.reset() }
+      return try statement.step()
+    }
+
+    /// Mostly no edit leaves a record, which one look tells.
+    fileprivate func forgetLeaves(of ids: some Sequence<RecordID>) throws(SyncError) {
+      guard try hasLeaves() else { return }
+      let statement = try statement("DELETE FROM outbox_leaves WHERE type = ? AND id = ?")
+      for id in ids {
+        try statement.bind(id, at: 1)
         try statement.run()
       }
     }
@@ -259,6 +323,17 @@
       let other = try bindSent(entry)
       try bind(entry.state)
       try bind(Int64(entry.attempts), at: 21)
+      if case .rebuild(let rebuilt) = entry.author {
+        try bind(rebuilt.pass, at: 25)
+        try bind(rebuilt.lastWrite, at: 26)
+      } else {
+        for index in Int32(25)...28 { try bindNull(at: index) }
+      }
+      if entry.leaves.isEmpty {
+        try bindNull(at: 29)
+      } else {
+        try bind(try encoded(entry.leaves, what: "records that an edit leaves"), at: 29)
+      }
       return other
     }
 

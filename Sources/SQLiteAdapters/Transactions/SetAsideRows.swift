@@ -168,7 +168,11 @@
         case .tombstone:
           try insert.run()
         }
-        if entry.kind == .parked { try enqueue(entry, number: connection.lastRow) }
+        let number = connection.lastRow
+        if entry.kind == .parked { try enqueue(entry, number: number) }
+        if let entity = catalog.tables[entry.key.type]?.entity {
+          try connection.refer(entry, number: number, by: entity)
+        }
       }
     }
 
@@ -214,12 +218,12 @@
   }
 
   extension SetAside.Key {
-    fileprivate var isBytes: Bool {
+    var isBytes: Bool {
       if case .bytes = self { true } else { false }
     }
 
     /// Entries of records by their ids, then those of bytes by digest.
-    fileprivate func precedes(_ other: SetAside.Key) -> Bool {
+    func precedes(_ other: SetAside.Key) -> Bool {
       switch (self, other) {
       case (.record(let a), .record(let b)): a < b
       case (.record, .bytes): true

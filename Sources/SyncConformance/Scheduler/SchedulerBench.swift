@@ -25,9 +25,12 @@ final class SchedulerBench: Sendable {
   var begun: [Begun] { state.withLock { $0 } }
 
   @discardableResult
-  func submit(_ kind: Kind, after delay: Duration, needsNetwork: Bool = false) throws -> Timestamp {
+  func submit(
+    _ kind: Kind, after delay: Duration, needsNetwork: Bool = false, needsExternalPower: Bool = false
+  ) throws -> Timestamp {
     try harness.scheduler.submit(
-      BackgroundRequest(kind, earliest: .after(delay), needsNetwork: needsNetwork))
+      BackgroundRequest(
+        kind, earliest: .after(delay), needsNetwork: needsNetwork, needsExternalPower: needsExternalPower))
   }
 
   /// Runs the scheduler with some work while a body lasts, then cancels it, and waits until it has returned.

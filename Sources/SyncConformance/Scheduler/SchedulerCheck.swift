@@ -6,7 +6,8 @@ import SyncPorts
 public enum SchedulerCheck: String, CaseIterable, Sendable {
   case requestBeginsNoEarlierThanItSays, requestIsTakenWhileItRuns, laterRequestReplacesTheOneOfItsKind
   case kindsAreKeptApart, timeOfDayIsTheNextOne, workSubmitsTheNextOfItsKind, oneKindRunsOnceAtATime
-  case networkIsWaitedForWhereItIsNeeded, expirationCancelsAndIsWaitedFor, cancelledRunWaitsAndKeepsThePending
+  case networkIsWaitedForWhereItIsNeeded, powerIsWaitedForWhereItIsNeeded
+  case expirationCancelsAndIsWaitedFor, cancelledRunWaitsAndKeepsThePending
 
   /// Runs the check on a harness that no other check has used.
   ///
@@ -26,6 +27,7 @@ public enum SchedulerCheck: String, CaseIterable, Sendable {
     case .workSubmitsTheNextOfItsKind: SchedulerChecks.workSubmitsTheNextOfItsKind
     case .oneKindRunsOnceAtATime: SchedulerChecks.oneKindRunsOnceAtATime
     case .networkIsWaitedForWhereItIsNeeded: SchedulerChecks.networkIsWaitedForWhereItIsNeeded
+    case .powerIsWaitedForWhereItIsNeeded: SchedulerChecks.powerIsWaitedForWhereItIsNeeded
     case .expirationCancelsAndIsWaitedFor: SchedulerChecks.expirationCancelsAndIsWaitedFor
     case .cancelledRunWaitsAndKeepsThePending: SchedulerChecks.cancelledRunWaitsAndKeepsThePending
     }

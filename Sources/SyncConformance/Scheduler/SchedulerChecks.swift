@@ -127,6 +127,27 @@ enum SchedulerChecks {
     }
   }
 
+  static func powerIsWaitedForWhereItIsNeeded(_ bench: SchedulerBench) async throws {
+    guard let setPowered = bench.harness.setPowered else {
+      throw Inapplicable(reason: "The harness cannot take the external power away.")
+    }
+    setPowered(false)
+    try bench.submit(.processing, after: .seconds(60), needsExternalPower: true)
+    try bench.submit(.refresh, after: .seconds(120))
+    try await bench.running { kind, _ in
+      if kind == .refresh { try bench.submit(kind, after: .seconds(60)) }
+    } _: {
+      let sentence = "Work that needs no external power does not wait for it."
+      try await bench.pass(until: { bench.begun.count(where: { $0.kind == .refresh }) >= 3 }, sentence)
+      try expect(
+        !bench.begun.contains { $0.kind == .processing }, "Work that needs external power waits for it.")
+      setPowered(true)
+      try await bench.pass(
+        until: { bench.begun.contains { $0.kind == .processing } },
+        "Work is begun when there is external power.")
+    }
+  }
+
   static func expirationCancelsAndIsWaitedFor(_ bench: SchedulerBench) async throws {
     guard let expire = bench.harness.expire else {
       throw Inapplicable(reason: "The harness cannot let the time run out.")

@@ -67,6 +67,7 @@ enum KeptStateChecks {
     full.lastPass = 12
     full.epoch = 3
     full.sweptPass = 11
+    full.sweptFence = .max
     full.deletionsVerifiedAt = Timestamp(microseconds: -1)
     full.sweep = .init(pass: 3, refusal: .massDeletion(missing: 5, of: 6))
     var other = full

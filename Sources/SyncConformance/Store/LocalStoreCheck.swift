@@ -23,6 +23,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   // What is set aside.
   case everyKindAndChangeComesBack, entryReplacesTheOneWithItsKey, entriesComeByKeyInPortions
   case kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor
+  case entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries
   case entriesShowNothing
   // What the engine notes down.
   case marksTellWhatAListingHeld, checkpointsComeBack, valuesComeBack, keysAreFoundByPrefix
@@ -32,7 +33,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case queriesSeeLiveRecordsOfTheirType, orderIsTotal, laterSortFieldsBreakTies, limitsAndPortions
   // Local edits.
   case outboxEntriesComeBackWhole, outboxEntryReplacesItsRecords, outboxEntriesAreFoundByRecord
-  case outboxComesByStampInPortions, outboxIsCountedByType
+  case outboxComesByStampInPortions, outboxIsCountedByType, outboxEntriesAreFoundByWhatTheyLeave
   case conflictsComeBackWhole, conflictsAreNumberedNewestFirst, oldConflictsAreForgotten
   // Natural keys.
   case recordsAreFoundByNaturalKey, naturalKeysAreNormalized, nullsHaveNoNaturalKey
@@ -110,6 +111,8 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .kindsAreToldApartAndCounted: SetAsideChecks.kindsAreToldApartAndCounted
     case .entriesAreFoundByKey: SetAsideChecks.entriesAreFoundByKey
     case .parkedEntriesAreFoundByWhatTheyWaitFor: SetAsideChecks.parkedEntriesAreFoundByWhatTheyWaitFor
+    case .entriesAreFoundByWhatTheyReferTo: SetAsideChecks.entriesAreFoundByWhatTheyReferTo
+    case .changedReferencesHoldForAllEntries: SetAsideChecks.changedReferencesHoldForAllEntries
     case .entriesShowNothing: SetAsideChecks.entriesShowNothing
     case .marksTellWhatAListingHeld: KeptStateChecks.marksTellWhatAListingHeld
     case .checkpointsComeBack: KeptStateChecks.checkpointsComeBack
@@ -130,6 +133,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .outboxEntryReplacesItsRecords: OutboxChecks.outboxEntryReplacesItsRecords
     case .outboxEntriesAreFoundByRecord: OutboxChecks.outboxEntriesAreFoundByRecord
     case .outboxComesByStampInPortions: OutboxChecks.outboxComesByStampInPortions
+    case .outboxEntriesAreFoundByWhatTheyLeave: OutboxChecks.outboxEntriesAreFoundByWhatTheyLeave
     case .outboxIsCountedByType: OutboxChecks.outboxIsCountedByType
     case .conflictsComeBackWhole: ConflictChecks.conflictsComeBackWhole
     case .conflictsAreNumberedNewestFirst: ConflictChecks.conflictsAreNumberedNewestFirst

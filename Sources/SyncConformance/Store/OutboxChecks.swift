@@ -27,9 +27,11 @@ enum OutboxChecks {
       ]
       for (place, sent) in sent.enumerated() {
         for base in bases {
+          let rebuilt = OutboxEntry.Rebuilt(lastWrite: StoreBench.stamp(-7, .max, by: "é"), pass: .max)
           let entry = OutboxEntry(
             id: copy.id, edit: edit, base: base, sent: sent, state: states[place % states.count],
-            attempts: place * 1000)
+            attempts: place * 1000, author: place.isMultiple(of: 2) ? .app : .rebuild(rebuilt),
+            leaves: place == 1 ? [] : [StoreBench.team("t"), StoreBench.game("e\u{301}")])
           var given = entry
           if case .copy = base { given.base = .copy(withFields) }
           try await bench.queue(given)
@@ -100,6 +102,34 @@ enum OutboxChecks {
       try await bench.outbox(after: StoreBench.stamp(5, 1), limit: 1), equals: [entries[6]],
       "A portion may begin after a stamp that is not there.")
     try expect(try await bench.outbox(limit: 0), equals: [], "A portion of none is empty.")
+  }
+
+  static func outboxEntriesAreFoundByWhatTheyLeave(_ bench: StoreBench) async throws {
+    let (s, t) = (StoreBench.team("s"), StoreBench.team("t"))
+    func pending(_ key: String, leaves: [RecordID], sent: Bool = false) -> OutboxEntry {
+      var entry = StoreBench.pending(StoreBench.game(key), at: StoreBench.stamp(Int64(key.utf8.count)))
+      entry.leaves = leaves
+      if sent { entry.sent = entry.edit }
+      return entry
+    }
+    func found(_ ids: [RecordID], limit: Int = 9) async throws -> [[Bytes]] {
+      try await bench.read { snapshot throws(SyncError) in
+        try snapshot.outbox(leaving: ids, limit: limit).map { $0.map { Bytes($0.id.key) } }
+      }
+    }
+    try await bench.queue(
+      pending("ccc", leaves: [t]), pending("a", leaves: [s, t]), pending("bb", leaves: []))
+    try expect(
+      try await found([t, StoreBench.team("u"), s]), equals: [["a", "ccc"], [], ["a"]],
+      "The entries that leave each of the records come at its place, by id.")
+    try expect(try await found([t], limit: 1), equals: [["a"]], "No more come than the limit.")
+    try await bench.queue(pending("a", leaves: [s], sent: true), pending("bb", leaves: [t]))
+    try expect(
+      try await found([s, t]), equals: [["a"], ["bb", "ccc"]], "A later entry leaves what it says itself.")
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.dequeue([StoreBench.game("ccc"), StoreBench.game("a")])
+    }
+    try expect(try await found([s, t]), equals: [[], ["bb"]], "An entry taken out leaves nothing.")
   }
 
   static func outboxIsCountedByType(_ bench: StoreBench) async throws {

@@ -154,6 +154,81 @@ enum SetAsideChecks {
     try expect(left, equals: Array(wanted.dropFirst()), "A removed entry waits no more.")
   }
 
+  static func entriesAreFoundByWhatTheyReferTo(_ bench: StoreBench) async throws {
+    let (s, t) = (StoreBench.team("s"), StoreBench.team("t"))
+    let venue = RecordID(type: "venues", key: "t")
+    func game(_ key: String, _ json: String, _ kind: SetAside.Kind = .parked) throws -> SetAside {
+      let copy = try StoreBench.copy("games", key, json)
+      return StoreBench.entry(.record(copy.id), kind, .upsert(copy))
+    }
+    let own = try StoreBench.copy("teams", "t", #"{"parent":"t"}"#)
+    try await bench.setAside(
+      game("both", #"{"home":"s","away":"t"}"#), game("hidden", #"{"home":"t"}"#, .hidden),
+      game("newer", #"{"away":"t","schema":9}"#, .incompatible), game("other", #"{"home":"u"}"#),
+      game("placed", #"{"venue":"t"}"#, .hidden),
+      StoreBench.entry(.record(t), .hidden, .upsert(own)),
+      StoreBench.entry(.record(StoreBench.game("waits")), waitsFor: [t]),
+      StoreBench.entry(
+        .bytes("games", digest: 1), .quarantined, .upsert(try StoreBench.copy("games", "x", #"{"home":"t"}"#))
+      ))
+    func found(
+      _ ids: [RecordID], _ kinds: Set<SetAside.Kind> = all, after: SetAside.Key? = nil, limit: Int = 9
+    ) async throws -> [SetAside.Key] {
+      try await bench.read { snapshot throws(SyncError) in
+        try snapshot.setAside(referringTo: ids, kinds: kinds, after: after, limit: limit).map(\.key)
+      }
+    }
+    func keys(_ games: String...) -> [SetAside.Key] { games.map { .record(StoreBench.game($0)) } }
+    let bytes = SetAside.Key.bytes("games", digest: 1)
+    try expect(
+      try await found([t, s]), equals: keys("both", "hidden", "newer") + [bytes],
+      "Entries whose copies refer to one of the records come once, by key, whatever they wait for.")
+    try expect(try await found([venue]), equals: keys("placed"), "Unordered references count.")
+    try expect(
+      try await found([t], [.hidden, .incompatible]), equals: keys("hidden", "newer"),
+      "Only entries of the kinds asked for come.")
+    try expect(
+      try await found([s, t], after: keys("both")[0], limit: 2), equals: keys("hidden", "newer"),
+      "A portion begins after the key given and holds no more than its limit.")
+    try expect(
+      try await found([t], after: keys("newer")[0]), equals: [bytes],
+      "Entries of bytes come after those of records.")
+    try await bench.setAside(game("hidden", #"{"home":"s"}"#, .hidden))
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.removeSetAside([.record(StoreBench.game("newer"))])
+    }
+    try expect(
+      try await found([t]), equals: keys("both") + [bytes], "What was removed or replaced refers to nothing.")
+    try expect(try await found([s]), equals: keys("both", "hidden"), "What replaces it is found.")
+  }
+
+  static func changedReferencesHoldForAllEntries(_ bench: StoreBench) async throws {
+    let count = 1200
+    let entries = try (0..<count).map { number in
+      let copy = try StoreBench.copy("games", "g\(10_000 + number)", #"{"home":"t","rival":"t"}"#)
+      return StoreBench.entry(.record(copy.id), .hidden, .upsert(copy))
+    }
+    try await bench.write { transaction throws(SyncError) in try transaction.setAside(entries) }
+    let declared = Entity(
+      "games", schemaVersion: 3, schemaVersionField: "schema",
+      references: [.to("venues", by: "home"), .to("teams", by: "rival", ordered: false)],
+      naturalKey: NaturalKey("code"), indexes: ["v"])
+    try await bench.store.register(try EntityGraph(declared, StoreBench.venues, StoreBench.teams))
+    let found = try await bench.read { snapshot throws(SyncError) in
+      try [StoreBench.team("t"), RecordID(type: "venues", key: "t")].map { (id) throws(SyncError) in
+        try snapshot.setAside(referringTo: [id], kinds: all, after: nil, limit: 2 * count).count
+      }
+    }
+    try expect(found, equals: [count, count], "Entries are found by the references that were declared last.")
+    try await bench.store.register(try EntityGraph(Entity("games"), StoreBench.venues, StoreBench.teams))
+    let none = try await bench.read { snapshot throws(SyncError) in
+      try snapshot.setAside(
+        referringTo: [StoreBench.team("t"), RecordID(type: "venues", key: "t")], kinds: all, after: nil,
+        limit: 9)
+    }
+    try expect(none, equals: [], "A field that is no reference any more refers to nothing.")
+  }
+
   static func entriesShowNothing(_ bench: StoreBench) async throws {
     let live = try StoreBench.copy("games", "live", #"{"v":1}"#, version: 2)
     try await bench.put(live)

@@ -17,6 +17,8 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   public var epoch: Int64
   /// The last pass after which everything that it did not list was removed; 0 before the first.
   public var sweptPass: Int64
+  /// The fencing number of the sync that carried that sweep out; `nil` before the first, and after one of a version that did not note it.
+  public var sweptFence: Int64?
   /// When a complete listing last showed what the remote had deleted.
   public var deletionsVerifiedAt: Timestamp?
   /// Whether the last complete listing of a moving collection lacked something that a second one has to lack too.

@@ -16,11 +16,18 @@ public struct OutboxEntry: Hashable, Sendable {
   public var state: State
   /// How often sending it was begun since its base or its edit last changed.
   public var attempts: Int
+  /// What made the edit.
+  public var author: Author
+  /// The records that the base refers to and the edit does not: until the edit is accepted, the remote's copy refers to them.
+  public var leaves: [RecordID]
 
   /// Describes a local edit.
   public init(
-    id: RecordID, edit: Edit, base: Base, sent: Edit? = nil, state: State = .waiting, attempts: Int = 0
+    id: RecordID, edit: Edit, base: Base, sent: Edit? = nil, state: State = .waiting, attempts: Int = 0,
+    author: Author = .app, leaves: [RecordID] = []
   ) {
+    self.author = author
+    self.leaves = leaves
     self.id = id
     self.edit = edit
     self.base = base
@@ -52,6 +59,34 @@ public struct OutboxEntry: Hashable, Sendable {
     public var record: Record? {
       if case .copy(let record) = self { record } else { nil }
     }
+  }
+
+  /// What made an edit.
+  public enum Author: Hashable, Sendable {
+    /// The app.
+    case app
+    // Apart, as most entries have none.
+    /// A rebuild, whose edits do not make a record the last written.
+    indirect case rebuild(Rebuilt)
+  }
+
+  /// What is known of a record that a rebuild edits or deletes.
+  public struct Rebuilt: Hashable, Sendable {
+    /// When the record was last written by anything but a rebuild.
+    public var lastWrite: EditStamp
+    /// The number of the type's last pass when the rebuild decided.
+    public var pass: Int64
+
+    /// Describes a record that a rebuild edits.
+    public init(lastWrite: EditStamp, pass: Int64) {
+      self.lastWrite = lastWrite
+      self.pass = pass
+    }
+  }
+
+  /// When the record was last written, the edits of rebuilds aside: what last-write-wins compares.
+  public var lastWrite: EditStamp {
+    if case .rebuild(let rebuilt) = author { rebuilt.lastWrite } else { edit.stamp }
   }
 
   /// Whether an entry is to be sent.

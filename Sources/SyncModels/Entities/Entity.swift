@@ -21,19 +21,29 @@ public struct Entity: Hashable, Sendable, Codable {
   public let naturalKey: NaturalKey?
   /// The fields that queries filter and sort by; the store keeps an index for each.
   public let indexes: [FieldName]
-  /// The field that edits are stamped in: the library writes each edit's ``EditStamp`` there, and compares remote copies by it; without one, they
-  /// are compared by the remote's modification time.
-  public let stampField: FieldName?
+  /// Where the stamps of edits travel with the records.
+  public let stamping: Stamping
+  /// The fields, such as `createdAt`, whose first value stays: once a record has one, no edit and no copy changes it.
+  ///
+  /// Of two values the earliest stays: of two dates (ISO 8601) the earlier instant, of two numbers the smaller, otherwise the one whose bytes come first. So
+  /// every replica comes to the same. A copy from the remote that changes one is shown with the earliest value, and an edit that restores that waits
+  /// in the outbox.
+  public let immutable: [FieldName]
   /// When readers see what a sync brings.
   public let visibility: Visibility
   /// Every declared field once: references first, then the natural key's, then the indexed ones.
   public let fields: [FieldName]
+  /// What is known of the remote that the type is synced with; nothing in a declaration alone.
+  package var remote = RemoteTraits()
 
   /// Declares a record type.
+  ///
+  /// - Parameter stampField: Means ``Stamping/field(_:)`` where it is given.
   public init(
     _ type: RecordType, schemaVersion: Int = 1, schemaVersionField: FieldName? = nil,
     references: [Reference] = [], naturalKey: NaturalKey? = nil, indexes: [FieldName] = [],
-    stampField: FieldName? = nil, visibility: Visibility = .perPage
+    stampField: FieldName? = nil, stamping: Stamping = .automatic, immutable: [FieldName] = [],
+    visibility: Visibility = .perPage
   ) {
     self.type = type
     self.schemaVersion = schemaVersion
@@ -41,7 +51,8 @@ public struct Entity: Hashable, Sendable, Codable {
     self.references = references
     self.naturalKey = naturalKey
     self.indexes = indexes
-    self.stampField = stampField
+    self.stamping = stampField.map { .field($0) } ?? stamping
+    self.immutable = immutable
     self.visibility = visibility
     var fields: [FieldName] = []
     for field in references.map(\.field) + (naturalKey?.fields ?? []) + indexes where !fields.contains(field)
@@ -56,6 +67,10 @@ public struct Entity: Hashable, Sendable, Codable {
     /// With each page, as it is committed.
     case perPage
     /// All at once, when the pass over the type is complete; until then readers see what was there before.
+    ///
+    /// What a complete listing lacked goes in the same transaction, unless live records refer to it: that deletion is held. Where the sweep is
+    /// refused (``SyncResult/refusedSweeps``), the listed copies are shown without it. The app's edits, of any type, wait for the transaction, which takes
+    /// as long as writing all changed records of the type once more.
     case wholeEntity
   }
 
@@ -63,9 +78,18 @@ public struct Entity: Hashable, Sendable, Codable {
   ///
   /// References declared unordered are not among them, nor are null ones.
   public func requiredReferences(of record: Record) -> [RecordID] {
+    references(of: record) { $0.isOrdered }
+  }
+
+  /// The records that a record refers to by any declared reference, ordered or not, itself excepted.
+  public func allReferences(of record: Record) -> [RecordID] {
+    references(of: record) { _ in true }
+  }
+
+  private func references(of record: Record, where counts: (Reference) -> Bool) -> [RecordID] {
     var ids: [RecordID] = []
     // References come first in `fields`, in their own order, unless two share a field.
-    for reference in references where reference.isOrdered {
+    for reference in references where counts(reference) {
       guard let index = fields.firstIndex(of: reference.field), index < record.fields.count,
         case .string(let key) = record.fields[index]
       else { continue }
@@ -75,4 +99,7 @@ public struct Entity: Hashable, Sendable, Codable {
     }
     return ids
   }
+
+  /// Whether records of the type may refer to each other by an ordered reference.
+  package var refersToItself: Bool { references.contains { $0.isOrdered && $0.target == type } }
 }

@@ -32,7 +32,17 @@ enum EntityChecks {
     if let stamp = entity.stampField, entity.fields.contains(stamp) || stamp == entity.schemaVersionField {
       throw invalid("\(entity.type).\(stamp) is where edits are stamped, and cannot be anything else.")
     }
-    for field in entity.fields + [entity.schemaVersionField, entity.stampField].compactMap(\.self) {
+    if let field = entity.immutable.first(where: {
+      $0 == entity.stampField || $0 == entity.schemaVersionField
+    }) {
+      throw invalid("\(entity.type).\(field) changes with the edits of a record, and cannot be immutable.")
+    }
+    let named =
+      entity.fields + entity.immutable + [entity.schemaVersionField, entity.stampField].compactMap(\.self)
+    if named.contains(.editStamp) {
+      throw invalid("\(entity.type).\(FieldName.editStamp) is the library's own, and cannot be declared.")
+    }
+    for field in named {
       let name = field.rawValue
       guard (1...128).contains(name.utf8.count), !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F })
       else {

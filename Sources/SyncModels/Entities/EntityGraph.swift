@@ -27,6 +27,21 @@ public struct EntityGraph: Hashable, Sendable {
       zip(self.entities.map(\.type), self.entities.indices), uniquingKeysWith: { first, _ in first })
   }
 
+  /// The same types, with what is known of the remote that they are synced with.
+  package func synced(with remote: Entity.RemoteTraits) -> EntityGraph {
+    EntityGraph(
+      entities: entities.map { entity in
+        var entity = entity
+        entity.remote = remote
+        return entity
+      }, positions: positions)
+  }
+
+  private init(entities: [Entity], positions: [RecordType: Int]) {
+    self.entities = entities
+    self.positions = positions
+  }
+
   /// The declaration of a type.
   public subscript(type: RecordType) -> Entity? {
     positions[type].map { entities[$0] }

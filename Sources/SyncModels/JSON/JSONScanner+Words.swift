@@ -16,7 +16,7 @@ extension JSONScanner {
 
   /// The eight bytes from an offset on, the first one lowest: one load, as the compiler sees it.
   @inline(__always)
-  private static func word(at offset: Int, of text: Span<UInt8>) -> UInt64 {
+  static func word(at offset: Int, of text: Span<UInt8>) -> UInt64 {
     let eight = text.extracting(offset..<(offset &+ 8))
     var word: UInt64 = 0
     for place in 0..<8 { word |= UInt64(eight[place]) &<< UInt64(8 &* place) }

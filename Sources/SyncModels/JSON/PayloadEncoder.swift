@@ -14,6 +14,18 @@ public struct PayloadEncoder: Sendable {
     self.userInfo = userInfo
   }
 
+  /// Asks for null where an optional is nil, so that every member of a type is told.
+  static let spellsNil = CodingUserInfoKey(rawValue: "CanonicalSync.spellsNil")
+
+  /// Encodes one value, with null for each optional that is nil and would be absent.
+  ///
+  /// - Throws: As ``encode(_:)``.
+  package func encodeSpellingNil<Value: Encodable>(_ value: Value) throws -> [UInt8] {
+    var encoder = self
+    if let mark = Self.spellsNil { encoder.userInfo[mark] = true }
+    return try encoder.encode(value)
+  }
+
   /// Encodes one value.
   ///
   /// - Throws: `EncodingError` for a number that JSON has no spelling for, or for a type that asks for containers of

@@ -1,6 +1,6 @@
 /// The place an object's members are encoded to.
 struct PayloadMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  private let draft: PayloadDraft
+  let draft: PayloadDraft
 
   init(_ draft: PayloadDraft) {
     self.draft = draft

@@ -42,11 +42,13 @@ public struct FieldMap: Sendable {
     values[field]?.elementsEqual("null".utf8) ?? true
   }
 
-  /// Whether a member has the same value in another map, white space aside; missing in both is the same.
+  /// Whether a member has the same value in another map, however it is spelled; missing in both is the same.
+  ///
+  /// Numbers compare by their exact value, strings by their characters' UTF-8 bytes, objects without regard to the order of their members.
   public func hasSameValue(as other: FieldMap, for field: FieldName) -> Bool {
     switch (values[field], other.values[field]) {
     case (nil, nil): true
-    case (let a?, let b?): a == b || JSONScanner.compacted(a) == JSONScanner.compacted(b)
+    case (let a?, let b?): a == b || JSONScanner.canonical(a) == JSONScanner.canonical(b)
     default: false
     }
   }
@@ -71,10 +73,13 @@ public struct FieldMap: Sendable {
 }
 
 extension Payload {
-  /// Whether two payloads hold the same members with the same values, their order and white space aside.
+  /// Whether two payloads hold the same members with the same values, however they are ordered and spelled.
+  ///
+  /// When they were edited, by ``FieldName/editStamp``, does not count.
   public func hasSameMembers(as other: Payload) -> Bool {
     if bytes == other.bytes { return true }
-    guard let a = try? FieldMap(self), let b = try? FieldMap(other) else { return false }
+    guard var a = try? FieldMap(self), var b = try? FieldMap(other) else { return false }
+    (a[.editStamp], b[.editStamp]) = (nil, nil)
     return a.fields.count == b.fields.count && a.contains(b)
   }
 }

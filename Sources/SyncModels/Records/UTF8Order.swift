@@ -25,6 +25,18 @@ extension String {
   }
 }
 
+extension Sequence<String> {
+  /// The strings in the order of their UTF-8 bytes, each once.
+  package func distinctByUTF8() -> [String] {
+    var distinct: [String] = []
+    for string in sorted(by: { $0.precedesByUTF8($1) }) {
+      if let last = distinct.last, last.isSameUTF8(as: string) { continue }
+      distinct.append(string)
+    }
+    return distinct
+  }
+}
+
 // Identifiers are compared for each record several times over, so this goes by eight bytes at a time.
 extension UnsafeRawBufferPointer {
   fileprivate func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {

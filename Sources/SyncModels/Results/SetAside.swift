@@ -12,7 +12,7 @@ public struct SetAside: Hashable, Sendable {
   public var waitsFor: [RecordID]
   /// The number of the pass that fetched it.
   public var pass: Int64
-  /// The fencing number of the sync that fetched it, and the negative of it where the answer to a push brought it: a sync counts what it
+  /// The fencing number of the sync that fetched it (bytes whose record is unknown: first fetched it), and the negative of it where the answer to a push brought it: a sync counts what it
   /// fetches, and answers are not among it.
   public var fence: Int64
   /// When it was set aside.

@@ -23,7 +23,8 @@ public struct SyncCounts: Hashable, Sendable, Codable {
   public var swept = 0
   /// Edits that met another one; counted beside the fates.
   public var conflicts = 0
-  /// Changes that an earlier sync had to set aside and this one applied; counted beside the fates.
+  /// Changes that an earlier sync had to set aside and this one applied, and records that it applied and a changed declaration withholds; counted beside
+  /// the fates.
   public var replayed = 0
   /// Changes that the remote sent.
   public var fetched = 0

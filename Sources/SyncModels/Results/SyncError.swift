@@ -39,8 +39,8 @@ extension SyncError {
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Name: String {
       case remoteUnavailable, offline, syncAlreadyInProgress, leaseLost, quotaExceeded, authentication
-      case permissionDenied, tokenExpired, invalidResponse, inconsistentData, invalidConfiguration
-      case invalidEdit, batchTooLarge, pullIncomplete
+      case untrustedServer, permissionDenied, tokenExpired, invalidResponse, inconsistentData
+      case invalidConfiguration, invalidEdit, batchTooLarge, pullIncomplete
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
     }
     private let name: Name
@@ -60,6 +60,8 @@ extension SyncError {
     public static let quotaExceeded = Code(name: .quotaExceeded)
     /// The remote does not accept who we say we are: new credentials are needed.
     public static let authentication = Code(name: .authentication)
+    /// The remote could not prove who it is, as by a trusted certificate: nothing was sent; a person has to look.
+    public static let untrustedServer = Code(name: .untrustedServer)
     /// The remote knows us and refuses this: the rights, or the address, have to change.
     public static let permissionDenied = Code(name: .permissionDenied)
     /// The remote no longer knows the token: a full pass follows by itself.

@@ -18,6 +18,8 @@ public enum SyncEvent: Sendable {
   case hidden(ChangedRecords)
   /// An edit met another one, and this is how it was settled; the app's own test says whether it matters to a person.
   case conflict(Conflict, isSignificant: Bool)
+  /// What a merge policy made of two edits cannot stand, for this reason; the remote's copy stands, and the log of conflicts has both.
+  case policyFailed(RecordID, reason: String)
   /// A remote stamp is so far ahead of the local clock that it was not believed.
   case clockAhead(RecordID, by: Duration)
   /// The remote refused an edit for good; it stays in the outbox with the reason.

@@ -42,7 +42,9 @@
     init() throws {
       directory = try TemporaryDirectory(inMemory: true)
       disk = FaultyDisk(directory)
-      graph = try EntityGraph(Entity("places"), Entity("meters", references: [.to("places", by: "place")]))
+      graph = try EntityGraph(
+        Entity("places", stamping: .none),
+        Entity("meters", references: [.to("places", by: "place")], stamping: .none))
       remote = InMemoryRemote(clock: clock)
       for number in 0..<3 { remote.upsert("places", "p\(number)", #"{"name":"P\#(number)"}"#) }
       for number in 0..<6 { remote.upsert("meters", "m\(number)", #"{"place":"p\#(number % 3)"}"#) }

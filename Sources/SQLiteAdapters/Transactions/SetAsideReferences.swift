@@ -1,0 +1,127 @@
+#if SQLite
+  import SyncModels
+
+  // What the copies that are set aside refer to, in a table of its own.
+
+  extension SQLiteSnapshot {
+    func setAside(
+      referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
+    ) throws(SyncError) -> [SetAside] {
+      guard limit > 0, !kinds.isEmpty else { return [] }
+      // Each record's first entries are enough to find the first ones of all.
+      let statement = try connection.statement(
+        """
+        SELECT found.type, found.slot FROM set_aside_references AS found JOIN set_aside USING (entry) \
+        WHERE target_type = ?1 AND target_key = ?2 AND (is_bytes, found.type, found.slot) > (?3, ?4, ?5) \
+        AND kind IN (\(kinds.indices.enumerated().map { "?\($0.offset + 7)" }.joined(separator: ", "))) \
+        ORDER BY is_bytes, found.type, found.slot LIMIT ?6
+        """)
+      defer { statement.clear() }
+      if let after {
+        try statement.bind(Int64(after.isBytes ? 1 : 0), at: 3)
+        try statement.bind(after, at: 4)
+      } else {
+        try statement.bind(Int64(-1), at: 3)
+      }
+      try statement.bind(Int64(limit), at: 6)
+      for (place, kind) in kinds.enumerated() { try statement.bind(kind.rawValue, at: Int32(7 + place)) }
+      var keys: Set<SetAside.Key> = []
+      for id in ids {
+        defer { statement.reset() }
+        try statement.bind(id.type.rawValue, at: 1)
+        try statement.bind(id.key, at: 2)
+        while try statement.step() { keys.insert(statement.key(0)) }
+      }
+      return try setAside(for: Array(keys.sorted { $0.precedes($1) }.prefix(limit)))
+    }
+  }
+
+  extension Connection {
+    /// Notes what the copy of an entry refers to; a staged one's references are not asked for.
+    func refer(_ entry: SetAside, number: Int64, by entity: Entity) throws(SyncError) {
+      guard entry.kind != .staged, !entity.references.isEmpty, case .upsert(var record) = entry.change else {
+        return
+      }
+      if record.fields.count != entity.fields.count {
+        record.fields = (try? entity.fields(of: record.payload)) ?? []
+      }
+      let statement = try statement("INSERT OR IGNORE INTO set_aside_references VALUES (?, ?, ?, ?, ?, ?)")
+      for target in entity.allReferences(of: record) {
+        try statement.bind(target.type.rawValue, at: 1)
+        try statement.bind(target.key, at: 2)
+        try statement.bind(Int64(entry.key.isBytes ? 1 : 0), at: 3)
+        try statement.bind(entry.key, at: 4)
+        try statement.bind(number, at: 6)
+        try statement.run()
+      }
+    }
+  }
+
+  /// Reads anew what entries of one type refer to, where its declaration was another when they were filed.
+  ///
+  /// Under a name in `meta` stands the number of the entry up to which that is done, as long as it is not done.
+  struct ReferenceRenewal {
+    let connection: Connection
+    let entity: Entity
+
+    private static let portion = 500
+    static let prefix = "references/"
+    private var name: String { Self.prefix + entity.type.rawValue }
+
+    /// Has all entries read, from the first one on.
+    func demand() throws(SyncError) {
+      let statement = try connection.statement(
+        "INSERT OR REPLACE INTO meta SELECT ?1, 0 FROM set_aside WHERE type = ?2 LIMIT 1")
+      try statement.bind(name, at: 1)
+      try statement.bind(entity.type.rawValue, at: 2)
+      try statement.run()
+    }
+
+    /// Reads a portion in a transaction, and says whether there may be more.
+    func renewPortion() throws(SyncError) -> Bool {
+      try connection.transaction(.write) { () throws(SyncError) -> Bool in
+        guard let reached = try reached() else { return false }
+        let entries = try entries(after: reached)
+        let removal = try connection.statement("DELETE FROM set_aside_references WHERE entry = ?")
+        for (number, entry) in entries {
+          try removal.bind(number, at: 1)
+          try removal.run()
+          try connection.refer(entry, number: number, by: entity)
+        }
+        guard entries.count == Self.portion, let last = entries.last else {
+          let statement = try connection.statement("DELETE FROM meta WHERE key = ?")
+          try statement.bind(name, at: 1)
+          try statement.run()
+          return false
+        }
+        let statement = try connection.statement("UPDATE meta SET value = ?2 WHERE key = ?1")
+        try statement.bind(name, at: 1)
+        try statement.bind(last.number, at: 2)
+        try statement.run()
+        return true
+      }
+    }
+
+    private func reached() throws(SyncError) -> Int64? {
+      let statement = try connection.statement("SELECT value FROM meta WHERE key = ?")
+      defer { statement.reset() }
+      try statement.bind(name, at: 1)
+      return try statement.step() ? statement.integer(0) : nil
+    }
+
+    private func entries(after number: Int64) throws(SyncError) -> [(number: Int64, entry: SetAside)] {
+      let statement = try connection.statement(
+        """
+        SELECT \(SetAsideRows.columns), entry FROM set_aside WHERE entry > ? AND type = ? ORDER BY entry LIMIT ?
+        """)
+      defer { statement.reset() }
+      try statement.bind(number, at: 1)
+      try statement.bind(entity.type.rawValue, at: 2)
+      try statement.bind(Int64(Self.portion), at: 3)
+      var entries: [(number: Int64, entry: SetAside)] = []
+      // Copies come without fields, which are then read by the declaration that counts.
+      while try statement.step() { entries.append((statement.integer(19), try statement.setAside(.empty))) }
+      return entries
+    }
+  }
+#endif

@@ -1,0 +1,78 @@
+extension JSONScanner {
+  /// The one spelling that all spellings of a JSON value share, to compare values by.
+  ///
+  /// White space is left out, members go by their keys' UTF-8 bytes and a repeated one counts as its last copy says, strings are written
+  /// without needless escapes, and a number as its significant digits and a power of ten. Numbers are exact, whatever their length.
+  ///
+  /// - Parameter bytes: One JSON value. Of other bytes ``compacted(_:)`` comes out.
+  /// - Complexity: O(*n* *d*) in the bytes and in how deeply values nest.
+  public static func canonical(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    guard let value = try? JSONValueSlice(checking: bytes) else { return compacted(bytes) }
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    append(value, to: &result)
+    return result
+  }
+
+  private static func append(_ value: JSONValueSlice, to result: inout [UInt8]) {
+    switch value.kind {
+    case .null, .true, .false: result.append(contentsOf: value.bytes)
+    case .number: JSONNumber.appendCanonical(value.bytes, to: &result)
+    case .string: JSONString.append(value.string() ?? "", to: &result)
+    case .array:
+      result.append(UInt8(ascii: "["))
+      // What stands inside a checked value needs no depth of its own, and cannot fail.
+      try? elements(of: value.bytes, depthLimit: .max) { element throws(JSONError) in
+        append(element, to: &result)
+        result.append(UInt8(ascii: ","))
+      }
+      result.append(UInt8(ascii: "]"))
+    case .object:
+      result.append(UInt8(ascii: "{"))
+      var members: [FieldName: JSONValueSlice] = [:]
+      try? self.members(of: value.bytes, depthLimit: .max) { member throws(JSONError) in
+        members[FieldName(member.key)] = member.value
+      }
+      for (key, value) in members.sorted(by: { $0.key.rawValue.precedesByUTF8($1.key.rawValue) }) {
+        JSONString.append(key.rawValue, to: &result)
+        result.append(UInt8(ascii: ":"))
+        append(value, to: &result)
+        result.append(UInt8(ascii: ","))
+      }
+      result.append(UInt8(ascii: "}"))
+    }
+  }
+}
+
+extension JSONNumber {
+  /// Appends a checked number as its significant digits and a power of ten: `1.50` as `15e-1`, every zero as `0`.
+  static func appendCanonical(_ text: ArraySlice<UInt8>, to result: inout [UInt8]) {
+    var digits: [UInt8] = []
+    var (scale, isFraction) = (0, false)
+    var rest = text
+    let isNegative = rest.first == UInt8(ascii: "-")
+    if isNegative { rest = rest.dropFirst() }
+    while let byte = rest.first, byte != UInt8(ascii: "e"), byte != UInt8(ascii: "E") {
+      rest = rest.dropFirst()
+      if byte == UInt8(ascii: ".") {
+        isFraction = true
+        continue
+      }
+      if isFraction { scale -= 1 }
+      if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte) }
+    }
+    guard !digits.isEmpty else { return result.append(UInt8(ascii: "0")) }
+    while digits.last == UInt8(ascii: "0") {
+      digits.removeLast()
+      scale += 1
+    }
+    let power = rest.isEmpty ? 0 : Int(String(decoding: rest.dropFirst(), as: UTF8.self))
+    // A power past all reason is compared as it is written.
+    guard let power, case let (sum, overflow) = scale.addingReportingOverflow(power), !overflow else {
+      return result.append(contentsOf: text)
+    }
+    if isNegative { result.append(UInt8(ascii: "-")) }
+    result += digits
+    if sum != 0 { result += Array("e\(sum)".utf8) }
+  }
+}
