@@ -10,7 +10,8 @@ public import SyncPorts
 /// ```
 ///
 /// A type may carry the token that its records were made at; the first sync is then a delta from there. Without one, it is a complete listing, which also
-/// removes what is no longer there. Bundled rows lose to any copy that the remote sends.
+/// removes what is no longer there. Where the remote sends no tombstones, the sync after that delta is a complete listing, which tells what was deleted since the
+/// bundle was made. Bundled rows lose to any copy that the remote sends.
 public struct Bootstrap: Sendable {
   private let bytes: [UInt8]
   private let layout: RecordLayout
@@ -29,13 +30,14 @@ public struct Bootstrap: Sendable {
     self.layout = layout
   }
 
-  /// Loads the types that the store has neither synced nor loaded yet, each in one transaction, in dependency order.
+  /// Loads the types that the store has neither synced nor loaded yet, in dependency order and in short transactions.
   ///
-  /// Loading again does nothing. Records that refer to one that is not here are parked, and what cannot be read is quarantined, as if a remote had
+  /// A type that is shown only whole is loaded in one transaction. Loading again does nothing; after a load that was cut short it goes on. Records that refer to one that is not here are parked, and what cannot be read is quarantined, as if a remote had
   /// sent it.
   ///
   /// - Parameter source: The remote that the tokens are of.
-  /// - Throws: `inconsistentData` when the document is not of this form; types loaded before stay loaded. `syncAlreadyInProgress` while a sync runs.
+  /// - Throws: `inconsistentData` when the document is not of this form; types loaded before stay loaded. `syncAlreadyInProgress` while a sync runs;
+  ///   `leaseLost` when another process began one after this one had stood still.
   /// - Complexity: O(*n*) in the document's bytes, which are held in memory.
   public func load(
     into store: any LocalStore, graph: EntityGraph, source: any RemoteRecordSource,
@@ -46,26 +48,19 @@ public struct Bootstrap: Sendable {
     if let stranger = sections.keys.filter({ !known.contains($0) }).sorted().first {
       throw BootstrapDocument.flaw("It has records of the type \(stranger), which is not declared.")
     }
+    try await StoredDeclarations.noteRegistered(in: store, before: graph)
     try await store.register(graph)
-    let lease = try await store.acquireLease(for: .seconds(60))
-    do throws(SyncError) {
+    return try await LeaseKeeper.hold(of: store, clock: clock, for: .seconds(60)) {
+      (keeper) throws(SyncError) in
       var result = Result()
       for entity in graph.entities {
         guard let section = sections[entity.type] else { continue }
         let load = SectionLoad(
-          entity: entity, graph: graph, layout: layout, section: section, source: source, fence: lease.fence,
-          now: clock.timestamp)
-        let count = try await store.write(.lease(lease)) { (transaction) throws(SyncError) in
-          try load.run(in: transaction)
-        }
-        if let count { result.loaded[entity.type] = count }
+          entity: entity, graph: graph, layout: layout, section: section, source: source,
+          fence: keeper.fence, now: clock.timestamp)
+        if let count = try await load.run(&keeper) { result.loaded[entity.type] = count }
       }
-      try await store.release(lease)
       return result
-    } catch {
-      // The failure that is being reported matters more than a lease that will run out by itself.
-      try? await store.release(lease)
-      throw error
     }
   }
 }

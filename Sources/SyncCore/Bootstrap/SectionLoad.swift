@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Puts one type's bundled records into the store, in one transaction, if nothing is known of the type yet.
+/// Puts one type's bundled records into the store, in portions, if nothing is known of the type yet.
 struct SectionLoad: Sendable {
   var entity: Entity
   var graph: EntityGraph
@@ -12,34 +12,44 @@ struct SectionLoad: Sendable {
   var now: Timestamp
 
   /// Loads the section, and returns how many records it holds; `nil` where there was nothing to do.
-  func run(in transaction: any StoreTransaction) throws(SyncError) -> Int? {
-    guard try transaction.checkpoint(for: entity.type) == nil else { return nil }
-    var checkpoint = Checkpoint(
-      scope: Checkpoint.Scope(
-        source: source.identity, query: source.query(for: entity.type), schemaVersion: entity.schemaVersion,
-        store: try transaction.storeIdentity()))
-    checkpoint.committed = section.token
-    checkpoint.committedAt = section.token == nil ? nil : now
+  func run(_ keeper: inout LeaseKeeper) async throws(SyncError) -> Int? {
+    // Readers of a type that is shown only whole see all of it or nothing.
+    let size = entity.visibility == .wholeEntity ? section.records.count : MergeContext.portion
+    var start = 0
+    repeat {
+      let (records, end) = (start, min(start + size, section.records.count))
+      let isNew = try await keeper.write { (transaction) throws(SyncError) in
+        try load(records..<end, in: transaction)
+      }
+      guard isNew else { return nil }
+      start = end
+    } while start < section.records.count
+    return section.records.count
+  }
+
+  /// Loads some records, and with the last ones what the first sync starts from; whether the type was new to the store.
+  private func load(_ places: Range<Int>, in transaction: any StoreTransaction) throws(SyncError) -> Bool {
+    guard try transaction.checkpoint(for: entity.type) == nil else { return false }
     let reader = RecordReader(entity, layout: layout)
     var merge = PageMerge(
       entity,
       context: MergeContext(
         graph: graph, edits: EditOptions(), fence: fence, now: now, source: source.capabilities,
         pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false))
-    var count = 0
-    var batch: [Incoming] = []
-    for bytes in section.records {
-      count += 1
-      batch.append(
-        Incoming(reader.read(bytes, location: "bundled \(entity.type), record \(count)").unversioned))
-      if batch.count == MergeContext.portion {
-        try merge.mergeAndRelease(batch, in: transaction)
-        batch = []
-      }
+    let changes = places.map { place in
+      let location = "bundled \(entity.type), record \(place + 1)"
+      return Incoming(reader.read(section.records[place], location: location).unversioned)
     }
-    try merge.mergeAndRelease(batch, in: transaction)
+    try merge.mergeAndRelease(changes, in: transaction)
+    guard places.upperBound == section.records.count else { return true }
+    var checkpoint = Checkpoint(
+      scope: Checkpoint.Scope(
+        source: source.identity, query: source.query(for: entity.type), schemaVersion: entity.schemaVersion,
+        store: try transaction.storeIdentity()))
+    checkpoint.committed = section.token
+    checkpoint.committedAt = section.token == nil ? nil : now
     try transaction.setCheckpoint(checkpoint, for: entity.type)
-    return count
+    return true
   }
 }
 

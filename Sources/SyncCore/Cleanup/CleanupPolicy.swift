@@ -2,12 +2,16 @@ public import SyncModels
 
 /// What a clean-up hides and forgets.
 ///
+/// A policy is the whole answer to what is hidden: a clean-up also shows again what an earlier one hid and none of these rules hides.
+///
 /// ```swift
 /// CleanupPolicy([.hide("games", olderThan: .seconds(365 * 86_400), by: .date("date"))])
 /// ```
 public struct CleanupPolicy: Sendable {
-  /// Which records are hidden.
+  /// Which records are hidden: those that any of the rules selects, and no others.
   public var rules: [Rule]
+  /// The members of records whose values are removed, by an edit, once they have ended.
+  public var expiring: [ExpiringMember]
   /// How long settled conflicts are kept; `nil` for ever.
   public var keepsConflicts: Duration?
   /// How long the last sighting of a throttled record is kept; `nil` for ever.
@@ -17,13 +21,29 @@ public struct CleanupPolicy: Sendable {
 
   /// Describes a clean-up; by default nothing is hidden, and conflicts and sightings are kept for thirty days.
   public init(
-    _ rules: [Rule] = [], keepsConflicts: Duration? = .seconds(30 * 86_400),
+    _ rules: [Rule] = [], expiring: [ExpiringMember] = [],
+    keepsConflicts: Duration? = .seconds(30 * 86_400),
     keepsSightings: Duration? = .seconds(30 * 86_400), recordsAtOnce: Int = 400
   ) {
     self.rules = rules
+    self.expiring = expiring
     self.keepsConflicts = keepsConflicts
     self.keepsSightings = keepsSightings
     self.recordsAtOnce = recordsAtOnce
+  }
+
+  /// A member of the records of a type that ends by itself; see ``ExpiringMember/purge``.
+  public struct ExpiringMember: Hashable, Sendable {
+    /// The type.
+    public var type: RecordType
+    /// The member's name.
+    public var name: FieldName
+
+    /// Names a member.
+    public init(type: RecordType, name: FieldName) {
+      self.type = type
+      self.name = name
+    }
   }
 
   /// Which records of a type are hidden.
@@ -48,60 +68,16 @@ public struct CleanupPolicy: Sendable {
     }
   }
 
-  /// What a record's age is counted from; one that does not say has none, and stays.
+  /// What a record's age is counted from; a record that does not state it has no age, and stays.
   public enum Age: Hashable, Sendable {
-    /// When the remote last modified it; all records of the type are read.
+    /// When the remote last modified it; all records of the type are read. A modification time of zero or before 1970 states none.
     case modification
-    /// A field with a date, such as `2026-04-01` or `2026-04-01T18:00:00Z`, to the day, in UTC.
+    /// A field with a date, such as `2026-04-01` or `2026-04-01T18:00:00Z`, to the day, in UTC. Any other form states none: a year with a sign or of more than
+    /// four digits, a day that the calendar does not have, `20260401`, a week.
     case date(FieldName)
-    /// A field with a number of seconds since 1970.
+    /// A field with a number of seconds since 1970; zero states none.
     case seconds(FieldName)
-    /// A field with a number of milliseconds since 1970.
+    /// A field with a number of milliseconds since 1970; zero states none.
     case milliseconds(FieldName)
-  }
-}
-
-extension CleanupPolicy.Rule {
-  /// Selects what is old enough, as far as the store can tell by itself.
-  func condition(at now: Timestamp) -> Condition? {
-    switch selection {
-    case .matching(let condition): return condition
-    case .olderThan(_, .modification): return nil
-    case .olderThan(let age, .date(let field)): return .less(field, .string((now - age).date))
-    case .olderThan(let age, .seconds(let field)):
-      return .less(field, .double(Double((now - age).microseconds) / 1e6))
-    case .olderThan(let age, .milliseconds(let field)):
-      return .less(field, .double(Double((now - age).microseconds) / 1e3))
-    }
-  }
-
-  /// Whether a record that the store selected is old enough.
-  func covers(_ record: Record, at now: Timestamp) -> Bool {
-    guard case .olderThan(let age, .modification) = selection else { return true }
-    return record.version != .unversioned && record.version.modifiedAt < now - age
-  }
-}
-
-extension Timestamp {
-  /// The day in UTC, as in `2026-04-01`.
-  var date: String {
-    // Days counted from 0000-03-01, so that a leap day is a year's last (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
-    var days = microseconds / 86_400_000_000
-    if microseconds % 86_400_000_000 < 0 { days -= 1 }
-    days += 719_468
-    let era = (days >= 0 ? days : days - 146_096) / 146_097
-    let dayOfEra = days - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * shifted + 2) / 5 + 1
-    let month = shifted < 10 ? shifted + 3 : shifted - 9
-    let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    return "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
-  }
-
-  private static func padded(_ number: Int64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }

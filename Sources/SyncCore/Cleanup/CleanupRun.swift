@@ -4,12 +4,14 @@ import SyncPorts
 /// Hides, forgets and purges what a policy says, in short transactions under the lease.
 struct CleanupRun {
   let environment: RunEnvironment
+  let edits: LocalEdits
   let policy: CleanupPolicy
   let stop: StopSignal
 
   func perform() async throws(SyncError) -> CleanupReport {
-    try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) in
+    var report = try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) -> CleanupReport in
       var report = CleanupReport()
+      try await HiddenReview(environment: environment, policy: policy, stop: stop).perform(&keeper, &report)
       // What refers to others goes first: nothing that is referred to does.
       for entity in environment.graph.entities.reversed() {
         for rule in policy.rules where rule.type == entity.type {
@@ -20,6 +22,12 @@ struct CleanupRun {
       try await purge(&keeper, &report)
       return report
     }
+    // Edits need no lease.
+    for member in policy.expiring where !report.wasCancelled {
+      try await MemberPurge(environment: environment, edits: edits, member: member, stop: stop)
+        .run(portion: policy.recordsAtOnce, &report)
+    }
+    return report
   }
 
   // MARK: Hiding
@@ -78,7 +86,9 @@ struct CleanupRun {
   ) throws(SyncError) -> Set<RecordID> {
     guard !ids.isEmpty else { return [] }
     var spared: Set<RecordID> = []
-    if !graph.referrers(to: entity.type).isEmpty { spared = try transaction.referenced(among: ids) }
+    if !graph.referrers(to: entity.type).isEmpty {
+      spared = try transaction.referenced(among: ids, by: graph)
+    }
     if try transaction.outboxCount(entity.type) > 0 {
       spared.formUnion(try transaction.outbox(for: ids).map(\.id))
     }
@@ -113,7 +123,7 @@ struct CleanupRun {
     }
     _ = try await purge(ThrottlePlace.prefix + "mark/", &keeper, &report) { (bytes) in
       let machine = try? PayloadDecoder().decode(ThrottleMachine.self, from: bytes[...])
-      return (machine?.recordedAt).map { $0 < now - age } ?? true
+      return machine?.lastSeen(at: now).map { $0 < now - age } ?? true
     }
   }
 

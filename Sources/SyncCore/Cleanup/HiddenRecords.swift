@@ -9,19 +9,49 @@ struct HiddenRecords {
   /// Hides live records.
   func hide(_ records: [Record], reason: String, fence: Int64, at now: Timestamp) throws(SyncError) {
     guard let type = records.first?.id.type else { return }
-    // What was there when it was hidden counts as listed until a later listing lacks it.
-    let pass = try transaction.checkpoint(for: type)?.lastPass ?? 0
+    let checkpoint = try transaction.checkpoint(for: type)
+    let tombstones = records.map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) }
+    let states = try transaction.states(of: tombstones)
     try transaction.setAside(
-      records.map { record in
+      zip(records, states).map { record, state in
         SetAside(
-          key: .record(record.id), kind: .hidden, change: .upsert(record), reason: reason, pass: pass,
-          fence: fence, since: now)
+          key: .record(record.id), kind: .hidden, change: .upsert(record), reason: reason,
+          pass: checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0, fence: fence, since: now)
       })
-    try transaction.delete(
-      records.map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) })
+    try transaction.delete(tombstones)
+  }
+
+  /// The copy of a hidden record; `nil` for a record that is not hidden.
+  func copy(of id: RecordID) throws(SyncError) -> Record? {
+    guard try isAnyHidden(id.type) else { return nil }
+    let entry = try transaction.setAside(for: [.record(id)]).first
+    guard let entry, entry.kind == .hidden, case .upsert(let record) = entry.change else { return nil }
+    return record
+  }
+
+  /// The first hidden record that refers to another by an ordered reference.
+  func firstReferring(to id: RecordID) throws(SyncError) -> RecordID? {
+    var isAny = false
+    for referrer in graph.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
+    var last: SetAside.Key?
+    while isAny {
+      let entries = try transaction.setAside(
+        referringTo: [id], kinds: [.hidden], after: last, limit: MergeContext.portion)
+      for case .upsert(var record) in entries.map(\.change) {
+        // What is no longer declared, or no longer ordered, holds nothing.
+        guard let entity = graph[record.id.type] else { continue }
+        record.fields = (try? entity.fields(of: record.payload)) ?? []
+        if entity.requiredReferences(of: record).contains(id) { return record.id }
+      }
+      guard let end = entries.last else { break }
+      last = end.key
+    }
+    return nil
   }
 
   /// Shows those of some records again that are hidden, with the hidden ones that they refer to.
+  ///
+  /// A hidden record that refers to one that is not here is parked instead, and appears with it.
   ///
   /// - Returns: The records that are live now.
   func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
@@ -40,7 +70,7 @@ struct HiddenRecords {
       targets.subtract(found.keys)
       wanted = Set(try transaction.absent(among: Array(targets)))
     }
-    try dropThoseWithoutTargets(&found)
+    try parkThoseWithoutTargets(&found)
     guard !found.isEmpty else { return [] }
     let records = found.values.map(\.record).sorted { $0.id < $1.id }
     try transaction.put(records)
@@ -54,21 +84,25 @@ struct HiddenRecords {
     return records
   }
 
-  /// What would dangle stays hidden.
-  private func dropThoseWithoutTargets(
+  /// Takes what would dangle out of what is shown, and parks it.
+  private func parkThoseWithoutTargets(
     _ found: inout [RecordID: (entry: SetAside, record: Record)]
   ) throws(SyncError) {
     let targets = found.values.flatMap { graph[$0.record.id.type]?.requiredReferences(of: $0.record) ?? [] }
     guard !targets.isEmpty else { return }
     let absent = Set(try transaction.absent(among: Array(Set(targets))))
+    var parked: [SetAside] = []
     while true {
-      let dangling = found.values.filter { (_, record) in
+      let missing = found.mapValues { _, record in
         (graph[record.id.type]?.requiredReferences(of: record) ?? [])
-          .contains { absent.contains($0) && found[$0] == nil }
+          .filter { absent.contains($0) && found[$0] == nil }
+      }.filter { !$0.value.isEmpty }
+      if missing.isEmpty { break }
+      for (id, targets) in missing.sorted(by: { $0.key < $1.key }) {
+        if let (entry, _) = found.removeValue(forKey: id) { parked.append(entry.parked(waitingFor: targets)) }
       }
-      if dangling.isEmpty { return }
-      for (_, record) in dangling { found[record.id] = nil }
     }
+    if !parked.isEmpty { try transaction.setAside(parked) }
   }
 
   private func isAnyHidden(_ type: RecordType) throws(SyncError) -> Bool {

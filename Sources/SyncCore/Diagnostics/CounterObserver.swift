@@ -4,25 +4,54 @@ import Synchronization
 
 /// Adds up what happens under stable names, for a metrics system to collect.
 ///
-/// The names are `sync.started`, `sync.finished`, `sync.cancelled`, `sync.failed.<code>`, `sync.retries`, `sync.resets`,
-/// `sync.seconds`, and `sync.<count>` for each number of ``SyncCounts``.
+/// The names are `sync.started`, `sync.finished`, `sync.cancelled`, `sync.failed`, `sync.failed.<code>`, `sync.retries`,
+/// `sync.resets`, `sync.seconds`, and `sync.<count>` for each number of ``SyncCounts``; `type.<type>.finished` and
+/// `type.<type>.failed`. Two kinds of gauges are worked out when they are read: `sync.successRate` and `type.<type>.successRate`,
+/// the share of finished ones among finished and failed ones, 0 to 1; `sync.age.seconds` and `type.<type>.age.seconds`, how long ago
+/// one finished last. They begin with this process; ``TypeReport/metrics`` has those of the store's life.
 public final class CounterObserver: SyncObserver {
-  private let counters = Mutex<[String: Double]>([:])
+  private struct State {
+    var counters: [String: Double] = [:]
+    /// How long ago each of some last finished, by the name of what it is.
+    var ages: [String: @Sendable () -> Duration] = [:]
+  }
+  private let state = Mutex(State())
+  private let clock: any Clock<Duration>
 
   /// Starts with every counter at zero.
-  public init() {}
+  ///
+  /// - Parameter clock: Measures the data's age.
+  public init(clock: any Clock<Duration> = ContinuousClock()) {
+    self.clock = clock
+  }
 
-  /// What has been added up so far.
+  /// What has been added up so far, with the gauges as they are now.
   public var values: [String: Double] {
-    counters.withLock { $0 }
+    let (counters, ages) = state.withLock { ($0.counters, $0.ages) }
+    var values = counters
+    for (name, age) in ages { values["\(name).age.seconds"] = age().inSeconds }
+    for name in counters.keys
+    where name == "sync.failed" || name == "sync.finished" || name.hasPrefix("type.") {
+      guard let dot = name.lastIndex(of: "."), ["failed", "finished"].contains(name[dot...].dropFirst())
+      else {
+        continue
+      }
+      let subject = name[..<dot]
+      let finished = counters["\(subject).finished", default: 0]
+      values["\(subject).successRate"] = finished / (finished + counters["\(subject).failed", default: 0])
+    }
+    return values
   }
 
   /// Adds the event to its counters.
   public func receive(_ event: SyncEvent) {
     let additions = Self.additions(of: event)
     guard !additions.isEmpty else { return }
-    counters.withLock { counters in
-      for (name, value) in additions { counters[name, default: 0] += value }
+    let subject = event.finishedSubject
+    let age = subject.map { _ in clock.stopwatch() }
+    state.withLock { state in
+      for (name, value) in additions { state.counters[name, default: 0] += value }
+      if let subject { state.ages[subject] = age }
     }
   }
 
@@ -31,7 +60,10 @@ public final class CounterObserver: SyncObserver {
     case .started: return [("sync.started", 1)]
     case .retrying: return [("sync.retries", 1)]
     case .reset: return [("sync.resets", 1)]
-    case .failed(let error), .entityFailed(_, let error): return [("sync.failed.\(error.code)", 1)]
+    case .failed(let error): return [("sync.failed", 1), ("sync.failed.\(error.code)", 1)]
+    case .entityFailed(let type, let error):
+      return [("type.\(type).failed", 1), ("sync.failed.\(error.code)", 1)]
+    case .entityFinished(let type, _): return [("type.\(type).finished", 1)]
     case .finished(let result):
       let total = result.total
       return [
@@ -41,6 +73,7 @@ public final class CounterObserver: SyncObserver {
     case .edited: return [("edit.transactions", 1)]
     case .hidden(.some(let ids)): return [("cleanup.hidden", Double(ids.count))]
     case .conflict(let conflict, _): return [("edit.conflicts.\(conflict.winner.rawValue)", 1)]
+    case .policyFailed: return [("edit.policyFailures", 1)]
     case .clockAhead: return [("edit.clocksAhead", 1)]
     case .editRefused: return [("push.refusals", 1)]
     case .remoteStorageFull: return [("push.remoteFull", 1)]
@@ -48,9 +81,20 @@ public final class CounterObserver: SyncObserver {
       return PushCounts.names.filter { $0.name != "pending" }.map {
         ("push.\($0.name)", Double(counts[keyPath: $0.path]))
       }
-    case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .entityFinished, .undecodable, .lost,
+    case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .undecodable, .lost,
       .hidden(.many):
       return []
+    }
+  }
+}
+
+extension SyncEvent {
+  /// What is up to date from now on, by the beginning of its counters' names.
+  fileprivate var finishedSubject: String? {
+    switch self {
+    case .finished(let result) where !result.wasCancelled: "sync"
+    case .entityFinished(let type, _): "type.\(type)"
+    default: nil
     }
   }
 }

@@ -11,18 +11,22 @@ public struct Explanation: Sendable {
   public var state: StoredState?
   /// What is kept without being shown.
   public var setAside: [SetAside]
+  /// The local edit that the remote has not acknowledged, with what it waits for.
+  public var waiting: PendingEdit?
   /// The local edit that the remote has not acknowledged.
-  public var pending: OutboxEntry?
+  public var pending: OutboxEntry? { waiting?.entry }
 
   /// Reads what a store knows of a record, from one snapshot.
   ///
   /// - Complexity: O(log *m* + *q*) for a type of *m* records and *q* quarantined entries.
   public static func load(_ id: RecordID, from store: any LocalStore) async throws(SyncError) -> Explanation {
     try await store.read { (snapshot) throws(SyncError) in
-      Explanation(
+      let pending = try snapshot.outbox(for: [id])
+      let entity = pending.isEmpty ? nil : try snapshot.registeredEntities().first { $0.type == id.type }
+      return Explanation(
         id: id, live: try snapshot.records(withIDs: [id]).first ?? nil, state: try snapshot.state(of: id),
         setAside: try snapshot.setAside(for: [.record(id)]) + quarantined(as: id, in: snapshot),
-        pending: try snapshot.outbox(for: [id]).first)
+        waiting: try PendingEdit.read(pending, of: entity, in: snapshot).first)
     }
   }
 }
@@ -61,7 +65,7 @@ extension Explanation: CustomStringConvertible {
     } else {
       lines.append("\(id) is not live.")
     }
-    if let pending { lines.append(pending.sentence) }
+    if let waiting { lines.append(waiting.sentence) }
     for entry in setAside {
       lines.append(
         "It has a change set aside, \(entry.kind.rawValue), since pass \(entry.pass): \(entry.reason).")
@@ -73,19 +77,21 @@ extension Explanation: CustomStringConvertible {
   }
 }
 
-extension OutboxEntry {
+extension PendingEdit {
   /// What is to become of the edit, without its contents.
   fileprivate var sentence: String {
-    let edit = edit.content == .deletion ? "Its deletion" : "A local edit of it"
-    let base = base.version.map { "on top of version \($0)" } ?? "of a record that the remote never had"
-    return switch state {
-    case .waiting where sent != nil:
-      "\(edit), \(base), was sent, and is sent again until the remote answers."
-    case .waiting: "\(edit), \(base), waits for the next push."
-    case .postponed: "\(edit), \(base), was put off by the remote."
+    let edit = entry.edit.content == .deletion ? "Its deletion" : "A local edit of it"
+    let base = entry.base.version.map { "on top of version \($0)" } ?? "of a record that the remote never had"
+    return switch wait {
+    case .answer: "\(edit), \(base), was sent, and is sent again until the remote answers."
+    case .push: "\(edit), \(base), waits for the next push."
+    case .time(let until): "\(edit), \(base), was put off by the remote until \(until)."
+    case .room: "\(edit), \(base), waits for room at the remote."
     // Quoted, so that no byte of what the remote said does anything to a terminal or a log.
-    case .refused(let reason, _):
+    case .change(let reason):
       "\(edit), \(base), was refused by the remote: \(String(decoding: JSONString.quoted(reason), as: UTF8.self))"
+    case .records(_, let reason): "\(edit), \(base), waits for other records: \(reason)."
+    case .upgrade(let reason): "\(edit), \(base), waits for an update of the app: \(reason)."
     }
   }
 }

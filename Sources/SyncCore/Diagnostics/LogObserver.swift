@@ -58,6 +58,8 @@ extension SyncEvent {
     case .conflict(let conflict, let isSignificant):
       "edit.conflict id=\(conflict.id) winner=\(conflict.winner.rawValue) significant=\(isSignificant)"
         + " reason=\"\(conflict.reason)\""
+    case .policyFailed(let id, let reason):
+      "edit.policy.failed id=\(id) reason=\"\(reason)\""
     case .clockAhead(let id, let ahead):
       "edit.clock.ahead id=\(id) by=\(ahead)"
     case .editRefused(let id, let reason):

@@ -21,19 +21,17 @@ public struct EditBatch {
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
     let id = RecordID(type: T.recordType, key: key)
     try set(id) { (fields) throws(SyncError) in
-      let new = try Self.fields(of: value, id)
+      let new = try Self.fields(id) { try PayloadEncoder().encode(value) }
+      // Of a new record there is nothing to keep.
+      guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
-      // What the type itself makes of the stored record tells which members are its own, and which of them it changes.
-      let old: FieldMap? =
-        if let value = try? PayloadDecoder().decode(T.self, from: stored.bytes) {
-          try Self.fields(of: value, id)
+      let overlay =
+        if let old = try? PayloadDecoder().decode(T.self, from: stored.bytes) {
+          TypedOverlay(try Self.fields(id) { try PayloadEncoder().encode(old) }, .asStored)
         } else {
-          nil
+          TypedOverlay(try Self.fields(id) { try PayloadEncoder().encodeSpellingNil(value) }, .named)
         }
-      for field in old?.fields ?? [] where new[field] == nil { fields[field] = nil }
-      for field in new.fields where old.map({ !$0.hasSameValue(as: new, for: field) }) ?? true {
-        fields[field] = new[field]
-      }
+      overlay.lay(new, over: &fields)
     }
   }
 
@@ -71,9 +69,9 @@ public struct EditBatch {
     try writer.edit(id) { (_) throws(SyncError) in .deletion }
   }
 
-  private static func fields<T: Encodable>(of value: T, _ id: RecordID) throws(SyncError) -> FieldMap {
+  private static func fields(_ id: RecordID, _ encoded: () throws -> [UInt8]) throws(SyncError) -> FieldMap {
     do {
-      return try FieldMap(Payload(PayloadEncoder().encode(value)))
+      return try FieldMap(Payload(encoded()))
     } catch {
       throw SyncError(
         .invalidEdit, during: "editing \(id)", "The value does not make one JSON object: \(error)",

@@ -10,6 +10,8 @@ struct EditSettlement: Hashable {
   var conflict: Conflict?
   /// How far ahead of the local clock the remote's stamp was, if it was not believed.
   var disbelieved: Duration?
+  /// Why what the policy made of the clash cannot stand, if it cannot.
+  var policyFlaw: String?
 
   /// What a row shows.
   enum Row: Hashable {
@@ -29,29 +31,54 @@ struct EditSettler {
 
   /// The remote has something else than the entry's base.
   ///
-  /// It may be what was sent, acknowledged in this way; or what the edit wants anyway; or the base under a new version; or somebody else's edit.
-  func meeting(_ word: Word, _ entry: OutboxEntry) -> EditSettlement {
+  /// It may be what was sent, acknowledged in this way; or what the edit wants anyway; or the base under a new version; or another edit.
+  ///
+  /// - Parameters:
+  ///   - isAnswer: Whether the remote took what was sent, and says that this is what the record is now.
+  ///   - flaw: Why what the policy makes of a clash cannot stand, where that is known.
+  func meeting(
+    _ word: Word, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
+  ) -> EditSettlement {
     let entry = entry.taking(ownFields, of: word)
-    if word.isSame(as: entry.edit.content) { return settled(by: word) }
-    if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) {
-      guard sent != entry.edit else { return settled(by: word) }
+    if word.isSame(as: entry.edit.content) { return settled(by: word, entry) }
+    let isTaken = entry.sent.map { word.fulfils($0.content, on: entry.base) } ?? false
+    if let sent = entry.sent, isAnswer || isTaken {
+      guard sent != entry.edit else { return settled(by: word, entry) }
       if word.isSame(as: sent.content) { return rebased(entry, onto: word) }
-      // Somebody went on from what was sent, and so did the edit.
-      return settle(entry, word, since: sent.content.payload)
+      if isAnswer, isTaken, let content = entry.edit.content.adding(word, since: sent.content) {
+        let taken = word.payload.flatMap { entity.stamp(in: $0) } ?? sent.stamp
+        return rebased(
+          entry, onto: word, as: stamped(content, of: entry, after: taken))
+      }
+      // Another edit went on from what was sent, and so did this one.
+      return settle(entry, word, since: sent.content.payload, flaw)
     }
     if word.isSame(as: entry.base) { return rebased(entry, onto: word) }
-    return settle(entry, word, since: entry.base.record?.payload)
-  }
-
-  /// The remote took what was sent, before the edit that is there now, and this is what it made of it.
-  func acknowledged(_ entry: OutboxEntry, by word: Word) -> EditSettlement {
-    rebased(entry.taking(ownFields, of: word), onto: word)
+    // Nothing may be lost to an edit that only removes what has ended, whoever made it and however late.
+    if let base = entry.base.record?.payload {
+      let managed = Set(ownFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
+      let isPurge = { (payload: Payload?) in
+        payload.map { base.isPurged(as: $0, at: now, managed: managed) } ?? false
+      }
+      if isPurge(entry.edit.content.payload) { return settled(by: word, entry) }
+      if isPurge(word.payload) { return rebased(entry, onto: word) }
+    }
+    return settle(entry, word, since: entry.base.record?.payload, flaw)
   }
 
   // MARK: Endings
 
-  private func settled(by word: Word) -> EditSettlement {
-    EditSettlement(row: word.row)
+  /// Nothing is left to push, unless the word changes what an immutable field has been.
+  private func settled(by word: Word, _ entry: OutboxEntry) -> EditSettlement {
+    guard !entity.immutable.isEmpty, case .copy(let record) = word else {
+      return EditSettlement(row: word.row)
+    }
+    let known = [entry.base.record?.payload, entry.edit.content.payload, entry.sent?.content.payload]
+    let kept = known.reduce(record.payload) { entity.keepingImmutable($0, $1) }
+    if kept == record.payload { return EditSettlement(row: word.row) }
+    let restoring = Edit.Content.upsert(kept, schemaVersion: record.schemaVersion)
+    let stamp = entity.stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
+    return rebased(entry, onto: word, as: stamped(restoring, of: entry, after: stamp))
   }
 
   /// The edit stays, on top of the remote's word.
@@ -62,80 +89,103 @@ struct EditSettler {
     entry.base = word.base
     entry.sent = nil
     entry.attempts = 0
-    entry.state = .waiting
+    // What the remote put off, a newer copy does not hasten.
+    if case .postponed = entry.state {} else { entry.state = .waiting }
     if let content { entry.edit.content = content }
+    keepImmutable(in: &entry, word)
+    entry.leaves = entry.departures(of: entity)
     return EditSettlement(row: entry.row(of: entity), entry: entry)
+  }
+
+  /// Gives an edit the values of immutable fields that the remote's word has.
+  private func keepImmutable(in entry: inout OutboxEntry, _ word: Word) {
+    guard case .upsert(let payload, let schemaVersion) = entry.edit.content else { return }
+    let kept = entity.keepingImmutable(payload, word.payload)
+    guard kept != payload else { return }
+    entry.edit.content = .upsert(kept, schemaVersion: schemaVersion)
+    entry.edit.content = stamped(
+      entry.edit.content, of: entry, after: entity.stamp(in: payload) ?? entry.lastWrite)
   }
 
   /// Lets the policy decide.
   ///
   /// - Parameter base: What both the edit and the word started from.
-  private func settle(_ entry: OutboxEntry, _ word: Word, since base: Payload?) -> EditSettlement {
-    let (stamp, disbelieved) = entity.stamp(
-      in: word.payload, takenAt: word.version.modifiedAt, at: now, clockBound: clockBound)
+  private func settle(
+    _ entry: OutboxEntry, _ word: Word, since base: Payload?, _ flaw: String?
+  ) -> EditSettlement {
+    let (stamp, disbelieved) = ClockBelief(now: now, bound: clockBound, known: entry.lastWrite).stamp(
+      of: word, entity)
+    // When they were edited is no member that policies merge: the result is stamped anew.
     let clash = Clash(
-      id: entry.id, base: base,
-      local: Write(entry.edit.content.payload, stamp: entry.edit.stamp),
-      remote: Write(word.payload, stamp: stamp))
+      id: entry.id, base: base?.withoutEditStamp,
+      local: Write(entry.edit.content.payload?.withoutEditStamp, stamp: entry.lastWrite),
+      remote: Write(word.payload?.withoutEditStamp, stamp: stamp))
     var conflict = Conflict(
       id: entry.id, settledAt: now, local: entry.edit, remote: word.change, remoteStamp: stamp,
-      base: clash.base, winner: .remote, reason: "")
+      base: base, winner: .remote, reason: "")
     var settlement: EditSettlement
-    switch policy.settle(clash) {
+    var verdict = policy.settle(clash)
+    let flaw = flaw ?? entity.flaw(in: verdict)
+    if let flaw { verdict = .remote(reason: "what the policy made of both cannot stand: it \(flaw)") }
+    switch verdict {
     case .remote(let reason):
       conflict.reason = reason
-      settlement = settled(by: word)
+      settlement = settled(by: word, entry)
     case .local(let reason):
       (conflict.winner, conflict.reason) = (.local, reason)
-      settlement = rebased(entry, onto: word)
+      settlement = rebased(entry, onto: word, as: stamped(entry.edit.content, of: entry, after: stamp))
     case .merged(let payload, let reason):
       conflict.reason = reason
       let schema = max(entry.edit.content.schemaVersion ?? 1, word.schemaVersion ?? 1)
-      let content = Edit.Content.upsert(
-        entity.stamped(payload, max(entry.edit.stamp, stamp)), schemaVersion: schema)
+      let content = stamped(.upsert(payload, schemaVersion: schema), of: entry, after: stamp)
       if word.isSame(as: content) {
-        settlement = settled(by: word)
+        settlement = settled(by: word, entry)
       } else {
         conflict.winner = .merged
-        settlement = rebased(entry, onto: word, as: content)
+        settlement = rebased(entry.written(max(entry.lastWrite, stamp)), onto: word, as: content)
       }
     }
     settlement.conflict = conflict
+    settlement.policyFlaw = flaw
     settlement.disbelieved = disbelieved
     return settlement
+  }
+
+  /// What an edit writes on top of a copy of a stamp: stamped after that, or, by a rebuild, with the later of the last writes.
+  private func stamped(
+    _ content: Edit.Content, of entry: OutboxEntry, after stamp: EditStamp
+  ) -> Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = content else { return content }
+    let own = entry.author == .app ? entry.edit.stamp.following(stamp) : max(entry.lastWrite, stamp)
+    return .upsert(entity.stamped(payload, own), schemaVersion: schemaVersion)
   }
 }
 
 extension Entity {
-  /// The stamp of the remote's word as far as it is believed, and how far ahead of the local clock it was if it was not.
-  func stamp(
-    in payload: Payload?, takenAt instant: Timestamp, at now: Timestamp, clockBound: Duration
-  ) -> (believed: EditStamp, disbelieved: Duration?) {
-    let modified = EditStamp(physical: instant)
-    let stated = payload.flatMap { stamp(in: $0) } ?? modified
-    let limit = now + clockBound
-    if stated.physical <= limit { return (stated, nil) }
-    let believed = modified.physical <= limit ? modified : EditStamp(physical: now)
-    return (believed, stated.physical.duration(since: now))
-  }
-
-  /// The stamp that a payload carries, if the type declares where and there is one.
-  func stamp(in payload: Payload) -> EditStamp? {
-    guard let stampField, case .string(let text)? = try? payload.values(of: [stampField]).first else {
-      return nil
+  /// Why a policy's verdict cannot be a record of the type; `nil` where it can, or where it makes none.
+  fileprivate func flaw(in verdict: Verdict) -> String? {
+    guard case .merged(let payload, _) = verdict else { return nil }
+    do throws(JSONError) {
+      _ = try FieldMap(payload)
+      guard let version = try schemaVersion(of: payload) else { return "names no schema" }
+      if version <= schemaVersion { return nil }
+      return "has the schema \(version), and the app understands up to \(schemaVersion)"
+    } catch {
+      return "is not one JSON object: \(error)"
     }
-    return EditStamp(text)
-  }
-
-  /// The payload with a stamp, if the type declares where.
-  func stamped(_ payload: Payload, _ stamp: EditStamp) -> Payload {
-    guard let stampField, var map = try? FieldMap(payload) else { return payload }
-    map[stampField] = JSONString.quoted(stamp.description)[...]
-    return map.payload
   }
 }
 
 extension OutboxEntry {
+  /// The entry with another last write, where a rebuild made it.
+  fileprivate func written(_ stamp: EditStamp) -> OutboxEntry {
+    guard case .rebuild(var rebuilt) = author else { return self }
+    var entry = self
+    rebuilt.lastWrite = stamp
+    entry.author = .rebuild(rebuilt)
+    return entry
+  }
+
   /// What the record's row shows while the edit is pending: the edit, at the base's version.
   func row(of entity: Entity) -> EditSettlement.Row {
     let version = base.version ?? .unversioned
@@ -178,5 +228,18 @@ extension OutboxEntry.Base {
 extension Edit.Content {
   var schemaVersion: Int? {
     if case .upsert(_, let schemaVersion) = self { schemaVersion } else { nil }
+  }
+
+  /// The content with the members that the remote added to what was sent before; `nil` where it says otherwise of one of them.
+  func adding(_ word: Word, since sent: Edit.Content) -> Edit.Content? {
+    guard case .upsert(let payload, let schema) = self else { return self }
+    guard var fields = try? FieldMap(payload), let theirs = word.payload.flatMap({ try? FieldMap($0) }),
+      let before = sent.payload.flatMap({ try? FieldMap($0) })
+    else { return nil }
+    for field in theirs.fields where before[field] == nil {
+      if fields[field] != nil, !fields.hasSameValue(as: theirs, for: field) { return nil }
+      fields[field] = theirs[field]
+    }
+    return .upsert(fields.payload, schemaVersion: max(schema, word.schemaVersion ?? schema))
   }
 }

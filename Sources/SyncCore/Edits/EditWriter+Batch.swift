@@ -6,6 +6,7 @@ extension EditWriter {
   struct Change {
     var shown: Record
     var content: Edit.Content
+    var author = OutboxEntry.Author.app
   }
 
   /// Edits live records, each of them once, in a handful of calls; their edits are stamped in this order.
@@ -18,13 +19,15 @@ extension EditWriter {
     var batch = Batch()
     batch.queue.reserveCapacity(changes.count)
     for change in changes {
-      if change.content.isShown(by: change.shown) { continue }
       let id = change.shown.id
       let entity = try entity(of: id)
+      let content = change.content.keepingImmutable(change.shown, entity)
+      if content.isShown(by: change.shown) { continue }
       let former = pending[id]
       batch.add(
         entry(
-          for: change.content, of: id, entity, on: former?.base ?? .shown(change.shown), sent: former?.sent),
+          for: content, of: id, entity, on: former?.base ?? .shown(change.shown), after: former,
+          author: change.author),
         entity)
     }
     try write(batch)

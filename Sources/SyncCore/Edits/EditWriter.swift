@@ -32,6 +32,7 @@ struct EditWriter {
   /// Writes what has to be there for the next edits; to be called once, after the last one.
   func finish() throws(SyncError) {
     if !appeared.isEmpty { try AwaitedRecords.note(appeared, in: transaction) }
+    try ArrivedDuplicates.note(changed, of: graph, in: transaction)
     try clock.save(in: transaction)
   }
 
@@ -42,30 +43,60 @@ struct EditWriter {
     _ id: RecordID, _ change: (Record?) throws(SyncError) -> Edit.Content
   ) throws(SyncError) {
     let entity = try entity(of: id)
-    var shown = try transaction.records(withIDs: [id]).first ?? nil
-    // Whoever edits a hidden record wants it back.
-    if shown == nil { shown = try reveal([id]).first { $0.id == id } }
+    let shown = try transaction.records(withIDs: [id]).first ?? nil
+    // An edit of a hidden record is made on the copy that the remote still has, and brings the record back.
+    let hidden =
+      shown == nil ? try HiddenRecords(graph: graph, transaction: transaction).copy(of: id) : nil
     let pending = try transaction.outbox(for: [id]).first
-    let content = try change(shown)
-    if shown.map({ content.isShown(by: $0) }) ?? (content == .deletion) { return }
-    let base = if let pending { pending.base } else { try base(of: id, shown: shown) }
-    let entry = entry(for: content, of: id, entity, on: base, sent: pending?.sent)
+    let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
+    if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
+    if shown.map({ content.isShown(by: $0) }) ?? (hidden == nil && content == .deletion) { return }
+    let base = if let pending { pending.base } else { try base(of: id, shown: shown ?? hidden) }
+    let entry = entry(for: content, of: id, entity, on: base, after: pending)
     try check(entry, entity)
+    if hidden != nil { try transaction.removeSetAside([.record(id)]) }
     var batch = Batch()
     batch.add(entry, entity)
     try write(batch)
-    if shown == nil { appeared.append(id) }
+    if let shown { try noteEnd(of: shown, by: entry.edit.content, entity) }
+    if shown == nil, content != .deletion { appeared.append(id) }
   }
+
+  /// Notes that the app takes the winner of a rebuild away, or gives it another natural key: its group is over.
+  private func noteEnd(
+    of shown: Record, by content: Edit.Content, _ entity: Entity
+  ) throws(SyncError) {
+    guard let key = entity.naturalKey(of: shown) else { return }
+    if let payload = content.payload {
+      var record = shown
+      record.fields = (try? entity.fields(of: payload)) ?? []
+      if entity.naturalKey(of: record)?.isSameUTF8(as: key) ?? false { return }
+    }
+    try PendingLosers.end(key, of: entity.type, in: transaction)
+  }
+
+  /// Notes that readers see a record now and did not before.
+  mutating func noteAppeared(_ id: RecordID) { appeared.append(id) }
 
   /// The outbox entry of an edit, with its stamp.
   ///
-  /// - Parameter sent: What has been sent of the record's edits before, and perhaps been received.
+  /// The edit's own stamp orders the outbox. What a rebuild writes carries the stamp of the record's last write, so that every replica sees when that was.
+  ///
+  /// - Parameter former: The record's edit before, which may have been sent, and perhaps been received.
   mutating func entry(
-    for content: Edit.Content, of id: RecordID, _ entity: Entity, on base: OutboxEntry.Base, sent: Edit?
+    for content: Edit.Content, of id: RecordID, _ entity: Entity, on base: OutboxEntry.Base,
+    after former: OutboxEntry?, author: OutboxEntry.Author = .app
   ) -> OutboxEntry {
-    let stamp = clock.stamp(at: now, after: lastStamp(of: base, entity))
-    return OutboxEntry(
-      id: id, edit: Edit(content.stamped(stamp, by: entity), stamp: stamp), base: base, sent: sent)
+    let seen = [former?.edit.stamp, former?.sent?.stamp, base.lastStamp(by: entity)].compactMap(\.self).max()
+    let stamp = clock.stamp(at: now, after: seen, bound: clockBound)
+    var entry = OutboxEntry(
+      id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
+    // Of a record that no remote has given a time, nobody knows when it was written.
+    if author == .app || entry.lastWrite.physical.microseconds > 0 {
+      entry.edit.content = content.stamped(entry.lastWrite, by: entity)
+    }
+    entry.leaves = entry.departures(of: entity)
+    return entry
   }
 
   /// Gives up a record's pending edit, and shows the remote's last word again.
@@ -79,9 +110,16 @@ struct EditWriter {
     }
     switch entry.base.row(of: id, entity) {
     case .live(let record):
-      try checkReferences(of: record, entity)
-      try transaction.put([record])
-      if entry.edit.content == .deletion { appeared.append(id) }
+      let missing = try missing(among: entity.requiredReferences(of: record))
+      if missing.isEmpty {
+        try transaction.put([record])
+        if entry.edit.content == .deletion { appeared.append(id) }
+      } else {
+        // It is shown once what it refers to is back.
+        try checkIsNotReferredTo(id)
+        try park(record, waitingFor: missing)
+        try transaction.delete([Tombstone(id: id, version: record.version, entityTag: record.entityTag)])
+      }
     case .deleted(let tombstone):
       try checkIsNotReferredTo(id)
       try transaction.delete([tombstone])
@@ -91,6 +129,14 @@ struct EditWriter {
   }
 
   // MARK: What goes with an edit
+
+  /// Shows a hidden record again as it was.
+  private mutating func showAgain(_ hidden: Record, _ entity: Entity) throws(SyncError) {
+    var record = hidden
+    record.fields = (try? entity.fields(of: hidden.payload)) ?? []
+    try checkReferences(of: record, entity)
+    if try !reveal([hidden.id]).isEmpty { appeared.append(hidden.id) }
+  }
 
   /// Shows records again that were hidden.
   private mutating func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
@@ -126,14 +172,6 @@ struct EditWriter {
     if let shown { return .shown(shown) }
     guard let state = try transaction.state(of: id), state.version != .unversioned else { return .none }
     return .deleted(Tombstone(id: id, version: state.version))
-  }
-
-  /// The stamp that the next edit of the record has to come after.
-  private func lastStamp(of base: OutboxEntry.Base, _ entity: Entity) -> EditStamp? {
-    guard case .copy(let record) = base, record.version != .unversioned else { return nil }
-    return entity.stamp(
-      in: record.payload, takenAt: record.version.modifiedAt, at: now, clockBound: clockBound
-    ).believed
   }
 
   // MARK: What cannot stand
@@ -178,25 +216,57 @@ struct EditWriter {
   mutating func checkAreLive(
     _ targets: [RecordID], during operation: @autoclosure () -> String
   ) throws(SyncError) {
-    guard !targets.isEmpty else { return }
-    var missing = Set(try transaction.absent(among: targets))
-    if !missing.isEmpty { missing.subtract(try reveal(missing).map(\.id)) }
-    guard let first = missing.sorted().first else { return }
+    guard let first = try missing(among: targets).first else { return }
     throw SyncError(
       .invalidEdit, during: operation(), "It would refer to \(first), which is not here.")
   }
 
+  /// Those of some records that are not live; hidden ones are shown again.
+  private mutating func missing(among targets: [RecordID]) throws(SyncError) -> [RecordID] {
+    if targets.isEmpty { return [] }
+    var missing = Set(try transaction.absent(among: targets))
+    if !missing.isEmpty { missing.subtract(try reveal(missing).map(\.id)) }
+    return missing.sorted()
+  }
+
+  /// Sets the remote's last word on a record aside, unless something newer is there already.
+  private func park(_ record: Record, waitingFor missing: [RecordID]) throws(SyncError) {
+    guard try transaction.setAside(for: [.record(record.id)]).isEmpty else { return }
+    try transaction.setAside([
+      SetAside(
+        key: .record(record.id), kind: .parked, change: .upsert(record),
+        reason: SetAside.reason(forMissing: missing), waitsFor: missing,
+        pass: try transaction.checkpoint(for: record.id.type)?.lastPass ?? 0, fence: 0, since: now)
+    ])
+  }
+
   private func checkIsNotReferredTo(_ id: RecordID) throws(SyncError) {
-    guard !graph.referrers(to: id.type).isEmpty, try transaction.referenced(among: [id]).contains(id) else {
-      return
+    guard !graph.referrers(to: id.type).isEmpty else { return }
+    if try transaction.referenced(among: [id], by: graph).contains(id) {
+      throw SyncError(
+        .invalidEdit, during: "deleting \(id)",
+        "Other records refer to it: delete them, or point them elsewhere, first.")
     }
-    throw SyncError(
-      .invalidEdit, during: "deleting \(id)",
-      "Other records refer to it: delete them, or point them elsewhere, first.")
+    // The remote has the hidden ones still, and they would dangle there.
+    let hidden = HiddenRecords(graph: graph, transaction: transaction)
+    if let referrer = try hidden.firstReferring(to: id) {
+      throw SyncError(
+        .invalidEdit, during: "deleting \(id)",
+        "The hidden record \(referrer) refers to it: delete that one, or point it elsewhere, first.")
+    }
   }
 }
 
 extension OutboxEntry {
+  /// The records that the base refers to and the edit does not; see ``leaves``.
+  func departures(of entity: Entity) -> [RecordID] {
+    guard !entity.references.isEmpty, case .copy(let record) = base else { return [] }
+    let before = entity.allReferences(of: record, reading: record.payload)
+    guard !before.isEmpty, let payload = edit.content.payload else { return before }
+    let after = entity.allReferences(of: record, reading: payload)
+    return before.filter { !after.contains($0) }
+  }
+
   /// Whether nothing is left to tell the remote: the record is as the remote knows it, or was never known to it and is gone again.
   var isMoot: Bool {
     guard sent == nil else { return false }
@@ -208,6 +278,14 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry.Base {
+  /// The latest that is known of the remote's last word: its edits are later, however far ahead that is.
+  fileprivate func lastStamp(by entity: Entity) -> EditStamp? {
+    let stated = record.flatMap { entity.statedStamp(in: $0.payload) }
+    guard let version, version != .unversioned else { return stated }
+    let taken = EditStamp(physical: version.modifiedAt)
+    return max(stated ?? taken, taken)
+  }
+
   /// The remote's last word on a record without an edit, which the record's row shows.
   static func shown(_ record: Record) -> OutboxEntry.Base {
     var record = record
@@ -230,10 +308,25 @@ extension Edit.Content {
     return schemaVersion == record.schemaVersion && payload == record.payload
   }
 
+  /// The content with the values of immutable fields that the record has already.
+  func keepingImmutable(_ shown: Record?, _ entity: Entity) -> Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = self else { return self }
+    return .upsert(entity.keepingImmutable(payload, shown?.payload), schemaVersion: schemaVersion)
+  }
+
   /// The content with the edit's stamp, where the type declares a field for it.
   fileprivate func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
     guard case .upsert(let payload, let schemaVersion) = self else { return self }
     return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
+  }
+}
+
+extension Entity {
+  /// The records that a record refers to, itself excepted, if a payload is its own.
+  fileprivate func allReferences(of record: Record, reading payload: Payload) -> [RecordID] {
+    var record = record
+    record.fields = (try? fields(of: payload)) ?? []
+    return allReferences(of: record)
   }
 }
 

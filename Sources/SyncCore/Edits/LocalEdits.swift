@@ -18,10 +18,27 @@ public struct LocalEdits: Sendable {
 
   /// Edits a store whose types are those of a graph.
   ///
-  /// - Parameter clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
+  /// - Parameters:
+  ///   - clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
+  ///   - sink: Where the edits will be pushed, perhaps by another process. It says whether stamps travel with records; see ``Stamping/automatic``. Without one they do not.
+  ///   - ownFields: The members that the remote writes itself, as ``SourceCapabilities/ownFields`` tells.
   public init(
     store: any LocalStore, graph: EntityGraph, clock: any Clock<Duration> = ContinuousClock(),
-    options: EditOptions = EditOptions(), emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    options: EditOptions = EditOptions(), sink: (any RemoteRecordSink)? = nil, ownFields: [FieldName] = [],
+    emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) {
+    self.init(
+      store: store,
+      graph: graph.synced(
+        with: Entity.RemoteTraits(
+          ownFields: ownFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false)),
+      clock, options, emit)
+  }
+
+  /// Edits for a remote that the graph knows.
+  init(
+    store: any LocalStore, graph: EntityGraph, _ clock: any Clock<Duration>, _ options: EditOptions,
+    _ emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
     self.graph = graph
@@ -69,7 +86,9 @@ public struct LocalEdits: Sendable {
 
   /// Gives up a record's pending edit, and shows the remote's last word again; without one, nothing happens.
   ///
-  /// - Throws: `invalidEdit` while the edit may have reached the remote already.
+  /// Where that word refers to a record that is not here any more, it is set aside as parked, and shown once the record is back.
+  ///
+  /// - Throws: `invalidEdit` while the edit may have reached the remote already, and where other records refer to what would vanish.
   public func discard(_ id: RecordID) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.writer.discard(id) }
   }
@@ -107,6 +126,18 @@ public struct LocalEdits: Sendable {
   ) async throws(SyncError) -> [OutboxEntry] {
     try await store.read { (snapshot) throws(SyncError) in
       try snapshot.outbox(type, after: after, limit: limit)
+    }
+  }
+
+  /// A type's pending edits with what each waits for, in the order in which they were made.
+  ///
+  /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
+  public func waiting(
+    _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
+  ) async throws(SyncError) -> [PendingEdit] {
+    let entity = graph[type]
+    return try await store.read { (snapshot) throws(SyncError) in
+      try PendingEdit.read(snapshot.outbox(type, after: after, limit: limit), of: entity, in: snapshot)
     }
   }
 

@@ -65,8 +65,10 @@ enum Word: Hashable {
   func fulfils(_ content: Edit.Content, on base: OutboxEntry.Base) -> Bool {
     if isSame(as: content) { return true }
     guard case .copy(let record) = self, case .upsert(let payload, _) = content,
-      let theirs = try? FieldMap(record.payload), let ours = try? FieldMap(payload)
+      let theirs = try? FieldMap(record.payload), var ours = try? FieldMap(payload)
     else { return false }
+    // Of one edit that was sent twice, and of two that say the same, the stamps may differ.
+    ours[.editStamp] = theirs[.editStamp]
     let before = base.record.flatMap { try? FieldMap($0.payload) } ?? FieldMap()
     return theirs.contains(ours) && before.fields.allSatisfy { ours[$0] != nil || theirs[$0] == nil }
   }

@@ -12,10 +12,12 @@ struct LeaseKeeper {
   /// The lease's fencing number.
   var fence: Int64 { lease.fence }
 
-  private init(_ environment: RunEnvironment) async throws(SyncError) {
-    store = environment.store
-    clock = environment.clock
-    duration = environment.options.leaseDuration
+  private init(
+    _ store: any LocalStore, _ clock: any Clock<Duration>, _ duration: Duration
+  ) async throws(SyncError) {
+    self.store = store
+    self.clock = clock
+    self.duration = duration
     lease = try await store.acquireLease(for: duration)
     age = clock.stopwatch()
   }
@@ -26,7 +28,18 @@ struct LeaseKeeper {
   static func hold<R>(
     _ environment: RunEnvironment, _ work: (inout LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    var keeper = try await LeaseKeeper(environment)
+    try await hold(
+      of: environment.store, clock: environment.clock, for: environment.options.leaseDuration, work)
+  }
+
+  /// Does some work under a store's lease, and gives the lease back whatever happens.
+  ///
+  /// - Parameter duration: How long the lease lasts unless it is renewed, which it is between two transactions.
+  static func hold<R>(
+    of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
+    _ work: (inout LeaseKeeper) async throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    var keeper = try await LeaseKeeper(store, clock, duration)
     let result: Result<R, SyncError>
     do throws(SyncError) {
       result = .success(try await work(&keeper))

@@ -9,7 +9,7 @@ struct PullRun {
   enum Event: Sendable {
     case fetched(RecordType, Result<RecordPage, SyncError>)
     case waited(RecordType)
-    case committed(RecordType, Result<[Tally], SyncError>)
+    case committed(RecordType, Result<CommittedPages, SyncError>)
     case stopRequested
     case leaseLost(SyncError)
     case idle
@@ -21,12 +21,16 @@ struct PullRun {
   private(set) var progress: SyncProgress
   private(set) var wasStopped = false
   private(set) var failure: SyncError?
+  /// The types whose passes are over, completed or failed by themselves.
+  private(set) var ended: Set<RecordType> = []
 
   private var schedule: PullSchedule
   private var machines: [RecordType: PullMachine] = [:]
   private var statuses: [RecordType: TypeStatus] = [:]
   private var stopwatches: [RecordType: @Sendable () -> Duration] = [:]
   private let starts: [RecordType: PullStart]
+  /// Whether sweeps may remove as much as they find missing.
+  private let allowsMassDeletion: Bool
   /// Requests of types that wait for more urgent ones.
   private var held: [RecordType: PageRequest] = [:]
   private var commits: [(type: RecordType, pages: [PageCommit])] = []
@@ -38,13 +42,14 @@ struct PullRun {
 
   init(
     _ entities: [Entity], starts: [RecordType: PullStart], environment: RunEnvironment, lease: Lease,
-    stop: StopSignal, progress: SyncProgress
+    stop: StopSignal, progress: SyncProgress, allowsMassDeletion: Bool
   ) {
     self.environment = environment
     self.stop = stop
     self.lease = lease
     self.progress = progress
     self.starts = starts
+    self.allowsMassDeletion = allowsMassDeletion
     schedule = PullSchedule(entities, of: environment.graph, width: environment.options.typesAtOnce)
   }
 
@@ -124,13 +129,10 @@ struct PullRun {
     switch event {
     case .fetched, .waited:
       underWay -= 1
-    case .committed(let type, .success(let tallies)):
+    case .committed(let type, .success(let committed)):
       underWay -= 1
       isCommitting = false
-      for tally in tallies {
-        progress.note(tally)
-        report(tally, of: type)
-      }
+      note(committed, of: type)
     case .committed(_, .failure(let error)):
       underWay -= 1
       isCommitting = false
@@ -226,20 +228,56 @@ struct PullRun {
         status: status(of: type, after: page))
     }
     let (store, lease) = (environment.store, lease)
+    let listing = listing(endedBy: transactions)
     group.addTask {
       do throws(SyncError) {
         #if MUTANTS
           if let tallies = try await PageTransaction.runMutated(transactions, on: type, in: store, lease) {
-            return .committed(type, .success(tallies))
+            return .committed(type, .success(CommittedPages(pages: tallies)))
           }
         #endif
+        if let listing { return .committed(type, .success(try await listing.commit())) }
         let tallies = try await store.write(.lease(lease)) { (open) throws(SyncError) -> [Tally] in
           try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open) }
         }
-        return .committed(type, .success(tallies))
+        return .committed(type, .success(CommittedPages(pages: tallies)))
       } catch {
         return .committed(type, .failure(error))
       }
+    }
+  }
+
+  /// The complete listing of a type that is shown whole, if some pages end one.
+  private func listing(endedBy pages: [PageTransaction]) -> WholeListing? {
+    guard let last = pages.last, let unpublished = last.commit.unpublished else { return nil }
+    var context = last.context
+    context.coverage = .changes
+    context.stages = false
+    let checkpoint = last.commit.checkpoint
+    let sweep = Sweep(
+      last.entity, context: context, passBefore: checkpoint.sweptPass,
+      capabilities: environment.source.capabilities)
+    return WholeListing(
+      pages: pages.dropLast(), last: last, unpublished: unpublished,
+      guardian: allowsMassDeletion
+        ? nil
+        : SweepGuard(sweep: sweep, options: environment.options, checkpoint: checkpoint),
+      sweep: sweep, environment: environment, lease: lease, stop: stop)
+  }
+
+  private mutating func note(_ committed: CommittedPages, of type: RecordType) {
+    for tally in committed.pages {
+      progress.note(tally)
+      report(tally, of: type)
+    }
+    for tally in committed.changes {
+      progress.note(tally)
+      environment.emitChanges(tally, of: type)
+    }
+    progress.noteRequests(of: type, committed.requests)
+    if let refusal = committed.refusal {
+      progress.note(refusal, of: type)
+      environment.emit(.sweepRefused(type, refusal))
     }
   }
 
@@ -292,6 +330,7 @@ struct PullRun {
   }
 
   private mutating func end(_ type: RecordType, in group: inout TaskGroup<Event>) {
+    ended.insert(type)
     schedule.ended(type)
     goOn(in: &group)
   }

@@ -13,8 +13,19 @@ struct RunEnvironment: Sendable {
   var clock: any Clock<Duration>
   var connectivity: (any ConnectivityMonitor)?
   var priorities: PriorityBoard
+  /// What a ``SyncCoordinator`` hears of syncs that the app starts by itself.
+  var attempts = ValueFeed(Attempts())
   var random: @Sendable () -> UInt64
   var emit: @Sendable (SyncEvent) -> Void
+
+  /// What a merge has to know that takes up what was set aside, with no page of its own.
+  ///
+  /// - Parameter markPass: The complete listing of the type that records are noted for, as its checkpoint tells.
+  func releaseContext(fence: Int64, markPass: Int64?) -> MergeContext {
+    MergeContext(
+      graph: graph, edits: edits, fence: fence, now: clock.timestamp, source: source.capabilities,
+      pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: markPass, stages: false)
+  }
 
   /// Fetches a page, or says at once that the network is away.
   func fetch(_ request: PageRequest) async -> Result<RecordPage, SyncError> {
@@ -35,6 +46,7 @@ struct RunEnvironment: Sendable {
   func emitFindings(_ tally: Tally) {
     for poison in tally.poison { emit(.quarantined(poison)) }
     for (id, ahead) in tally.clocksAhead { emit(.clockAhead(id, by: ahead)) }
+    for (id, reason) in tally.policyFlaws { emit(.policyFailed(id, reason: reason)) }
     for conflict in tally.conflicts {
       emit(.conflict(conflict, isSignificant: edits.isSignificant(conflict)))
     }

@@ -2,37 +2,61 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// Lets one caller through at a time; the others are refused, or share its result.
+/// Lets one caller sync at a time; the others are refused, share its result, or go on after it, as ``FlightMachine`` says.
 final class SingleFlight: Sendable {
   private typealias Landing = Result<SyncResult, SyncError>
+  private enum Turn {
+    case lead(first: [RecordType])
+    case share(Landing)
+  }
   private struct State {
-    var isFlying = false
-    var nextID = 0
-    var joiners: [Int: CheckedContinuation<Landing?, Never>] = [:]
+    var machine = FlightMachine()
+    var seats: [Int: CheckedContinuation<Turn?, Never>] = [:]
+    /// Turns of those that have come, and do not wait yet.
+    var turns: [Int: Turn] = [:]
   }
   private let state = Mutex(State())
 
-  /// Runs the body, or waits for the one that is running.
+  /// Runs the body, or waits for a sync that gives the caller what it asks for.
   ///
+  /// - Parameters:
+  ///   - raise: Puts the caller's types first in the sync under way, which it has a share in.
+  ///   - body: Syncs, with some types first.
   /// - Throws: What the body throws; `syncAlreadyInProgress` for a second caller that asks to be refused.
   func run(
-    ifBusy: SyncRequest.Busy, stop: StopSignal, clock: any Clock<Duration>,
-    _ body: () async throws(SyncError) -> SyncResult
+    _ scope: SyncScope, ifBusy: SyncRequest.Busy, stop: StopSignal, clock: any Clock<Duration>,
+    raise: ([RecordType]) -> Void,
+    _ body: (_ first: [RecordType]) async throws(SyncError) -> SyncResult
   ) async throws(SyncError) -> SyncResult {
-    while !takeOff() {
-      guard ifBusy == .join else {
-        throw SyncError(
-          .syncAlreadyInProgress, during: "starting a sync", "A sync is running in this process.")
-      }
-      // A leader that was stopped leaves its work to whoever still wants it.
-      if let landing = await join(stop: stop, clock: clock), !landing.wasCancelled {
+    switch state.withLock({ $0.machine.arrive(scope, ifBusy: ifBusy) }) {
+    case .refused:
+      throw SyncError(
+        .syncAlreadyInProgress, during: "starting a sync", "A sync is running in this process.")
+    case .lead:
+      return try await lead(first: scope.first, body)
+    case .wait(let id, let sharesThisOne):
+      if sharesThisOne, !scope.first.isEmpty { raise(scope.first) }
+      switch await turn(of: id, stop: stop, clock: clock) {
+      case nil:
+        return SyncResult(wasCancelled: true)
+      case .share(let landing):
         return try landing.get()
+      case .lead(let first):
+        guard !stop.isRaised else {
+          land(.success(SyncResult(wasCancelled: true)))
+          return SyncResult(wasCancelled: true)
+        }
+        return try await lead(first: first, body)
       }
-      if stop.isRaised { return SyncResult(wasCancelled: true) }
     }
+  }
+
+  private func lead(
+    first: [RecordType], _ body: ([RecordType]) async throws(SyncError) -> SyncResult
+  ) async throws(SyncError) -> SyncResult {
     let landing: Landing
     do throws(SyncError) {
-      landing = .success(try await body())
+      landing = .success(try await body(first))
     } catch {
       landing = .failure(error)
     }
@@ -40,54 +64,66 @@ final class SingleFlight: Sendable {
     return try landing.get()
   }
 
-  private func takeOff() -> Bool {
-    state.withLock { state in
-      guard !state.isFlying else { return false }
-      state.isFlying = true
-      return true
-    }
-  }
-
   private func land(_ landing: Landing) {
-    let joiners = state.withLock { state in
-      state.isFlying = false
-      defer { state.joiners = [:] }
-      return state.joiners.inOrderOfArrival
+    let ready = state.withLock { state in
+      var ready: [(CheckedContinuation<Turn?, Never>, Turn)] = []
+      for (id, step) in state.machine.landed(wasStopped: landing.wasCancelled) {
+        let turn: Turn =
+          switch step {
+          case .lead(let first): .lead(first: first)
+          case .share: .share(landing)
+          }
+        if let seat = state.seats.removeValue(forKey: id) {
+          ready.append((seat, turn))
+        } else {
+          state.turns[id] = turn
+        }
+      }
+      return ready
     }
-    for joiner in joiners { joiner.resume(returning: landing) }
+    for (seat, turn) in ready { seat.resume(returning: turn) }
   }
 
-  /// Waits for the landing; `nil` if the joiner was stopped before, or came too late.
-  private func join(stop: StopSignal, clock: any Clock<Duration>) async -> Landing? {
-    await withTaskGroup(of: Landing?.self) { group in
-      group.addTask { await self.landing() }
+  /// Waits for a caller's turn; `nil` if it was stopped before. A turn that has been given is always taken.
+  private func turn(of id: Int, stop: StopSignal, clock: any Clock<Duration>) async -> Turn? {
+    await withTaskGroup(of: Turn?.self) { group in
+      group.addTask { await self.seat(id) }
       if stop.token != nil {
         group.addTask {
           await stop.wait(clock: clock)
           return nil
         }
       }
-      defer { group.cancelAll() }
-      return await group.next() ?? nil
+      var turn: Turn?
+      while let next = await group.next() {
+        turn = turn ?? next
+        group.cancelAll()
+      }
+      return turn
     }
   }
 
-  private func landing() async -> Landing? {
-    let id = state.withLock { state in
-      state.nextID += 1
-      return state.nextID
-    }
-    return await withTaskCancellationHandler {
+  private func seat(_ id: Int) async -> Turn? {
+    await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let isOver = state.withLock { state in
-          if !state.isFlying || Task.isCancelled { return true }
-          state.joiners[id] = continuation
-          return false
+        let ready = state.withLock { state -> Turn?? in
+          if let turn = state.turns.removeValue(forKey: id) { return turn }
+          if Task.isCancelled {
+            state.machine.leave(id)
+            return .some(nil)
+          }
+          state.seats[id] = continuation
+          return nil
         }
-        if isOver { continuation.resume(returning: nil) }
+        if let ready { continuation.resume(returning: ready) }
       }
     } onCancel: {
-      state.withLock { $0.joiners.removeValue(forKey: id) }?.resume(returning: nil)
+      let seat = state.withLock { state in
+        let seat = state.seats.removeValue(forKey: id)
+        if seat != nil { state.machine.leave(id) }
+        return seat
+      }
+      seat?.resume(returning: nil)
     }
   }
 }

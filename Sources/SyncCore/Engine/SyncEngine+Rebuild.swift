@@ -10,9 +10,8 @@ extension SyncEngine {
   /// outbox where the remote has them, so that the remote sees exactly these deletions, after the edits. A record without a natural key has no duplicates.
   ///
   /// Groups are dealt with in batches, a transaction each; a rebuild that was interrupted goes on where it stopped. Once it
-  /// is complete, the same and earlier versions do nothing, and duplicates that a sync brings collapse in the same way at its end.
-  /// Those that the app's own edits make on this device stay: no sync brings them here. They collapse when another
-  /// device pulls them, when something of the group arrives, or with the next version.
+  /// is complete, the same and earlier versions do nothing. Duplicates that a sync brings, or that the app's own edits make, collapse in the
+  /// same way at the end of the next sync.
   ///
   /// - Parameters:
   ///   - version: Which rebuild of the app's history this is; each has a greater number than those before it.

@@ -39,7 +39,11 @@ public final class SyncEngine: Sendable {
   ) async throws(SyncError) {
     try options.check(against: source.capabilities)
     try Self.check(sink, against: source)
+    try await StoredDeclarations.noteRegistered(in: store, before: graph)
     try await store.register(graph)
+    let graph = graph.synced(
+      with: Entity.RemoteTraits(
+        ownFields: source.capabilities.ownFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false))
     let hub = EventHub(observers: observers)
     self.graph = graph
     self.hub = hub
@@ -68,7 +72,8 @@ public final class SyncEngine: Sendable {
   ///
   /// What the remote has no room for, refuses or puts off stays in the outbox, and keeps nothing else from going on: ``SyncResult/pushed`` tells.
   /// Being stopped is not a failure: the result says `wasCancelled` and holds what was done. A type whose own pass fails is listed in
-  /// ``SyncResult/failures`` while the other types go on.
+  /// ``SyncResult/failures`` while the other types go on. One sync runs at a time, in this process and between processes;
+  /// ``SyncRequest/ifBusy`` says what a second call gets.
   ///
   /// - Parameters:
   ///   - request: Which types, and how; by default everything that changed.
@@ -79,12 +84,24 @@ public final class SyncEngine: Sendable {
   public func sync(
     _ request: SyncRequest = SyncRequest(), token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> SyncResult {
-    let run = SyncRun(environment: environment, request: request, stop: StopSignal(token: token))
+    try await sync(request, token: token, onBegin: {})
+  }
+
+  /// Syncs, and says when it begins, which it may have to wait for.
+  func sync(
+    _ request: SyncRequest, token: (any CancellationToken)?, onBegin: () -> Void
+  ) async throws(SyncError) -> SyncResult {
     let (environment, hub) = (environment, hub)
-    return try await flight.run(ifBusy: request.ifBusy, stop: run.stop, clock: environment.clock) {
-      () throws(SyncError) in
+    let scope = try SyncScope(request, of: graph, canPush: environment.sink != nil)
+    let run = SyncRun(
+      environment: environment, request: request, scope: scope, stop: StopSignal(token: token))
+    return try await flight.run(
+      scope, ifBusy: request.ifBusy, stop: run.stop, clock: environment.clock,
+      raise: { environment.priorities.raise($0) }
+    ) { (first) throws(SyncError) in
+      onBegin()
       do throws(SyncError) {
-        let result = try await run.perform()
+        let result = try await run.perform(first: first)
         hub.emit(.finished(result))
         return result
       } catch {
@@ -143,7 +160,7 @@ public final class SyncEngine: Sendable {
   public var edits: LocalEdits {
     let hub = hub
     return LocalEdits(
-      store: environment.store, graph: graph, clock: environment.clock, options: environment.edits
+      store: environment.store, graph: graph, environment.clock, environment.edits
     ) { hub.emit($0) }
   }
 

@@ -16,6 +16,7 @@ extension TypeStatus {
     lastSuccess = now
     lastError = nil
     consecutiveFailures = 0
+    successes = successes.addingOne
   }
 
   /// A pass failed.
@@ -23,6 +24,12 @@ extension TypeStatus {
     lastAttempt = now
     lastError = Failure(
       code: error.code.description, message: error.description, retryAt: error.retryAfter.map { now + $0 })
-    consecutiveFailures += 1
+    consecutiveFailures = consecutiveFailures.addingOne
+    failures = failures.addingOne
   }
+}
+
+extension Int {
+  /// One more, or the same at the end of the range: the number was stored, and may be any.
+  fileprivate var addingOne: Int { self == .max ? self : self + 1 }
 }

@@ -12,13 +12,18 @@ public struct SyncRequest: Sendable {
   public var priority: [RecordType]
   /// Which way records go.
   public var direction: Direction
-  /// What to do while another sync is running in this process.
+  /// What to do while another sync is running.
   public var ifBusy: Busy
+  /// How long a call that joins or follows waits at most for another process that syncs the store.
+  ///
+  /// Then it throws `syncAlreadyInProgress`. ``Busy/refuse`` never waits.
+  public var patience: Duration
 
   /// Asks for a sync of everything that changed, here and there.
   public init(
     types: [RecordType]? = nil, completely: Set<RecordType> = [], allowsMassDeletion: Bool = false,
-    priority: [RecordType] = [], direction: Direction = .both, ifBusy: Busy = .refuse
+    priority: [RecordType] = [], direction: Direction = .both, ifBusy: Busy = .refuse,
+    patience: Duration = .seconds(600)
   ) {
     self.types = types
     self.completely = completely
@@ -26,6 +31,7 @@ public struct SyncRequest: Sendable {
     self.priority = priority
     self.direction = direction
     self.ifBusy = ifBusy
+    self.patience = patience
   }
 
   /// Which way records go.
@@ -39,10 +45,21 @@ public struct SyncRequest: Sendable {
   }
 
   /// What a second caller gets.
+  ///
+  /// Calls that wait share one sync as far as the request of one of them covers those of the others: its types, its
+  /// direction, what is listed completely, and whether mass deletions are allowed.
   public enum Busy: Hashable, Sendable {
     /// `syncAlreadyInProgress`, at once.
     case refuse
-    /// The running sync's result; if that one's caller gives up, this one goes on in its place.
+    /// The running sync's result if that one does all that is asked for; otherwise a sync of its own after it.
+    ///
+    /// What changed here or at the remote since the running sync began may be left for the next one. If the running
+    /// sync is stopped, this one goes on in its place. A sync of another process is waited for, for ``SyncRequest/patience``;
+    /// then this one runs.
     case join
+    /// A sync that begins after the call: at once, or after the running one, of this process or of another.
+    ///
+    /// It sends every edit made before the call, and sees every change that the remote had by then.
+    case follow
   }
 }

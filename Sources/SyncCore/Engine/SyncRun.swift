@@ -5,39 +5,62 @@ import SyncPorts
 struct SyncRun {
   let environment: RunEnvironment
   let request: SyncRequest
+  let scope: SyncScope
   let stop: StopSignal
 
   /// Syncs, and gives the lease back whatever happens.
-  func perform() async throws(SyncError) -> SyncResult {
+  ///
+  /// - Parameter first: The types that go first, the most urgent one first.
+  func perform(first: [RecordType]) async throws(SyncError) -> SyncResult {
     if let offline = environment.offline { throw offline }
-    let entities = try selectedEntities()
-    environment.priorities.begin(request.priority)
+    let entities = environment.graph.entities.filter { scope.types.contains($0.type) }
+    environment.priorities.begin(first)
     let elapsed = environment.clock.stopwatch()
-    let lease = try await environment.store.acquireLease(for: environment.options.leaseDuration)
+    guard let lease = try await acquireLease() else {
+      return SyncProgress(order: []).finished(after: elapsed(), wasCancelled: true)
+    }
     environment.emit(.started(fence: lease.fence))
+    note { $0.lastBegin = $1 }
     let outcome = await outcome(of: entities, lease: lease)
     // The work is done or has failed already; a lease that cannot be given back runs out by itself.
     try? await environment.store.release(lease)
     switch outcome {
     case .success(let (progress, wasStopped)):
+      if !wasStopped { note { $0.lastSuccess = $1 } }
       return progress.finished(after: elapsed(), wasCancelled: wasStopped)
     case .failure(let error):
       throw error
     }
   }
 
-  private func selectedEntities() throws(SyncError) -> [Entity] {
-    let named = (request.types ?? []) + request.completely + request.priority
-    for type in named where environment.graph[type] == nil {
-      throw SyncError(
-        .invalidConfiguration, during: "starting a sync", "The record type \(type) is not declared.")
+  /// Tells a coordinator of this attempt, if it is one at everything.
+  private func note(_ change: (inout Attempts, Timestamp) -> Void) {
+    guard scope.pulls, scope.types.count == environment.graph.entities.count else { return }
+    var attempts = environment.attempts.value
+    change(&attempts, environment.clock.timestamp)
+    environment.attempts.send(attempts)
+  }
+
+  /// How often a lease that another process holds is asked for.
+  private static let leaseInterval = Duration.seconds(1)
+
+  /// Takes the lease, waiting for another process as long as the request says; `nil` if it was stopped meanwhile.
+  private func acquireLease() async throws(SyncError) -> Lease? {
+    let (store, clock) = (environment.store, environment.clock)
+    let waited = clock.stopwatch()
+    while true {
+      do throws(SyncError) {
+        return try await store.acquireLease(for: environment.options.leaseDuration)
+      } catch {
+        let left = request.patience - waited()
+        guard error.code == .syncAlreadyInProgress, request.ifBusy != .refuse, left > .zero else {
+          throw error
+        }
+        let pause = min(left, Self.leaseInterval)
+        // A pause is cut short only by the stop that the race hears of.
+        guard await stop.race(clock: clock, { try? await clock.pause(for: pause) }) != nil else { return nil }
+      }
     }
-    if request.direction == .push, environment.sink == nil {
-      throw SyncError(
-        .invalidConfiguration, during: "starting a sync", "There is no sink that edits could be pushed to.")
-    }
-    guard let types = request.types else { return environment.graph.entities }
-    return environment.graph.entities.filter { types.contains($0.type) }
   }
 
   private typealias Outcome = Result<(SyncProgress, wasStopped: Bool), SyncError>
@@ -48,47 +71,110 @@ struct SyncRun {
       defer { group.cancelAll() }
       do throws(SyncError) {
         var progress = SyncProgress(order: environment.graph.entities.map(\.type))
+        var declarations = DeclarationPhase(
+          environment: environment, lease: lease, stop: stop, progress: progress)
+        guard try await declarations.release() else { return .success((declarations.progress, true)) }
+        progress = declarations.progress
         try await UpgradeReplay(environment: environment, lease: lease).run(entities, &progress)
+        try await SourceExchange.note(
+          entities, isPushed: request.direction != .pull && environment.sink != nil, in: environment,
+          lease: lease)
+        try await CircleReview(environment: environment, lease: lease).run(entities, &progress)
         try await AwaitedRecords.release(in: environment, lease: lease, &progress)
+        var environment = environment
+        var push: PushRun?
         if request.direction != .pull, let sink = environment.sink {
-          var push = PushRun(
+          var run = PushRun(
             sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)
-          try await push.run(entities)
-          progress = push.progress
-          if let error = push.failure {
-            await remember(entities.map { ($0.type, error) }, lease: lease)
+          try await run.run(entities)
+          progress = run.progress
+          if let error = run.failure, request.direction == .push || !run.mayHaveFailedAtEdits {
+            // Of a push alone, types without edits have nothing to remember; of a sync, no type's pass was reached.
+            let types = request.direction == .push ? run.types : entities.map(\.type)
+            await remember(types.map { ($0, error) }, lease: lease)
             return .failure(error)
           }
-          if push.wasStopped || request.direction == .push {
+          if run.wasStopped || request.direction == .push {
             await remember(progress.result.failures, lease: lease)
-            return .success((progress, push.wasStopped))
+            return .success((progress, run.wasStopped))
           }
+          // The remote's failures have used their budget up: what is pulled now is to tell whether it is there at all.
+          if run.failure != nil { environment.options.retry.attempts = 1 }
+          push = run
         }
         let starts = try await PullStart.load(entities, request: request, environment: environment)
         var pulls = PullRun(
-          entities, starts: starts, environment: environment, lease: lease, stop: stop, progress: progress)
+          entities, starts: starts, environment: environment, lease: lease, stop: stop, progress: progress,
+          allowsMassDeletion: request.allowsMassDeletion)
         await pulls.run(in: &group)
         progress = pulls.progress
+        if pulls.failure == nil, !pulls.wasStopped, var run = push, run.mayHaveFailedAtEdits {
+          try await run.isolateSuspects(progress)
+          progress = run.progress
+        }
         if let error = pulls.failure {
-          await remember(entities.map { ($0.type, error) }, lease: lease)
+          // A type whose pass was completed has not failed, whatever ended the sync.
+          let unended = entities.map(\.type).filter { !pulls.ended.contains($0) }
+          await remember(progress.result.failures + unended.map { ($0, error) }, lease: lease)
           return .failure(error)
         }
-        await remember(progress.result.failures, lease: lease)
         var wasStopped = pulls.wasStopped
+        if !wasStopped {
+          declarations.progress = progress
+          wasStopped = try await !declarations.withhold()
+          progress = declarations.progress
+        }
         if !wasStopped {
           var closing = ClosingPhase(
             environment: environment, request: request, lease: lease, stop: stop, progress: progress)
-          wasStopped = try await !closing.run(entities)
+          do throws(SyncError) {
+            wasStopped = try await !closing.run(entities)
+          } catch {
+            let failed = closing.failedType.map { [($0, error)] } ?? []
+            await remember(closing.progress.result.failures + failed, lease: lease)
+            return .failure(error)
+          }
           progress = closing.progress
+        }
+        await remember(progress.result.failures, lease: lease)
+        if !wasStopped {
+          wasStopped = try await !LoserReview(environment: environment, lease: lease, stop: stop)
+            .run(entities, &progress)
         }
         if !wasStopped {
           wasStopped = try await !ArrivalCollapse(environment: environment, lease: lease, stop: stop)
             .run(entities)
         }
+        if !wasStopped, let sink = environment.sink, request.direction != .pull {
+          let losing = try await typesWithLosers(among: entities)
+          if !losing.isEmpty {
+            // The pull has shown which winners are still there.
+            var push = PushRun(
+              sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)
+            try await push.run(losing, stages: [.deletions])
+            progress = push.progress
+            if let error = push.failure {
+              await remember(losing.map { ($0.type, error) }, lease: lease)
+              return .failure(error)
+            }
+            wasStopped = push.wasStopped
+          }
+        }
         return .success((progress, wasStopped))
       } catch {
         return .failure(error)
       }
+    }
+  }
+
+  /// The types with losers of a rebuild that the remote is still to delete.
+  private func typesWithLosers(among entities: [Entity]) async throws(SyncError) -> [Entity] {
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      var losing: [Entity] = []
+      for entity in entities where entity.naturalKey != nil {
+        if try PendingLosers.load(for: entity.type, from: snapshot) != nil { losing.append(entity) }
+      }
+      return losing
     }
   }
 

@@ -16,6 +16,9 @@ struct UpgradeReplay {
           (transaction) throws(SyncError) in
           let entries = try transaction.setAside(
             entity.type, kinds: [.incompatible], after: start, limit: MergeContext.portion)
+          // What the listing held that waits for its sweep is not to be swept.
+          var context = context
+          context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
           var merge = PageMerge(entity, context: context)
           try merge.release(entries.filter { $0.isUnderstood(by: entity) }, in: transaction)
           try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)

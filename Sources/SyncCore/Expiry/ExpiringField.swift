@@ -3,7 +3,7 @@ import SyncPorts
 
 /// A value that an app keeps beside a record for a while, such as that a device was seen today: after its lifetime it reads as absent.
 ///
-/// It is no part of the record, and no remote is told of it.
+/// It is no part of the record, and no remote is told of it; ``ExpiringMember`` is, and travels.
 ///
 /// ```swift
 /// let seen = ExpiringField<String>("seen")
@@ -22,10 +22,12 @@ public struct ExpiringField<Value: Codable & Sendable>: Sendable {
   }
 }
 
-/// Values beside the records in a store that end by themselves; see ``ExpiringField``.
+/// Values that end by themselves: beside the records in a store (``ExpiringField``), or as members of them (``ExpiringMember``).
 public struct ExpiringValues: Sendable {
   let store: any LocalStore
   let clock: any Clock<Duration>
+  let edits: LocalEdits
+  let clockBound: Duration
 
   /// Writes a value, whose lifetime begins now; `nil` removes it.
   ///
@@ -39,7 +41,7 @@ public struct ExpiringValues: Sendable {
     if let value {
       let mark = ExpiryMark(writtenAt: clock.timestamp, lifetime: field.lifetime.wholeMicroseconds)
       do {
-        bytes = try PayloadEncoder().encode(Expiring(mark: mark, value: value))
+        bytes = try PayloadEncoder().encode(KeptValue(mark: mark, value: value))
       } catch {
         throw SyncError(
           .invalidEdit, during: "writing \(field.name) of \(id)", "JSON cannot spell the value.",
@@ -59,7 +61,7 @@ public struct ExpiringValues: Sendable {
     let (place, now) = (try ExpiryMark.place(of: field.name, id), clock.timestamp)
     return try await store.read { (snapshot) throws(SyncError) in
       guard let bytes = try snapshot.value(forKey: place),
-        let kept = try? PayloadDecoder().decode(Expiring<Value>.self, from: bytes[...]),
+        let kept = try? PayloadDecoder().decode(KeptValue<Value>.self, from: bytes[...]),
         !kept.mark.isOver(at: now)
       else { return nil }
       return kept.value
@@ -91,7 +93,7 @@ struct ExpiryMark: Hashable, Codable {
   }
 }
 
-private struct Expiring<Value: Codable>: Codable {
+private struct KeptValue<Value: Codable>: Codable {
   var mark: ExpiryMark
   var value: Value
 }
@@ -102,8 +104,10 @@ struct AnyExpiring: Decodable {
 }
 
 extension SyncEngine {
-  /// Values beside records that end by themselves; ``cleanUp(_:token:)`` purges those that have ended.
+  /// Values that end by themselves; ``cleanUp(_:token:)`` purges those that have ended.
   public var expiring: ExpiringValues {
-    ExpiringValues(store: environment.store, clock: environment.clock)
+    ExpiringValues(
+      store: environment.store, clock: environment.clock, edits: edits,
+      clockBound: environment.edits.clockBound)
   }
 }

@@ -23,6 +23,8 @@ struct MergeContext {
   var markPass: Int64?
   /// Whether changes wait for the publication of the whole type.
   var stages: Bool
+  /// Records that appear together, or go together: no reference between two of them keeps either back.
+  var together: Set<RecordID> = []
 
   init(
     graph: EntityGraph, edits: EditOptions, fence: Int64, now: Timestamp, source: SourceCapabilities,
@@ -89,11 +91,9 @@ struct MergeContext {
 
 extension MergeContext {
   func parked(_ record: Record, waitingFor missing: [RecordID], origin: Incoming.Origin) -> SetAside {
-    let names = missing.prefix(3).map(\.description).joined(separator: ", ")
-    let more = missing.count > 3 ? " and \(missing.count - 3) more" : ""
-    return entry(
-      .record(record.id), .parked, .upsert(record), "refers to \(names)\(more), which is not here",
-      waitsFor: missing, origin: origin)
+    entry(
+      .record(record.id), .parked, .upsert(record), SetAside.reason(forMissing: missing), waitsFor: missing,
+      origin: origin)
   }
 
   func held(_ tombstone: Tombstone, origin: Incoming.Origin) -> SetAside {
@@ -119,18 +119,8 @@ extension MergeContext {
       "the last complete listing lacked it; it goes if the next one lacks it too", origin: .page)
   }
 
-  /// Files bytes under their record, or, where that is unknown or has another entry, under a digest of them and of its key.
-  func quarantine(_ poison: Poison, besideOther: Bool) -> SetAside {
-    let key: SetAside.Key =
-      if let id = poison.id, !besideOther {
-        .record(id)
-      } else {
-        // No byte of a key is 255, so no key and bytes run together like others; two records may be broken alike.
-        .bytes(
-          poison.type,
-          digest: ContentDigest.of((Array((poison.key ?? "").utf8) + [255] + poison.bytes.bytes)[...]))
-      }
-    return entry(key, .quarantined, .poison(poison), poison.reason, origin: .page)
+  func quarantine(_ poison: Poison, at key: SetAside.Key) -> SetAside {
+    entry(key, .quarantined, .poison(poison), poison.reason, origin: .page)
   }
 
   /// What is filed again stays the find of the pass and the sync that fetched it.
@@ -146,6 +136,44 @@ extension MergeContext {
       entry.fence = earlier.fence
       entry.since = earlier.since
     }
+    return entry
+  }
+}
+
+// No byte of a record's key is 254 or 255, so a key runs together with what follows it in one way alone.
+extension SetAside.Key {
+  /// Where a change is filed: under its record, where that is known.
+  static func of(_ change: RecordChange) -> SetAside.Key? {
+    change.id.map { .record($0) }
+  }
+
+  /// Where bytes are filed that could not be read, while something else is filed under their record.
+  static func beside(_ id: RecordID) -> SetAside.Key {
+    .bytes(id.type, digest: ContentDigest.of((Array(id.key.utf8) + [254])[...]))
+  }
+
+  /// Where bytes are filed of which there may be more under one record, or whose record is unknown: two records may be broken alike.
+  static func bytes(of poison: Poison) -> SetAside.Key {
+    .bytes(
+      poison.type,
+      digest: ContentDigest.of((Array((poison.key ?? "").utf8) + [255] + poison.bytes.bytes)[...]))
+  }
+}
+
+extension SetAside {
+  /// Why a copy is parked that refers to records that are not here.
+  static func reason(forMissing missing: [RecordID]) -> String {
+    let names = missing.prefix(3).map(\.description).joined(separator: ", ")
+    let more = missing.count > 3 ? " and \(missing.count - 3) more" : ""
+    return "refers to \(names)\(more), which is not here"
+  }
+
+  /// The entry as one that waits for records that are not here.
+  func parked(waitingFor missing: [RecordID]) -> SetAside {
+    var entry = self
+    entry.kind = .parked
+    entry.waitsFor = missing
+    entry.reason = Self.reason(forMissing: missing)
     return entry
   }
 }

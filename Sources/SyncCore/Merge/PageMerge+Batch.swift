@@ -28,7 +28,7 @@ extension PageMerge {
       origins.isEmpty ? .page : origins[place]
     }
 
-    /// What is set aside, each key once. Bytes that are there already stay the find of the day they were first seen.
+    /// What is set aside, each key once. Bytes that are there already stay the find of the day they were first seen, and nameless ones that of the sync.
     func entries(in transaction: any StoreTransaction) throws(SyncError) -> [SetAside] {
       guard !setAside.isEmpty else { return [] }
       var places: [SetAside.Key: Int] = [:]
@@ -46,6 +46,7 @@ extension PageMerge {
       for known in try transaction.setAside(for: unnamed) where known.kind == .quarantined {
         if let place = places[known.key], known.change == entries[place].change {
           entries[place].since = known.since
+          if known.change.id == nil { entries[place].fence = known.fence }
         }
       }
       return entries

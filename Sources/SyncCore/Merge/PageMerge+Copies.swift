@@ -8,7 +8,7 @@ extension PageMerge {
   ) throws(SyncError) -> [RecordID] {
     guard !batch.copies.isEmpty else { return [] }
     let states = try transaction.states(of: batch.copies)
-    let absent = try absentTargets(of: batch.copies, in: transaction)
+    let absent = try absentTargets(of: batch.copies, of: entity, in: transaction)
     var puts: [Int] = []
     puts.reserveCapacity(batch.copies.count)
     var touches: [Record] = []
@@ -56,7 +56,11 @@ extension PageMerge {
     if !puts.isEmpty {
       // Mostly it is all or little.
       let isAll = puts.count == batch.copies.count
-      try transaction.put(isAll ? batch.copies : puts.map { batch.copies[$0] })
+      let copies = isAll ? batch.copies : puts.map { batch.copies[$0] }
+      noteClocks(of: copies)
+      let restorations = try restorations(of: copies, in: transaction)
+      try transaction.put(copies)
+      try restore(restorations, in: transaction)
     }
     if !touches.isEmpty { try transaction.touch(touches) }
     return appeared
@@ -64,7 +68,7 @@ extension PageMerge {
 
   /// The records that some copies refer to and that are not live; hidden ones are shown again.
   mutating func absentTargets(
-    of copies: [Record], in transaction: any StoreTransaction
+    of copies: [Record], of entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     let columns = context.referenceColumns(of: entity)
     guard !columns.isEmpty else { return [] }
@@ -80,6 +84,7 @@ extension PageMerge {
     #if MUTANTS
       if Mutant.childFirst.isActive { return [] }
     #endif
+    targets.subtract(context.together)
     guard !targets.isEmpty else { return [] }
     let absent = Set(try transaction.absent(among: Array(targets)))
     guard !absent.isEmpty else { return [] }

@@ -36,21 +36,38 @@ extension PageMerge {
     }
     (batch.copies, batch.origins) = (copies, origins)
     let absent = try absentTargets(
-      of: edited.compactMap { if case .copy(let record) = $0.word { record } else { nil } }, in: transaction)
+      of: edited.compactMap { if case .copy(let record) = $0.word { record } else { nil } }, of: entity,
+      in: transaction)
     var settlements = Settlements()
+    var dangling: [(settlement: EditSettlement, origin: Incoming.Origin, entry: OutboxEntry)] = []
     for (word, origin, entry) in edited {
       guard case .copy(let record) = word else { continue }
-      let missing = entity.requiredReferences(of: record).filter(absent.contains)
       let fate = rule.fate(ofCopy: record.version, over: entry.state(comparedWith: record))
-      if fate != .skippedOlder, fate != .unchanged, !missing.isEmpty {
-        batch.setAside.append(context.parked(record, waitingFor: missing, origin: origin))
-        note(.deferred, of: record.id, origin: origin)
+      if isKnown(word, to: entry, fate: fate) {
+        note(fate, of: record.id, origin: origin)
+        continue
+      }
+      let settlement = try settlement(of: word, entry, in: transaction)
+      let missing = try missing(for: settlement, word, absent: absent, in: transaction)
+      if missing.isEmpty {
+        settle(by: settlement, entry, fate: fate, origin: origin, into: &settlements)
       } else {
-        settle(word, entry, fate: fate, origin: origin, into: &settlements)
+        batch.setAside.append(
+          context.parked(record, waitingFor: record.missing(absent, entity), origin: origin))
+        note(.deferred, of: record.id, origin: origin)
+        dangling.append((settlement, origin, entry))
       }
     }
-    try settlements.write(of: entity.type, in: transaction)
-    return settlements.appeared
+    try settlements.write(of: entity, in: transaction)
+    var appeared = settlements.appeared
+    // One after the other, on what the others have left: what one of them shows may refer to the next.
+    for (settlement, origin, entry) in dangling {
+      var given = Settlements()
+      try giveWay(entry, to: settlement, origin: origin, into: &given, in: transaction)
+      try given.write(of: entity, in: transaction)
+      appeared += given.appeared
+    }
+    return appeared
   }
 
   /// Merges those tombstones of a round whose records have a pending edit, and takes them out of it.
@@ -69,39 +86,73 @@ extension PageMerge {
       var fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
       // A record that only lives here is deleted there for the first time.
       if entry.base == .none { fate = .deleted }
-      let isHeld =
-        fate == .deleted && referenced.contains(tombstone.id)
-        && settler.meeting(.deletion(tombstone), entry).row.isDeleted
-      if isHeld {
+      let word = Word.deletion(tombstone)
+      if isKnown(word, to: entry, fate: fate) {
+        note(fate, of: entry.id, origin: origin)
+        continue
+      }
+      let settlement = try settlement(of: word, entry, in: transaction)
+      if fate == .deleted, settlement.row.isDeleted, referenced.contains(tombstone.id) {
         batch.setAside.append(context.held(tombstone, origin: origin))
         note(.deferred, of: tombstone.id, origin: origin)
       } else {
-        settle(.deletion(tombstone), entry, fate: fate, origin: origin, into: &settlements)
+        settle(by: settlement, entry, fate: fate, origin: origin, into: &settlements)
       }
     }
-    try settlements.write(of: entity.type, in: transaction)
+    try settlements.write(of: entity, in: transaction)
+  }
+
+  /// Whether a word tells nothing that an edit was not made on.
+  private func isKnown(_ word: Word, to entry: OutboxEntry, fate: Fate) -> Bool {
+    // An answer is heard in any case: what was sent is not under way any more.
+    if answered.contains(entry.id) { return false }
+    return fate == .skippedOlder || word.version == entry.base.version && word.isSame(as: entry.base)
+  }
+
+  /// How the remote's word settles an edit. What a policy makes of both may refer to live records alone, or to what the word refers to.
+  private func settlement(
+    of word: Word, _ entry: OutboxEntry, in transaction: any StoreTransaction
+  ) throws(SyncError) -> EditSettlement {
+    let isAnswer = answered.contains(entry.id)
+    let settlement = settler.meeting(word, entry, isAnswer: isAnswer)
+    guard settlement.conflict?.winner == .merged, case .live(let record) = settlement.row else {
+      return settlement
+    }
+    var targets = entity.requiredReferences(of: record)
+    if case .copy(let copy) = word {
+      let theirs = entity.requiredReferences(of: copy)
+      targets.removeAll { theirs.contains($0) }
+    }
+    guard !targets.isEmpty, let first = try transaction.absent(among: targets).first else {
+      return settlement
+    }
+    return settler.meeting(
+      word, entry, isAnswer: isAnswer, policyFlaw: "refers to \(first), which is not here")
   }
 
   private mutating func settle(
-    _ word: Word, _ entry: OutboxEntry, fate: Fate, origin: Incoming.Origin,
+    by settlement: EditSettlement, _ entry: OutboxEntry, fate: Fate, origin: Incoming.Origin,
     into settlements: inout Settlements
   ) {
-    if fate == .skippedOlder || word.version == entry.base.version && word.isSame(as: entry.base) {
-      return note(fate, of: entry.id, origin: origin)
-    }
-    let settlement = settler.meeting(word, entry)
     settlements.add(settlement, of: entry)
+    if settlement.entry == nil, settlement.conflict == nil, case .live(let record) = settlement.row {
+      settlements.noteAccepted(entry, record)
+    }
     if settlement.entry == nil, !settlement.row.isDeleted, !origin.isPage, !context.isListed(origin) {
       settlements.shownUnlisted = true
     }
+    noteFindings(of: settlement, entry)
+    // Without a conflict, the record's own edit came back, or the same edit was made elsewhere.
+    let noted = settlement.conflict.map { $0.winner == .local ? .skippedOlder : fate } ?? .unchanged
+    note(noted, of: entry.id, origin: origin)
+    if !noted.isVisible, !settlement.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
+  }
+
+  /// Notes what a settlement found out.
+  mutating func noteFindings(of settlement: EditSettlement, _ entry: OutboxEntry) {
     if let ahead = settlement.disbelieved { tally.noteClock(of: entry.id, ahead: ahead) }
-    if let conflict = settlement.conflict {
-      tally.note(conflict)
-      note(conflict.winner == .local ? .skippedOlder : fate, of: entry.id, origin: origin)
-    } else {
-      // The record's own edit came back, or the same edit was made elsewhere: nobody sees a difference.
-      note(.unchanged, of: entry.id, origin: origin)
-    }
+    if let flaw = settlement.policyFlaw { tally.notePolicyFlaw(of: entry.id, flaw) }
+    if let conflict = settlement.conflict { tally.note(conflict) }
   }
 
   var settler: EditSettler {
@@ -122,26 +173,32 @@ extension PageMerge {
   mutating func settle(
     accepted: [(entry: OutboxEntry, word: Word)], met: [Word], in transaction: any StoreTransaction
   ) throws(SyncError) {
-    var settlements = Settlements()
+    var dequeued: [RecordID] = []
+    var rebuilt: [(entry: OutboxEntry, record: Record)] = []
     var words: [Incoming] = []
     unedited.reserveCapacity(unedited.count + accepted.count)
     for (entry, word) in accepted {
       if let sent = entry.sent, sent != entry.edit {
-        settlements.add(settler.acknowledged(entry, by: word), of: entry)
+        answered.insert(entry.id)
       } else {
-        settlements.dequeue.append(entry.id)
+        dequeued.append(entry.id)
+        if case .rebuild = entry.author, case .copy(let record) = word { rebuilt.append((entry, record)) }
         unedited.insert(entry.id)
-        words.append(Incoming(word.change))
       }
+      words.append(Incoming(word.change))
     }
-    try settlements.write(of: entity.type, in: transaction)
-    // Without its edit, the record takes the remote's copy as any other does.
+    if !dequeued.isEmpty { try transaction.dequeue(dequeued) }
+    for (entry, record) in rebuilt {
+      try FormerWrites.note(entry, accepted: record, of: entity, in: transaction)
+    }
+    // Without its edit, the record takes the remote's copy as any other does; with a newer one, the copy meets that.
     try mergeAndRelease(words + met.map { Incoming($0.change) }, in: transaction)
+    answered = []
   }
 }
 
 /// What settlements write, collected into batches.
-private struct Settlements {
+struct Settlements {
   var puts: [Record] = []
   var deletes: [Tombstone] = []
   var queue: [OutboxEntry] = []
@@ -151,6 +208,12 @@ private struct Settlements {
   var appeared: [RecordID] = []
   /// Whether a record shows a copy now, with no edit on top, that no listing held which is under way.
   var shownUnlisted = false
+  /// What the remote made of rebuilds' edits.
+  var rebuilt: [(entry: OutboxEntry, record: Record)] = []
+
+  mutating func noteAccepted(_ entry: OutboxEntry, _ record: Record) {
+    if case .rebuild = entry.author { rebuilt.append((entry, record)) }
+  }
 
   mutating func add(_ settlement: EditSettlement, of entry: OutboxEntry) {
     switch settlement.row {
@@ -164,13 +227,16 @@ private struct Settlements {
     if let conflict = settlement.conflict { conflicts.append(conflict) }
   }
 
-  func write(of type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+  func write(of entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
     if !puts.isEmpty { try transaction.put(puts) }
     if !deletes.isEmpty { try transaction.delete(deletes) }
     if !queue.isEmpty { try transaction.queue(queue) }
     if !dequeue.isEmpty { try transaction.dequeue(dequeue) }
     if !conflicts.isEmpty { try transaction.log(conflicts) }
-    if shownUnlisted { try ListingGap.expose(type, in: transaction) }
+    if shownUnlisted { try ListingGap.expose(entity.type, in: transaction) }
+    for (entry, record) in rebuilt {
+      try FormerWrites.note(entry, accepted: record, of: entity, in: transaction)
+    }
   }
 }
 
@@ -192,5 +258,14 @@ extension OutboxEntry {
 extension EditSettlement.Row {
   var isDeleted: Bool {
     if case .deleted = self { true } else { false }
+  }
+
+  /// Whether readers see what an edit wants, byte by byte.
+  func shows(_ content: Edit.Content) -> Bool {
+    switch (self, content) {
+    case (.live(let record), .upsert(let payload, _)): record.payload == payload
+    case (.deleted, .deletion): true
+    default: false
+    }
   }
 }

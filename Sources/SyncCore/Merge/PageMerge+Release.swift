@@ -16,31 +16,44 @@ extension PageMerge {
     try releaseParked(waitingFor: appeared, in: transaction)
   }
 
-  /// Merges what was parked for some records, and for what appears by that.
-  ///
-  /// What still lacks another record is parked again, for that one alone, so each portion makes the rest smaller.
+  /// Merges what was parked for some records or has closed a circle, and what was parked for what appears by that.
   mutating func releaseParked(
     waitingFor appeared: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) {
-    guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
     #if MUTANTS
       if Mutant.parkedForEver.isActive { return }
     #endif
+    try releaseOneByOne(waitingFor: appeared, in: transaction)
+    while !parked.isEmpty {
+      try releaseOneByOne(waitingFor: showCircles(in: transaction), in: transaction)
+    }
+  }
+
+  /// Merges what was parked for some records, and for what appears by that.
+  ///
+  /// What still lacks another record is parked again, for that one alone, so each portion makes the rest smaller.
+  private mutating func releaseOneByOne(
+    waitingFor appeared: [RecordID], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
     var pending = appeared[...]
     while !pending.isEmpty {
       let portion = Array(pending.prefix(MergeContext.portion))
       let entries = try transaction.parked(waitingFor: portion, limit: MergeContext.portion)
-      // A type that is no longer declared keeps what waits for it.
-      let declared = entries.filter { context.graph[$0.key.type] != nil }
-      if entries.count < MergeContext.portion || declared.isEmpty {
+      // A type that is no longer declared keeps what waits for it, out of the way of others' copies.
+      let strangers = entries.filter { context.graph[$0.key.type] == nil }
+      if entries.count < MergeContext.portion {
         pending = pending.dropFirst(portion.count)
+      } else if !strangers.isEmpty {
+        try transaction.setAside(strangers.map(\.waitingForItsDeclaration))
       }
+      let declared = entries.filter { context.graph[$0.key.type] != nil }
       if !declared.isEmpty { pending += try merge(declared, in: transaction) }
     }
   }
 
   /// Merges entries of any types, without what waits for them.
-  private mutating func merge(
+  mutating func merge(
     _ entries: [SetAside], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
     try transaction.removeSetAside(entries.map(\.key))
@@ -52,6 +65,7 @@ extension PageMerge {
       var merge = PageMerge(other, context: context.forRelease(markPass: markPass), tally: tally)
       appeared += try merge.merge(entries.map { Incoming($0.lifted(by: other)) }, in: transaction)
       tally = merge.tally
+      parked.formUnion(merge.parked)
     }
     return appeared
   }
@@ -66,8 +80,16 @@ extension PageMerge {
 }
 
 extension SetAside {
+  /// The entry as one that waits for no record, until its type is declared again.
+  fileprivate var waitingForItsDeclaration: SetAside {
+    var entry = self
+    entry.waitsFor = []
+    entry.reason = "the app does not declare \(key.type) any more"
+    return entry
+  }
+
   /// The entry with its fields as the type is declared today, which may not be as it was when the entry was filed.
-  fileprivate func lifted(by entity: Entity) -> SetAside {
+  func lifted(by entity: Entity) -> SetAside {
     guard case .upsert(var record) = change, let fields = try? entity.fields(of: record.payload) else {
       return self
     }

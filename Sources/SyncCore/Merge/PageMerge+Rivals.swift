@@ -19,7 +19,7 @@ extension PageMerge {
 
   /// Whether a copy that had to be set aside is from the same listing, and is another copy.
   func isRival(_ record: Record, of entry: SetAside) -> Bool {
-    guard listsOneInstant, entry.kind == .parked, entry.pass == context.pass, entry.fence == context.fence,
+    guard listsOneInstant, entry.kind == .parked || entry.kind == .staged, entry.pass == context.pass,
       case .upsert(let other) = entry.change
     else { return false }
     return other.payload != record.payload
@@ -42,11 +42,19 @@ extension PageMerge {
   }
 
   /// Keeps the one of two records with one id that is not shown.
-  mutating func quarantineRival(_ loser: Record, into batch: inout Batch) {
+  ///
+  /// - Parameter entry: As what it was set aside and counted until now, if it was.
+  mutating func quarantineRival(
+    _ loser: Record, insteadOf entry: SetAside? = nil, into batch: inout Batch
+  ) {
     let poison = Poison(
       type: entity.type, key: loser.id.key, bytes: loser.payload.detached(),
       reason: "another record of the same listing has this id, and the one written last is shown")
-    batch.setAside.append(context.quarantine(poison, besideOther: true))
-    tally.note(poison)
+    batch.setAside.append(context.quarantine(poison, at: .bytes(of: poison)))
+    if let entry {
+      tally.note(poison, insteadOf: entry, fence: context.fence)
+    } else {
+      tally.note(poison)
+    }
   }
 }

@@ -34,6 +34,7 @@ extension PageMerge {
       if Mutant.parentDeletedFirst.isActive { return [] }
     #endif
     guard !context.graph.referrers(to: entity.type).isEmpty else { return [] }
-    return try transaction.referenced(among: ids)
+    return try transaction.referenced(
+      among: ids.filter { !context.together.contains($0) }, by: context.graph)
   }
 }

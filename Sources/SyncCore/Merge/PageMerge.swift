@@ -6,10 +6,14 @@ import SyncPorts
 /// It reads what the store has of a whole batch, decides each change, and writes batches: a page costs a handful of calls, whatever its size.
 struct PageMerge {
   let entity: Entity
-  let context: MergeContext
+  var context: MergeContext
   var tally: Tally
   /// Records that are known to have no pending edit, or none any more.
   var unedited: Set<RecordID> = []
+  /// Records whose copies wait for others of their type, parked since circles were last looked for.
+  var parked: Set<RecordID> = []
+  /// Records of which the remote has taken what was sent, and says what they are now.
+  var answered: Set<RecordID> = []
 
   let rule: ReplicationRule
 
@@ -75,33 +79,55 @@ struct PageMerge {
     try mergeEditedTombstones(&batch, in: transaction)
     try mergeTombstones(&batch, in: transaction)
     let entries = try batch.entries(in: transaction)
-    if !entries.isEmpty { try transaction.setAside(entries) }
+    if !entries.isEmpty {
+      try transaction.setAside(entries)
+      noteParked(entries)
+    }
     if context.markPass != nil, !batch.marks.isEmpty { try transaction.mark(batch.marks) }
     return appeared
   }
 
   // MARK: What was set aside before
 
-  private func entriesSetAside(
-    for changes: [Incoming], in transaction: any StoreTransaction
-  ) throws(SyncError) -> [RecordID: SetAside] {
-    guard try !transaction.setAsideCounts(entity.type).isEmpty else { return [:] }
+  /// What is set aside for the records of a round.
+  private struct Earlier {
+    /// Entries filed under their records.
     var entries: [RecordID: SetAside] = [:]
-    for entry in try transaction.setAside(for: changes.compactMap { $0.change.id.map { .record($0) } }) {
-      if case .record(let id) = entry.key { entries[id] = entry }
-    }
-    return entries
+    /// Bytes that could not be read and that came while something else was filed under their record.
+    var besides: [RecordID: SetAside] = [:]
   }
 
-  private mutating func sort(
-    _ incoming: Incoming, earlier: [RecordID: SetAside], into batch: inout Batch
-  ) {
+  private func entriesSetAside(
+    for changes: [Incoming], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Earlier {
+    var earlier = Earlier()
+    let counts = try transaction.setAsideCounts(entity.type)
+    guard !counts.isEmpty else { return earlier }
+    let ids = changes.compactMap(\.change.id)
+    for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+      if case .record(let id) = entry.key { earlier.entries[id] = entry }
+    }
+    // An edit of a hidden record is made on the hidden copy. Stores of before 2026-11 may hold both, and the edit would never be settled.
+    let edited = try pendingEdits(
+      of: earlier.entries.values.filter { $0.kind == .hidden }.compactMap(\.change.id), in: transaction
+    ).keys
+    if !edited.isEmpty { try transaction.removeSetAside(edited.map { .record($0) }) }
+    for id in edited { earlier.entries[id] = nil }
+    guard counts[.quarantined, default: 0] > 0 else { return earlier }
+    for entry in try transaction.setAside(for: ids.map { .beside($0) }) {
+      if let id = entry.change.id { earlier.besides[id] = entry }
+    }
+    return earlier
+  }
+
+  private mutating func sort(_ incoming: Incoming, earlier: Earlier, into batch: inout Batch) {
     let change = incoming.change
     if let id = change.id, context.isListed(incoming.origin) { batch.marks.append(id) }
-    var isFiledAlready = false
-    if let id = change.id, let entry = earlier[id], incoming.origin.isPage {
+    var place = SetAside.Key.of(change)
+    if let id = change.id, let entry = earlier.entries[id], incoming.origin.isPage {
       if let restated = context.restated(entry, by: change) {
         batch.setAside.append(restated)
+        supersedeBytes(besides: earlier, by: change, in: &batch)
         return note(.unchanged, of: id, origin: .page)
       }
       switch standing(of: change, against: entry) {
@@ -115,26 +141,28 @@ struct PageMerge {
         return
       case .beside:
         batch.setAside.append(context.relisted(entry))
-        isFiledAlready = true
+        place = .beside(id)
       case .newer:
         batch.superseded.append(entry.key)
         if entry.kind == .parked, entry.pass == context.pass { batch.waited.insert(id) }
         if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
           isRival(record, of: entry)
         {
-          tally.retract(entry)
-          quarantineRival(loser, into: &batch)
+          quarantineRival(loser, insteadOf: entry, into: &batch)
         } else {
           tally.noteSuperseded(entry, fence: context.fence)
         }
       }
+    }
+    if incoming.origin.isPage, supersedeBytes(besides: earlier, by: change, in: &batch) == .beside {
+      place = nil
     }
     switch change {
     case .poison(let poison):
       #if MUTANTS
         if Mutant.poisonDropped.isActive { return tally.note(poison) }
       #endif
-      batch.setAside.append(context.quarantine(poison, besideOther: isFiledAlready))
+      batch.setAside.append(context.quarantine(poison, at: place ?? .bytes(of: poison)))
       tally.note(poison)
     case .upsert(let record) where record.schemaVersion > entity.schemaVersion:
       batch.setAside.append(context.incompatible(record, entity: entity, origin: incoming.origin))
@@ -151,6 +179,20 @@ struct PageMerge {
     case .tombstone(let tombstone):
       batch.tombstones.append((tombstone, incoming.origin))
     }
+  }
+
+  /// Forgets bytes that came while something else was filed under their record, once the remote has something newer there.
+  @discardableResult
+  private mutating func supersedeBytes(
+    besides earlier: Earlier, by change: RecordChange, in batch: inout Batch
+  ) -> Standing? {
+    guard let entry = change.id.flatMap({ earlier.besides[$0] }) else { return nil }
+    let standing = standing(of: change, against: entry)
+    if standing == .newer {
+      batch.superseded.append(entry.key)
+      tally.noteSuperseded(entry, fence: context.fence)
+    }
+    return standing
   }
 
   private enum Standing { case older, beside, newer }

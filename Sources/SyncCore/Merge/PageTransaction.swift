@@ -10,6 +10,13 @@ struct PageTransaction: Sendable {
 
   /// Writes the page, and tells what became of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
+    var merge = try merge(in: transaction)
+    if commit.isLast { try publish(with: &merge, in: transaction) }
+    return try finish(merge, with: commit.checkpoint, in: transaction)
+  }
+
+  /// Merges the page's changes, or stages them.
+  func merge(in transaction: any StoreTransaction) throws(SyncError) -> PageMerge {
     #if MUTANTS
       if Mutant.poisonStopsItsPage.isActive,
         commit.page.changes.contains(where: { if case .poison = $0 { true } else { false } })
@@ -28,11 +35,17 @@ struct PageTransaction: Sendable {
     var merge = PageMerge(entity, context: context)
     merge.tally.notePage(of: entity.type, changes: commit.page.changes.count)
     try merge.mergeAndRelease(page: commit.page.changes, in: transaction)
-    if commit.isLast { try publish(with: &merge, in: transaction) }
-    try ArrivedDuplicates.note(merge.tally.changed, of: context.graph, in: transaction)
-    try transaction.setCheckpoint(commit.checkpoint, for: entity.type)
-    if let status { try status.save(for: entity.type, in: transaction) }
     merge.tally.passProgress = (commit.pass.fetched, commit.pass.total)
+    return merge
+  }
+
+  /// Writes down how far the pass is, and tells what became of the changes.
+  func finish(
+    _ merge: PageMerge, with checkpoint: Checkpoint, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Tally {
+    try ArrivedDuplicates.note(merge.tally.changed, of: context.graph, in: transaction)
+    try transaction.setCheckpoint(checkpoint, for: entity.type)
+    if let status { try status.save(for: entity.type, in: transaction) }
     return merge.tally
   }
 
@@ -50,7 +63,7 @@ struct PageTransaction: Sendable {
   }
 
   /// Shows a whole type's new state at once: merges what was staged, portion by portion, in this one transaction.
-  private func publish(
+  func publish(
     with merge: inout PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) {
     var context = context

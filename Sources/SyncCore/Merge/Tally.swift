@@ -17,6 +17,8 @@ struct Tally: Sendable {
   private(set) var conflicts: [Conflict] = []
   /// Remote stamps that were too far ahead to be believed.
   private(set) var clocksAhead: [(id: RecordID, by: Duration)] = []
+  /// What policies made of clashes, and why it cannot stand.
+  private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
   /// How many changes of the pass are committed, and how many it will have, where the remote says so.
   var passProgress: (fetched: Int, total: Int?) = (0, nil)
 
@@ -61,12 +63,6 @@ struct Tally: Sendable {
     self[entry.key.type].skippedOlder += 1
   }
 
-  /// Takes back the count of an entry whose change is about to be counted anew.
-  mutating func retract(_ entry: SetAside) {
-    guard let path = entry.kind.fate?.count else { return }
-    self[entry.key.type][keyPath: path] -= 1
-  }
-
   /// Takes back the count of a row that was as it is listed, and is so no longer.
   mutating func retractUnchanged(_ type: RecordType) {
     self[type].unchanged -= 1
@@ -78,10 +74,30 @@ struct Tally: Sendable {
     self.poison.append(poison)
   }
 
+  /// Counts the bytes of an entry that is set aside for another reason now; what an earlier sync had set aside, that one has counted.
+  mutating func note(_ poison: Poison, insteadOf entry: SetAside, fence: Int64) {
+    if entry.fence == fence, let before = entry.kind.fate {
+      self[poison.type][keyPath: before.count] -= 1
+      note(poison)
+    } else {
+      self.poison.append(poison)
+    }
+  }
+
   /// Counts a conflict, beside the fates.
   mutating func note(_ conflict: Conflict) {
     self[conflict.id.type].conflicts += 1
     conflicts.append(conflict)
+  }
+
+  /// Notes a record that readers see otherwise, though no change is counted as the cause.
+  mutating func noteChanged(_ id: RecordID) {
+    changed.insert(id)
+  }
+
+  /// Notes what a policy made of a clash and what cannot stand.
+  mutating func notePolicyFlaw(of id: RecordID, _ flaw: String) {
+    policyFlaws.append((id, flaw))
   }
 
   /// Notes a remote stamp that was too far ahead to be believed.
@@ -91,6 +107,12 @@ struct Tally: Sendable {
 
   /// Counts a record that was hidden and is shown again, because something refers to it.
   mutating func noteRevealed(_ id: RecordID) {
+    self[id.type].replayed += 1
+    changed.insert(id)
+  }
+
+  /// Counts a live record that a changed declaration withholds.
+  mutating func noteWithheld(_ id: RecordID) {
     self[id.type].replayed += 1
     changed.insert(id)
   }

@@ -11,15 +11,22 @@ struct PageCommit: Hashable {
   var clearsMarks: Bool
   /// Whether the pass is complete with this page.
   var isLast: Bool
+  /// The checkpoint while what the complete listing of a whole type lacked is being confirmed: the last page is asked for again if that is cut short.
+  /// `nil` for all other pages.
+  var unpublished: Checkpoint?
   /// About how many bytes of memory the page takes.
   let size: Int
 
-  init(page: RecordPage, pass: Checkpoint.Pass, checkpoint: Checkpoint, clearsMarks: Bool, isLast: Bool) {
+  init(
+    page: RecordPage, pass: Checkpoint.Pass, checkpoint: Checkpoint, clearsMarks: Bool, isLast: Bool,
+    unpublished: Checkpoint? = nil
+  ) {
     self.page = page
     self.pass = pass
     self.checkpoint = checkpoint
     self.clearsMarks = clearsMarks
     self.isLast = isLast
+    self.unpublished = unpublished
     size = page.changes.reduce(0) { $0 + $1.size }
   }
 

@@ -63,13 +63,7 @@ struct PullMachine {
     #if MUTANTS
       if Mutant.scopeIgnored.isActive { checkpoint.scope = settings.scope }
     #endif
-    if checkpoint.scope != settings.scope {
-      // Another remote's versions are of another order; a changed query or schema leaves the order as it was.
-      if checkpoint.scope.source != settings.scope.source { checkpoint.epoch += 1 }
-      checkpoint.scope = settings.scope
-      checkpoint.committed = nil
-      checkpoint.inFlight = nil
-    }
+    checkpoint.enter(settings.scope)
     #if MUTANTS
       if Mutant.resumedFromTheStart.isActive { checkpoint.inFlight?.resumeAt = nil }
     #endif
@@ -225,6 +219,8 @@ struct PullMachine {
 
   /// The page, with the checkpoint that the store has to hold once the page is in it.
   private mutating func commit(of page: RecordPage, at now: Timestamp) -> PageCommit {
+    let before = pass
+    var unpublished: Checkpoint?
     pass.fetched += page.changes.count
     let clearsMarks = isFirstPage && pass.coverage == .everything
     if clearsMarks { checkpoint.sweep = nil }
@@ -239,6 +235,10 @@ struct PullMachine {
         }
       #endif
     case .done(let token):
+      if pass.coverage == .everything, entity.visibility == .wholeEntity {
+        unpublished = checkpoint
+        unpublished?.inFlight = before
+      }
       // A delta that names no token at all leaves the one it started from.
       checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .changes ? pass.base : nil)
       checkpoint.committedAt = now
@@ -250,7 +250,7 @@ struct PullMachine {
     return PageCommit(
       page: page.stamped(epoch: checkpoint.epoch), pass: pass, checkpoint: checkpoint,
       clearsMarks: clearsMarks,
-      isLast: checkpoint.inFlight == nil)
+      isLast: checkpoint.inFlight == nil, unpublished: unpublished)
   }
 
   private mutating func reset(_ reason: ResetReason) -> [Action] {
@@ -287,8 +287,11 @@ struct PullMachine {
     guard capabilities.deltas != .fullOnly else { return false }
     // Deletions from before the last reset have no tombstones; no other occasion to miss a record twice will come.
     if capabilities.sendsTombstones { return checkpoint.needsSecondListing }
+    guard let last = checkpoint.deletionsVerifiedAt else {
+      // A bundled token is a delta's start. What was deleted since the bundle was made, the pass after that delta tells.
+      return checkpoint.committed == nil || checkpoint.lastPass > 0
+    }
     // A time that is still to come was stamped by a clock that was wrong.
-    guard let last = checkpoint.deletionsVerifiedAt, last <= now else { return true }
-    return now >= last + settings.deletionCheckInterval
+    return last > now || now >= last + settings.deletionCheckInterval
   }
 }

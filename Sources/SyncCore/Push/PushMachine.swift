@@ -13,6 +13,8 @@ struct PushMachine {
     case prepare([RecordID], PushPortion.Stage)
     case send([OutgoingChange])
     case settle([PushAnswer])
+    /// Keeps an edit that the remote fails at from going out with the next push.
+    case isolate(OutboxEntry, EditFailure)
     case wait(Duration)
     case makeRoom
     case finish
@@ -32,8 +34,13 @@ struct PushMachine {
   private(set) var failure: SyncError?
   /// Types that the remote would take no edits of, and why.
   private(set) var typeFailures: [(type: RecordType, error: SyncError)] = []
+  /// Edits that failed alone, where nothing has shown that the remote takes any.
+  private(set) var suspects: [EditSearch.Suspect] = []
   /// Whether the remote had no room left.
-  private(set) var isRemoteFull = false
+  var isRemoteFull: Bool { room != .enough }
+
+  /// What a remote has room for: for everything, as far as is known; for what it has already; for nothing.
+  private enum Room { case enough, updates, nothing }
 
   private struct Leg {
     var type: RecordType
@@ -49,7 +56,7 @@ struct PushMachine {
   private var isLoaded = false
 
   private var queue: [PushCandidate] = []
-  /// Records that others in the queue wait for, and that are not at the remote yet.
+  /// Records that others in the queue wait for: that are not at the remote yet, or, where records are deleted, are still as they were.
   private var absent: Set<RecordID> = []
   /// What is prepared and not settled; the first batch is the one that is being sent.
   private var batches: [[OutboxEntry]] = []
@@ -59,15 +66,24 @@ struct PushMachine {
   private var leftAlone: Set<RecordID> = []
   private var starved: [PushCandidate] = []
   private var hasAskedForRoom = false
+  private var room = Room.enough
+  /// What is under way since a batch failed as often as the budget allows.
+  private var search: EditSearch?
+  /// How long the remote asked to be left alone when it failed at an edit that is being isolated.
+  private var pauseAskedFor: Duration?
 
   /// Plans a push.
   ///
   /// - Parameter pending: The types that have edits, targets of references first, with how many they have.
-  init(_ pending: [(type: RecordType, count: Int)], settings: Settings = Settings()) {
+  /// - Parameter stages: The halves of the push that are to be done.
+  init(
+    _ pending: [(type: RecordType, count: Int)], settings: Settings = Settings(),
+    stages: Set<PushPortion.Stage> = [.upserts, .deletions]
+  ) {
     self.settings = settings
     let upserts = pending.map { Leg(type: $0.type, stage: .upserts, count: $0.count) }
     let deletions = pending.reversed().map { Leg(type: $0.type, stage: .deletions, count: $0.count) }
-    legs = (upserts + deletions)[...]
+    legs = (upserts + deletions).filter { stages.contains($0.stage) }[...]
   }
 
   /// The type under way.
@@ -96,6 +112,7 @@ struct PushMachine {
     isLoaded = portion.count < settings.portion || looked >= (legs.first?.count ?? 0)
     queue = portion.candidates
     if !leftAlone.isEmpty { queue.removeAll { leftAlone.contains($0.entry.id) } }
+    if room != .enough { queue.removeAll(where: \.entry.isNewToTheRemote) }
     absent = Set(queue.flatMap(\.waitsFor))
     conflicts = [:]
     return next()
@@ -121,6 +138,8 @@ struct PushMachine {
       return failed(error, random: random)
     }
     failures = 0
+    // What failed alone, before the remote was known to be there, is at fault if it fails once more.
+    batches += (search?.answered() ?? []).map { [$0.entry] }
     return .settle(zip(batch, outcomes).map { PushAnswer(entry: $0, outcome: $1) })
   }
 
@@ -134,10 +153,43 @@ struct PushMachine {
       return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
     }
     failures += 1
-    if let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) {
+    if !(search?.isTrial(of: batches.first?.count ?? 0) ?? false),
+      let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)
+    {
       return .wait(pause)
     }
-    guard let type, error.endsOneTypeAlone else {
+    if let batch = batches.first, error.mayBeAboutOne(of: batch.count),
+      error.retryAfter ?? .zero <= settings.retry.cap
+    {
+      return narrow(batch, error)
+    }
+    return giveUp(error)
+  }
+
+  /// Looks for the edits that the remote fails at.
+  private mutating func narrow(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
+    failures = 0
+    var search = search ?? EditSearch()
+    let step = search.failed(batch, error)
+    self.search = search
+    switch step {
+    case .send(let parts): batches.replaceSubrange(0..<1, with: parts)
+    case .isolate(let entry):
+      batches.removeFirst()
+      pauseAskedFor = error.retryAfter
+      return .isolate(entry, EditFailure(error, isProven: true))
+    case .tryAnother: batches.removeFirst()
+    case .giveUp: return giveUp(error)
+    }
+    if let pause = error.retryAfter { return .wait(pause) }
+    return next()
+  }
+
+  /// Ends the push, or that of one type where the failure concerns no other.
+  private mutating func giveUp(_ error: SyncError) -> Action {
+    suspects += search?.suspects ?? []
+    search = nil
+    guard let type, error.endsOneTypeAlone || error.isAboutEdits && !batches.isEmpty else {
       failure = error
       return .fail(error.code)
     }
@@ -152,6 +204,13 @@ struct PushMachine {
     return next()
   }
 
+  /// What was isolated is in the store.
+  mutating func isolated() -> Action {
+    if batches.isEmpty { search = nil }
+    defer { pauseAskedFor = nil }
+    return pauseAskedFor.map { .wait($0) } ?? next()
+  }
+
   /// The pause is over.
   mutating func waited() -> Action {
     batches.isEmpty ? .askLimits : next()
@@ -161,12 +220,14 @@ struct PushMachine {
   mutating func settled(_ fates: [PushFate]) -> Action {
     guard !batches.isEmpty else { return next() }
     let batch = batches.removeFirst()
+    if batches.isEmpty { search = nil }
     var again: [PushCandidate] = []
     for (place, fate) in zip(batch.indices, fates) {
       switch fate {
-      case .accepted, .lost: absent.remove(batch[place].id)
+      case .accepted: absent.remove(batch[place].id)
+      case .lost: if legs.first?.stage != .deletions { absent.remove(batch[place].id) }
       case .stands(let entry):
-        if entry.base.record != nil { absent.remove(entry.id) }
+        if entry.base.record != nil, legs.first?.stage != .deletions { absent.remove(entry.id) }
         conflicts[entry.id, default: 0] += 1
         if conflicts[entry.id, default: 0] >= settings.rounds {
           leftAlone.insert(entry.id)
@@ -207,7 +268,7 @@ struct PushMachine {
       legs = legs.dropFirst()
       beginLeg()
     }
-    guard let leg = legs.first else { return .finish }
+    guard let leg = legs.first else { return finish() }
     return .load(PushPortion(type: leg.type, stage: leg.stage, after: cursor, limit: settings.portion))
   }
 
@@ -217,13 +278,32 @@ struct PushMachine {
     (queue, batches, failures) = ([], [], 0)
   }
 
-  /// Sends nothing more that takes room; deletions make some.
+  /// Ends the push; with an edit that failed alone, and no other to tell by whether the remote is there, as a failure.
+  private mutating func finish() -> Action {
+    guard let suspect = search?.suspects.last else { return .finish }
+    suspects += search?.suspects ?? []
+    search = nil
+    guard suspect.error.isAboutEdits else {
+      failure = suspect.error
+      return .fail(suspect.error.code)
+    }
+    typeFailures.append((suspect.entry.id.type, suspect.error))
+    return .finish
+  }
+
+  /// Sends no more records that are new to the remote, and where it has no room for changes of the others either, deletions alone.
   private mutating func noteFull() {
-    isRemoteFull = true
+    let updates = starved.filter { !$0.entry.isNewToTheRemote }
     starved = []
-    guard legs.first?.stage == .upserts else { return }
-    legs = ArraySlice(legs.filter { $0.stage == .deletions })
-    beginLeg()
+    queue.removeAll(where: \.entry.isNewToTheRemote)
+    if room == .enough {
+      room = .updates
+      queue = updates + queue
+    } else if !updates.isEmpty, legs.first?.stage == .upserts {
+      room = .nothing
+      legs = ArraySlice(legs.filter { $0.stage == .deletions })
+      beginLeg()
+    }
   }
 
   /// Takes the next batch out of the queue: as much as the sink takes, in its order, without what waits for others.

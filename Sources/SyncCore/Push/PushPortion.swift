@@ -29,7 +29,7 @@ struct PushPortion: Hashable, Sendable {
 /// An edit whose turn it is.
 struct PushCandidate: Hashable, Sendable {
   var entry: OutboxEntry
-  /// The records that it refers to and that the remote has not got, as far as the outbox knows.
+  /// The records that it refers to and that the remote has not got, as far as the outbox knows; of a deletion, those that refer to it there.
   var waitsFor: [RecordID] = []
 }
 
@@ -44,16 +44,21 @@ struct LoadedPortion: Hashable, Sendable {
 }
 
 extension PushPortion {
-  /// Reads the portion.
+  /// Takes those out of the portion's entries whose turn it is.
   ///
+  /// - Parameter blocked: Records of which the remote has a copy that waits here, so that no edit of them can be sent.
   /// - Complexity: That of the portion and, for a type that refers to itself, of the new records above it.
-  func load(
-    _ entity: Entity, at now: Timestamp, from snapshot: any StoreSnapshot
+  func candidates(
+    among entries: [OutboxEntry], blocked: Set<RecordID>, _ entity: Entity, in graph: EntityGraph,
+    at now: Timestamp, from snapshot: any StoreSnapshot
   ) throws(SyncError) -> LoadedPortion {
-    let entries = try snapshot.outbox(type, after: after, limit: limit)
     var loaded = LoadedPortion(candidates: [], count: entries.count, last: entries.last?.edit.stamp)
-    let due = entries.filter { $0.isDue(at: now) && stage.includes($0) }
-    guard stage == .upserts, entity.references.contains(where: \.isOrdered) else {
+    let due = entries.filter { $0.isDue(at: now) && stage.includes($0) && !blocked.contains($0.id) }
+    if stage == .deletions {
+      loaded.candidates = try deletions(due, entity, in: graph, at: now, from: snapshot)
+      return loaded
+    }
+    guard entity.references.contains(where: \.isOrdered) else {
       loaded.candidates = due.map { PushCandidate(entry: $0) }
       return loaded
     }
@@ -70,6 +75,29 @@ extension PushPortion {
       open = new.filter { $0.id.type == type && $0.isDue(at: now) && seen.insert($0.id).inserted }
     }
     return loaded
+  }
+
+  /// The deletions that may be sent, after those of the records that refer to theirs at the remote.
+  private func deletions(
+    _ due: [OutboxEntry], _ entity: Entity, in graph: EntityGraph, at now: Timestamp,
+    from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [PushCandidate] {
+    let gate = DeletionGate(entity: entity, graph: graph)
+    var candidates: [PushCandidate] = []
+    var seen = Set(due.map(\.id))
+    var open = due
+    while !open.isEmpty {
+      let obstacles = try gate.obstacles(of: open, in: snapshot)
+      open.removeAll { obstacles[$0.id] != nil }
+      let referrers = try gate.referrers(to: open, limit: limit, in: snapshot)
+      for (entry, referrers) in zip(open, referrers) where referrers.count < limit {
+        candidates.append(PushCandidate(entry: entry, waitsFor: referrers.map(\.id)))
+      }
+      open = referrers.joined().filter {
+        $0.id.type == type && stage.includes($0) && $0.isDue(at: now) && seen.insert($0.id).inserted
+      }
+    }
+    return candidates
   }
 
   /// The edits that make records at the remote, the first one first.

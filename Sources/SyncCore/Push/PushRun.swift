@@ -12,8 +12,13 @@ struct PushRun {
   let lease: Lease
   private(set) var progress: SyncProgress
   private(set) var wasStopped = false
-  /// What ended the push and the sync with it.
+  /// What ended the push.
   private(set) var failure: SyncError?
+  /// Edits that failed alone, where nothing in the push has shown that the remote is there.
+  private var suspects: [EditSearch.Suspect] = []
+
+  /// The types that have edits to push.
+  private(set) var types: [RecordType] = []
 
   private var counts = PushCounts()
 
@@ -26,26 +31,61 @@ struct PushRun {
     self.lease = lease
     self.stop = stop
     self.progress = progress
+    counts = progress.result.pushed
   }
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
   /// - Throws: The store's errors. What was settled before is in the store.
-  mutating func run(_ entities: [Entity]) async throws(SyncError) {
+  mutating func run(
+    _ entities: [Entity], stages: Set<PushPortion.Stage> = [.upserts, .deletions]
+  ) async throws(SyncError) {
+    let requests = counts.requests
     let pending = try await pending(entities)
+    types = pending.map(\.entity.type)
     var machine = PushMachine(
       pending.map { ($0.entity.type, $0.count) },
-      settings: PushMachine.Settings(retry: environment.options.retry))
+      settings: PushMachine.Settings(retry: environment.options.retry), stages: stages)
     var action = machine.start()
     while let next = try await perform(action, &machine) { action = next }
-    counts.isRemoteFull = machine.isRemoteFull
+    suspects = machine.suspects
+    counts.isRemoteFull = counts.isRemoteFull || machine.isRemoteFull
+    try await noteRoom(isLacking: counts.isRemoteFull)
     counts.pending = try await self.pending(entities).reduce(0) { $0 + $1.count }
     for (type, error) in machine.typeFailures {
       progress.noteFailure(of: type, error)
       environment.emit(.entityFailed(type, error))
     }
     progress.note(counts)
-    if !pending.isEmpty { environment.emit(.pushFinished(counts)) }
+    let isFirst = stages.contains(.upserts)
+    if isFirst ? !pending.isEmpty : counts.requests > requests { environment.emit(.pushFinished(counts)) }
+  }
+
+  /// Whether the push may have failed because of its edits alone: a pull tells.
+  var mayHaveFailedAtEdits: Bool { !suspects.isEmpty }
+
+  /// Keeps the edits that failed alone out of the next pushes: the pull has shown that the remote is there.
+  mutating func isolateSuspects(_ progress: SyncProgress) async throws(SyncError) {
+    self.progress = progress
+    for suspect in suspects {
+      try await isolate(suspect.entry, EditFailure(suspect.error, isProven: false))
+    }
+    self.progress.note(counts)
+    guard let failure else { return }
+    for type in Set(suspects.map(\.entry.id.type)).sorted() {
+      self.progress.noteFailure(of: type, failure)
+      environment.emit(.entityFailed(type, failure))
+    }
+  }
+
+  private func noteRoom(isLacking: Bool) async throws(SyncError) {
+    let isKnown = try await environment.store.read { (snapshot) throws(SyncError) in
+      try RemoteRoom.isLacking(in: snapshot) == isLacking
+    }
+    if isKnown { return }
+    try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try RemoteRoom.note(isLacking: isLacking, in: transaction)
+    }
   }
 
   /// Does one thing, and returns the next; `nil` at the end.
@@ -82,6 +122,9 @@ struct PushRun {
       }
     case .settle(let answers):
       return machine.settled(try await settle(answers))
+    case .isolate(let entry, let failure):
+      try await isolate(entry, failure)
+      return machine.isolated()
     case .wait(let pause):
       let clock = environment.clock
       // A wait that is cut short is asked about like any other stop.
@@ -125,14 +168,37 @@ struct PushRun {
     }
   }
 
-  private func load(_ portion: PushPortion) async throws(SyncError) -> LoadedPortion {
+  private mutating func load(_ portion: PushPortion) async throws(SyncError) -> LoadedPortion {
     guard let entity = environment.graph[portion.type] else {
       return LoadedPortion(candidates: [], count: 0)
     }
-    let now = environment.clock.timestamp
+    let outset = PushOutset(
+      portion: portion, entity: entity, graph: environment.graph, edits: environment.edits,
+      source: environment.source.capabilities, fence: lease.fence, now: environment.clock.timestamp)
     // Where it is written next: a store that remembers what it has read in a write need not read it again.
-    return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      try portion.load(entity, at: now, from: transaction)
+    let (loaded, tally) = try await environment.store.write(.lease(lease)) {
+      (transaction) throws(SyncError) in
+      try outset.load(in: transaction)
+    }
+    if let tally {
+      counts.conflicts += tally.conflicts.count
+      progress.note(tally)
+      environment.emitChanges(tally, of: portion.type)
+    }
+    return loaded
+  }
+
+  private mutating func isolate(_ entry: OutboxEntry, _ failure: EditFailure) async throws(SyncError) {
+    let isolation = EditIsolation(entry: entry, failure: failure, now: environment.clock.timestamp)
+    let state = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try isolation.run(in: transaction)
+    }
+    switch state {
+    case .refused(let reason, _):
+      counts.refused += 1
+      environment.emit(.editRefused(entry.id, reason: reason))
+    case .postponed: counts.postponed += 1
+    case .waiting, nil: break
     }
   }
 

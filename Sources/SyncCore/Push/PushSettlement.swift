@@ -48,9 +48,8 @@ struct PushSettlement: Sendable {
     var met: [Word] = []
     var words: [RecordID: Word] = [:]
     var stay = Stay()
-    let waiting = try versionsOfWhatWaits(in: transaction)
     for answer in answers {
-      let word = answer.word(in: checkpoint?.epoch ?? 0, waiting: waiting[answer.entry.id])
+      let word = answer.word(in: checkpoint?.epoch ?? 0)
       if !answer.isAccepted { words[answer.entry.id] = word }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, what the remote has is a copy like any other.
@@ -64,17 +63,24 @@ struct PushSettlement: Sendable {
         let reason = "What the remote has under its id cannot be read: it \(poison.reason)."
         stay.refuse(entry, reason: reason, at: now)
       case .conflict:
-        if let word { met.append(word) }
+        if let word {
+          met.append(word)
+        } else if entry.base == .none {
+          // The remote lets nothing be made, and shows nothing that is in the way.
+          stay.keep(entry, as: .postponed(until: now + pause(nil, entry)))
+        } else {
+          stay.forgetBase(of: entry, entity)
+        }
       case .refused(let reason):
         stay.refuse(entry, reason: reason, at: now)
       case .retryLater(let pause):
-        let pause = pause ?? retry.ceiling(afterFailures: max(1, entry.attempts))
-        stay.keep(entry, as: .postponed(until: now + pause))
+        stay.keep(entry, as: .postponed(until: now + self.pause(pause, entry)))
       case .quotaExceeded:
         stay.keep(entry, as: .waiting)
       }
     }
     try stay.write(in: transaction)
+    if stay.isAnyPutOff { try PutOff.note(entity.type, at: now, in: transaction) }
     var merge = PageMerge(entity, context: context(at: checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
     if accepted.contains(where: { $0.entry.attempts > 1 }) {
@@ -94,6 +100,11 @@ struct PushSettlement: Sendable {
     return outcome
   }
 
+  /// How long an edit is put off: for as long as the remote asks, up to what is believed of any pause.
+  private func pause(_ asked: Duration?, _ entry: OutboxEntry) -> Duration {
+    min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), PutOff.longest)
+  }
+
   private func entries(
     of answers: [PushAnswer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
@@ -101,20 +112,6 @@ struct PushSettlement: Sendable {
     var entries = [RecordID: OutboxEntry](minimumCapacity: answers.count)
     for entry in try transaction.outbox(for: answers.map(\.entry.id)) { entries[entry.id] = entry }
     return entries
-  }
-
-  /// The versions of the copies that are set aside of records that the remote does not know any more.
-  private func versionsOfWhatWaits(
-    in transaction: any StoreTransaction
-  ) throws(SyncError) -> [RecordID: Version] {
-    let gone = answers.indices.filter { answers[$0].outcome == .conflict(nil) }
-      .map { SetAside.Key.record(answers[$0].entry.id) }
-    guard !gone.isEmpty else { return [:] }
-    var versions: [RecordID: Version] = [:]
-    for entry in try transaction.setAside(for: gone) {
-      if case .upsert(let record) = entry.change { versions[record.id] = record.version }
-    }
-    return versions
   }
 
   private func context(at checkpoint: Checkpoint?) -> MergeContext {
@@ -134,15 +131,13 @@ extension PushAnswer {
 
   /// The remote's word, as one of the remote's lives that the engine counts.
   ///
-  /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by: also by a copy that waits
-  /// here for something else.
-  fileprivate func word(in epoch: Int64, waiting: Version?) -> Word? {
+  /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by.
+  fileprivate func word(in epoch: Int64) -> Word? {
     switch outcome {
     case .accepted(let change), .conflict(let change?): return Word(change.stamped(epoch: epoch))
     case .conflict(nil):
       guard let record = entry.base.record else { return nil }
-      return .deletion(
-        Tombstone(id: record.id, version: max(record.version, waiting ?? record.version)))
+      return .deletion(Tombstone(id: record.id, version: record.version))
     case .refused, .retryLater, .quotaExceeded: return nil
     }
   }
@@ -159,6 +154,7 @@ extension PushAnswer {
     case .quotaExceeded: return .full
     case .conflict:
       guard before != nil else { return .lost }
+      if case .postponed? = after?.state { return .postponed }
       if after != before, let word {
         let entry = entry.taking(ownFields, of: word)
         if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) { return .accepted }
@@ -173,7 +169,11 @@ extension PushAnswer {
 private struct Stay {
   var queue: [OutboxEntry] = []
   var moot: [OutboxEntry] = []
+  var rows: [Record] = []
   var refusals: [(id: RecordID, reason: String)] = []
+
+  /// Whether an edit waits for an instant.
+  var isAnyPutOff: Bool { queue.contains { if case .postponed = $0.state { true } else { false } } }
 
   /// Keeps what was refused from being sent again; a newer edit of the record has its own chance.
   mutating func refuse(_ entry: OutboxEntry, reason: String, at now: Timestamp) {
@@ -190,7 +190,16 @@ private struct Stay {
     if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
   }
 
+  /// Makes an edit of a deleted record, which the remote knows nothing of any more, one of a new record.
+  mutating func forgetBase(of entry: OutboxEntry, _ entity: Entity) {
+    var entry = entry
+    entry.base = .none
+    if case .live(let record) = entry.row(of: entity) { rows.append(record) }
+    keep(entry, as: .waiting)
+  }
+
   func write(in transaction: any StoreTransaction) throws(SyncError) {
+    if !rows.isEmpty { try transaction.put(rows) }
     if !queue.isEmpty { try transaction.queue(queue) }
     try transaction.giveUp(moot)
   }

@@ -4,7 +4,7 @@ public import SyncPorts
 /// The records in a store, as the app's own types. Reading never touches the network.
 ///
 /// Each call reads one snapshot. A record whose payload does not decode as the type asked for is left out and reported to the engine's
-/// observers as ``SyncEvent/undecodable(_:reason:)``; it stays in the store, untouched.
+/// observers as ``SyncEvent/undecodable(_:reason:)``; it stays in the store, untouched. ``undecodable(_:where:)`` lists such records.
 public struct LocalRecords: Sendable {
   private let store: any LocalStore
   private let graph: EntityGraph
@@ -36,6 +36,26 @@ public struct LocalRecords: Sendable {
     let query = Query(T.recordType, where: condition, order: order, limit: limit)
     let records = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(query) }
     return decoded(records)
+  }
+
+  /// The live records that do not decode as a type, by key, with the reasons.
+  ///
+  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared.
+  /// - Complexity: O(*n*) in the type's records, of which a portion at a time is held in memory. Each portion is a snapshot of its own.
+  public func undecodable<T: SyncedRecord>(
+    _ type: T.Type, where condition: Condition? = nil
+  ) async throws(SyncError) -> [Undecodable] {
+    var found: [Undecodable] = []
+    var query = Query(T.recordType, where: condition, limit: MergeContext.portion)
+    while true {
+      let portion = query
+      let records = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(portion) }
+      for record in records {
+        if case .failure(let flaw) = record.decode(as: T.self) { found.append(flaw) }
+      }
+      guard records.count == MergeContext.portion, let last = records.last else { return found }
+      query.afterKey = last.id.key
+    }
   }
 
   /// The live record with a key, if there is one.
@@ -136,12 +156,28 @@ public struct Included<Value: SyncedRecord>: Sendable {
   }
 }
 
+/// A live record that does not decode as the type it was asked for.
+public struct Undecodable: Error, Hashable, Sendable {
+  /// The record; it stays in the store, untouched.
+  public var id: RecordID
+  /// What is missing, or is of another kind, without record contents.
+  public var reason: String
+}
+
 extension Record {
-  fileprivate func decoded<T: SyncedRecord>(reportingTo emit: (SyncEvent) -> Void) -> T? {
+  fileprivate func decode<T: SyncedRecord>(as type: T.Type) -> Result<T, Undecodable> {
     do {
-      return try PayloadDecoder().decode(T.self, from: payload.bytes)
+      return .success(try PayloadDecoder().decode(T.self, from: payload.bytes))
     } catch {
-      emit(.undecodable(id, reason: "\(error)"))
+      return .failure(Undecodable(id: id, reason: "\(error)"))
+    }
+  }
+
+  fileprivate func decoded<T: SyncedRecord>(reportingTo emit: (SyncEvent) -> Void) -> T? {
+    switch decode(as: T.self) {
+    case .success(let value): return value
+    case .failure(let flaw):
+      emit(.undecodable(flaw.id, reason: flaw.reason))
       return nil
     }
   }

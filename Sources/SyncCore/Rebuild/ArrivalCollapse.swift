@@ -13,8 +13,25 @@ struct ArrivalCollapse {
   func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
     for entity in entities where entity.naturalKey != nil {
       guard try await run(entity) else { return false }
+      try await forgetStale(entity.type)
     }
     return true
+  }
+
+  /// Forgets what is remembered of records that were written since or are gone.
+  private func forgetStale(_ type: RecordType) async throws(SyncError) {
+    var last: String?
+    repeat {
+      let start = last
+      let (keys, next) = try await environment.store.read { (snapshot) throws(SyncError) in
+        try FormerWrites.stale(type, after: start, in: snapshot)
+      }
+      last = next
+      if keys.isEmpty { continue }
+      try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+        for key in keys { try transaction.setValue(nil, forKey: key) }
+      }
+    } while last != nil
   }
 
   private func run(_ entity: Entity) async throws(SyncError) -> Bool {
@@ -34,7 +51,7 @@ struct ArrivalCollapse {
       clockBound: environment.edits.clockBound)
     let limit = max(1, options.recordsAtOnce / 2)
     var last: String?
-    var postponed: Set<String> = []
+    var postponed: [String] = []
     while true {
       if stop.isRaised { return false }
       let keys = due.areMany ? try await keys(of: entity, after: last, limit) : Array(due.keys.prefix(limit))
@@ -44,9 +61,9 @@ struct ArrivalCollapse {
       } else {
         rest.keys.removeFirst(keys.count)
       }
-      let outcome = try await write(collapse, keys, due, rest, postponed)
+      let (outcome, noted) = try await write(collapse, keys, due, rest, postponed)
       if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
-      postponed.formUnion(outcome.postponed)
+      postponed = (postponed + outcome.postponed + noted).distinctByUTF8()
       if outcome.isComplete { (due, last) = (rest, keys.last) }
       if due.keys.isEmpty && !due.areMany { return true }
     }
@@ -54,16 +71,21 @@ struct ArrivalCollapse {
 
   private func write(
     _ collapse: Collapse, _ keys: [String], _ due: ArrivedDuplicates, _ rest: ArrivedDuplicates,
-    _ postponed: Set<String>
-  ) async throws(SyncError) -> Collapse.Outcome {
+    _ postponed: [String]
+  ) async throws(SyncError) -> (outcome: Collapse.Outcome, noted: [String]) {
     try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      // What re-pointing makes duplicates of is noted like any other, and is due at the next sync.
+      try ArrivedDuplicates().save(for: collapse.entity.type, in: transaction)
       let outcome = try collapse.run(
         keys, try transaction.records(ofType: collapse.entity.type, withNaturalKeys: keys), in: transaction)
       // References that were too many for one transaction are gone on with in the next.
       var left = outcome.isComplete ? rest : due
-      left.add(postponed.union(outcome.postponed))
+      let noted = try ArrivedDuplicates.load(for: collapse.entity.type, from: transaction)
+      let keys = noted?.keys ?? []
+      left.areMany = left.areMany || noted?.areMany ?? false
+      left.add(postponed + outcome.postponed + keys)
       try left.save(for: collapse.entity.type, in: transaction)
-      return outcome
+      return (outcome, keys)
     }
   }
 

@@ -1,9 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// The duplicates that the remote brought after a type's rebuild, noted with what brought them and collapsed at the end of the sync.
+/// The duplicates that came after a type's rebuild, from the remote or by the app's edits, noted with what brought them and collapsed at the end of a sync.
 ///
-/// Not within a page: what refers to a loser may be on a later one, and would wait for a record that never comes.
+/// Not within a page or an edit: what refers to a loser may be on a later one, and would wait for a record that never comes.
 struct ArrivedDuplicates: Hashable, Codable {
   /// The natural keys concerned.
   var keys: [String] = []
@@ -30,7 +30,7 @@ struct ArrivedDuplicates: Hashable, Codable {
         continue
       }
       let records = try transaction.records(withIDs: ids)
-      let keys = Array(Set(records.compactMap { $0.flatMap { entity.naturalKey(of: $0) } })).sorted()
+      let keys = records.compactMap { $0.flatMap { entity.naturalKey(of: $0) } }.distinctByUTF8()
       guard !keys.isEmpty else { continue }
       let groups = try transaction.records(ofType: entity.type, withNaturalKeys: keys)
       let shared = zip(keys, groups).filter { $0.1.count > 1 }.map(\.0)
@@ -42,7 +42,7 @@ struct ArrivedDuplicates: Hashable, Codable {
   }
 
   mutating func add(_ more: some Sequence<String>) {
-    keys = Set(keys).union(more).sorted()
+    keys = (keys + more).distinctByUTF8()
     guard keys.count > Self.limit else { return }
     areMany = true
     keys = []

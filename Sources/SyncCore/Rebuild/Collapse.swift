@@ -27,25 +27,26 @@ struct Collapse: Sendable {
   func run(
     _ keys: [String], _ lists: [[Record]], in transaction: any StoreTransaction
   ) throws(SyncError) -> Outcome {
-    let plan = try CollapsePlan(keys, lists, of: entity, clockBound: clockBound, in: transaction)
-    let referrers = Referrers(to: plan, of: entity.type, in: graph)
-    let (found, isComplete) =
-      plan.elections.isEmpty ? ([:], true) : try referrers.find(limit: options.recordsAtOnce, in: transaction)
+    let plan = try CollapsePlan(keys, lists, of: entity, graph, clockBound: clockBound, in: transaction)
+    let referrers = Referrers(to: plan.winners(), of: entity.type, in: graph)
+    var (found, isComplete): ([RecordID: Referrers.Found], Bool) = ([:], true)
+    var shown: [RecordID] = []
+    if !plan.elections.isEmpty {
+      shown = try WithheldReferrers(to: entity.type, in: graph)
+        .reveal(referrers.winners.keys, limit: options.recordsAtOnce, in: transaction)
+      (found, isComplete) = try referrers.find(limit: options.recordsAtOnce, in: transaction)
+      if shown.count >= options.recordsAtOnce { isComplete = false }
+    }
     var counts = isComplete ? plan.counts : RebuildReport.Counts()
     var drafts: [RecordID: RecordDraft] = [:]
     for (id, found) in found {
       var draft = try RecordDraft(found.record)
-      for field in found.fields {
-        guard let index = graph[id.type]?.fields.firstIndex(of: field),
-          let winner = referrers.winner(named: found.record.fields.element(at: index))
-        else { continue }
-        draft.point(field, to: winner)
-        counts.repointed += 1
-      }
+      counts.repointed += referrers.point(&draft, found.fields)
       drafts[id] = draft
     }
     if isComplete { counts.carriedOver = try takeOver(plan, referrers, into: &drafts) }
-    let changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
+    var changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
+    for id in shown { changed.insert(id) }
     return Outcome(
       counts: counts, isComplete: isComplete, changed: changed, postponed: plan.postponed)
   }
@@ -54,8 +55,8 @@ struct Collapse: Sendable {
   func survey(
     _ keys: [String], _ lists: [[Record]], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> RebuildReport.Counts {
-    let plan = try CollapsePlan(keys, lists, of: entity, clockBound: clockBound, in: snapshot)
-    let referrers = Referrers(to: plan, of: entity.type, in: graph)
+    let plan = try CollapsePlan(keys, lists, of: entity, graph, clockBound: clockBound, in: snapshot)
+    let referrers = Referrers(to: plan.winners(), of: entity.type, in: graph)
     var counts = plan.counts
     guard counts.groups > 0 else { return counts }
     counts.repointed = try referrers.count(
@@ -68,7 +69,7 @@ struct Collapse: Sendable {
   private func takeOver(
     _ plan: CollapsePlan, _ referrers: Referrers, into drafts: inout [RecordID: RecordDraft]
   ) throws(SyncError) -> Int {
-    guard options.carriesOver != .nothing else { return 0 }
+    guard options.carriesOver != .nothing || !entity.immutable.isEmpty else { return 0 }
     var count = 0
     for election in plan.elections {
       let record = election.winner.record
@@ -92,10 +93,8 @@ struct Collapse: Sendable {
     if !strangers.isEmpty {
       for entry in try transaction.outbox(for: strangers) { pending[entry.id] = entry }
     }
-    let stamps = RepointedStamps(entity, clockBound: clockBound)
-    let kept = try stamps.lastWrites(of: written.map(\.record), pending: pending, in: transaction)
-    try writer.edit(written.map(\.change), pending: pending)
-    try stamps.keep(kept, in: transaction)
+    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+    try writer.edit(try changes(written, pending, pass: pass, in: transaction), pending: pending)
     if deletesLosers, !plan.elections.isEmpty {
       #if MUTANTS
         let losers = try Self.losers(plan, in: transaction)
@@ -110,17 +109,42 @@ struct Collapse: Sendable {
         if let deletion = loser.deletion {
           deletions.append(deletion)
         } else {
-          changes.append(EditWriter.Change(shown: loser.record, content: .deletion))
+          let rebuilt = OutboxEntry.Rebuilt(lastWrite: loser.stamp, pass: pass)
+          changes.append(
+            EditWriter.Change(shown: loser.record, content: .deletion, author: .rebuild(rebuilt)))
         }
       }
       try writer.edit(changes, pending: pending)
+      if !changes.isEmpty { try PendingLosers.note(entity.type, in: transaction) }
       if !deletions.isEmpty { try transaction.delete(deletions) }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.removeSetAside(plan.notes) }
-      try stamps.forget(plan.elections, in: transaction)
     }
     try writer.finish()
     return writer.changed
+  }
+
+  /// Edits that do not make their records the last written.
+  func changes(
+    _ drafts: [RecordDraft], _ pending: [RecordID: OutboxEntry], pass: Int64,
+    in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [EditWriter.Change] {
+    var writes: [RecordType: FormerWrites] = [:]
+    var changes: [EditWriter.Change] = []
+    for draft in drafts {
+      let id = draft.record.id
+      guard let entity = graph[id.type] else { continue }
+      let former =
+        if let known = writes[id.type] { known } else {
+          try FormerWrites(entity, clockBound: clockBound, in: snapshot)
+        }
+      writes[id.type] = former
+      let lastWrite = try former.lastWrite(of: draft.record, pending: pending[id], in: snapshot)
+      var change = draft.change
+      change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
+      changes.append(change)
+    }
+    return changes
   }
 }
 

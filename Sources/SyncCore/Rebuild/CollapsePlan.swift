@@ -17,7 +17,7 @@ struct CollapsePlan {
   /// - Parameter lists: The records with each of the keys.
   /// - Parameter clockBound: See ``EditOptions/clockBound``.
   init(
-    _ keys: [String], _ lists: [[Record]], of entity: Entity, clockBound: Duration,
+    _ keys: [String], _ lists: [[Record]], of entity: Entity, _ graph: EntityGraph, clockBound: Duration,
     in snapshot: any StoreSnapshot
   ) throws(SyncError) {
     let mayBePending = try snapshot.outboxCount(entity.type) > 0
@@ -32,14 +32,19 @@ struct CollapsePlan {
         if case .record(let id) = entry.key { filed[id] = entry }
       }
     }
-    let stamps = RepointedStamps(entity, clockBound: clockBound)
+    let barred = try WithheldReferrers(to: entity.type, in: graph).targets(
+      among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)
+    let stamps = try FormerWrites(entity, clockBound: clockBound, in: snapshot)
     elections.reserveCapacity(keys.count)
     for (key, records) in zip(keys, lists) {
       guard records.count > 1 else {
         counts.aborted += 1
         continue
       }
-      if !filed.isEmpty, records.contains(where: { isUnsettled($0.id, filed[$0.id]) }) {
+      let isOpen = records.contains { record in
+        barred.contains(record.id) || !filed.isEmpty && isUnsettled(record.id, filed[record.id])
+      }
+      if isOpen {
         counts.postponed += 1
         postponed.append(key)
         continue

@@ -24,5 +24,11 @@ struct RebuildProgress: Hashable, Sendable, Codable {
     try transaction.encode(self, forKey: Self.key(for: type))
   }
 
+  /// Forgets how far the rebuild of a type has come, and what arrived since.
+  static func forget(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.setValue(nil, forKey: key(for: type))
+    try ArrivedDuplicates().save(for: type, in: transaction)
+  }
+
   private static func key(for type: RecordType) -> String { "rebuild/\(type)" }
 }

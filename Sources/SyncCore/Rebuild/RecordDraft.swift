@@ -34,11 +34,13 @@ struct RecordDraft {
 
   /// Takes over members that this record lacks and the losers have.
   ///
+  /// Immutable fields take over the earliest value, whatever is chosen.
+  ///
   /// - Returns: How many.
   mutating func takeOver(
     from election: Election, _ choice: RebuildOptions.CarryOver, of entity: Entity, referrers: Referrers
   ) -> Int {
-    var count = 0
+    var count = keepImmutable(from: election, of: entity) ? 1 : 0
     for loser in election.losers {
       // What does not parse has no members to give.
       guard let theirs = try? FieldMap(loser.record.payload) else { continue }
@@ -61,9 +63,23 @@ struct RecordDraft {
   }
 }
 
+extension RecordDraft {
+  /// Takes over the earliest values of immutable fields, and says whether that changed anything.
+  private mutating func keepImmutable(from election: Election, of entity: Entity) -> Bool {
+    guard !entity.immutable.isEmpty else { return false }
+    let payload = map.payload
+    let kept = election.losers.reduce(payload) { entity.keepingImmutable($0, $1.record.payload) }
+    guard kept != payload, let members = try? FieldMap(kept) else { return false }
+    map = members
+    return true
+  }
+}
+
 extension RebuildOptions.CarryOver {
   fileprivate func includes(_ field: FieldName, of entity: Entity) -> Bool {
-    if field == entity.stampField || field == entity.schemaVersionField { return false }
+    if field == .editStamp || field == entity.stampField || field == entity.schemaVersionField {
+      return false
+    }
     return switch self {
     case .nothing: false
     case .everyField: true

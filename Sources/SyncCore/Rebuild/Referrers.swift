@@ -15,12 +15,18 @@ struct Referrers {
     var fields: [FieldName]
   }
 
-  init(to plan: CollapsePlan, of type: RecordType, in graph: EntityGraph) {
+  private let graph: EntityGraph
+
+  /// - Parameter winners: Whom each record loses to.
+  init(
+    to winners: @autoclosure () -> [RecordID: RecordID], of type: RecordType, in graph: EntityGraph
+  ) {
     self.type = type
+    self.graph = graph
     columns = graph.entities.flatMap { entity in
       entity.references.filter { $0.target == type }.map { (entity, $0.field) }
     }
-    winners = columns.isEmpty ? [:] : plan.winners()
+    self.winners = columns.isEmpty ? [:] : winners()
   }
 
   /// Finds records that refer to a loser and are none themselves.
@@ -56,6 +62,26 @@ struct Referrers {
       count -= losers.count { winner(named: $0.fields.element(at: index)) != nil }
     }
     return count
+  }
+
+  /// Points some fields of a record to the winners of the losers that they name.
+  ///
+  /// - Returns: How many.
+  func point(_ draft: inout RecordDraft, _ fields: [FieldName]) -> Int {
+    var count = 0
+    for field in fields {
+      guard let index = graph[draft.record.id.type]?.fields.firstIndex(of: field),
+        let winner = winner(named: draft.record.fields.element(at: index))
+      else { continue }
+      draft.point(field, to: winner)
+      count += 1
+    }
+    return count
+  }
+
+  /// The fields of a record that may name a loser.
+  func fields(of type: RecordType) -> [FieldName] {
+    columns.filter { $0.entity.type == type }.map(\.field)
   }
 
   /// The winner to name instead, if a field names a loser.

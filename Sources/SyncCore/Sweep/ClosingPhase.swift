@@ -8,6 +8,8 @@ struct ClosingPhase {
   let lease: Lease
   let stop: StopSignal
   private(set) var progress: SyncProgress
+  /// The type whose sweep ended the sync.
+  private(set) var failedType: RecordType?
 
   init(
     environment: RunEnvironment, request: SyncRequest, lease: Lease, stop: StopSignal,
@@ -22,10 +24,22 @@ struct ClosingPhase {
 
   /// Sweeps and deletes what is due.
   ///
+  /// A sweep that fails for its type alone stays due, is listed among the failures, and keeps no other from being carried out.
+  ///
   /// - Returns: Whether it came to the end; `false` when somebody asked to stop. What is left is due at the next sync.
   mutating func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
     for entity in entities.reversed() {
-      guard try await sweep(entity), try await releaseHeld(of: entity) else { return false }
+      do throws(SyncError) {
+        guard try await sweep(entity) else { return false }
+      } catch {
+        guard error.endsOneTypeAlone else {
+          failedType = entity.type
+          throw error
+        }
+        progress.noteFailure(of: entity.type, error)
+        environment.emit(.entityFailed(entity.type, error))
+      }
+      guard try await releaseHeld(of: entity) else { return false }
     }
     return true
   }
@@ -40,11 +54,19 @@ struct ClosingPhase {
       if Mutant.sweepNever.isActive { return true }
     #endif
     guard let checkpoint, checkpoint.inFlight == nil, let due = checkpoint.sweep else { return true }
-    let sweep = plan(of: entity, pass: due.pass, after: checkpoint.sweptPass)
-    if let refusal = try await refusal(of: sweep, lastSwept: checkpoint.deletionsVerifiedAt) {
+    // The publication of a whole type has asked already.
+    if progress.result.refusedSweeps.contains(where: { $0.type == entity.type }) { return true }
+    let sweep = Sweep(
+      entity, context: context(pass: due.pass), passBefore: checkpoint.sweptPass,
+      capabilities: environment.source.capabilities)
+    if let refusal = try await refusal(of: sweep, checkpoint) {
       progress.note(refusal, of: entity.type)
       environment.emit(.sweepRefused(entity.type, refusal))
       try await save(checkpoint, of: entity) { $0.sweep?.refusal = refusal }
+      return true
+    }
+    if entity.visibility == .wholeEntity {
+      guard try await sweepWhole(sweep, checkpoint) else { return false }
       return true
     }
     // A record that only its like refers to goes once those are gone: until a round removes nothing.
@@ -53,28 +75,37 @@ struct ClosingPhase {
       if removed == 0 { break }
     }
     guard try await forgetUnlisted(by: sweep) else { return false }
-    let now = environment.clock.timestamp
+    let (now, fence) = (environment.clock.timestamp, lease.fence)
     let isInDoubt = try await environment.store.read { (snapshot) throws(SyncError) in
       try sweep.isAnythingInDoubt(in: snapshot)
     }
-    try await save(checkpoint, of: entity) { checkpoint in
-      checkpoint.needsSecondListing = isInDoubt
-      checkpoint.sweep = nil
-      checkpoint.sweptPass = due.pass
-      checkpoint.deletionsVerifiedAt = now
+    try await save(checkpoint, of: entity) {
+      $0.noteSwept(by: fence, at: now, isAnythingInDoubt: isInDoubt)
     }
     return true
   }
 
-  private func plan(of entity: Entity, pass: Int64, after passBefore: Int64) -> Sweep {
-    let capabilities = environment.source.capabilities
-    let absence: Sweep.Absence =
-      switch capabilities.listing {
-      case .snapshot: .once
-      case .moving: capabilities.supportsLookup ? .lookedUp : .twice
-      }
-    return Sweep(
-      entity: entity, context: context(pass: pass), pass: pass, passBefore: passBefore, absence: absence)
+  /// Sweeps a type that is shown whole in one transaction; `false` if somebody asked to stop.
+  private mutating func sweepWhole(_ sweep: Sweep, _ checkpoint: Checkpoint) async throws(SyncError) -> Bool {
+    var absent: Set<RecordID>?
+    if sweep.absence == .lookedUp {
+      let check = AbsenceCheck(sweep: sweep, environment: environment, lease: lease, stop: stop)
+      guard let answer = try await check.run() else { return false }
+      progress.noteRequests(of: sweep.entity.type, answer.requests)
+      for tally in answer.tallies { note(tally, of: sweep.entity.type) }
+      absent = answer.absent
+    }
+    let (confirmed, now) = (absent, environment.clock.timestamp)
+    let tallies = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      var checkpoint = checkpoint
+      let tallies = try sweep.removeAll(confirmed: confirmed, in: transaction)
+      checkpoint.noteSwept(
+        by: sweep.context.fence, at: now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
+      try transaction.setCheckpoint(checkpoint, for: sweep.entity.type)
+      return tallies
+    }
+    for tally in tallies { note(tally, of: sweep.entity.type) }
+    return true
   }
 
   private func context(pass: Int64) -> MergeContext {
@@ -86,13 +117,10 @@ struct ClosingPhase {
   }
 
   private func refusal(
-    of sweep: Sweep, lastSwept: Timestamp?
+    of sweep: Sweep, _ checkpoint: Checkpoint
   ) async throws(SyncError) -> Checkpoint.Refusal? {
     guard !request.allowsMassDeletion else { return nil }
-    let options = environment.options
-    let guardian = SweepGuard(
-      sweep: sweep, records: options.massDeletionRecords, share: options.massDeletionShare,
-      lastSwept: lastSwept)
+    let guardian = SweepGuard(sweep: sweep, options: environment.options, checkpoint: checkpoint)
     // Counting reads a whole index once, and the writer has memory for it anyway.
     return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       try guardian.refusal(in: transaction)
@@ -155,17 +183,31 @@ struct ClosingPhase {
     let deletions = HeldDeletions(entity: entity, context: context(pass: 0))
     while true {
       guard let deleted = try await round(of: deletions) else { return false }
-      if deleted == 0 { return true }
+      if deleted == 0, try await !releaseCircles(of: entity) { return true }
+    }
+  }
+
+  /// Deletes what only refers to each other; whether there was any.
+  private mutating func releaseCircles(of entity: Entity) async throws(SyncError) -> Bool {
+    guard entity.refersToItself, try await isAnythingHeld(of: entity.type) else { return false }
+    let circles = HeldCircles(entity: entity, context: context(pass: 0))
+    let tally = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try circles.release(in: transaction)
+    }
+    note(tally, of: entity.type)
+    return !tally.changed.isEmpty
+  }
+
+  private func isAnythingHeld(of type: RecordType) async throws(SyncError) -> Bool {
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      try snapshot.setAsideCounts(type)[.held, default: 0] > 0
     }
   }
 
   /// One round over what is held; `nil` if somebody asked to stop.
   private mutating func round(of deletions: HeldDeletions) async throws(SyncError) -> Int? {
     let type = deletions.entity.type
-    let held = try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAsideCounts(type)[.held, default: 0]
-    }
-    guard held > 0 else { return 0 }
+    guard try await isAnythingHeld(of: type) else { return 0 }
     var released = 0
     var last: SetAside.Key?
     repeat {

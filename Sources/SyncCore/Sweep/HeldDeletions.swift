@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Carries out deletions that were held while other records referred to theirs.
+/// Carries out deletions that were held while other records referred to theirs, one by one as they get free.
 struct HeldDeletions: Sendable {
   var entity: Entity
   var context: MergeContext
@@ -20,7 +20,8 @@ struct HeldDeletions: Sendable {
   ) throws(SyncError) -> Portion {
     let entries = try transaction.setAside(
       entity.type, kinds: [.held], after: key, limit: MergeContext.portion)
-    let referenced = try transaction.referenced(among: entries.compactMap(\.change.id))
+    let referenced = try transaction.referenced(
+      among: entries.compactMap(\.change.id), by: context.graph)
     let free = entries.filter { entry in entry.change.id.map { !referenced.contains($0) } ?? false }
     var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
     if !free.isEmpty { try merge.release(free, in: transaction) }

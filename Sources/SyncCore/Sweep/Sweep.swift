@@ -76,7 +76,7 @@ struct Sweep: Sendable {
     #endif
     let referenced =
       context.graph.referrers(to: entity.type).isEmpty
-      ? [] : try transaction.referenced(among: gone.map(\.id))
+      ? [] : try transaction.referenced(among: gone.map(\.id), by: context.graph)
     let held = gone.filter { referenced.contains($0.id) && !filed.contains($0.id) }
     if !held.isEmpty { try transaction.setAside(held.map(context.heldAfterSweep)) }
     let removable = gone.filter { !referenced.contains($0.id) }
@@ -105,13 +105,17 @@ struct Sweep: Sendable {
   }
 
   /// Whether this listing lacked something that a second one has to lack too.
+  ///
+  /// A record with a pending edit is not in doubt: what the remote has of it is for the push to find out.
   func isAnythingInDoubt(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
     guard absence != .once else { return false }
     var last: SetAside.Key?
     while true {
       let entries = try snapshot.setAside(
         entity.type, kinds: Self.forgettable.union([.missing]), after: last, limit: MergeContext.portion)
-      if entries.contains(where: { $0.kind == .missing || $0.pass < pass }) { return true }
+      if entries.contains(where: { $0.kind != .missing && $0.pass < pass }) { return true }
+      let missing = entries.filter { $0.kind == .missing }.compactMap(\.change.id)
+      if try missing.count > snapshot.outbox(for: missing).count { return true }
       guard let end = entries.last else { return false }
       last = end.key
     }

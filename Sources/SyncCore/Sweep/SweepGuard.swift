@@ -7,13 +7,22 @@ struct SweepGuard: Sendable {
   /// From how many removals on, and from which share of the type on.
   var records: Int
   var share: Double
-  /// When the sweep before was carried out.
-  var lastSwept: Timestamp?
+  /// The type's checkpoint, which tells of the sweep before.
+  var checkpoint: Checkpoint
+
+  init(sweep: Sweep, options: SyncOptions, checkpoint: Checkpoint) {
+    self.sweep = sweep
+    records = options.massDeletionRecords
+    share = options.massDeletionShare
+    self.checkpoint = checkpoint
+  }
 
   /// Why the sweep may not begin; `nil` if it may.
   func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> Checkpoint.Refusal? {
     let type = sweep.entity.type
-    let (unmarked, live) = try snapshot.unmarkedCount(type)
+    let (unmarked, shown) = try snapshot.unmarkedCount(type)
+    // Of a type that is shown whole, what was listed is staged, and is shown together with the sweep.
+    let live = max(shown, unmarked + (try snapshot.setAsideCounts(type)[.staged, default: 0]))
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
     guard unmarked + unlisted > 0 else { return nil }
     // Bytes that cannot be read may be any of the records that were not seen.
@@ -45,6 +54,9 @@ struct SweepGuard: Sendable {
   /// What was there when the sweep before was carried out has cost nobody a record since.
   private func isNewAndNameless(_ entry: SetAside) -> Bool {
     guard entry.kind == .quarantined, entry.change.id == nil, entry.pass >= sweep.pass else { return false }
-    return lastSwept.map { entry.since > $0 } ?? true
+    // No clock tells which came first: it may have been put right since.
+    if let swept = checkpoint.sweptFence { return entry.fence > swept }
+    // Of a sweep before 2026-11 the time alone is known.
+    return checkpoint.deletionsVerifiedAt.map { entry.since > $0 } ?? true
   }
 }

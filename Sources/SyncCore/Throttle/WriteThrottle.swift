@@ -17,6 +17,8 @@ public struct WriteThrottle: Sendable {
   let store: any LocalStore
   let clock: any Clock<Duration>
   /// How long after an edit nothing is recorded.
+  ///
+  /// After a clock has been set back, a sighting waits for twice as long at most.
   public let interval: Duration
 
   /// What became of a sighting.

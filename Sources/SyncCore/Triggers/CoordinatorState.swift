@@ -8,7 +8,10 @@ struct CoordinatorState {
   var isRunning = false
   /// Whether what earlier processes left has been read, so that triggers can be decided on.
   var isReady = false
+  /// The network as the monitor's stream has told it so far.
   var network: NetworkStatus
+  /// What was heard last of syncs that this process began.
+  var attempts = Attempts()
   var problem: SyncCoordinator.Problem?
   /// Triggers from before the machine was ready.
   var early: [(trigger: SyncTrigger, first: [RecordType])] = []
@@ -38,10 +41,64 @@ struct CoordinatorState {
     if case .ignored = decision { refused.append(ticket) } else { plannedTickets.append(ticket) }
   }
 
-  /// What the machines are told before anything else: the network as it is, and that its time has come.
-  mutating func settle(isOffline: Bool, at now: Moment) {
-    triggers.network(isOffline: isOffline)
-    if isReady, debounce.isRegained(at: now.elapsed) { report(.connectivityRestored, at: now) }
+  /// What the machines are told before anything else: the network as it was and is, what the app did by itself, and that their time has come.
+  ///
+  /// - Parameters:
+  ///   - news: What the monitor's stream tells, which may be older than what the monitor says now.
+  ///   - connectivity: What the monitor says now.
+  mutating func settle(
+    news: NetworkStatus? = nil, _ connectivity: Connectivity, _ attempts: Attempts, at now: Moment
+  ) {
+    hear(attempts)
+    if let news {
+      if network != news { events.append(.network(news)) }
+      network = news
+      debounce.observed(news.connectivity, at: now.elapsed)
+    }
+    debounce.observed(connectivity, at: now.elapsed)
+    triggers.network(isOffline: connectivity == .offline)
+    guard isReady else { return }
+    // Where nobody knows whether it stays, there is no staying to wait for.
+    if connectivity == .unknown, redeem(at: now) { debounce.forgive() }
+    if debounce.isRegained(at: now.elapsed) { report(.connectivityRestored, at: now) }
+  }
+
+  /// Takes note of syncs that were begun and completed since the last time.
+  private mutating func hear(_ attempts: Attempts) {
+    guard attempts != self.attempts else { return }
+    let isSuccess = attempts.lastSuccess != self.attempts.lastSuccess
+    triggers.heard(
+      begin: attempts.lastBegin == self.attempts.lastBegin ? nil : attempts.lastBegin,
+      success: isSuccess ? attempts.lastSuccess : nil)
+    if isSuccess { problem = nil }
+    self.attempts = attempts
+  }
+
+  /// Begins to work, with what earlier processes left and what was signalled before.
+  mutating func begin(_ record: SyncRecord, at now: Moment) {
+    isReady = true
+    triggers.restore(record, at: now)
+    triggers.heard(
+      begin: Self.newer(attempts.lastBegin, than: record.lastAttempt),
+      success: Self.newer(attempts.lastSuccess, than: record.lastSuccess))
+    let early = early
+    self.early = []
+    for (trigger, first) in early { report(trigger, first: first, at: now) }
+    _ = redeem(at: now)
+    // A sync that starts at once serves for a network that came back before this.
+    if let next = triggers.next(after: now), next.waitsFor == nil { debounce.forgive() }
+  }
+
+  private static func newer(_ time: Timestamp?, than other: Timestamp?) -> Timestamp? {
+    guard let time, let other else { return time }
+    return time > other ? time : nil
+  }
+
+  /// Plans what was promised when the network was known to be away; whether that was anything.
+  private mutating func redeem(at now: Moment) -> Bool {
+    let requests = triggers.redeem()
+    for request in requests { report(request.trigger, first: request.first, at: now) }
+    return !requests.isEmpty
   }
 
   /// Begins what is due; a sync that is handed out has begun.
@@ -59,6 +116,13 @@ struct CoordinatorState {
     case .idle:
       return debounce.due.map { .wait(until: $0) } ?? .idle
     }
+  }
+
+  /// The sync handed out had to wait for one of the app's own, and begins only now.
+  mutating func absorb() {
+    triggers.absorb()
+    runningTickets += plannedTickets
+    plannedTickets = []
   }
 
   /// Takes the tickets whose sync is not planned, or no longer; their holders are to be told.

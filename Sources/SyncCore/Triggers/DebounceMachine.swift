@@ -36,6 +36,15 @@ struct DebounceMachine: Hashable, Sendable {
     }
   }
 
+  /// Forgets a loss, and a return that has not been counted: a sync that is planned serves for it.
+  mutating func forgive() {
+    switch state {
+    case .lost: state = .untold
+    case .settling: state = .connected
+    case .untold, .connected: break
+    }
+  }
+
   /// Whether the network counts as regained by now; true once for each time.
   mutating func isRegained(at now: Duration) -> Bool {
     guard let due, now >= due else { return false }

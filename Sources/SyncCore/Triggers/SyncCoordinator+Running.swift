@@ -13,6 +13,8 @@ extension SyncCoordinator {
     makeReady(record ?? SyncRecord())
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watchNetwork() }
+      group.addTask { await self.watchAttempts() }
+      group.addTask { await self.tellNews() }
       group.addTask { await self.serveBackground() }
       await workOff()
       end()
@@ -28,21 +30,15 @@ extension SyncCoordinator {
   }
 
   private func makeReady(_ record: SyncRecord) {
-    update { state, now in
-      state.isReady = true
-      // A loss that was seen before says nothing of this start.
-      state.debounce = DebounceMachine(settleTime: options.settleTime)
-      state.triggers.restore(record, at: now)
-      let early = state.early
-      state.early = []
-      for (trigger, first) in early { state.report(trigger, first: first, at: now) }
-    }
+    update { state, now in state.begin(record, at: now) }
   }
 
   private func end() {
     let tickets = update { state, _ in
       state.isReady = false
       state.isRunning = false
+      // A loss that was seen until now says nothing of the next start.
+      state.debounce = DebounceMachine(settleTime: options.settleTime)
       defer { state.plannedTickets = [] }
       return state.plannedTickets
     }
@@ -51,13 +47,19 @@ extension SyncCoordinator {
 
   private func watchNetwork() async {
     guard let monitor = engine.environment.connectivity else { return }
-    for await status in monitor.statuses() {
-      update { state, now in
-        if state.network != status { state.events.append(.network(status)) }
-        state.network = status
-        state.debounce.observed(status.connectivity, at: now.elapsed)
-      }
-      bell.ring()
+    for await status in monitor.statuses() { note(news: status) }
+  }
+
+  /// Hears of syncs that the app starts by itself, which count for the staleness gate.
+  private func watchAttempts() async {
+    for await _ in engine.environment.attempts.stream() { note() }
+  }
+
+  /// Tells the observer what the watchers noted: a slow one must not keep them from seeing the network as it is.
+  private func tellNews() async {
+    while !Task.isCancelled {
+      await untold.wait()
+      tellEvents()
     }
   }
 
@@ -65,7 +67,10 @@ extension SyncCoordinator {
     while !Task.isCancelled {
       switch update({ state, now in state.step(at: now) }) {
       case .run(let run): await perform(run)
-      case .wait(let due): await sleep(until: due)
+      case .wait(let due):
+        await sleep(until: due)
+        // A process that was asleep wakes to its timer and to the network's news at once; the news go first.
+        await Task.yield()
       case .idle: await bell.wait()
       }
     }
@@ -88,7 +93,9 @@ extension SyncCoordinator {
     let outcome = await step(run, token: token ?? CancellationSource())
     let random = engine.environment.random()
     let (tickets, kept) = update { state, now in
-      let retry = state.triggers.finished(outcome.ending, at: now, random: random)
+      let run = state.triggers.running ?? run
+      let retry = state.triggers.finished(
+        outcome.ending(isExpired: state.currentToken?.isCancelled == true), at: now, random: random)
       state.problem = Problem(outcome)
       state.currentToken = nil
       state.events.append(.finished(run.triggers, outcome))
@@ -105,11 +112,18 @@ extension SyncCoordinator {
     let outcome: SyncOutcome
     do throws(SyncError) {
       try await push?(token)
-      let request = SyncRequest(priority: run.first, ifBusy: .join)
-      outcome = SyncOutcome(.success(try await engine.sync(request, token: token)))
+      // What asked for it came before now, so a sync that has begun already may have missed it. Another process is
+      // not waited for: the pause after failures sees to that, and tells until when.
+      let request = SyncRequest(priority: run.first, ifBusy: .follow, patience: .zero)
+      let result = try await engine.sync(request, token: token) {
+        // What came while it waited is served by it, too, unless edits were sent before.
+        if push == nil { update { state, _ in state.absorb() } }
+      }
+      outcome = SyncOutcome(.success(result))
     } catch {
       outcome = SyncOutcome(.failure(error))
     }
+    let run = update { state, _ in state.triggers.running ?? run }
     guard run.cleansUp, let cleanUp, !token.isCancelled, !Task.isCancelled else { return outcome }
     do throws(SyncError) {
       try await cleanUp(token)

@@ -27,6 +27,8 @@ public final class SyncCoordinator: Sendable {
   let cleanUp: Work?
   let timeline: Timeline
   let bell = Doorbell()
+  /// Rings when there is something to tell the observer.
+  let untold = Doorbell()
   private let observe: @Sendable (Event) -> Void
   private let state: Mutex<CoordinatorState>
   private let feed: ValueFeed<Status>
@@ -53,10 +55,12 @@ public final class SyncCoordinator: Sendable {
     self.observe = observe
     timeline = Timeline(engine.environment.clock)
     let network = engine.environment.connectivity?.status ?? NetworkStatus(.unknown)
+    var debounce = DebounceMachine(settleTime: options.settleTime)
+    debounce.observed(network.connectivity, at: .zero)
     state = Mutex(
       CoordinatorState(
-        triggers: TriggerMachine(pacing: options.pacing, staleAge: options.staleAfter),
-        debounce: DebounceMachine(settleTime: options.settleTime), network: network))
+        triggers: TriggerMachine(pacing: options.pacing, staleAge: options.staleAfter), debounce: debounce,
+        network: network))
     feed = ValueFeed(Status(network: network))
   }
 
@@ -73,27 +77,44 @@ public final class SyncCoordinator: Sendable {
   package var subscribers: Int { feed.subscribers }
 
   /// The one way to the state: brings the machines up to now, changes something, and tells whom it concerns.
+  ///
+  /// - Parameter news: What the monitor's stream tells.
   @discardableResult
-  func update<R>(_ body: (inout CoordinatorState, Moment) -> R) -> R {
+  func update<R>(news: NetworkStatus? = nil, _ body: (inout CoordinatorState, Moment) -> R) -> R {
+    let (result, orphans) = change(news: news, body)
+    tellEvents()
+    for ticket in orphans { ticket.resolve(nil) }
+    return result
+  }
+
+  /// Takes note of something, and leaves it to ``run()`` to tell the observer, who may take a while.
+  func note(news: NetworkStatus? = nil) {
+    let ((), orphans) = change(news: news) { _, _ in }
+    for ticket in orphans { ticket.resolve(nil) }
+    bell.ring()
+    untold.ring()
+  }
+
+  private func change<R>(
+    news: NetworkStatus?, _ body: (inout CoordinatorState, Moment) -> R
+  ) -> (R, [RunTicket]) {
     let now = timeline.now
-    let isOffline = !isOnline
-    let (result, orphans) = state.withLock { state in
-      state.settle(isOffline: isOffline, at: now)
+    let connectivity = engine.environment.connectivity?.connectivity ?? .unknown
+    let attempts = engine.environment.attempts.value
+    return state.withLock { state in
+      state.settle(news: news, connectivity, attempts, at: now)
       let result = body(&state, now)
       let orphans = state.takeOrphanedTickets(at: now)
       // Under the lock, so that statuses come in the order in which they held.
       feed.send(state.status(at: now))
       return (result, orphans)
     }
-    tellEvents()
-    for ticket in orphans { ticket.resolve(nil) }
-    return result
   }
 
   /// Tells the observer what has happened, in the order in which it did.
   ///
   /// One thread at a time tells: what others add meanwhile, and what the observer itself brings about, is told by that one, too.
-  private func tellEvents() {
+  func tellEvents() {
     let isMine = state.withLock { state in
       defer { state.isTelling = true }
       return !state.isTelling

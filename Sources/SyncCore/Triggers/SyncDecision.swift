@@ -13,11 +13,11 @@ public enum SyncDecision: Hashable, Sendable {
 
   /// Why nothing is done.
   public enum Reason: Hashable, Sendable {
-    /// The network is known to be away; a sync follows when it comes back.
+    /// The network is known to be away; a sync follows when it is back, or no longer known to be away.
     case offline
     /// The last attempt is not old enough until then.
     case fresh(until: Timestamp)
-    /// The first sync has yet to be completed, and is on its way.
+    /// The first sync is on its way, or waits for ``SyncCoordinator/launch()``.
     case firstSyncIncomplete
     /// The remote asked to be left alone until then; a sync is planned for when it may be asked.
     case remotePause(until: Timestamp)

@@ -27,10 +27,12 @@ extension SyncOutcome {
   }
 
   /// What the pacing has to know.
-  var ending: TriggerMachine.Ending {
+  ///
+  /// - Parameter isExpired: Whether the time in the background was up.
+  func ending(isExpired: Bool) -> TriggerMachine.Ending {
     switch self {
     case .completed(let result): .synced(retryAfter: result.failures.compactMap(\.error.retryAfter).max())
-    case .stopped: .stopped
+    case .stopped: isExpired ? .expired : .stopped
     case .unavailable(let error) where error.code == .offline: .offline
     case .unavailable(let error), .failed(let error): .failed(retryAfter: error.retryAfter)
     }

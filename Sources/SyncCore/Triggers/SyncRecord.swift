@@ -13,6 +13,8 @@ struct SyncRecord: Hashable, Sendable, Codable {
   var retryAt: Timestamp?
   /// Until when the remote asked to be left alone.
   var pausedUntil: Timestamp?
+  /// When the end of time in the background cut a sync short that is owed another attempt; `nil` once that has begun.
+  var expiredAt: Timestamp?
 
   private static let key = "sync/pacing"
 
@@ -24,18 +26,20 @@ struct SyncRecord: Hashable, Sendable, Codable {
         // What another version wrote otherwise is not worth failing for: at worst there is a sync too many.
         record = (try? PayloadDecoder().decode(SyncRecord.self, from: bytes[...])) ?? record
       }
-      var successes: [Timestamp?] = []
-      for type in types {
-        let status = try TypeStatus.load(for: type, from: snapshot)
-        record.lastAttempt = [record.lastAttempt, status.lastAttempt].compactMap(\.self).max()
-        successes.append(status.lastSuccess)
+      let statuses = try types.map { (type) throws(SyncError) in
+        try TypeStatus.load(for: type, from: snapshot)
       }
-      // The least of them: by then all types had been synced.
-      if record.lastSuccess == nil, !successes.contains(nil) {
-        record.lastSuccess = successes.compactMap(\.self).min()
-      }
+      // An attempt at one type alone says nothing of how fresh the others are.
+      let attempt = earliest(statuses.map(\.lastAttempt))
+      record.lastAttempt = [record.lastAttempt, attempt].compactMap(\.self).max()
+      record.lastSuccess = record.lastSuccess ?? earliest(statuses.map(\.lastSuccess))
       return record
     }
+  }
+
+  /// By when all types had had something; `nil` while one has not.
+  private static func earliest(_ times: [Timestamp?]) -> Timestamp? {
+    times.contains(nil) ? nil : times.compactMap(\.self).min()
   }
 
   /// Writes it down.

@@ -43,6 +43,11 @@ extension SyncTrigger: CustomStringConvertible {
     }
   }
 
+  /// Whether the system gave time, and nobody asked.
+  var isTimeInTheBackground: Bool {
+    if case .background = self { true } else { false }
+  }
+
   /// How old the last attempt has to be; `nil` for any age.
   func staleAge(byDefault age: Duration) -> Duration? {
     switch self {

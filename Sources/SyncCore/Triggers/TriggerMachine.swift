@@ -30,7 +30,9 @@ struct TriggerMachine {
     case synced(retryAfter: Duration?)
     /// Stopped by wish.
     case stopped
-    /// The network is away: there was no attempt worth counting.
+    /// Stopped because the time in the background was up.
+    case expired
+    /// There was no network: no attempt worth counting while that is known, otherwise a failure like any other.
     case offline
     case failed(retryAfter: Duration?)
   }
@@ -46,6 +48,9 @@ struct TriggerMachine {
   private(set) var running: Run?
   private var planned: Plan?
   private var isOffline = false
+  private var owed = OwedSyncs()
+  /// What was passed over because of the sync under way.
+  private var waived = OwedSyncs()
   /// When the last syncs were started, as many as the rate limit looks at.
   private var starts: [Duration] = []
   private var backoffEnd: Duration?
@@ -66,22 +71,48 @@ struct TriggerMachine {
     }
     pauseEnd = left(record.pausedUntil, atMost: pacing.longestPause)
     backoffEnd = left(record.retryAt, atMost: pacing.failureCap)
-    if backoffEnd != nil, !isOffline { plan(.retry, first: [], from: now.elapsed) }
+    guard backoffEnd != nil else { return }
+    isOffline ? owed.add(.retry, first: []) : plan(.retry, first: [], from: now.elapsed)
+  }
+
+  /// The app began or completed a sync of everything by itself: it counts as an attempt, and as a success.
+  mutating func heard(begin: Timestamp?, success: Timestamp?) {
+    if let begin { record.lastAttempt = begin }
+    guard let success else { return }
+    record.lastSuccess = success
+    record.failures = 0
+    record.expiredAt = nil
+    (backoffEnd, record.retryAt) = (nil, nil)
+    withdraw(.retry)
   }
 
   /// Something asks for a sync.
   mutating func report(_ trigger: SyncTrigger, first: [RecordType] = [], at now: Moment) -> SyncDecision {
-    if let reason = refusal(of: trigger, at: now) { return .ignored(reason) }
+    if let reason = refusal(of: trigger, at: now) {
+      switch reason {
+      case .offline: owed.add(trigger, first: first)
+      case .fresh, .firstSyncIncomplete: if running != nil { waived.add(trigger, first: first) }
+      case .remotePause: break
+      }
+      return .ignored(reason)
+    }
     let isJoining = planned != nil
     plan(trigger, first: first, from: now.elapsed + (trigger == .pushSignal ? pacing.gathering : .zero))
     guard running == nil, let next = next(after: now) else { return .follows }
     return isJoining ? .joined(next) : .planned(next)
   }
 
-  /// The network is known to be away, or no longer. What was planned is dropped: when the network is back, that is a trigger.
+  /// The network is known to be away, or no longer. What was planned is dropped and owed: when the network is back, that is a trigger.
   mutating func network(isOffline: Bool) {
     self.isOffline = isOffline
-    if isOffline { planned = nil }
+    guard isOffline, let plan = planned else { return }
+    owed.add(plan.run)
+    planned = nil
+  }
+
+  /// Takes what was promised a sync once the network is back, to be reported anew; nothing as long as the network is known to be away.
+  mutating func redeem() -> [OwedSyncs.Request] {
+    isOffline ? [] : owed.take()
   }
 
   /// Whoever asked takes it back, and nobody else asked.
@@ -98,8 +129,18 @@ struct TriggerMachine {
     planned = nil
     running = plan.run
     record.lastAttempt = now.timestamp
+    record.expiredAt = nil
+    _ = waived.take()
     starts = starts.suffix(max(pacing.runs, 1) - 1) + [now.elapsed]
     return .run(plan.run)
+  }
+
+  /// The run had to wait, and begins only now: it serves what was planned meanwhile as well.
+  mutating func absorb() {
+    guard var run = running, let plan = planned else { return }
+    run.triggers += plan.run.triggers.filter { !run.triggers.contains($0) }
+    run.first = plan.run.first + run.first.filter { !plan.run.first.contains($0) }
+    (running, planned) = (run, nil)
   }
 
   /// The run is over.
@@ -107,6 +148,7 @@ struct TriggerMachine {
   /// - Returns: What becomes of the wish to try again, if it failed.
   @discardableResult
   mutating func finished(_ ending: Ending, at now: Moment, random: UInt64) -> SyncDecision? {
+    let run = running
     running = nil
     switch ending {
     case .synced(let retryAfter):
@@ -119,7 +161,20 @@ struct TriggerMachine {
       setBackoff(pacing.wait(afterFailures: record.failures, random: random), at: now)
       setPause(retryAfter, at: now)
       return report(.retry, at: now)
-    case .offline, .stopped:
+    case .offline where !isOffline:
+      // Nobody will tell when the network is back.
+      return finished(.failed(retryAfter: nil), at: now, random: random)
+    case .offline:
+      if let run { owed.add(run) }
+    case .expired:
+      // What was given time goes on in the next; what was asked for is owed an attempt, and so is the first sync.
+      let isForTheTimeAlone = run?.triggers.allSatisfy(\.isTimeInTheBackground) ?? true
+      let waived = waived.take()
+      if !isForTheTimeAlone || record.lastSuccess == nil || !waived.isEmpty {
+        record.expiredAt = now.timestamp
+      }
+      for request in waived { _ = report(request.trigger, first: request.first, at: now) }
+    case .stopped:
       break
     }
     return nil
@@ -136,8 +191,9 @@ struct TriggerMachine {
 
   private func refusal(of trigger: SyncTrigger, at now: Moment) -> SyncDecision.Reason? {
     if isOffline { return .offline }
-    if trigger == .foreground, record.lastSuccess == nil { return .firstSyncIncomplete }
-    let gate = StalenessGate(lastAttempt: record.lastAttempt)
+    if trigger == .foreground, isAboutToSyncFirst { return .firstSyncIncomplete }
+    // An attempt that the system cut short is gone on with, however fresh.
+    let gate = StalenessGate(lastAttempt: record.expiredAt == nil ? record.lastAttempt : nil)
     if let age = trigger.staleAge(byDefault: staleAge),
       let opening = gate.opens(olderThan: age, at: now.timestamp)
     {
@@ -150,6 +206,11 @@ struct TriggerMachine {
     return nil
   }
 
+  /// Whether the first sync is on its way, or the app has not been launched, which starts it.
+  private var isAboutToSyncFirst: Bool {
+    record.lastSuccess == nil && (record.lastAttempt == nil || running != nil || planned != nil)
+  }
+
   private mutating func plan(_ trigger: SyncTrigger, first: [RecordType], from earliest: Duration) {
     var plan = planned ?? Plan(run: Run(triggers: [], first: []), earliest: earliest)
     if !plan.run.triggers.contains(trigger) { plan.run.triggers.append(trigger) }
@@ -157,6 +218,7 @@ struct TriggerMachine {
     plan.run.first = first + plan.run.first.filter { !first.contains($0) }
     plan.earliest = min(plan.earliest, earliest)
     planned = plan
+    _ = owed.take()
   }
 
   /// When a plan may be carried out, and what it waits for longest.

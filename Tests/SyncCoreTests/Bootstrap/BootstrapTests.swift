@@ -30,6 +30,57 @@ struct BootstrapTests {
     #expect(fresh.keys("teams") == ["t1", "t2", "t4"])
   }
 
+  // R5.2
+  @Test func withATokenIsFollowedByADeltaWhereTheRemoteSendsNoTombstones() async throws {
+    var configuration = InMemoryRemote.Configuration.privateZone
+    configuration.sendsTombstones = false
+    let made = try await World(configuration: configuration)
+    made.addTeams(1...500)
+    _ = try await made.engine.sync()
+    let checkpoint = try await made.store.read { (snapshot) throws(SyncError) in
+      try snapshot.checkpoint(for: "teams")
+    }
+    let token = try #require(checkpoint?.committed?.rawValue)
+    let records = (1...500).map { #"{"id":"t\#($0)","name":"Team"}"# }.joined(separator: ",")
+    let bundle = #"{"format":1,"types":{"teams":{"token":"\#(token)","records":[\#(records)]}}}"#
+    made.addTeams(501...502)
+    made.remote.delete("teams", "t7")
+    let fresh = try await World(remote: made.remote)
+    #expect(try await load(bundle, into: fresh).loaded == ["teams": 500])
+    #expect(try await fresh.engine.sync()["teams"].fetched == 2)
+    #expect(fresh.keys("teams").count == 502)
+    // The pass after that one tells what was deleted since the bundle was made.
+    #expect(try await fresh.engine.sync()["teams"].swept == 1)
+    #expect(fresh.isEqual("teams"))
+    #expect(try await fresh.engine.sync()["teams"].fetched == 0)
+  }
+
+  @Test func keepsItsLeaseHoweverLongItTakes() async throws {
+    let world = try await World()
+    let store = SlowStore(world.store, world.clock, eachWriteTakes: .seconds(30))
+    let teams = (1...2000).map { #"{"id":"t\#($0)"}"# }.joined(separator: ",")
+    let bundle = Array(#"{"format":1,"types":{"teams":{"records":[\#(teams)]},"games":{"records":[]}}}"#.utf8)
+    let result = try await Bootstrap(bundle, layout: Self.layout).load(
+      into: store, graph: world.engine.graph, source: world.remote, clock: world.clock)
+    #expect(result.loaded == ["teams": 2000, "games": 0])
+    // In portions, and never without a lease that another process would have found in force.
+    #expect(store.writes > 5)
+    #expect(store.writesWithoutLease == 0)
+  }
+
+  @Test func goesOnAfterALoadThatWasCutShort() async throws {
+    let world = try await World()
+    let store = SlowStore(world.store, world.clock, eachWriteTakes: .zero, failingAfter: 2)
+    let teams = (1...1000).map { #"{"id":"t\#($0)"}"# }.joined(separator: ",")
+    let json = #"{"format":1,"types":{"teams":{"records":[\#(teams)]}}}"#
+    _ = try? await Bootstrap(Array(json.utf8), layout: Self.layout).load(
+      into: store, graph: world.engine.graph, source: world.remote, clock: world.clock)
+    #expect(world.keys("teams").count == 800)
+    #expect(try await load(json, into: world).loaded == ["teams": 1000])
+    #expect(world.keys("teams").count == 1000)
+    #expect(try await load(json, into: world).loaded.isEmpty)
+  }
+
   @Test func withoutATokenIsFollowedByAListingAndSwept() async throws {
     let world = try await World()
     world.addTeams(1...3)

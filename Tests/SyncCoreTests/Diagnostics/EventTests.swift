@@ -22,6 +22,7 @@ struct EventTests {
     case .conflict: "conflict"
     case .clockAhead: "clockAhead"
     case .editRefused: "editRefused"
+    case .policyFailed: "policyFailed"
     case .remoteStorageFull: "remoteStorageFull"
     case .pushFinished: "pushFinished"
     case .finished: "finished"

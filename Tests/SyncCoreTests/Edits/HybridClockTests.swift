@@ -32,6 +32,43 @@ struct HybridClockTests {
     #expect(clock.stamp(at: time(10)) > stamp)
   }
 
+  @Test func neverRepeatsAStampWhenACounterIsUsedUp() {
+    var clock = HybridClock(replica: "me")
+    let now = time(1000)
+    var given: [EditStamp] = []
+    for counter in [5, .max - 1, 5, .max, .max, 0] as [UInt32] {
+      given.append(clock.stamp(at: now, after: EditStamp(physical: now, counter: counter, replica: "x")))
+    }
+    #expect(given == given.sorted() && Set(given).count == given.count)
+  }
+
+  /// A wall clock that goes to and fro, and copies from clocks that are wrong.
+  @Test func followsNothingThatIsTooFarAheadAndRepeatsNothingAllTheSame() {
+    var clock = HybridClock(replica: "a")
+    var given: Set<EditStamp> = []
+    let bound = Duration.microseconds(100)
+    let nows: [Int64] = [0, 5000, 5000, 10, 11, 11, 4999, 5000, 5000, 5000, 12, 9000, 5000, 5000]
+    let copies: [Int64?] = [nil, 5000, 5050, 700, nil, .max - 5]
+    for now in nows {
+      for copy in copies {
+        let seen = copy.map { EditStamp(physical: time($0), counter: 2, replica: "z") }
+        let stamp = clock.stamp(at: time(now), after: seen, bound: bound)
+        #expect(given.insert(stamp).inserted, "\(stamp) comes twice")
+        if let seen { #expect(stamp > seen) }
+        #expect(clock.last.physical <= time(now) + bound)
+        if copy == nil { #expect(stamp.physical <= time(now) + bound) }
+      }
+    }
+  }
+
+  @Test func goesOnFromWhatAnEarlierVersionKept() throws {
+    let kept = #"{"last":{"physical":500,"counter":3,"replica":"a"}}"#
+    var clock = try PayloadDecoder().decode(HybridClock.self, from: Array(kept.utf8)[...])
+    #expect(clock.stamp(at: time(500)) == EditStamp(physical: time(500), counter: 4, replica: "a"))
+    let stored = try PayloadEncoder().encode(clock)
+    #expect(try PayloadDecoder().decode(HybridClock.self, from: stored[...]) == clock)
+  }
+
   @Test(arguments: [
     EditStamp(physical: Timestamp(microseconds: -1), counter: 7, replica: "a@b.c"),
     EditStamp(physical: Timestamp(microseconds: .max), counter: .max, replica: ""),

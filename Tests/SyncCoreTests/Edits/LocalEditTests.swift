@@ -129,6 +129,25 @@ struct LocalEditTests {
     #expect(try await entry(world, Self.game) == nil)
   }
 
+  /// The app took its record out of the way, and then what it had referred to.
+  @Test func areGivenUpAlsoWhereTheRemotesLastWordCannotBeShown() async throws {
+    let world = try await synced()
+    let edits = world.engine.edits
+    try await edits.delete(Self.game)
+    try await edits.delete(Self.team)
+    try await edits.discard(Self.game)
+    #expect(try await entry(world, Self.game) == nil)
+    #expect(world.keys("games").isEmpty)
+    let explanation = try await world.engine.explain(Self.game)
+    #expect(explanation.setAside.map(\.kind) == [.parked])
+    #expect(explanation.setAside.first?.waitsFor == [Self.team])
+    try await edits.discard(Self.team)
+    _ = try await world.engine.sync()
+    #expect(world.keys("games") == ["g1"])
+    #expect(try await world.engine.explain(Self.game).setAside.isEmpty)
+    #expect(world.isEqual("games"))
+  }
+
   @Test func stayOnTopOfAnOlderWordAndYieldToALaterOne() async throws {
     let world = try await synced()
     world.clock.advance(by: .seconds(10))

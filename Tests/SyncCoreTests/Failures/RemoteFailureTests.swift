@@ -44,6 +44,44 @@ struct RemoteFailureTests {
     #expect(try await world.engine.sync()["teams"].fetched == 2)
   }
 
+  // R5.3
+  @Test func theStatusOfATypeWhosePassWasCompletedShowsNoFailure() async throws {
+    let world = try await World(options: SyncOptions(retry: RetryPolicy(attempts: 1)))
+    world.addTeams(1...3)
+    world.addGame("g1", home: "t1", away: "t2")
+    world.remote.onRequest = { [remote = world.remote] request in
+      if request.entity.type == "teams" { remote.behave(.fail(busy()), on: 2) }
+    }
+    await #expect {
+      try await world.engine.sync()
+    } throws: {
+      code($0) == .remoteUnavailable
+    }
+    #expect(world.keys("teams").count == 3)
+    let status = try await world.engine.status()
+    #expect(status.map(\.type) == ["teams", "games"])
+    #expect(status.map { $0.status.lastError?.code } == [nil, "remoteUnavailable"])
+    #expect(status.map { $0.status.consecutiveFailures } == [0, 1])
+    #expect(status[0].status.lastSuccess != nil)
+  }
+
+  // R5.3
+  @Test func theStatusOfATypeWithoutEditsShowsNoFailureOfAPushAlone() async throws {
+    let world = try await PushWorld(options: SyncOptions(retry: RetryPolicy(attempts: 1)))
+    _ = try await world.engine.sync()
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "meters", key: "m")) { _ in }
+    }
+    world.remote.behave(.fail(busy()), onNextPushes: 1)
+    await #expect {
+      try await world.engine.push()
+    } throws: {
+      code($0) == .remoteUnavailable
+    }
+    let failed = try await world.engine.status().filter { $0.status.lastError != nil }.map(\.type)
+    #expect(failed == ["meters"])
+  }
+
   @Test func itIsNotAskedAgainBeforeTheTimeItNames() async throws {
     let world = try await World()
     world.addTeams(1...3)

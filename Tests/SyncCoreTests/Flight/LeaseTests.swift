@@ -49,6 +49,57 @@ struct LeaseTests {
     #expect(pair.second.sleepers == 0)
   }
 
+  // R1.12
+  @Test func theSecondWaitsForTheFirstIfItJoins() async throws {
+    let pair = try await Pair()
+    pair.remote.behave(.hang, on: 1)
+    let sync = Task { try await pair.engines.first.sync() }
+    await pair.remote.waitUntilRequestHangs()
+    let second = Task { try await pair.engines.second.sync(SyncRequest(ifBusy: .join)) }
+    for _ in 1...3 {
+      while await pair.second.nextSleep() != .seconds(1) {}
+      pair.second.advance(by: .seconds(1))
+    }
+    while await pair.second.nextSleep() != .seconds(1) {}
+    pair.remote.releaseHanging()
+    #expect(try await sync.value.total.inserted == 8)
+    pair.second.advance(by: .seconds(1))
+    #expect(try await second.value.total.fetched == 0)
+    #expect(pair.count == 8)
+    #expect(pair.second.sleepers == 0)
+  }
+
+  @Test func theSecondWaitsNoLongerThanItHasPatience() async throws {
+    let pair = try await Pair()
+    let lease = try await pair.store.acquireLease(for: .seconds(3600))
+    let second = Task {
+      try await pair.engines.second.sync(SyncRequest(ifBusy: .join, patience: .seconds(2.5)))
+    }
+    for pause in [1.0, 1, 0.5] {
+      while await pair.second.nextSleep() != .seconds(pause) {}
+      pair.second.advance(by: .seconds(pause))
+    }
+    await #expect {
+      try await second.value
+    } throws: {
+      code($0) == .syncAlreadyInProgress
+    }
+    try await pair.store.release(lease)
+  }
+
+  @Test func theSecondStopsWaitingWhenItIsToStop() async throws {
+    let pair = try await Pair()
+    let lease = try await pair.store.acquireLease(for: .seconds(3600))
+    let stop = CancellationSource()
+    let second = Task { try await pair.engines.second.sync(SyncRequest(ifBusy: .join), token: stop) }
+    while await pair.second.nextSleep() != .seconds(1) {}
+    stop.cancel()
+    #expect(try await second.value.wasCancelled)
+    #expect(pair.remote.counters().requests == 0)
+    #expect(pair.second.sleepers == 0)
+    try await pair.store.release(lease)
+  }
+
   @Test func oneThatSleptPastItsLeaseCommitsNothingMore() async throws {
     let pair = try await Pair()
     pair.remote.behave(.hang, on: 2)

@@ -105,6 +105,47 @@ struct SingleFlightTests {
     }
   }
 
+  // R1.12
+  @Test(arguments: [SyncRequest.Busy.join, .follow])
+  func pullsAfterAPushThatItWaitedFor(_ busy: SyncRequest.Busy) async throws {
+    let world = try await PushWorld()
+    try await world.write("meters", "mine")
+    world.remote.behave(.hang, onNextPushes: 1)
+    try await OneThread.run {
+      async let push = world.engine.push()
+      await world.remote.waitUntilRequestHangs()
+      world.remote.upsert("meters", "theirs", #"{"id":"theirs"}"#)
+      async let joined = world.engine.sync(SyncRequest(ifBusy: busy))
+      for _ in 0..<10 { await Task.yield() }
+      world.remote.releaseHanging()
+      let (pushed, pulled) = (try await push, try await joined)
+      #expect(pushed.total.requests == 0)
+      #expect(pulled["meters"].inserted == 1)
+    }
+    #expect(world.store.records(of: "meters").map(\.id.key).sorted() == ["mine", "theirs"])
+  }
+
+  // R1.12
+  @Test func beginsAfterItWasAskedForIfItFollows() async throws {
+    try await withFirstSync { world, first in
+      let followers = (1...3).map { _ in
+        Task(executorPreference: OneThread.current) {
+          try await world.engine.sync(SyncRequest(ifBusy: .follow))
+        }
+      }
+      for _ in 0..<10 { await Task.yield() }
+      world.remote.releaseHanging()
+      let result = try await first.value
+      #expect(result["teams"].inserted == 3)
+      for follower in followers {
+        let followed = try await follower.value
+        #expect(followed.total.fetched == 0)
+      }
+      // One sync for all that waited.
+      #expect(world.remote.counters(for: "teams").requests == 2)
+    }
+  }
+
   @Test func mayFollowOneThatFailed() async throws {
     let world = try await World()
     world.addTeams(1...3)

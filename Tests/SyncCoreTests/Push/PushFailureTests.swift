@@ -35,7 +35,7 @@ struct PushFailureTests {
     try await world.write("meters", "m1")
     world.remote.behave(.loseAnswer(Self.lost), onNextPushes: 1)
     await #expect {
-      try await world.engine.sync()
+      try await world.engine.push()
     } throws: {
       PushWorld.isCode(.remoteUnavailable)($0)
     }
@@ -107,13 +107,15 @@ struct PushFailureTests {
     let world = try await PushWorld()
     try await world.write("meters", "m1")
     world.remote.behave(.fail(Self.lost), onNextPushes: 5)
+    world.remote.behave(.fail(Self.lost), onNext: 2)
     await #expect {
       try await world.engine.sync()
     } throws: {
       PushWorld.isCode(.remoteUnavailable)($0)
     }
     #expect(world.remote.pushCounters.requests == 5)
-    #expect(world.remote.counters().requests == 0)
+    #expect(world.remote.counters().requests == 2, "types are asked for once, to tell whether it is away")
+    #expect(try await world.outbox().first?.state == .waiting)
     let report = try #require(try await world.engine.status().first { $0.type == "meters" })
     #expect(report.status.lastError?.code == "remoteUnavailable")
     #expect(report.pending == 1)

@@ -142,8 +142,60 @@ struct PushMachineTests {
     #expect(machine.waited() == send)
     #expect(machine.failed(Self.busy, random: 0) == .wait(.zero))
     #expect(machine.waited() == send)
-    #expect(machine.failed(Self.busy, random: 0) == .fail(.remoteUnavailable))
+    // Nothing else is there to tell by whether it is the remote that is away.
+    #expect(machine.failed(Self.busy, random: 0) == Self.deletions)
+    #expect(machine.loaded(Self.portion([])) == .fail(.remoteUnavailable))
     #expect(machine.failure?.code == .remoteUnavailable)
+    #expect(machine.suspects.map(\.entry.id.key) == ["a"])
+  }
+
+  @Test func takesTheRemoteForAwayWhereItFailsAtTwoEditsAlone() {
+    let entries = Self.sent((0..<9).map { Self.entry("k\($0)", Int64($0)) })
+    var machine = Self.machine(9)
+    _ = machine.loaded(Self.portion(entries))
+    let send = machine.prepared(entries)
+    for _ in 0..<2 {
+      #expect(machine.failed(Self.busy, random: 0) == .wait(.zero))
+      #expect(machine.waited() == send)
+    }
+    #expect(machine.failed(Self.busy, random: 0) == .send([entries[0].outgoing]))
+    #expect(machine.failed(Self.busy, random: 0) == .send([entries[8].outgoing]))
+    #expect(machine.failed(Self.busy, random: 0) == .fail(.remoteUnavailable))
+  }
+
+  @Test func findsTheEditThatTheRemoteFailsAt() {
+    let entries = Self.sent((0..<6).map { Self.entry("k\($0)", Int64($0)) })
+    let flawed = SyncError(.invalidEdit, during: "testing", "400")
+    var machine = Self.machine(6)
+    _ = machine.loaded(Self.portion(entries))
+    var action = machine.prepared(entries)
+    var sent: [[String]] = []
+    while true {
+      switch action {
+      case .send(let changes):
+        sent.append(changes.map(\.id.key))
+        action =
+          changes.contains { $0.id.key == "k3" }
+          ? machine.failed(flawed, random: 0)
+          : machine.answered(
+            changes.map {
+              .accepted(.tombstone(Tombstone(id: $0.id, version: Version(modifiedAt: Self.now))))
+            },
+            random: 0)
+      case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
+      case .isolate(let entry, let failure):
+        #expect(entry.id.key == "k3" && !failure.mayPass && failure.reason.contains("400"))
+        action = machine.isolated()
+      default:
+        #expect(action == Self.deletions)
+        #expect(
+          sent == [
+            ["k0", "k1", "k2", "k3", "k4", "k5"], ["k0"], ["k5"], ["k1", "k2", "k3", "k4"], ["k1", "k2"],
+            ["k3", "k4"], ["k3"], ["k4"],
+          ])
+        return
+      }
+    }
   }
 
   @Test func endsWhenTheRemoteAsksForMorePatienceThanThereIs() {
@@ -164,7 +216,10 @@ struct PushMachineTests {
     #expect(machine.waited() == send)
     #expect(machine.answered(entries.reversed().map(Self.accepted), random: 0) == .wait(.zero))
     _ = machine.waited()
-    // For good, it is the type's failure.
+    // For good, it may be about one of them.
+    #expect(machine.answered([], random: 0) == .send([entries[0].outgoing]))
+    #expect(machine.answered([], random: 0) == .send([entries[1].outgoing]))
+    // Or about both: then it is the type's failure.
     #expect(machine.answered([], random: 0) == .finish)
     #expect(machine.typeFailures.map(\.error.code) == [.invalidResponse])
     #expect(machine.failure == nil)
@@ -241,7 +296,7 @@ struct PushMachineTests {
     #expect(machine.isRemoteFull)
   }
 
-  @Test func sendsDeletionsAloneToARemoteThatIsFull() {
+  @Test func sendsWhatNeedsNoRoomToARemoteThatIsFull() {
     var machine = PushMachine([("stadiums", 1), ("games", 2)])
     _ = machine.start()
     _ = machine.limitsTold(SinkLimits())
@@ -255,6 +310,18 @@ struct PushMachineTests {
     #expect(machine.settled([.full, .full]) == .makeRoom)
     #expect(
       machine.roomMade(false)
+        == .load(PushPortion(type: "games", stage: .upserts, after: nil, limit: 400)))
+    var (new, known) = (Self.entry("new", 3), Self.entry("known", 4))
+    new.sent = new.edit
+    known.base = .copy(
+      Record(
+        id: known.id, version: Version(modifiedAt: Self.now), payload: Payload(Array("{}".utf8)), fields: []))
+    #expect(machine.loaded(Self.portion([new, known])) == .prepare([known.id], .upserts))
+    _ = machine.prepared(Self.sent([known]))
+    // Where there is no room for that either, deletions may make some.
+    _ = machine.failed(full, random: 0)
+    #expect(
+      machine.settled([.full])
         == .load(PushPortion(type: "games", stage: .deletions, after: nil, limit: 400)))
   }
 

@@ -194,7 +194,9 @@ struct PushOutcomeTests {
   }
 
   @Test func noBatchIsLargerThanTheSinkTakes() async throws {
-    let world = try await PushWorld { $0.pushLimits = SinkLimits(maximumRecords: 2, maximumBytes: 25) }
+    let world = try await PushWorld([Entity("meters", stamping: .none)]) {
+      $0.pushLimits = SinkLimits(maximumRecords: 2, maximumBytes: 25)
+    }
     for number in 1...5 { try await world.write("meters", "m\(number)") }
     try await world.write("meters", "m6", ["name": #""a longer name""#])
     try await world.write("meters", "m7")

@@ -58,20 +58,20 @@ struct PushWorld {
     try await engine.edits.pending(type)
   }
 
-  /// A type's records here, as JSON by key.
-  func here(_ type: RecordType = "meters") -> [String: String] {
+  /// A type's records here, as JSON by key; without the library's own stamps, unless they are asked for.
+  func here(_ type: RecordType = "meters", stamped: Bool = false) -> [String: String] {
     Dictionary(
-      uniqueKeysWithValues: store.records(of: type).map {
-        ($0.id.key, String(decoding: $0.payload.bytes, as: UTF8.self))
-      })
+      uniqueKeysWithValues: store.records(of: type).map { ($0.id.key, Self.text($0.payload, stamped)) })
   }
 
-  /// A type's records at the remote, as JSON by key.
-  func there(_ type: RecordType = "meters") -> [String: String] {
+  /// A type's records at the remote, as JSON by key; without the library's own stamps, unless they are asked for.
+  func there(_ type: RecordType = "meters", stamped: Bool = false) -> [String: String] {
     Dictionary(
-      uniqueKeysWithValues: remote.records(of: type).map {
-        ($0.key, String(decoding: $0.payload.bytes, as: UTF8.self))
-      })
+      uniqueKeysWithValues: remote.records(of: type).map { ($0.key, Self.text($0.payload, stamped)) })
+  }
+
+  private static func text(_ payload: Payload, _ stamped: Bool) -> String {
+    String(decoding: (stamped ? payload : payload.withoutEditStamp).bytes, as: UTF8.self)
   }
 
   /// Whether no record had two effects on one base.

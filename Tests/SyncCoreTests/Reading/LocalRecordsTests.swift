@@ -40,6 +40,20 @@ struct LocalRecordsTests {
     #expect(try await world.engine.records.count(Team.self) == 4)
   }
 
+  /// R1.10
+  @Test func thatDoNotDecodeAreListedWithTheReason() async throws {
+    let world = try await synced()
+    let listed = try await world.engine.records.undecodable(Team.self)
+    #expect(listed.map(\.id) == [RecordID(type: "teams", key: "t4")])
+    #expect(listed[0].reason.contains("name") && !listed[0].reason.contains("7"))
+    world.addTeams(5...1000)
+    world.remote.upsert("teams", "t1001", "{}")
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.records.undecodable(Team.self).map(\.id.key) == ["t1001", "t4"])
+    #expect(try await world.engine.records.undecodable(Team.self, where: .equal("name", "Team")).isEmpty)
+    #expect(try await world.engine.records.undecodable(Game.self).isEmpty)
+  }
+
   @Test func areFilteredSortedAndLimited() async throws {
     let records = try await synced().engine.records
     let atHome = try await records.filter(Game.self, where: .equal("home", "t1"), order: ["date"])

@@ -47,6 +47,78 @@ struct LookupTests {
     #expect(next["teams"].swept == 1)
     #expect(source.lookups == 4)
   }
+
+  @Test func concernsTheTypeAloneForWhichItIsRefused() async throws {
+    let clock = ManualClock()
+    var configuration = InMemoryRemote.Configuration.publicDatabase()
+    configuration.supportsLookup = true
+    let remote = InMemoryRemote(configuration: configuration, clock: clock)
+    let source = RefusedLookups(base: remote, type: "games")
+    let recorder = EventRecorder()
+    let store = InMemoryStore(leaseClock: { clock.timestamp })
+    let engine = try await SyncEngine(
+      graph: EntityGraph(Entity("teams"), Entity("games")), store: store, source: source, clock: clock,
+      observers: [recorder], random: { 0 })
+    for type in ["games", "teams"] as [RecordType] {
+      for number in 1...3 { remote.upsert(type, "r\(number)", "{}") }
+    }
+    _ = try await engine.sync()
+    for type in ["games", "teams"] as [RecordType] { remote.delete(type, "r1") }
+    for _ in 1...2 {
+      clock.advance(by: .seconds(2 * 86_400))
+      let result = try await engine.sync()
+      #expect(result.failures.map(\.type) == ["games"])
+      #expect(result.failures.map(\.error.code) == [.permissionDenied])
+      #expect(store.records(of: "teams").count == 2)
+      #expect(store.records(of: "games").count == 3)
+      let status = try await engine.status()
+      #expect(status.map { $0.status.lastError?.code } == [nil, "permissionDenied"])
+      // It stays due.
+      #expect(status.map { $0.sweep != nil } == [false, true])
+    }
+    let failed = recorder.events.compactMap { if case .entityFailed(let type, _) = $0 { type } else { nil } }
+    #expect(failed == ["games", "games"])
+    source.isOpen = true
+    #expect(try await engine.sync()["games"].swept == 1)
+    #expect(try await engine.status().allSatisfy { $0.status.lastError == nil && $0.sweep == nil })
+  }
+
+  // R5.3
+  @Test func isRememberedAsTheFailureOfItsTypeWhereItEndsTheSync() async throws {
+    let (engine, _, _, _) = try await engine(failingLookups: 3)
+    _ = try? await engine.sync()
+    let status = try await engine.status()[0].status
+    #expect(status.lastError?.code == "remoteUnavailable")
+    #expect(status.consecutiveFailures == 1)
+  }
+}
+
+/// A remote that answers no question about one type.
+private final class RefusedLookups: RemoteRecordSource {
+  private let base: InMemoryRemote
+  private let type: RecordType
+  private let state = Mutex(false)
+
+  init(base: InMemoryRemote, type: RecordType) {
+    self.base = base
+    self.type = type
+  }
+
+  var isOpen: Bool {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage { try await base.page(request) }
+
+  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    if entity.type == type, !isOpen {
+      throw SyncError(.permissionDenied, during: "looking up", "no right to ask by id")
+    }
+    return try await base.lookup(ids, of: entity)
+  }
 }
 
 /// A remote whose first lookups fail.

@@ -34,6 +34,40 @@ struct SecondListingTests {
     #expect(try await world.engine.status()[0].setAside.isEmpty)
   }
 
+  @Test func nothingIsListedAgainForARecordWhoseEditWaitsForTheApp() async throws {
+    let clock = ManualClock()
+    let remote = InMemoryRemote(configuration: .timestampedCollection(), clock: clock)
+    let store = InMemoryStore(leaseClock: { clock.timestamp })
+    let engine = try await SyncEngine(
+      graph: EntityGraph([World.teams]), store: store, source: remote, sink: remote, clock: clock,
+      random: { 0 })
+    for n in 1...3 { remote.upsert("teams", "t\(n)", "{}") }
+    _ = try await engine.sync()
+    clock.advance(by: .seconds(100))
+    remote.delete("teams", "t2")
+    remote.expireTokens()
+    _ = try await engine.sync(SyncRequest(direction: .pull))
+    let id = RecordID(type: "teams", key: "t2")
+    #expect(try await engine.explain(id).setAside.map(\.kind) == [.missing])
+    clock.advance(by: .seconds(100))
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(id) { $0["edited"] = Array("true".utf8)[...] }
+    }
+    remote.rule(.refused(reason: "no"), on: "teams", "t2")
+    var listings: [Int] = []
+    for _ in 1...4 {
+      clock.advance(by: .seconds(100))
+      let before = remote.requestLog.count
+      _ = try await engine.sync()
+      listings.append(remote.requestLog[before...].count { $0.position == .start(since: nil) })
+    }
+    #expect(listings == [1, 0, 0, 0])
+    // Once the app has given the edit up, a listing tells at once.
+    try await engine.edits.discard(id)
+    for _ in 1...2 { _ = try await engine.sync() }
+    #expect(store.records(of: "teams").map(\.id.key).sorted() == ["t1", "t3"])
+  }
+
   @Test func nothingIsListedASecondTimeWhereNothingWasLacking() async throws {
     let world = try await World(configuration: .timestampedCollection())
     world.addTeams(1...5)

@@ -100,7 +100,8 @@ struct WriteThrottleTests {
 
   @Test func doesNotCountAWriteThatFailed() async throws {
     let world = try await World([Entity("meters")])
-    let store = FaultyStore(world.store, failingCall: 1)
+    // The first call is the engine's, as it is set up.
+    let store = FaultyStore(world.store, failingCall: 2)
     let engine = try await SyncEngine(
       graph: world.engine.graph, store: store, source: world.remote, clock: world.clock, random: { 0 })
     await #expect(throws: SyncError.self) {
@@ -119,12 +120,51 @@ struct ThrottleMachineTests {
     #expect(machine.see(at: at(0), interval: .seconds(120)) == .record)
     #expect(machine.see(at: at(119), interval: .seconds(120)) == .cache(until: at(120)))
     #expect(machine.see(at: at(120), interval: .seconds(120)) == .record)
-    #expect(machine.see(at: at(20), interval: .seconds(120)) == .cache(until: at(140)))
-    #expect(machine.see(at: at(139), interval: .seconds(120)) == .cache(until: at(140)))
-    #expect(machine.see(at: at(140), interval: .seconds(120)) == .record)
     #expect(machine.see(at: Timestamp(microseconds: .max), interval: .seconds(120)) == .record)
     #expect(
       machine.see(at: Timestamp(microseconds: .min), interval: .seconds(120))
         == .cache(until: Timestamp(microseconds: .min) + .seconds(120)))
+    #expect(machine.see(at: at(0), interval: .seconds(120)) == .record)
+  }
+
+  /// When sightings are recorded, given when they are stamped.
+  private func recorded(_ seconds: [Int64]) -> [Int64] {
+    var machine = ThrottleMachine()
+    return seconds.filter { machine.see(at: at($0), interval: .seconds(120)) == .record }
+  }
+
+  @Test(
+    arguments: [
+      // Set back and put right within the interval, whatever was seen meanwhile.
+      ([1000, 0, 1001], [1000]), ([1000, 0, 50, 1051, 1119, 1120], [1000, 1120]),
+      // It stays set back: a new interval, then one after another.
+      ([1000, 0, 119, 120, 239, 240], [1000, 120, 240]),
+      // It is put right after a recording by the clock that was behind.
+      ([1000, 0, 120, 1121, 1239, 1240], [1000, 120, 1240]),
+      // Set back further, and put right.
+      ([1000, 500, 0, 119, 120, 1121], [1000, 120]), ([1000, 0, 1001, 500, 619, 620], [1000, 620]),
+      // Back by less than an interval, which may as well be put right: nothing waits longer than two.
+      ([1000, 900, 1019, 1020, 1119, 1120], [1000, 1120]),
+      // Once it showed a moment years ahead.
+      ([0, 900_000_000, 121, 240, 241, 361], [0, 900_000_000, 241, 361]),
+    ] as [([Int64], [Int64])])
+  func followsAClockThatIsSet(_ seen: [Int64], _ expected: [Int64]) {
+    #expect(recorded(seen) == expected)
+  }
+
+  @Test func tellsWhenItRecordsNext() {
+    var machine = ThrottleMachine()
+    _ = machine.see(at: at(1000), interval: .seconds(120))
+    #expect(machine.see(at: at(0), interval: .seconds(120)) == .cache(until: at(120)))
+    #expect(machine.see(at: at(1001), interval: .seconds(120)) == .cache(until: at(1120)))
+    #expect(machine.see(at: at(950), interval: .seconds(120)) == .cache(until: at(1120)))
+    #expect(machine.lastSeen(at: at(960)) == at(950))
+    #expect(machine.lastSeen(at: at(1001)) == at(1000))
+  }
+
+  @Test func readsWhatWasWrittenBeforeClocksWereFollowed() throws {
+    let old = Array(#"{"recordedAt":5000000}"#.utf8)
+    var machine = try PayloadDecoder().decode(ThrottleMachine.self, from: old[...])
+    #expect(machine.see(at: at(124), interval: .seconds(120)) == .cache(until: at(125)))
   }
 }

@@ -13,7 +13,44 @@ struct BackgroundTests {
       policy.request(for: .refresh) == BackgroundRequest(.refresh, earliest: .after(.seconds(3600))))
     #expect(
       policy.request(for: .processing)
-        == BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: 2)), needsNetwork: true))
+        == BackgroundRequest(
+          .processing, earliest: .next(TimeOfDay(hour: 2)), needsNetwork: true, needsExternalPower: true))
+    #expect(!BackgroundPolicy(processingNeedsPower: false).request(for: .processing).needsExternalPower)
+  }
+
+  // R2.5
+  @Test func waitsForExternalPowerWhereItIsHeavy() async throws {
+    let world = try await CoordinatorWorld()
+    world.scheduler.hasExternalPower = false
+    await world.running {
+      world.signal(.background)
+      world.time.pass(until: .seconds(9000))
+      #expect(Set(world.scheduler.begun.map(\.kind)) == [.refresh])
+      world.scheduler.hasExternalPower = true
+      world.time.settle()
+      #expect(world.scheduler.begun.last?.kind == .processing)
+    }
+    #expect(world.isQuiet)
+  }
+
+  @Test func isReadAsItWasWrittenBeforeItToldOfPower() throws {
+    let request = BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: 2)), needsNetwork: true)
+    let bytes = try PayloadEncoder().encode(request)
+    #expect(try PayloadDecoder().decode(BackgroundRequest.self, from: bytes[...]) == request)
+    let old = String(decoding: bytes, as: UTF8.self)
+      .replacing(#","needsExternalPower":false"#, with: "")
+    #expect(!old.contains("Power"))
+    #expect(try PayloadDecoder().decode(BackgroundRequest.self, from: Array(old.utf8)[...]) == request)
+  }
+
+  // R2.5
+  @Test func thatCutTheFirstSyncShortIsMadeGoodInTheForeground() async throws {
+    let world = try await CoordinatorWorld(latency: .seconds(10), limit: .seconds(5))
+    world.remote.upsert("teams", "t", #"{"id":"t"}"#)
+    await world.play(
+      [.init(0, .background), .init(3599, .request), .init(3700, .foreground)], until: 3800)
+    #expect(world.runs == [3599, 3700])
+    #expect(world.store.records(of: "teams").count == 1)
   }
 
   @Test(arguments: [CoordinatorWorld.Signal.launch, .background])

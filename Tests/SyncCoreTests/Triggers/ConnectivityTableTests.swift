@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import Synchronization
 import Testing
 
 /// What the network does, and when that starts a sync.
@@ -88,5 +89,88 @@ struct ConnectivityTableTests {
     world.signal(.online)
     await world.play([], until: 60)
     #expect(world.runs.isEmpty)
+  }
+
+  // R2.3
+  @Test func isSeenWhereItComesBeforeAnybodyListens() async throws {
+    let world = try await CoordinatorWorld(connectivity: .offline)
+    world.signal(.online)
+    await world.play([], until: 60)
+    #expect(world.runs == [2.5])
+  }
+
+  // R2.3
+  @Test func startsWhatWasPromisedBeforeAnybodyListened() async throws {
+    let box = Mutex<ManualConnectivity?>(nil)
+    let world = try await CoordinatorWorld(
+      connectivity: .offline,
+      observe: { event in
+        // The promise has just been made, and the monitor is not followed yet.
+        if case .trigger(_, .ignored(.offline)) = event { box.withLock { $0?.connectivity = .online } }
+      })
+    box.withLock { $0 = world.connectivity }
+    world.signal(.request)
+    await world.play([], until: 60)
+    box.withLock { $0 = nil }
+    #expect(world.runs == [2.5])
+  }
+
+  @Test func beforeAnybodyListensStartsNoSecondSync() async throws {
+    let world = try await CoordinatorWorld(connectivity: .offline)
+    world.signal(.launch)
+    world.signal(.online)
+    await world.play([], until: 60)
+    #expect(world.runs == [0])
+  }
+
+  // R2.3
+  @Test func startsOneSyncWhereALossAndAReturnAreSeenTogether() async throws {
+    let world = try await CoordinatorWorld()
+    await world.running {
+      world.time.pass(until: .seconds(5))
+      world.signal(.offline)
+      world.time.pass(until: .seconds(10))
+      world.signal(.online)
+      world.time.settle()
+      // The process sleeps from here on, and past the time at which the network would have stayed long enough.
+      world.signal(.offline)
+      world.signal(.online)
+      world.clock.advance(by: .seconds(5))
+      world.time.pass(until: .seconds(60))
+    }
+    #expect(world.runs == [17.5])
+  }
+
+  @Test func isSeenInTimeHoweverSlowTheObserverIs() async throws {
+    let box = Mutex<CoordinatorWorld?>(nil)
+    let world = try await CoordinatorWorld(
+      observe: { event in
+        guard case .network(NetworkStatus(.online)) = event, let world = box.withLock({ $0.take() }) else {
+          return
+        }
+        world.clock.advance(by: .seconds(1))
+        world.signal(.offline)
+        world.signal(.online)
+        world.clock.advance(by: .seconds(2))
+      })
+    await world.running {
+      world.time.pass(until: .seconds(5))
+      world.signal(.offline)
+      world.time.pass(until: .seconds(10))
+      box.withLock { $0 = world }
+      world.signal(.online)
+      world.time.pass(until: .seconds(60))
+    }
+    #expect(world.runs == [15.5])
+  }
+
+  // R2.7
+  @Test func isTriedAgainWhereNobodyWatches() async throws {
+    let world = try await CoordinatorWorld(isWatched: false)
+    world.remote.behave(.fail(SyncError(.offline, during: "asking")), onNext: 2)
+    await world.play([.init(0, .request)], until: 60)
+    #expect(world.runs == [0, 7.5, 22.5])
+    #expect(world.coordinator.status.lastProblem == nil)
+    #expect(world.coordinator.status.consecutiveFailures == 0)
   }
 }

@@ -8,22 +8,56 @@ import Testing
 /// A coordinator beside somebody who syncs with the same engine, or with the same store.
 @Suite("A coordinator that is not alone", .timeLimit(.minutes(10)))
 struct CoordinatorFlightTests {
-  @Test func joinsASyncThatSomebodyElseHasStarted() async throws {
-    let world = try await CoordinatorWorld(latency: .seconds(1))
+  // R2.4, R2.9
+  @Test(arguments: [CoordinatorWorld.Signal.request, .push, .ifStale(.seconds(0.25))])
+  func syncsOnceMoreAfterASyncThatTheAppHasStarted(_ signal: CoordinatorWorld.Signal) async throws {
+    let world = try await CoordinatorWorld(latency: .seconds(2))
+    world.remote.upsert("teams", "t", #"{"id":"t","v":1}"#)
     let engine = world.engine
     await world.running {
       let other = Task(executorPreference: world.time) { try await engine.sync().isBalanced }
-      world.time.pass(until: .seconds(0.5))
-      world.signal(.request)
-      world.time.settle()
-      #expect(world.coordinator.status.state == .syncing([.request]))
+      // The teams have been listed when one changes.
+      world.time.pass(until: .seconds(2.5))
+      world.remote.upsert("teams", "t", #"{"id":"t","v":2}"#)
+      world.signal(signal)
+      world.signal(signal)
+      world.time.pass(until: .seconds(3.9))
+      guard case .syncing = world.coordinator.status.state else {
+        Issue.record("\(world.coordinator.status)")
+        return
+      }
       world.time.pass(until: .seconds(30))
       #expect(world.coordinator.status.lastProblem == nil)
       #expect(world.coordinator.status.lastSuccess != nil)
       _ = other
     }
-    // A page of each type: there was one sync, which both had a share in.
-    #expect(world.remote.counters().requests == 2)
+    #expect(
+      world.store.records(of: "teams").map { String(decoding: $0.payload.bytes, as: UTF8.self) }
+        == [#"{"id":"t","v":2}"#])
+    // A page of each type, twice.
+    #expect(world.remote.counters().requests == 4)
+    #expect(world.isQuiet)
+  }
+
+  // R2.9
+  @Test func pullsAfterAPushThatTheAppHasStarted() async throws {
+    let world = try await CoordinatorWorld(pushes: true)
+    let engine = world.engine
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "teams", key: "mine")) { $0["name"] = Array("1".utf8)[...] }
+    }
+    world.remote.behave(.hang, onNextPushes: 1)
+    await world.running {
+      let push = Task(executorPreference: world.time) { try await engine.push().pushed.accepted }
+      world.time.settle()
+      world.remote.upsert("teams", "theirs", #"{"id":"theirs"}"#)
+      world.signal(.push)
+      world.time.pass(until: .seconds(2))
+      world.remote.releaseHanging()
+      world.time.pass(until: .seconds(3))
+      _ = push
+    }
+    #expect(world.store.records(of: "teams").map(\.id.key).sorted() == ["mine", "theirs"])
     #expect(world.isQuiet)
   }
 

@@ -40,7 +40,8 @@ final class CoordinatorWorld: Sendable {
     connectivity: Connectivity = .online, latency: Duration = .zero, zone: UTCOffsets = UTCOffsets(),
     limit: Duration? = nil, engineOptions: SyncOptions = SyncOptions(retry: RetryPolicy(attempts: 1)),
     options: SyncCoordinator.Options = SyncCoordinator.Options(), clock: ManualClock = ManualClock(),
-    remote: InMemoryRemote? = nil, store: InMemoryStore? = nil,
+    remote: InMemoryRemote? = nil, store: InMemoryStore? = nil, pushes: Bool = false,
+    source: (any RemoteRecordSource)? = nil, isWatched: Bool = true,
     push: SyncCoordinator.Work? = nil, cleanUp: SyncCoordinator.Work? = nil,
     observe: @escaping @Sendable (SyncCoordinator.Event) -> Void = { _ in }
   ) async throws {
@@ -56,8 +57,9 @@ final class CoordinatorWorld: Sendable {
     self.store = store ?? InMemoryStore(leaseClock: { clock.timestamp })
     scheduler = InMemoryScheduler(clock: clock, zone: zone, limit: limit, connectivity: monitor)
     engine = try await SyncEngine(
-      graph: EntityGraph(World.teams, World.games), store: self.store, source: self.remote, clock: clock,
-      options: engineOptions, connectivity: monitor, random: { 0 })
+      graph: EntityGraph(World.teams, World.games), store: self.store, source: source ?? self.remote,
+      sink: pushes ? self.remote : nil, clock: clock, options: engineOptions,
+      connectivity: isWatched ? monitor : nil, random: { 0 })
     coordinator = SyncCoordinator(
       engine: engine, scheduler: scheduler, options: options, push: push, cleanUp: cleanUp,
       observe: {

@@ -61,6 +61,20 @@ struct AppStory: Sendable, CustomTestStringConvertible {
       "asked while offline, then online", [(1, .offline), (2, .request), (3, .online)], runs: [5.5]),
     AppStory("nobody knows whether online", [(1, .unknown), (2, .request)], runs: [2]),
     AppStory(
+      "asked while offline, then nobody knows", [(1, .offline), (2, .request), (3, .unknown)], runs: [3]),
+    AppStory(
+      "asked while offline, then nobody knows, then online",
+      [(1, .offline), (2, .request), (3, .unknown), (4, .online)], runs: [3]),
+    AppStory(
+      "asked while offline, online, then nobody knows",
+      [(1, .offline), (2, .request), (3, .online), (4, .unknown), (5, .online)], runs: [4]),
+    AppStory(
+      "a push signal dropped by the network, then nobody knows",
+      [(1, .push), (1.5, .offline), (3, .unknown)], runs: [4]),
+    AppStory(
+      "in the foreground after a launch that found no network, then nobody knows",
+      [(1, .offline), (2, .launch), (3, .foreground), (4, .unknown)], runs: [4]),
+    AppStory(
       "a failed attempt counts as one", [(1, .remoteFails(times: 1)), (2, .launch), (5, .launch)],
       runs: [2, 9.5]),
     AppStory(
@@ -110,5 +124,66 @@ struct StalenessTableTests {
     let second = try await CoordinatorWorld(clock: first.clock, remote: first.remote, store: first.store)
     await second.play([.init(100, .launch), .init(301, .foreground)], until: 600)
     #expect(second.runs == [301])
+  }
+
+  // R2.4
+  @Test func countsASyncThatTheAppMakesMeanwhile() async throws {
+    let world = try await CoordinatorWorld()
+    let start = world.clock.timestamp
+    let engine = world.engine
+    await world.running {
+      world.time.pass(until: .seconds(10))
+      let own = Task(executorPreference: world.time) { try await engine.sync().isBalanced }
+      world.time.settle()
+      #expect(world.coordinator.status.lastAttempt == start + .seconds(10))
+      #expect(world.coordinator.status.lastSuccess == start + .seconds(10))
+      for second in [11.0, 309] {
+        world.time.pass(until: .seconds(second))
+        world.signal(.launch)
+        world.signal(.foreground)
+        world.signal(.ifStale(.seconds(300)))
+      }
+      #expect(world.runs.isEmpty)
+      world.time.pass(until: .seconds(310))
+      world.signal(.foreground)
+      world.time.settle()
+      #expect(world.runs == [310])
+      _ = own
+    }
+  }
+
+  @Test(arguments: [SyncRequest(types: ["teams"]), SyncRequest(direction: .push)])
+  func doesNotCountWhatLeavesSomethingStale(_ request: SyncRequest) async throws {
+    let world = try await CoordinatorWorld(pushes: true)
+    _ = try await world.engine.sync(request)
+    await world.play([.init(1, .launch)], until: 10)
+    #expect(world.runs == [1])
+    let engine = world.engine
+    await world.running {
+      world.time.pass(until: .seconds(400))
+      let own = Task(executorPreference: world.time) { try await engine.sync(request).isBalanced }
+      world.time.settle()
+      world.signal(.foreground)
+      world.time.settle()
+      #expect(world.runs == [1, 400])
+      _ = own
+    }
+  }
+
+  @Test func forgetsTheRetryOnceTheAppHasSyncedByItself() async throws {
+    let world = try await CoordinatorWorld()
+    let engine = world.engine
+    await world.running {
+      world.signal(.remoteFails(times: 1))
+      world.signal(.request)
+      world.time.settle()
+      #expect(world.coordinator.status.nextSync?.triggers == [.retry])
+      let own = Task(executorPreference: world.time) { try await engine.sync().isBalanced }
+      world.time.pass(until: .seconds(60))
+      #expect(world.coordinator.status.consecutiveFailures == 0)
+      #expect(world.coordinator.status.lastProblem == nil)
+      #expect(world.runs == [0])
+      _ = own
+    }
   }
 }

@@ -144,15 +144,123 @@ struct TriggerMachineTests {
   }
 
   @Test func countsNeitherAStopNorAMissingNetworkAsAFailure() {
-    for ending in [TriggerMachine.Ending.stopped, .offline] {
+    for ending in [TriggerMachine.Ending.stopped, .expired, .offline] {
       var machine = TriggerMachine()
       _ = machine.report(.request, at: at(0))
       _ = machine.step(at: at(0))
+      machine.network(isOffline: ending == .offline)
       machine.finished(ending, at: at(1), random: 0)
       #expect(machine.record.failures == 0)
       #expect(machine.record.lastSuccess == nil)
       #expect(machine.step(at: at(100)) == .idle)
     }
+  }
+
+  @Test func takesAlongWhatComesBeforeARunThatHadToWaitBegins() {
+    var machine = TriggerMachine()
+    _ = machine.report(.request, first: ["teams"], at: at(0))
+    _ = machine.step(at: at(0))
+    machine.absorb()
+    #expect(machine.running?.triggers == [.request])
+    #expect(machine.report(.request, first: ["games"], at: at(1)) == .follows)
+    #expect(machine.report(.pushSignal, at: at(1)) == .follows)
+    machine.absorb()
+    #expect(machine.running?.triggers == [.request, .pushSignal])
+    #expect(machine.running?.first == ["games", "teams"])
+    machine.finished(.synced(retryAfter: nil), at: at(2), random: 0)
+    #expect(machine.step(at: at(100)) == .idle)
+  }
+
+  // R2.7
+  @Test func triesAgainWhereNobodyTellsThatTheNetworkIsBack() {
+    var machine = TriggerMachine()
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    let next = NextSync(at: at(8.5).timestamp, triggers: [.retry], waitsFor: .failures(1))
+    #expect(machine.finished(.offline, at: at(1), random: 0) == .planned(next))
+    #expect(machine.step(at: at(8.5)) == run(.retry))
+  }
+
+  // R2.3
+  @Test func owesASyncForWhatIsPassedOverAsOffline() {
+    var machine = TriggerMachine()
+    _ = machine.report(.pushSignal, first: ["games"], at: at(0))
+    machine.network(isOffline: true)
+    _ = machine.report(.request, at: at(0.5))
+    _ = machine.report(.background(.refresh), at: at(0.5))
+    #expect(machine.redeem().isEmpty)
+    machine.network(isOffline: false)
+    #expect(machine.redeem().map(\.trigger) == [.pushSignal, .request])
+    #expect(machine.redeem().isEmpty)
+    // Any sync that is planned meanwhile serves.
+    machine.network(isOffline: true)
+    _ = machine.report(.request, at: at(1))
+    machine.network(isOffline: false)
+    _ = machine.report(.connectivityRestored, at: at(2))
+    #expect(machine.redeem().isEmpty)
+  }
+
+  // R2.3
+  @Test func owesASyncForOneThatFoundTheNetworkGone() {
+    var machine = TriggerMachine()
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.network(isOffline: true)
+    #expect(machine.finished(.offline, at: at(1), random: 0) == nil)
+    machine.network(isOffline: false)
+    #expect(machine.redeem().map(\.trigger) == [.request])
+  }
+
+  // R2.4, R2.5
+  @Test func goesOnWithAFirstSyncThatTheEndOfTimeCutShort() {
+    for trigger in [SyncTrigger.launch, .foreground, .requestIfStale(olderThan: .seconds(300))] {
+      var machine = TriggerMachine()
+      _ = machine.report(.background(.refresh), at: at(0))
+      _ = machine.step(at: at(0))
+      #expect(machine.finished(.expired, at: at(1), random: 0) == nil)
+      #expect(machine.record.lastAttempt == at(0).timestamp)
+      var next = TriggerMachine()
+      next.restore(machine.record, at: at(2))
+      _ = next.report(trigger, at: at(2))
+      #expect(next.step(at: at(2)) == run(trigger))
+      // That one is an attempt as any.
+      next.finished(.stopped, at: at(3), random: 0)
+      #expect(next.report(.launch, at: at(4)) == .ignored(.fresh(until: at(302).timestamp)))
+    }
+  }
+
+  @Test(arguments: [(SyncTrigger.background(.refresh), false), (.pushSignal, true), (.request, true)])
+  func goesOnWithWhatWasAskedForAndCutShort(_ trigger: SyncTrigger, _ goesOn: Bool) {
+    var machine = TriggerMachine(pacing: SyncPacing(gathering: .zero))
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.synced(retryAfter: nil), at: at(1), random: 0)
+    _ = machine.report(trigger, at: at(100))
+    _ = machine.step(at: at(100))
+    machine.finished(.expired, at: at(101), random: 0)
+    _ = machine.report(.foreground, at: at(102))
+    #expect(machine.step(at: at(102)) == (goesOn ? run(.foreground) : .idle))
+  }
+
+  @Test func goesOnAtOnceWhereTheAppCameBackMeanwhile() {
+    var machine = TriggerMachine()
+    _ = machine.report(.launch, at: at(0))
+    _ = machine.step(at: at(0))
+    #expect(machine.report(.foreground, at: at(1)) == .ignored(.firstSyncIncomplete))
+    machine.finished(.expired, at: at(2), random: 0)
+    #expect(machine.step(at: at(2)) == run(.foreground))
+  }
+
+  @Test func takesTheForegroundAsAnyOtherOnceAFirstSyncWasGivenUp() {
+    var machine = TriggerMachine()
+    #expect(machine.report(.foreground, at: at(0)) == .ignored(.firstSyncIncomplete))
+    _ = machine.report(.launch, at: at(0))
+    #expect(machine.report(.foreground, at: at(0)) == .ignored(.firstSyncIncomplete))
+    _ = machine.step(at: at(0))
+    machine.finished(.stopped, at: at(1), random: 0)
+    #expect(machine.report(.foreground, at: at(2)) == .ignored(.fresh(until: at(300).timestamp)))
+    _ = machine.report(.foreground, at: at(300))
+    #expect(machine.step(at: at(300)) == run(.foreground))
   }
 
   @Test func goesOnWithThePausesOfAnEarlierProcess() {

@@ -1,0 +1,76 @@
+import SyncModels
+import SyncPorts
+
+/// Shows again what earlier clean-ups hid and no rule of the present policy hides, in portions under the lease.
+///
+/// What was hidden under a clock that was ahead, or by a rule that is gone, comes back by this.
+struct HiddenReview {
+  let environment: RunEnvironment
+  let policy: CleanupPolicy
+  let stop: StopSignal
+
+  func perform(_ keeper: inout LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
+    let environment = environment
+    let counts = try await environment.store.read { (snapshot) throws(SyncError) in
+      try environment.hiddenCounts(in: snapshot)
+    }
+    for entity in environment.graph.entities where counts[entity.type] != nil {
+      var last: SetAside.Key?
+      repeat {
+        if stop.isRaised { return report.wasCancelled = true }
+        let portion = try await review(entity, after: last, &keeper)
+        environment.emitChanges(portion.tally, of: entity.type)
+        report.shown.merge(portion.shown, uniquingKeysWith: +)
+        last = portion.last
+      } while last != nil
+    }
+  }
+
+  private struct Portion: Sendable {
+    var tally = Tally()
+    /// How many hidden records are hidden no longer, by type.
+    var shown: [RecordType: Int] = [:]
+    /// The key after which the next portion begins; `nil` after the last.
+    var last: SetAside.Key?
+  }
+
+  private func review(
+    _ entity: Entity, after key: SetAside.Key?, _ keeper: inout LeaseKeeper
+  ) async throws(SyncError) -> Portion {
+    let (environment, limit) = (environment, policy.recordsAtOnce)
+    let rules = policy.rules.filter { $0.type == entity.type }
+    let now = environment.clock.timestamp
+    let fence = keeper.fence
+    return try await keeper.write { (transaction) throws(SyncError) in
+      let entries = try transaction.setAside(entity.type, kinds: [.hidden], after: key, limit: limit)
+      var portion = Portion(last: entries.count == limit ? entries.last?.key : nil)
+      let unhidden = entries.filter { entry in
+        guard case .upsert(let record) = entry.change else { return false }
+        return !rules.contains { $0.hides(record, of: entity, at: now) }
+      }
+      guard !unhidden.isEmpty else { return portion }
+      let before = try environment.hiddenCounts(in: transaction)
+      let markPass = try transaction.checkpoint(for: entity.type)?.markPass
+      var merge = PageMerge(
+        entity, context: environment.releaseContext(fence: fence, markPass: markPass))
+      try merge.release(unhidden, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+      portion.tally = merge.tally
+      // A record that comes back brings the hidden ones with it that it refers to.
+      let after = try environment.hiddenCounts(in: transaction)
+      for (type, count) in before where count > after[type, default: 0] {
+        portion.shown[type] = count - after[type, default: 0]
+      }
+      return portion
+    }
+  }
+}
+
+extension RunEnvironment {
+  /// How many records are hidden, for types that have any.
+  fileprivate func hiddenCounts(in snapshot: any StoreSnapshot) throws(SyncError) -> [RecordType: Int] {
+    var counts: [RecordType: Int] = [:]
+    for entity in graph.entities { counts[entity.type] = try snapshot.setAsideCounts(entity.type)[.hidden] }
+    return counts
+  }
+}

@@ -1,0 +1,131 @@
+import SyncModels
+import SyncPorts
+
+/// Which declarations the store's records have been brought in line with, and how far that is under way for others.
+struct StoredDeclarations: Hashable, Codable {
+  /// What is known of each type, in the order of their names.
+  private(set) var types: [Known] = []
+  /// Records that had to be left because of their edits, and are to be looked at again.
+  var left: [RecordID] = []
+
+  /// What was made of the declarations of one type.
+  struct Known: Hashable, Codable {
+    let type: RecordType
+    /// What was carried out last; `nil` where the type was not declared then.
+    var carriedOut: DeclaredShape?
+    /// What was carried out before, the last one last.
+    var former: [DeclaredShape] = []
+    /// A change that is being carried out.
+    var underWay: Progress?
+  }
+
+  /// How far a change has come.
+  struct Progress: Hashable, Codable {
+    /// What the type is declared as.
+    var shape: DeclaredShape
+    /// Whether what had to be released has been.
+    var isReleased = false
+    /// The key after which parked copies, or once these are released records, are still to be looked through.
+    var after: String?
+  }
+
+  private static let formerAtMost = 8
+
+  /// Whether nothing is to be done for a graph.
+  func isInLine(with graph: EntityGraph) -> Bool {
+    types.filter { $0.carriedOut != nil }.count == graph.entities.count
+      && graph.entities.allSatisfy { change(to: $0) == nil }
+  }
+
+  /// What the declaration of a type means, if that is not carried out yet.
+  func change(to entity: Entity) -> DeclarationChange? {
+    let (known, shape) = (known(entity.type), DeclaredShape(entity))
+    if known.carriedOut == shape { return nil }
+    return DeclarationChange(from: known.carriedOut, to: shape, former: known.former)
+  }
+
+  /// How far the change of a type has come; what was begun for another declaration says nothing of this one.
+  func progress(of entity: Entity) -> Progress {
+    let shape = DeclaredShape(entity)
+    if let progress = known(entity.type).underWay, progress.shape == shape { return progress }
+    return Progress(shape: shape)
+  }
+
+  /// Notes how far the change of a type has come.
+  mutating func note(_ progress: Progress, of entity: Entity) {
+    update(entity.type) { $0.underWay = progress }
+  }
+
+  /// Notes that a type is as declared.
+  mutating func finish(_ entity: Entity) {
+    update(entity.type) { known in
+      known.retire()
+      known.carriedOut = DeclaredShape(entity)
+    }
+  }
+
+  /// Notes which types a graph declares, and finishes those of which nothing that is stored is concerned.
+  mutating func begin(_ graph: EntityGraph) {
+    for type in types.map(\.type) where graph[type] == nil { update(type) { $0.retire() } }
+    for entity in graph.entities where change(to: entity)?.isEmpty == true { finish(entity) }
+  }
+
+  private func known(_ type: RecordType) -> Known {
+    types.first { $0.type == type } ?? Known(type: type)
+  }
+
+  private mutating func update(_ type: RecordType, _ change: (inout Known) -> Void) {
+    var known = known(type)
+    change(&known)
+    types = (types.filter { $0.type != type } + [known]).sorted { $0.type < $1.type }
+  }
+
+  fileprivate static func limited(_ former: [DeclaredShape]) -> [DeclaredShape] {
+    former.suffix(formerAtMost)
+  }
+}
+
+extension StoredDeclarations.Known {
+  /// Makes what was carried out last a former one.
+  fileprivate mutating func retire() {
+    underWay = nil
+    guard let shape = carriedOut else { return }
+    carriedOut = nil
+    former = StoredDeclarations.limited(former.filter { $0 != shape } + [shape])
+  }
+}
+
+extension StoredDeclarations {
+  private static let key = "declarations"
+
+  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> StoredDeclarations? {
+    try snapshot.decoded(StoredDeclarations.self, forKey: key)
+  }
+
+  /// Changes what is stored.
+  static func update(
+    in transaction: any StoreTransaction, _ change: (inout StoredDeclarations) -> Void
+  ) throws(SyncError) {
+    let before = try load(from: transaction)
+    var after = before ?? StoredDeclarations()
+    change(&after)
+    if after != before { try transaction.encode(after, forKey: key) }
+  }
+
+  /// Notes what a store is in line with that does not say so itself, where a graph that says otherwise is about to be registered.
+  static func noteRegistered(in store: any LocalStore, before graph: EntityGraph) async throws(SyncError) {
+    let registered = try await store.read { (snapshot) throws(SyncError) -> [Entity] in
+      try load(from: snapshot) == nil ? snapshot.registeredEntities() : []
+    }
+    let isAlike = registered.allSatisfy { entity in
+      graph[entity.type].map { DeclaredShape($0) == DeclaredShape(entity) } ?? false
+    }
+    if isAlike { return }
+    try await store.write(.app) { (transaction) throws(SyncError) in
+      guard try load(from: transaction) == nil else { return }
+      try update(in: transaction) { stored in
+        for entity in registered { stored.finish(entity) }
+      }
+    }
+  }
+}

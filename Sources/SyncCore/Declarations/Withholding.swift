@@ -1,0 +1,114 @@
+import SyncModels
+import SyncPorts
+
+/// Takes live records out of sight that refer to records which are not here: parked as the remote has them, while the store has them as deleted.
+struct Withholding {
+  let graph: EntityGraph
+  let transaction: any StoreTransaction
+
+  /// What one transaction did.
+  struct Outcome: Sendable {
+    /// Records that have to be withheld first.
+    var referrers: [RecordID] = []
+    var tally = Tally()
+  }
+
+  /// Those of some records that refer to what is not here; what is hidden is shown again for them.
+  func dangling(among records: [Record]) throws(SyncError) -> [RecordID] {
+    let needs = records.map { ($0.id, targets(of: $0)) }.filter { !$0.1.isEmpty }
+    let missing = try absent(among: needs.flatMap(\.1))
+    return needs.filter { $0.1.contains(where: missing.contains) }.map(\.0)
+  }
+
+  /// One portion of the live records that refer to some records.
+  func referrers(to ids: [RecordID], except known: Set<RecordID>) throws(SyncError) -> [RecordID] {
+    for (target, ids) in Dictionary(grouping: ids, by: \.type).sorted(by: { $0.key < $1.key }) {
+      let keys = ids.map { FieldValue.string($0.key) }
+      for (type, field) in graph.referrers(to: target) {
+        var query = Query(type, where: .isIn(field, keys), limit: MergeContext.portion)
+        while true {
+          let records = try transaction.records(query)
+          let found = records.map(\.id).filter { !known.contains($0) }
+          if !found.isEmpty { return found }
+          guard records.count == MergeContext.portion, let last = records.last else { break }
+          query.afterKey = last.id.key
+        }
+      }
+    }
+    return []
+  }
+
+  /// Withholds those of some records that refer to what is not here, or to records that are about to be withheld as well.
+  ///
+  /// - Parameters:
+  ///   - others: Records that go with them.
+  ///   - context: Gives the entries their sync and time.
+  func withhold(
+    _ ids: [RecordID], beside others: Set<RecordID>, context: MergeContext
+  ) throws(SyncError) -> Outcome {
+    var outcome = Outcome()
+    let records = try transaction.records(withIDs: ids).compactMap(\.self)
+    let absent = try absent(among: records.flatMap { targets(of: $0) })
+    let edited = Set(try transaction.outbox(for: ids).map(\.id))
+    var filed: [RecordID: SetAside.Kind] = [:]
+    for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+      if let id = entry.change.id { filed[id] = entry.kind }
+    }
+    var parked: [(record: Record, missing: [RecordID])] = []
+    var (deleted, left): ([Tombstone], [RecordID]) = ([], [])
+    for record in records {
+      let missing = targets(of: record).filter { absent.contains($0) || others.contains($0) }
+      if missing.isEmpty { continue }
+      if edited.contains(record.id) || filed[record.id] == .staged {
+        left.append(record.id)
+        continue
+      }
+      deleted.append(Tombstone(id: record.id, version: record.version, entityTag: record.entityTag))
+      outcome.tally.noteWithheld(record.id)
+      switch filed[record.id] {
+      // What waits there already is newer, and appears in its stead.
+      case .parked?, .incompatible?, .quarantined?, .staged?, .hidden?: break
+      case .held?, .missing?, nil: parked.append((record, missing))
+      }
+    }
+    try park(parked, context)
+    if !deleted.isEmpty { try transaction.delete(deleted) }
+    if !left.isEmpty {
+      // An edit is pushed first; what it leaves is looked at after the next pulls.
+      try StoredDeclarations.update(in: transaction) { $0.left = Set($0.left).union(left).sorted() }
+    }
+    return outcome
+  }
+
+  private func park(
+    _ parked: [(record: Record, missing: [RecordID])], _ context: MergeContext
+  ) throws(SyncError) {
+    for (type, parked) in Dictionary(grouping: parked, by: \.record.id.type).sorted(by: { $0.key < $1.key }) {
+      let checkpoint = try transaction.checkpoint(for: type)
+      let states = try transaction.states(
+        of: parked.map { Tombstone(id: $0.record.id, version: $0.record.version) })
+      try transaction.setAside(
+        zip(parked, states).map { found, state in
+          var entry = context.parked(found.record, waitingFor: found.missing, origin: .page)
+          entry.pass = checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0
+          return entry
+        })
+    }
+  }
+
+  /// What a record has to refer to as its type is declared today.
+  private func targets(of record: Record) -> [RecordID] {
+    guard let entity = graph[record.id.type] else { return [] }
+    var record = record
+    record.fields = (try? entity.fields(of: record.payload)) ?? []
+    return entity.requiredReferences(of: record)
+  }
+
+  private func absent(among targets: [RecordID]) throws(SyncError) -> Set<RecordID> {
+    guard !targets.isEmpty else { return [] }
+    let absent = Set(try transaction.absent(among: Array(Set(targets))))
+    guard !absent.isEmpty else { return [] }
+    return absent.subtracting(
+      try HiddenRecords(graph: graph, transaction: transaction).reveal(absent).map(\.id))
+  }
+}

@@ -1,0 +1,51 @@
+import SyncModels
+import SyncPorts
+
+/// Looks for circles among the copies that were parked before circles were looked for, once in a store's life.
+struct CircleReview {
+  let environment: RunEnvironment
+  let lease: Lease
+
+  func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) {
+    for entity in entities where entity.refersToItself {
+      guard try await isDue(entity.type) else { continue }
+      let (environment, context) = (environment, context)
+      var last: SetAside.Key?
+      repeat {
+        let start = last
+        let (tally, end) = try await environment.store.write(.lease(lease)) {
+          (transaction) throws(SyncError) in
+          let entries = try transaction.setAside(
+            entity.type, kinds: [.parked], after: start, limit: MergeContext.portion)
+          var merge = PageMerge(entity, context: context)
+          merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
+          merge.parked = Set(entries.compactMap(\.change.id))
+          try merge.releaseParked(waitingFor: [], in: transaction)
+          try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+          if entries.isEmpty { try transaction.setValue([1], forKey: Self.key(entity.type)) }
+          return (merge.tally, entries.last?.key)
+        }
+        progress.note(tally)
+        environment.emitChanges(tally, of: entity.type)
+        last = end
+      } while last != nil
+    }
+  }
+
+  private func isDue(_ type: RecordType) async throws(SyncError) -> Bool {
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      // A store without anything parked has nothing to remember either.
+      guard try snapshot.setAsideCounts(type)[.parked, default: 0] > 0 else { return false }
+      return try snapshot.value(forKey: Self.key(type)) == nil
+    }
+  }
+
+  private static func key(_ type: RecordType) -> String { "circles/\(type)" }
+
+  private var context: MergeContext {
+    MergeContext(
+      graph: environment.graph, edits: environment.edits, fence: lease.fence,
+      now: environment.clock.timestamp, source: environment.source.capabilities,
+      pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false)
+  }
+}

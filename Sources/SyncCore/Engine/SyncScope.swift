@@ -1,0 +1,44 @@
+import SyncModels
+
+/// What a sync does, as far as it decides whether another caller gets what it asked for from it.
+struct SyncScope: Hashable, Sendable {
+  /// The types that are synced, all of them named.
+  var types: Set<RecordType>
+  /// Those that are listed completely.
+  var completely: Set<RecordType>
+  var pulls: Bool
+  var pushes: Bool
+  var allowsMassDeletion: Bool
+  /// The types that go first. Order alone leaves nothing out, so it does not count in ``covers(_:)``.
+  var first: [RecordType]
+
+  /// Describes a request of an engine.
+  ///
+  /// - Parameter canPush: Whether there is a sink; without one a sync of both directions is a pull.
+  /// - Throws: `invalidConfiguration` for a type that is not declared, and for a push without a sink.
+  init(_ request: SyncRequest, of graph: EntityGraph, canPush: Bool) throws(SyncError) {
+    for type in (request.types ?? []) + request.completely + request.priority where graph[type] == nil {
+      throw SyncError(
+        .invalidConfiguration, during: "starting a sync", "The record type \(type) is not declared.")
+    }
+    if request.direction == .push, !canPush {
+      throw SyncError(
+        .invalidConfiguration, during: "starting a sync", "There is no sink that edits could be pushed to.")
+    }
+    types = Set(request.types ?? graph.entities.map(\.type))
+    pulls = request.direction != .push
+    pushes = request.direction != .pull && canPush
+    completely = pulls ? request.completely.intersection(types) : []
+    allowsMassDeletion = request.allowsMassDeletion
+    first = request.priority
+  }
+
+  /// Whether whoever asks for the other gets all of it from this one.
+  ///
+  /// A partial order but for ``first``: each covers itself, and what covers a cover covers what that covers.
+  func covers(_ other: SyncScope) -> Bool {
+    types.isSuperset(of: other.types) && completely.isSuperset(of: other.completely)
+      && (pulls || !other.pulls) && (pushes || !other.pushes)
+      && (allowsMassDeletion || !other.allowsMassDeletion || !other.pulls)
+  }
+}

@@ -1,0 +1,70 @@
+import SyncModels
+import SyncPorts
+
+// Records of one type that refer to each other: none of them can be shown first, so they are shown together.
+extension PageMerge {
+  /// Notes which of some entries may close a circle.
+  mutating func noteParked(_ entries: [SetAside]) {
+    guard entity.refersToItself else { return }
+    for entry in entries where entry.kind == .parked {
+      if case .record(let id) = entry.key, entry.waitsFor.contains(where: { $0.type == id.type }) {
+        parked.insert(id)
+      }
+    }
+  }
+
+  /// Shows the parked copies that wait for nothing but each other, if this transaction has parked one of them.
+  ///
+  /// However many they are, they are shown in this one transaction: a part of them would dangle.
+  ///
+  /// - Returns: The records that are live now and were not before.
+  mutating func showCircles(in transaction: any StoreTransaction) throws(SyncError) -> [RecordID] {
+    var appeared: [RecordID] = []
+    let seeds = Dictionary(grouping: parked, by: \.type).sorted { $0.key < $1.key }
+    parked = []
+    for (type, seeds) in seeds {
+      guard let other = context.graph[type] else { continue }
+      let waiting = try ParkedCircles(entity: other, transaction: transaction).find(around: Set(seeds))
+      if !waiting.isEmpty { appeared += try show(waiting, of: other, in: transaction) }
+    }
+    return appeared
+  }
+
+  /// Shows those of some parked copies together that still need nothing else. What has gone since they were parked, the others wait for from now on.
+  private mutating func show(
+    _ waiting: Set<RecordID>, of other: Entity, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    var needs = MutualNeeds()
+    var outdated: [SetAside] = []
+    let portions = waiting.sorted().portions(of: MergeContext.portion)
+    for ids in portions {
+      let edited = Set(try transaction.outbox(for: ids).map(\.id))
+      var (entries, copies): ([SetAside], [Record]) = ([], [])
+      for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+        guard case .upsert(let record) = entry.lifted(by: other).change else { continue }
+        entries.append(entry)
+        copies.append(record)
+      }
+      let absent = try absentTargets(of: copies, of: other, in: transaction)
+      for (index, state) in try transaction.states(of: copies).enumerated() {
+        let copy = copies[index]
+        let missing = other.requiredReferences(of: copy).filter(absent.contains)
+        // What an edited record shows is for its merge policy to say, and an older copy shows nothing.
+        if !edited.contains(copy.id), rule.fate(ofCopy: copy.version, over: state).isVisible {
+          needs.add(copy.id, needing: missing)
+        }
+        if Set(missing) != Set(entries[index].waitsFor) { outdated.append(entries[index]) }
+      }
+    }
+    context.together = needs.complete()
+    defer { context.together = [] }
+    var appeared: [RecordID] = []
+    for ids in portions {
+      let shown = ids.filter(context.together.contains).map { SetAside.Key.record($0) }
+      if !shown.isEmpty { appeared += try merge(transaction.setAside(for: shown), in: transaction) }
+    }
+    outdated.removeAll { $0.change.id.map(context.together.contains) ?? false }
+    if !outdated.isEmpty { appeared += try merge(outdated, in: transaction) }
+    return appeared
+  }
+}

@@ -1,0 +1,74 @@
+import SyncModels
+import SyncPorts
+
+/// Finds parked copies of one type that wait for each other, and for nothing else.
+///
+/// A circle closes in the transaction that parks one of its copies, so the search starts from those. One walk goes on to what they wait for, another one to
+/// what waits for them, in turns. A circle lies on both ways, so the walk that ends first has met all of it; a long chain is long on one side only.
+struct ParkedCircles {
+  let entity: Entity
+  let transaction: any StoreTransaction
+
+  /// The records whose copies need nothing but each other, as far as the entries tell.
+  ///
+  /// - Parameter seeds: Records whose copies this transaction has parked, and may have shown since.
+  /// - Complexity: O(*k*) lookups for *k* copies on the shorter side of the seeds.
+  func find(around seeds: Set<RecordID>) throws(SyncError) -> Set<RecordID> {
+    var (ahead, behind) = (Walk(), Walk())
+    for entry in try parked(seeds) {
+      ahead.meet(entry, goingOnTo: entry.waitsFor)
+      behind.meet(entry, goingOnTo: [entry.id])
+    }
+    var knowsAllBehind = true
+    while true {
+      guard let targets = ahead.next() else { return ahead.needs.complete() }
+      for entry in try parked(targets) { ahead.meet(entry, goingOnTo: entry.waitsFor) }
+      guard knowsAllBehind else { continue }
+      guard let waitedFor = behind.next() else { return behind.needs.complete() }
+      let waiting = try transaction.parked(waitingFor: waitedFor, limit: Self.waitingAtOnce)
+      for entry in waiting.compactMap(entry) { behind.meet(entry, goingOnTo: [entry.id]) }
+      // Where there may be more, the way ahead is the only one that ends.
+      knowsAllBehind = waiting.count < Self.waitingAtOnce
+    }
+  }
+
+  private static let waitingAtOnce = 4 * MergeContext.portion
+
+  private struct Entry {
+    var id: RecordID
+    var waitsFor: [RecordID]
+  }
+
+  private func parked(_ ids: some Collection<RecordID>) throws(SyncError) -> [Entry] {
+    try transaction.setAside(for: ids.map { .record($0) }).compactMap(entry)
+  }
+
+  /// What an entry adds to a walk: nothing unless it waits for records of its own type alone.
+  private func entry(_ entry: SetAside) -> Entry? {
+    guard case .record(let id) = entry.key, entry.kind == .parked, id.type == entity.type,
+      entry.waitsFor.allSatisfy({ $0.type == entity.type })
+    else { return nil }
+    return Entry(id: id, waitsFor: entry.waitsFor)
+  }
+
+  /// One walk over parked copies, and what is left of its way.
+  private struct Walk {
+    private(set) var needs = MutualNeeds()
+    private var known: Set<RecordID> = []
+    private var frontier: [RecordID] = []
+
+    mutating func meet(_ entry: Entry, goingOnTo places: [RecordID]) {
+      guard !needs.contains(entry.id) else { return }
+      needs.add(entry.id, needing: entry.waitsFor)
+      frontier += places.filter { known.insert($0).inserted }
+    }
+
+    /// The places where the walk goes on; `nil` at its end.
+    mutating func next() -> [RecordID]? {
+      guard !frontier.isEmpty else { return nil }
+      let portion = Array(frontier.suffix(MergeContext.portion))
+      frontier.removeLast(portion.count)
+      return portion
+    }
+  }
+}

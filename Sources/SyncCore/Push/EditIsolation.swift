@@ -1,0 +1,51 @@
+import SyncModels
+import SyncPorts
+
+/// Why the remote failed at an edit that was sent alone.
+struct EditFailure: Hashable, Sendable {
+  var reason: String
+  /// Whether another attempt may go otherwise by itself.
+  var mayPass: Bool
+
+  /// - Parameter isProven: Whether the remote took other edits meanwhile.
+  init(_ error: SyncError, isProven: Bool) {
+    reason =
+      "The remote fails at this edit: \(error.message.isEmpty ? error.code.description : error.message)"
+    mayPass = !isProven || error.code == .remoteUnavailable
+  }
+}
+
+/// Keeps an edit that the remote fails at out of the next pushes: refused, or put off for longer each time.
+struct EditIsolation: Sendable {
+  /// The edit, as it was sent.
+  var entry: OutboxEntry
+  var failure: EditFailure
+  var now: Timestamp
+
+  /// The pauses before an edit that failed is sent again, doubled from the shortest to the longest.
+  private static let pauses = (shortest: Duration.seconds(60), longest: Duration.seconds(3600))
+
+  /// Writes down what became of the edit; an edit made since has its own chance, and an edit that was settled meanwhile is left alone.
+  func run(in transaction: any StoreTransaction) throws(SyncError) -> OutboxEntry.State? {
+    guard var stored = try transaction.outbox(for: [entry.id]).first, stored.sent == entry.sent else {
+      return nil
+    }
+    if stored.sent != stored.edit {
+      (stored.sent, stored.state, stored.attempts) = (nil, .waiting, 0)
+    } else if failure.mayPass {
+      let doublings = min(max(0, stored.attempts - 1), 10)
+      // What was sent may have arrived all the same: it goes out again as it was.
+      stored.state = .postponed(
+        until: now + min(Self.pauses.longest, Self.pauses.shortest * (1 << doublings)))
+    } else {
+      (stored.sent, stored.state) = (nil, .refused(reason: failure.reason, at: now))
+    }
+    if stored.isMoot {
+      try transaction.giveUp([stored])
+    } else {
+      try transaction.queue([stored])
+      if case .postponed = stored.state { try PutOff.note(entry.id.type, at: now, in: transaction) }
+    }
+    return stored.state
+  }
+}

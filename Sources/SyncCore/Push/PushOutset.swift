@@ -1,0 +1,79 @@
+import SyncModels
+import SyncPorts
+
+/// Reads a portion of the outbox, after its edits have met what the store knows of the remote already.
+///
+/// What a clock put off that was ahead is let go. An edit that was made on another remote's copy loses that as its base. One made over a copy of the remote's that waits here, because it refers
+/// to what is not here, is settled by that copy. What cannot be settled before something else comes is not sent.
+struct PushOutset: Sendable {
+  var portion: PushPortion
+  var entity: Entity
+  var graph: EntityGraph
+  var edits: EditOptions
+  var source: SourceCapabilities
+  var fence: Int64
+  var now: Timestamp
+
+  /// Returns the portion, and what settling its edits did; `nil` where there was nothing to settle.
+  func load(in transaction: any StoreTransaction) throws(SyncError) -> (LoadedPortion, Tally?) {
+    var entries = try entries(in: transaction)
+    if try SourceExchange.forgetBases(of: entries, entity, in: transaction) {
+      entries = try self.entries(in: transaction)
+    }
+    if try PutOff.wake(entries, of: portion.type, at: now, in: transaction) {
+      entries = try self.entries(in: transaction)
+    }
+    var tally: Tally?
+    var waiting = try copies(under: entries, in: transaction)
+    if waiting.contains(where: \.meetsEdits) {
+      tally = try settle(by: waiting.filter(\.meetsEdits), in: transaction)
+      entries = try self.entries(in: transaction)
+      waiting = try copies(under: entries, in: transaction)
+    }
+    let blocked = Set(waiting.compactMap(\.change.id))
+    return (
+      try portion.candidates(among: entries, blocked: blocked, entity, in: graph, at: now, from: transaction),
+      tally
+    )
+  }
+
+  private func entries(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
+    try transaction.outbox(portion.type, after: portion.after, limit: portion.limit)
+  }
+
+  /// What is set aside of the entries' records, and is newer than what their edits were made on.
+  private func copies(
+    under entries: [OutboxEntry], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [SetAside] {
+    let counts = try transaction.setAsideCounts(portion.type)
+    guard SetAside.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [] }
+    let keys = entries.filter { $0.isDue(at: now) && portion.stage.includes($0) }
+      .map { SetAside.Key.record($0.id) }
+    guard !keys.isEmpty else { return [] }
+    return try transaction.setAside(for: keys).filter { SetAside.Kind.blocking.contains($0.kind) }
+  }
+
+  private func settle(
+    by copies: [SetAside], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Tally {
+    let checkpoint = try transaction.checkpoint(for: portion.type)
+    let context = MergeContext(
+      graph: graph, edits: edits, fence: fence, now: now, source: source,
+      pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
+      markPass: checkpoint?.markPass, stages: false)
+    var merge = PageMerge(entity, context: context)
+    try merge.release(copies, in: transaction)
+    try ArrivedDuplicates.note(merge.tally.changed, of: graph, in: transaction)
+    return merge.tally
+  }
+}
+
+extension SetAside.Kind {
+  /// Why a copy of the remote's may wait that no edit of its record can do without.
+  static let blocking: Set<SetAside.Kind> = [.parked, .held, .incompatible]
+}
+
+extension SetAside {
+  /// Whether edits can be settled by it now, as far as the app understands it.
+  fileprivate var meetsEdits: Bool { kind == .parked || kind == .held }
+}

@@ -1,0 +1,89 @@
+import SyncModels
+import SyncPorts
+
+extension Collapse {
+  /// How copies meet edits; a re-pointed copy may be one that was set aside while its record was edited.
+  struct Settling {
+    var edits: EditOptions
+    var ownFields: [FieldName]
+  }
+
+  /// Points what refers to losers whose deletions are still pending to their winners: what came too late for the rebuild.
+  ///
+  /// Copies that were set aside because they refer to a loser are shown by that.
+  ///
+  /// - Returns: The records that readers see otherwise, and whether all was done.
+  func repoint(
+    to winners: [RecordID: RecordID], _ settling: Settling, in transaction: any StoreTransaction
+  ) throws(SyncError) -> (changed: SyncEvent.ChangedRecords, isComplete: Bool) {
+    let referrers = Referrers(to: winners, of: entity.type, in: graph)
+    var changed = SyncEvent.ChangedRecords.some([])
+    guard !referrers.winners.isEmpty else { return (changed, true) }
+    let withheld = WithheldReferrers(to: entity.type, in: graph)
+    let shown = try withheld.reveal(referrers.winners.keys, limit: MergeContext.portion, in: transaction)
+    let (found, isComplete) = try referrers.find(limit: MergeContext.portion, in: transaction)
+    var drafts: [RecordDraft] = []
+    for id in found.keys.sorted() {
+      guard let found = found[id] else { continue }
+      var draft = try RecordDraft(found.record)
+      _ = referrers.point(&draft, found.fields)
+      drafts.append(draft)
+    }
+    var pending: [RecordID: OutboxEntry] = [:]
+    for entry in try transaction.outbox(for: drafts.map(\.record.id)) { pending[entry.id] = entry }
+    var writer = try EditWriter(graph, at: now, clockBound: clockBound, in: transaction)
+    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+    try writer.edit(try changes(drafts, pending, pass: pass, in: transaction), pending: pending)
+    var last: SetAside.Key?
+    repeat {
+      let entries = try withheld.entries(
+        referringTo: referrers.winners.keys.sorted(), kinds: [.parked], after: last, in: transaction)
+      last = entries.count < MergeContext.portion ? nil : entries.last?.key
+      try release(entries, referrers, settling, pass: pass, by: &writer)
+    } while last != nil
+    try writer.finish()
+    changed = writer.changed
+    for id in shown { changed.insert(id) }
+    return (changed, isComplete && shown.count < MergeContext.portion)
+  }
+
+  /// Shows copies that lack nothing but losers, as edits on top of them.
+  private func release(
+    _ entries: [SetAside], _ referrers: Referrers, _ settling: Settling, pass: Int64,
+    by writer: inout EditWriter
+  ) throws(SyncError) {
+    let transaction = writer.transaction
+    for entry in entries {
+      guard case .upsert(var record) = entry.change, let own = graph[record.id.type],
+        referrers.winners[record.id] == nil
+      else { continue }
+      record.fields = (try? own.fields(of: record.payload)) ?? []
+      let absent = try transaction.absent(among: own.requiredReferences(of: record))
+      guard absent.allSatisfy({ referrers.winners[$0] != nil }) else { continue }
+      var pending = try transaction.outbox(for: [record.id]).first
+      var content = record
+      if let edit = pending {
+        let settler = EditSettler(
+          entity: own, policy: settling.edits.policy(for: own.type), ownFields: settling.ownFields,
+          clockBound: clockBound, now: now)
+        let settlement = settler.meeting(.copy(record), edit)
+        if let conflict = settlement.conflict { try transaction.log([conflict]) }
+        pending = settlement.entry
+        guard case .live(let live) = settlement.row else {
+          // The app's deletion stands, on top of the copy.
+          if let pending { try transaction.queue([pending]) }
+          try transaction.removeSetAside([entry.key])
+          continue
+        }
+        content = live
+        if pending == nil { try transaction.dequeue([record.id]) }
+      }
+      var draft = try RecordDraft(content)
+      _ = referrers.point(&draft, referrers.fields(of: own.type))
+      try transaction.removeSetAside([entry.key])
+      let edits = try changes([draft], pending.map { [record.id: $0] } ?? [:], pass: pass, in: transaction)
+      try writer.edit(edits, pending: pending.map { [record.id: $0] } ?? [:])
+      writer.noteAppeared(record.id)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import SyncModels
+import SyncPorts
+
+/// Looks after every pull at the losers whose deletions the remote has not accepted.
+///
+/// Where a winner has gone from the remote, its losers are shown again, and what is left of the group elects anew. What has come since and refers to a
+/// loser is pointed to its winner.
+struct LoserReview {
+  let environment: RunEnvironment
+  let lease: Lease
+  let stop: StopSignal
+
+  private struct Outcome: Sendable {
+    var tally: Tally
+    var changed: SyncEvent.ChangedRecords
+    /// Whether there are losers, in the outbox or just now taken out of it.
+    var areAny: Bool
+    var last: EditStamp?
+    var isComplete: Bool
+  }
+
+  /// Reviews the losers of some types.
+  ///
+  /// - Returns: Whether it came to the end; `false` when somebody asked to stop.
+  func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) -> Bool {
+    for entity in entities where entity.naturalKey != nil {
+      guard try await isDue(entity) else { continue }
+      var last: EditStamp?
+      var areAny = false
+      while true {
+        if stop.isRaised { return false }
+        let outcome = try await review(entity, after: last)
+        progress.note(outcome.tally)
+        environment.emitChanges(outcome.tally, of: entity.type)
+        if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
+        areAny = areAny || outcome.areAny
+        guard outcome.isComplete else { continue }
+        guard let end = outcome.last else { break }
+        last = end
+      }
+      if !areAny {
+        try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+          try PendingLosers.forget(entity.type, in: transaction)
+        }
+      }
+    }
+    return true
+  }
+
+  private func isDue(_ entity: Entity) async throws(SyncError) -> Bool {
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      try PendingLosers.load(for: entity.type, from: snapshot) != nil
+    }
+  }
+
+  private func review(_ entity: Entity, after last: EditStamp?) async throws(SyncError) -> Outcome {
+    let (environment, fence) = (environment, lease.fence)
+    let collapse = Collapse(
+      entity: entity, graph: environment.graph, options: RebuildOptions(), now: environment.clock.timestamp,
+      clockBound: environment.edits.clockBound)
+    let settling = Collapse.Settling(
+      edits: environment.edits, ownFields: environment.source.capabilities.ownFields)
+    return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      let entries = try transaction.outbox(entity.type, after: last, limit: MergeContext.portion)
+      let all = entries.filter { $0.loser != nil }
+      // What may have reached the remote is for the push to find out.
+      let losers = all.filter { $0.sent == nil }
+      let groups = try LoserGroups(of: losers, entity, in: transaction)
+      let orphans = losers.filter { groups.records(of: $0.id)?.isEmpty ?? false }
+      var merge = PageMerge(
+        entity,
+        context: MergeContext(
+          graph: environment.graph, edits: environment.edits, fence: fence, now: collapse.now,
+          source: environment.source.capabilities,
+          pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes),
+          markPass: try transaction.checkpoint(for: entity.type)?.markPass, stages: false))
+      try Self.restore(orphans, by: &merge, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+      let (changed, isComplete) = try collapse.repoint(
+        to: groups.winners(of: losers.map(\.id)), settling, in: transaction)
+      return Outcome(
+        tally: merge.tally, changed: changed, areAny: !all.isEmpty, last: entries.last?.edit.stamp,
+        isComplete: isComplete)
+    }
+  }
+
+  /// Gives deletions up, and shows the remote's last copies again as if they came now.
+  private static func restore(
+    _ orphans: [OutboxEntry], by merge: inout PageMerge, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard !orphans.isEmpty else { return }
+    var filed: Set<RecordID> = []
+    for entry in try transaction.setAside(for: orphans.map { .record($0.id) }) {
+      if let id = entry.change.id { filed.insert(id) }
+    }
+    try transaction.giveUp(orphans)
+    // What is set aside of a record is newer than its base, and is shown in its own time.
+    try merge.release(
+      orphans.compactMap { orphan in
+        guard let record = orphan.base.record, !filed.contains(orphan.id) else { return nil }
+        return SetAside(
+          key: .record(orphan.id), kind: .parked, change: .upsert(record), reason: "", pass: 0, fence: 0,
+          since: orphan.edit.stamp.physical)
+      }, in: transaction)
+  }
+}

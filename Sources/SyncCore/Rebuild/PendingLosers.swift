@@ -1,0 +1,97 @@
+import SyncModels
+import SyncPorts
+
+/// Notes that losers of a type wait in the outbox to be deleted at the remote, and which of their groups the app has ended itself.
+///
+/// A group whose winner the app deletes, or gives another natural key, is over: its losers go all the same, and none of them takes the winner's place.
+struct PendingLosers: Codable {
+  /// The natural keys of the groups that the app has ended.
+  private(set) var ended: [String] = []
+
+  func hasEnded(_ key: String) -> Bool { ended.contains { $0.isSameUTF8(as: key) } }
+
+  static func load(
+    for type: RecordType, from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> PendingLosers? {
+    try snapshot.decoded(PendingLosers.self, forKey: key(for: type))
+  }
+
+  /// Notes that there are losers.
+  static func note(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    if try load(for: type, from: transaction) == nil {
+      try transaction.encode(PendingLosers(), forKey: key(for: type))
+    }
+  }
+
+  /// Notes that the app has ended a group, where there are losers.
+  static func end(
+    _ natural: String, of type: RecordType, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard var known = try load(for: type, from: transaction), !known.hasEnded(natural) else { return }
+    known.ended.append(natural)
+    try transaction.encode(known, forKey: key(for: type))
+  }
+
+  /// Notes that there are none any more.
+  static func forget(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.setValue(nil, forKey: key(for: type))
+  }
+
+  private static func key(for type: RecordType) -> String { "rebuild/\(type)/losers" }
+}
+
+extension OutboxEntry {
+  /// What a rebuild knows of a record that it deletes; `nil` for any other entry.
+  var loser: Rebuilt? {
+    guard case .rebuild(let rebuilt) = author, edit.content == .deletion else { return nil }
+    return rebuilt
+  }
+}
+
+/// The groups that some losers belong to, as a snapshot has them, without what the remote has deleted of them.
+struct LoserGroups {
+  private var groups: [RecordID: (key: String, records: [Record])] = [:]
+  private let notes: PendingLosers
+
+  init(of losers: [OutboxEntry], _ entity: Entity, in snapshot: any StoreSnapshot) throws(SyncError) {
+    notes = try PendingLosers.load(for: entity.type, from: snapshot) ?? PendingLosers()
+    var keyed: [(id: RecordID, key: String)] = []
+    for loser in losers {
+      guard var record = loser.base.record else { continue }
+      record.fields = (try? entity.fields(of: record.payload)) ?? []
+      if let key = entity.naturalKey(of: record) { keyed.append((loser.id, key)) }
+    }
+    let records = try snapshot.records(ofType: entity.type, withNaturalKeys: keyed.map(\.key))
+    let deleted = try Self.deleted(among: records.joined().map(\.id), in: snapshot)
+    for (loser, records) in zip(keyed, records) {
+      groups[loser.id] = (loser.key, records.filter { !deleted.contains($0.id) })
+    }
+  }
+
+  /// Those of some records that the remote has deleted, and that are live until nothing refers to them: none of them can win.
+  private static func deleted(
+    among ids: [RecordID], in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Set<RecordID> {
+    guard let type = ids.first?.type, try snapshot.setAsideCounts(type)[.held, default: 0] > 0 else {
+      return []
+    }
+    let entries = try snapshot.setAside(for: ids.map { .record($0) })
+    return Set(entries.filter { $0.kind == .held }.compactMap(\.change.id))
+  }
+
+  /// The live records of a loser's group; `nil` where the group is over, or nobody knows which it was.
+  func records(of id: RecordID) -> [Record]? {
+    guard let group = groups[id], !notes.hasEnded(group.key) else { return nil }
+    return group.records
+  }
+
+  /// The record that some losers have lost to, each.
+  func winners(of ids: [RecordID]) -> [RecordID: RecordID] {
+    var winners: [RecordID: RecordID] = [:]
+    for id in ids {
+      // Where others have come meanwhile, the winner is still to be elected.
+      if let records = records(of: id), records.count == 1 { winners[id] = records[0].id }
+    }
+    return winners
+  }
+}

@@ -1,0 +1,69 @@
+import SyncModels
+import SyncPorts
+
+/// The copies that are set aside and refer to records of a type, ordered or not: readers do not see them, and the remote has them.
+struct WithheldReferrers {
+  private let graph: EntityGraph
+  private let types: [RecordType]
+
+  init(to type: RecordType, in graph: EntityGraph) {
+    self.graph = graph
+    types = graph.entities.filter { $0.references.contains { $0.target == type } }.map(\.type)
+  }
+
+  /// Those of some records that such a copy refers to.
+  func targets(
+    among ids: [RecordID], kinds: Set<SetAside.Kind>, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Set<RecordID> {
+    guard try areAny(kinds, in: snapshot) else { return [] }
+    var found: Set<RecordID> = []
+    for id in ids
+    where try !snapshot.setAside(referringTo: [id], kinds: kinds, after: nil, limit: 1).isEmpty {
+      found.insert(id)
+    }
+    return found
+  }
+
+  /// The copies that refer to one of some records, a portion of them.
+  func entries(
+    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?,
+    in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [SetAside] {
+    guard try areAny(kinds, in: snapshot) else { return [] }
+    return try snapshot.setAside(
+      referringTo: ids, kinds: kinds, after: after, limit: MergeContext.portion)
+  }
+
+  /// Shows hidden records that refer to one of some records, as far as what they refer to is live, so that they can be edited.
+  ///
+  /// - Returns: The records that are live now.
+  func reveal(
+    _ ids: some Collection<RecordID>, limit: Int, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    guard try areAny([.hidden], in: transaction) else { return [] }
+    let ids = ids.sorted()
+    var shown: [RecordID] = []
+    for start in stride(from: 0, to: ids.count, by: MergeContext.portion) {
+      let portion = Array(ids[start..<min(start + MergeContext.portion, ids.count)])
+      var last: SetAside.Key?
+      repeat {
+        let entries = try entries(referringTo: portion, kinds: [.hidden], after: last, in: transaction)
+        last = entries.count < MergeContext.portion ? nil : entries.last?.key
+        shown += try HiddenRecords(graph: graph, transaction: transaction)
+          .reveal(entries.compactMap(\.change.id)).map(\.id)
+        if shown.count >= limit { return shown }
+      } while last != nil
+    }
+    return shown
+  }
+
+  private func areAny(
+    _ kinds: Set<SetAside.Kind>, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Bool {
+    for type in types
+    where try snapshot.setAsideCounts(type).contains(where: { kinds.contains($0.key) && $0.value > 0 }) {
+      return true
+    }
+    return false
+  }
+}

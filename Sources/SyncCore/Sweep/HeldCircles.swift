@@ -1,0 +1,86 @@
+import SyncModels
+import SyncPorts
+
+/// Carries out deletions that are held because the records refer to each other, and to which nothing else refers.
+struct HeldCircles: Sendable {
+  var entity: Entity
+  var context: MergeContext
+
+  /// Deletes them, however many they are, in this one transaction: a part of them would leave the others dangling.
+  ///
+  /// - Complexity: O(*h* log *m*) for *h* held deletions in a type of *m* records.
+  func release(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
+    var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
+    guard entity.refersToItself else { return merge.tally }
+    merge.context.together = try together(rule: merge.rule, in: transaction)
+    for ids in merge.context.together.sorted().portions(of: MergeContext.portion) {
+      try merge.release(transaction.setAside(for: ids.map { .record($0) }), in: transaction)
+    }
+    return merge.tally
+  }
+
+  /// The records that nothing refers to once they are all deleted.
+  private func together(
+    rule: ReplicationRule, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Set<RecordID> {
+    let candidates = try candidates(rule: rule, in: transaction)
+    var needs = MutualNeeds()
+    for id in candidates { needs.add(id) }
+    // Its own type first: where that is no circle already, no other type has to be asked.
+    let columns = context.graph.referrers(to: entity.type)
+    let ownFirst = columns.filter { $0.type == entity.type } + columns.filter { $0.type != entity.type }
+    for (type, field) in ownFirst {
+      for ids in needs.complete().sorted().portions(of: MergeContext.portion) {
+        try addReferrers(of: type, by: field, to: ids, amongst: candidates, into: &needs, in: transaction)
+      }
+    }
+    return needs.complete()
+  }
+
+  /// The held deletions that would delete their records if nothing referred to them.
+  private func candidates(
+    rule: ReplicationRule, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Set<RecordID> {
+    var candidates: Set<RecordID> = []
+    var last: SetAside.Key?
+    while true {
+      let entries = try transaction.setAside(
+        entity.type, kinds: [.held], after: last, limit: MergeContext.portion)
+      guard let end = entries.last else { return candidates }
+      last = end.key
+      let tombstones = entries.compactMap {
+        if case .tombstone(let tombstone) = $0.change { tombstone } else { nil }
+      }
+      // What an edited record shows is for its merge policy to say.
+      let edited = Set(try transaction.outbox(for: tombstones.map(\.id)).map(\.id))
+      for (tombstone, state) in zip(tombstones, try transaction.states(of: tombstones))
+      where rule.fate(of: tombstone, over: state) == .deleted && !edited.contains(tombstone.id) {
+        candidates.insert(tombstone.id)
+      }
+    }
+  }
+
+  /// Adds the live records that refer to some of the candidates by a field: all that are candidates, and one of the others.
+  private func addReferrers(
+    of type: RecordType, by field: FieldName, to ids: [RecordID], amongst candidates: Set<RecordID>,
+    into needs: inout MutualNeeds, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard let index = context.graph[type]?.fields.firstIndex(of: field) else { return }
+    var sought = Set(ids)
+    var last: String?
+    while !sought.isEmpty {
+      let keys = sought.sorted().map { FieldValue.string($0.key) }
+      let referrers = try transaction.records(
+        Query(type, where: .isIn(field, keys), afterKey: last, limit: MergeContext.portion))
+      for referrer in referrers {
+        guard case .string(let key)? = referrer.fields.element(at: index) else { continue }
+        let target = RecordID(type: entity.type, key: key)
+        needs.add(target, needing: [referrer.id])
+        // A record that stays settles it; the others that refer to the same are not read.
+        if !candidates.contains(referrer.id) { sought.remove(target) }
+      }
+      guard referrers.count == MergeContext.portion, let end = referrers.last else { return }
+      last = end.id.key
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+import Testing
+
+@Suite("A hidden record", .timeLimit(.minutes(5)))
+struct HiddenRecordTests {
+  private static let dated = Entity("teams", indexes: ["date"])
+  private static let onePageAtATime = SyncOptions(pageSize: 1, pagesAhead: 0)
+
+  /// Interrupts the next listing of a type after some of its requests.
+  private func interrupt(_ world: World, _ type: RecordType, after requests: Int) async throws {
+    let token = FlagToken()
+    let seen = Mutex(0)
+    world.remote.onRequest = { request in
+      guard request.entity.type == type else { return }
+      let count = seen.withLock { seen in
+        seen += 1
+        return seen
+      }
+      if count == requests { token.isCancelled = true }
+    }
+    #expect(try await world.engine.sync(token: token).wasCancelled)
+    world.remote.onRequest = nil
+  }
+
+  private func asides(_ world: World, _ type: RecordType) async throws -> [SetAside.Kind: Int] {
+    try await world.engine.status().first { $0.type == type }?.setAside ?? [:]
+  }
+
+  @Test func isForgottenByTheListingThatHadNotComeToIt() async throws {
+    let world = try await World([Self.dated, World.games], options: Self.onePageAtATime)
+    for n in 1...4 { world.remote.upsert("teams", "t\(n)", #"{"id":"t\#(n)","date":"2020-01-0\#(n)"}"#) }
+    _ = try await world.engine.sync()
+    world.remote.delete("teams", "t4")
+    world.remote.expireTokens()
+    try await interrupt(world, "teams", after: 4)
+    let report = try await world.engine.cleanUp(
+      CleanupPolicy([.hide("teams", where: .equal("date", "2020-01-04"))]))
+    #expect(report.hidden == ["teams": 1])
+    _ = try await world.engine.sync()
+    #expect(try await asides(world, "teams").isEmpty)
+    world.addGame("g", home: "t4", away: "t1")
+    _ = try await world.engine.sync()
+    #expect(world.keys("teams") == ["t1", "t2", "t3"])
+  }
+
+  @Test func staysHiddenWhereTheListingHadComeToIt() async throws {
+    let world = try await World([Self.dated, World.games], options: Self.onePageAtATime)
+    for n in 1...4 { world.remote.upsert("teams", "t\(n)", #"{"id":"t\#(n)","date":"2020-01-0\#(n)"}"#) }
+    _ = try await world.engine.sync()
+    world.remote.expireTokens()
+    try await interrupt(world, "teams", after: 4)
+    let rule = CleanupPolicy([.hide("teams", where: .equal("date", "2020-01-01"))])
+    #expect(try await world.engine.cleanUp(rule).hidden == ["teams": 1])
+    _ = try await world.engine.sync()
+    #expect(try await asides(world, "teams") == [.hidden: 1])
+    world.addGame("g", home: "t1", away: "t2")
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    #expect(world.keys("teams") == ["t1", "t2", "t3", "t4"])
+  }
+
+  @Test func isForgottenByTheSweepThatWaitedForAPerson() async throws {
+    let world = try await World([Entity("teams", indexes: ["age"])])
+    world.remote.load("teams", (0..<300).map { ("t\($0)", Array(#"{"id":"t\#($0)","age":\#($0)}"#.utf8)) })
+    _ = try await world.engine.sync()
+    for n in 0..<250 { world.remote.delete("teams", "t\(n)") }
+    world.remote.expireTokens()
+    #expect(try await world.engine.sync().refusedSweeps.count == 1)
+    try await world.engine.cleanUp(CleanupPolicy([.hide("teams", where: .isIn("age", [7, 270]))]))
+    _ = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
+    // What the remote still has stays hidden.
+    #expect(try await asides(world, "teams") == [.hidden: 1])
+    #expect(world.keys("teams").count == 49)
+  }
+
+  @Test(arguments: [false, true])
+  func isNoRivalOfTheCopyThatTheSameListingHolds(_ dangles: Bool) async throws {
+    let alarms = Entity("alarms", references: [.to("games", by: "game")])
+    let world = try await World([World.teams, World.games, alarms], options: Self.onePageAtATime)
+    world.addTeams(1...2)
+    for n in 1...4 { world.addGame("g\(n)", home: "t1", away: "t2", date: "2020-01-0\(n)") }
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(10))
+    world.addGame("g4", home: dangles ? "t9" : "t2", away: "t1", date: "2020-01-04")
+    world.remote.expireTokens(of: "games")
+    try await interrupt(world, "games", after: 4)
+    try await world.engine.cleanUp(CleanupPolicy([.hide("games", where: .equal("date", "2020-01-04"))]))
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "alarms", key: "a")) { $0["game"] = Array(#""g4""#.utf8)[...] }
+    }
+    #expect(world.keys("games") == ["g1", "g2", "g3", "g4"])
+    _ = try await world.engine.sync()
+    if dangles { world.addTeams(9...9) }
+    _ = try await world.engine.sync()
+    #expect(try await asides(world, "games").isEmpty)
+    #expect(world.isEqual("games"))
+  }
+
+  private static let pushing = [World.teams, World.games]
+
+  private func pushWorld() async throws -> (world: World, engine: SyncEngine) {
+    let world = try await World(Self.pushing)
+    let engine = try await SyncEngine(
+      graph: EntityGraph(Self.pushing), store: world.store, source: world.remote, sink: world.remote,
+      clock: world.clock, random: { 0 })
+    world.addTeams(1...3)
+    world.addGame("g", home: "t1", away: "t2", date: "2020-01-01")
+    _ = try await engine.sync()
+    try await engine.cleanUp(Self.old)
+    #expect(world.keys("games").isEmpty)
+    return (world, engine)
+  }
+
+  private static let old = CleanupPolicy([
+    .hide("games", olderThan: .seconds(365 * 86_400), by: .date("date"))
+  ])
+  private static let game = RecordID(type: "games", key: "g")
+
+  @Test func isEditedOnTheCopyThatTheRemoteHasThoughWhatItReferredToHasGone() async throws {
+    let (world, engine) = try await pushWorld()
+    world.clock.advance(by: .seconds(10))
+    world.remote.upsert("games", "g", #"{"id":"g","home":"t1","away":"t2","date":"2020-01-01","theirs":1}"#)
+    _ = try await engine.sync()
+    try await engine.cleanUp(Self.old)
+    world.remote.delete("teams", "t1")
+    _ = try await engine.sync()
+    #expect(world.keys("teams") == ["t2", "t3"])
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(Self.game) { $0["home"] = Array(#""t3""#.utf8)[...] }
+    }
+    // The remote's own members are not lost.
+    let shown = String(decoding: world.store.records(of: "games")[0].payload.bytes, as: UTF8.self)
+    #expect(shown.contains(#""theirs":1"#))
+    let result = try await engine.sync()
+    #expect(result.pushed.accepted == 1)
+    #expect(result.pushed.pending == 0)
+    #expect(world.isEqual("games"))
+    #expect(try await engine.status().allSatisfy { $0.setAside.isEmpty })
+  }
+
+  @Test func isRefusedAnEditThatWouldDangle() async throws {
+    let (world, engine) = try await pushWorld()
+    world.remote.delete("teams", "t1")
+    _ = try await engine.sync()
+    await #expect {
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(Self.game) { $0["note"] = Array("1".utf8)[...] }
+      }
+    } throws: {
+      ($0 as? SyncError)?.code == .invalidEdit && "\($0)".contains("t1")
+    }
+    #expect(world.keys("games").isEmpty)
+    #expect(try await engine.status().first { $0.type == "games" }?.setAside == [.hidden: 1])
+  }
+
+  @Test func isNotLeftWithoutWhatItRefersTo() async throws {
+    let (world, engine) = try await pushWorld()
+    await #expect {
+      try await engine.edits.delete(RecordID(type: "teams", key: "t1"))
+    } throws: {
+      ($0 as? SyncError)?.code == .invalidEdit && "\($0)".contains("hidden record games/g")
+    }
+    try await engine.edits.delete(RecordID(type: "teams", key: "t3"))
+    // What the message says to do.
+    try await engine.edits.delete(Self.game)
+    try await engine.edits.delete(RecordID(type: "teams", key: "t1"))
+    #expect(try await engine.sync().pushed.accepted == 3)
+    #expect(world.remote.records(of: "games").isEmpty)
+    #expect(world.remote.records(of: "teams").map(\.key) == ["t2"])
+  }
+
+  @Test func isDeletedByIdWithoutBringingBackWhatItRefersTo() async throws {
+    let (world, engine) = try await pushWorld()
+    try await engine.cleanUp(
+      CleanupPolicy([.hide("teams", where: .all([])), Self.old.rules[0]]))
+    #expect(world.keys("teams").isEmpty)
+    try await engine.edits.delete(Self.game)
+    #expect(world.keys("teams").isEmpty)
+    #expect(try await engine.sync().pushed.accepted == 1)
+    #expect(world.remote.records(of: "games").isEmpty)
+    #expect(try await engine.status().first { $0.type == "games" }?.setAside.isEmpty == true)
+  }
+
+  @Test func isShownAgainByAnEditThatChangesNothing() async throws {
+    let (world, engine) = try await pushWorld()
+    try await engine.edits.perform { (batch) throws(SyncError) in try batch.set(Self.game) { _ in } }
+    #expect(world.keys("games") == ["g"])
+    #expect(try await engine.edits.pending("games").isEmpty)
+    #expect(try await engine.status().first { $0.type == "games" }?.setAside.isEmpty == true)
+  }
+
+  @Test func isParkedWhereSomethingRefersToItWhoseOwnTargetHasGone() async throws {
+    let folders = Entity("folders", references: [.to("folders", by: "parent")], indexes: ["old"])
+    let world = try await World([folders])
+    world.remote.upsert("folders", "a", #"{"parent":null}"#)
+    world.remote.upsert("folders", "b", #"{"parent":"a","old":1}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.cleanUp(CleanupPolicy([.hide("folders", where: .equal("old", 1))]))
+    world.remote.delete("folders", "a")
+    _ = try await world.engine.sync()
+    world.remote.upsert("folders", "c", #"{"parent":"b"}"#)
+    _ = try await world.engine.sync()
+    #expect(try await asides(world, "folders") == [.parked: 2])
+    world.remote.upsert("folders", "a", #"{"parent":null}"#)
+    _ = try await world.engine.sync()
+    #expect(world.keys("folders") == ["a", "b", "c"])
+    #expect(try await asides(world, "folders").isEmpty)
+  }
+
+  @Test func doesNotKeepAnEditFromBeingSettledThatAnOlderVersionMadeBesideIt() async throws {
+    let (world, engine) = try await pushWorld()
+    // As it was written before edits of hidden records were made on their copies.
+    try await world.store.write(.app) { (transaction) throws(SyncError) in
+      let entry = try transaction.setAside(for: [.record(Self.game)])[0]
+      guard case .upsert(let copy) = entry.change else { return }
+      let payload = Payload(Array(#"{"id":"g","home":"t3","away":"t2"}"#.utf8))
+      let stamp = EditStamp(physical: world.clock.timestamp + .seconds(60))
+      try transaction.put([
+        Record(id: Self.game, version: copy.version, payload: payload, fields: ["t3", "t2", .null])
+      ])
+      try transaction.queue([
+        OutboxEntry(
+          id: Self.game, edit: Edit(.upsert(payload, schemaVersion: 1), stamp: stamp),
+          base: .deleted(Tombstone(id: Self.game, version: copy.version)))
+      ])
+    }
+    world.clock.advance(by: .seconds(100))
+    for _ in 1...3 { _ = try await engine.sync() }
+    #expect(try await engine.edits.pending("games").isEmpty)
+    #expect(world.isEqual("games"))
+    #expect(try await engine.status().allSatisfy { $0.setAside.isEmpty })
+  }
+}

@@ -1,0 +1,228 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("Once a declaration has changed,", .timeLimit(.minutes(5)))
+struct ChangedDeclarationTests {
+  private static let teams = Entity("teams")
+  private static let games = Entity("games", references: [.to("teams", by: "team")])
+  private static let looseGames = Entity("games", references: [.to("teams", by: "team", ordered: false)])
+  private static let alarms = Entity("alarms", references: [.to("games", by: "game")])
+
+  /// A remote, and a store that outlives the versions of an app.
+  private struct Shelf {
+    let clock = ManualClock()
+    let remote: InMemoryRemote
+    let store: InMemoryStore
+
+    init() {
+      let clock = clock
+      remote = InMemoryRemote(clock: clock)
+      store = InMemoryStore(leaseClock: { clock.timestamp })
+    }
+
+    func engine(_ entities: Entity...) async throws -> SyncEngine {
+      try await SyncEngine(
+        graph: EntityGraph(entities), store: store, source: remote, sink: remote, clock: clock,
+        random: { 0 })
+    }
+
+    func keys(_ type: RecordType) -> [String] { store.records(of: type).map(\.id.key).sorted() }
+
+    func setAside(_ id: RecordID) async throws -> SetAside? {
+      try await store.read { (snapshot) throws(SyncError) in try snapshot.setAside(for: [.record(id)]).first }
+    }
+  }
+
+  @Test func rowsOfATypeThatIsNotDeclaredHoldNoDeletion() async throws {
+    let shelf = Shelf()
+    for key in ["t", "u", "v"] { shelf.remote.upsert("teams", key, "{}") }
+    for key in ["t", "u", "v"] { shelf.remote.upsert("games", "g\(key)", #"{"team":"\#(key)"}"#) }
+    _ = try await shelf.engine(Self.teams, Self.games).sync()
+    shelf.remote.delete("teams", "t")
+    _ = try await shelf.engine(Self.teams, Self.games).sync()
+    #expect(shelf.keys("teams") == ["t", "u", "v"])
+    let next = try await shelf.engine(Self.teams, Entity("clubs", references: [.to("teams", by: "team")]))
+    shelf.remote.delete("teams", "u")
+    _ = try await next.sync()
+    #expect(shelf.keys("teams") == ["v"])
+    try await next.edits.delete(RecordID(type: "teams", key: "v"))
+    #expect(try await next.sync().pushed.accepted == 1)
+    // Declared again, they are not shown without what they refer to.
+    let again = try await shelf.engine(Self.teams, Self.games)
+    _ = try await again.sync()
+    #expect(shelf.keys("games") == [])
+    shelf.remote.upsert("teams", "t", "{}")
+    _ = try await again.sync()
+    #expect(shelf.keys("games") == ["gt"])
+  }
+
+  @Test func copiesOfATypeThatIsNotDeclaredKeepNoOthersWaiting() async throws {
+    let shelf = Shelf()
+    let old = Entity("alarms", references: [.to("teams", by: "team")])
+    for n in 0..<900 { shelf.remote.upsert("alarms", "a\(n)", #"{"team":"t"}"#) }
+    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
+    _ = try await shelf.engine(Self.teams, Self.games, old).sync()
+    shelf.remote.upsert("teams", "t", "{}")
+    let next = try await shelf.engine(Self.teams, Self.games)
+    _ = try await next.sync()
+    #expect(shelf.keys("games") == ["g"])
+    // Nothing is lost of them.
+    _ = try await shelf.engine(Self.teams, Self.games, old).sync()
+    #expect(shelf.keys("alarms").count == 900)
+  }
+
+  @Test func whatDanglesByAnAddedReferenceIsWithheldWithWhatRefersToIt() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("teams", "t", "{}")
+    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
+    for n in 0..<500 { shelf.remote.upsert("games", "h\(n)", #"{"team":"nowhere"}"#) }
+    for n in 0..<900 { shelf.remote.upsert("alarms", "a\(n)", #"{"game":"h7"}"#) }
+    let loose = Entity("games")
+    _ = try await shelf.engine(Self.teams, loose, Self.alarms).sync()
+    #expect(shelf.keys("alarms").count == 900)
+    let next = try await shelf.engine(Self.teams, Self.games, Self.alarms)
+    let result = try await next.sync()
+    #expect(shelf.keys("games") == ["g"])
+    #expect(shelf.keys("alarms") == [])
+    #expect(result["games"].replayed == 500)
+    #expect(result["alarms"].replayed == 900)
+    #expect(!result.isEmpty)
+    let game = try #require(try await shelf.setAside(RecordID(type: "games", key: "h7")))
+    #expect(game.kind == .parked)
+    #expect(game.waitsFor == [RecordID(type: "teams", key: "nowhere")])
+    #expect(game.reason.contains("teams/nowhere"))
+    #expect(try await next.status().map { $0.setAside[.parked, default: 0] } == [0, 500, 900])
+    // Once is enough, and a listing changes nothing.
+    #expect(try await next.sync().isEmpty)
+    #expect(try await next.resync().total.swept == 0)
+    shelf.remote.upsert("teams", "nowhere", "{}")
+    _ = try await next.sync()
+    #expect(shelf.keys("games").count == 501)
+    #expect(shelf.keys("alarms").count == 900)
+  }
+
+  @Test func whatATypeRefersToThatIsNewAsWellIsPulledFirst() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("teams", "t", #"{"league":"l"}"#)
+    shelf.remote.upsert("leagues", "l", "{}")
+    _ = try await shelf.engine(Self.teams).sync()
+    let leagues = Entity("leagues")
+    let teams = Entity("teams", references: [.to("leagues", by: "league")])
+    let next = try await shelf.engine(leagues, teams)
+    // It is not told of leagues by this one, and waits for one that is.
+    _ = try await next.sync(SyncRequest(types: ["teams"]))
+    #expect(shelf.keys("teams") == ["t"])
+    #expect(try await next.sync()["teams"].replayed == 0)
+    #expect(shelf.keys("teams") == ["t"])
+  }
+
+  @Test func anEditIsPushedBeforeItsRecordIsWithheld() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("teams", "t", "{}")
+    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    _ = try await shelf.engine(Self.teams, Entity("games")).sync()
+    let old = try await shelf.engine(Self.teams, Entity("games"))
+    shelf.clock.advance(by: .seconds(10))
+    try await old.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "games", key: "g")) { $0["note"] = Array("1".utf8)[...] }
+    }
+    shelf.remote.rule(.refused(reason: "no"), on: "games", "g")
+    let next = try await shelf.engine(Self.teams, Self.games)
+    _ = try await next.sync()
+    #expect(shelf.keys("games") == ["g"])
+    #expect(try await next.edits.pending("games").count == 1)
+    shelf.remote.rule(nil, on: "games", "g")
+    try await next.edits.retry("games")
+    _ = try await next.sync()
+    #expect(shelf.keys("games") == [])
+    #expect(try await next.edits.pending("games").isEmpty)
+    #expect(try await shelf.setAside(RecordID(type: "games", key: "g"))?.kind == .parked)
+  }
+
+  @Test(arguments: [true, false])
+  func whatWaitedForAReferenceThatIsNoLongerOrderedIsShown(_ isDeclared: Bool) async throws {
+    let shelf = Shelf()
+    for n in 0..<500 { shelf.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
+    _ = try await shelf.engine(Self.teams, Self.games).sync()
+    #expect(shelf.keys("games") == [])
+    let next = try await shelf.engine(Self.teams, isDeclared ? Self.looseGames : Entity("games"))
+    let result = try await next.sync()
+    #expect(result["games"].replayed == 500)
+    #expect(shelf.keys("games").count == 500)
+    #expect(try await next.status().allSatisfy { $0.setAside.isEmpty })
+  }
+
+  @Test func whatIsReferredToElsewhereIsLookedForThere() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("teams", "t", "{}")
+    shelf.remote.upsert("clubs", "c", "{}")
+    shelf.remote.upsert("games", "old", #"{"team":"t"}"#)
+    shelf.remote.upsert("games", "new", #"{"team":"c"}"#)
+    _ = try await shelf.engine(Self.teams, Entity("clubs"), Self.games).sync()
+    #expect(shelf.keys("games") == ["old"])
+    let games = Entity("games", references: [.to("clubs", by: "team")])
+    _ = try await shelf.engine(Self.teams, Entity("clubs"), games).sync()
+    #expect(shelf.keys("games") == ["new"])
+  }
+
+  @Test func itGoesOnWhereItWasStopped() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("teams", "t", "{}")
+    for n in 0..<1000 { shelf.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
+    _ = try await shelf.engine(Self.teams, Entity("games")).sync()
+    let token = FlagToken()
+    let next = try await SyncEngine(
+      graph: EntityGraph(Self.teams, Self.games), store: shelf.store, source: shelf.remote,
+      clock: shelf.clock, observers: [AfterPages(3) { token.isCancelled = true }], random: { 0 })
+    #expect(try await next.sync(token: token).wasCancelled)
+    let left = shelf.keys("games").count
+    #expect(left == 600)
+    token.isCancelled = false
+    #expect(try await next.sync(token: token)["games"].replayed == 600)
+    #expect(shelf.keys("games") == [])
+  }
+
+  @Test func twoVersionsThatTakeTurnsComeToRest() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("teams", "t", "{}")
+    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
+    shelf.remote.upsert("games", "h", #"{"team":"nowhere"}"#)
+    let older = try await shelf.engine(Self.teams, Self.looseGames)
+    _ = try await older.sync()
+    #expect(shelf.keys("games") == ["g", "h"])
+    let newer = try await shelf.engine(Self.teams, Self.games)
+    for round in 1...3 {
+      let strict = try await newer.sync()
+      #expect(strict.isEmpty == (round > 1))
+      #expect(shelf.keys("games") == ["g"])
+      #expect(try await older.sync().isEmpty)
+    }
+    // What the one shows the other has a word on, and nothing is lost.
+    shelf.remote.upsert("games", "i", #"{"team":"nowhere"}"#)
+    _ = try await older.sync()
+    #expect(shelf.keys("games") == ["g", "i"])
+    _ = try await newer.sync()
+    #expect(shelf.keys("games") == ["g"])
+    shelf.remote.upsert("teams", "nowhere", "{}")
+    _ = try await older.sync()
+    #expect(shelf.keys("games") == ["g", "h", "i"])
+  }
+
+  @Test func aRebuildByAnotherNaturalKeyIsDoneAnew() async throws {
+    let shelf = Shelf()
+    shelf.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
+    shelf.clock.advance(by: .seconds(1))
+    shelf.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)
+    let old = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("mac")))
+    _ = try await old.sync()
+    #expect(try await old.rebuildDuplicates(of: "meters", version: 1).wasDone == false)
+    let next = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("serial")))
+    _ = try await next.sync()
+    #expect(shelf.keys("meters") == ["m1", "m2"])
+    #expect(try await next.rebuildDuplicates(of: "meters", version: 1).wasDone == false)
+    #expect(shelf.keys("meters") == ["m2"])
+    _ = try await next.sync()
+    #expect(try await next.rebuildDuplicates(of: "meters", version: 1).wasDone)
+  }
+}

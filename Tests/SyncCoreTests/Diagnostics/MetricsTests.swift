@@ -1,0 +1,89 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@testable import SyncCore
+
+// R5.4
+@Suite("Metrics", .timeLimit(.minutes(5)))
+struct MetricsTests {
+  private static let failure = SyncError(.permissionDenied, during: "fetching")
+
+  private func report(_ type: RecordType, _ world: World) async throws -> TypeReport {
+    try #require(try await world.engine.status().first { $0.type == type })
+  }
+
+  @Test func tellEachTypesSuccessRateInTheStoresLife() async throws {
+    let world = try await World()
+    #expect(try await report("teams", world).status.successRate == nil)
+    _ = try await world.engine.sync()
+    for _ in 1...3 {
+      world.remote.behave(.fail(Self.failure), onNext: 1, of: "games")
+      _ = try await world.engine.sync()
+    }
+    let (teams, games) = (try await report("teams", world), try await report("games", world))
+    #expect(teams.status.successes == 4)
+    #expect(teams.status.successRate == 1)
+    #expect(games.status.successes == 1)
+    #expect(games.status.failures == 3)
+    #expect(games.status.successRate == 0.25)
+    #expect(games.metrics["type.games.successRate"] == 0.25)
+    #expect(games.metrics["type.games.failures"] == 3)
+    #expect(games.metrics["type.games.consecutiveFailures"] == 3)
+  }
+
+  @Test func tellHowOldTheDataAre() async throws {
+    let world = try await World()
+    world.addTeams(1...3)
+    #expect(try await report("teams", world).dataAge == nil)
+    #expect(try await report("teams", world).metrics["type.teams.age.seconds"] == nil)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(90))
+    world.remote.behave(.fail(Self.failure), onNext: 1, of: "teams")
+    _ = try await world.engine.sync()
+    let teams = try await report("teams", world)
+    #expect(teams.dataAge == .seconds(90))
+    #expect(teams.metrics["type.teams.age.seconds"] == 90)
+    #expect(teams.metrics["type.teams.live"] == 3)
+    world.clock.timestamp = world.clock.timestamp - .seconds(86_400)
+    #expect(try await report("teams", world).dataAge == .zero)
+  }
+
+  @Test func ofAnObserverHaveRatesAndAgesToo() async throws {
+    let world = try await World()
+    let counters = CounterObserver(clock: world.clock)
+    let engine = try await SyncEngine(
+      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters], random: { 0 })
+    #expect(counters.values.isEmpty)
+    _ = try await engine.sync()
+    world.clock.advance(by: .seconds(10))
+    world.remote.behave(.fail(Self.failure), onNext: 1, of: "games")
+    _ = try await engine.sync()
+    world.clock.advance(by: .seconds(10))
+    world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), onNext: 1)
+    await #expect(throws: SyncError.self) { try await engine.sync() }
+    let values = counters.values
+    #expect(values["sync.finished"] == 2)
+    #expect(values["sync.failed"] == 1)
+    #expect(values["sync.successRate"] == 2.0 / 3)
+    #expect(values["type.games.successRate"] == 0.5)
+    #expect(values["type.teams.successRate"] == 1)
+    #expect(values["sync.age.seconds"] == 10)
+    #expect(values["type.teams.age.seconds"] == 10)
+    #expect(values["type.games.age.seconds"] == 20)
+  }
+
+  @Test func areReadFromAStatusThatDidNotCount() throws {
+    let old = #"{"consecutiveFailures":2,"lastAttempt":5,"lastError":{"code":"offline","message":"m"}}"#
+    var status = try PayloadDecoder().decode(TypeStatus.self, from: Array(old.utf8)[...])
+    #expect(status.consecutiveFailures == 2)
+    #expect(status.lastAttempt == Timestamp(microseconds: 5))
+    #expect(status.lastError?.code == "offline")
+    #expect(status.successRate == nil)
+    status.consecutiveFailures = .max
+    status.noteFailure(Self.failure, at: Timestamp(microseconds: 9))
+    #expect(status.consecutiveFailures == .max)
+    #expect(status.failures == 1)
+  }
+}

@@ -1,0 +1,153 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+/// R3.9: of two values of an immutable field the earliest stays, on every device and at the remote.
+@Suite("An immutable field")
+struct ImmutableFieldTests {
+  private static let meters = Entity("meters", naturalKey: NaturalKey("mac"), immutable: ["made"])
+
+  private func payload(_ json: String) -> Payload { Payload(Array(json.utf8)) }
+
+  private func world(_ entity: Entity = Self.meters, edits: EditOptions = EditOptions()) async throws
+    -> PushWorld
+  {
+    try await PushWorld([entity], edits: edits)
+  }
+
+  private func made(_ json: String?) throws -> FieldValue? {
+    try json.map { try payload($0).values(of: ["made"])[0] }
+  }
+
+  @Test(arguments: [
+    (#""2026-04-01T12:00:00+02:00""#, #""2026-04-01T11:00:00Z""#),
+    (#""2026-04-01""#, #""2026-04-01T00:00:00.5""#),
+    ("9", "10"), ("1.5", "2"), (#""a""#, #""b""#), (#""2026-04-01""#, "7"), ("7", #""a""#), ("null", "7"),
+    (#""2026-02-28T23:59:60Z""#, #""2026-03-01T00:00:01Z""#), (#""2026-02-30""#, #""2026-02-31""#),
+  ])
+  func isTheEarliestOfTwoWhicheverComesFirst(_ one: String, _ other: String) throws {
+    let first = payload(#"{"a":1,"made":\#(one)}"#)
+    let second = payload(#"{"made":\#(other),"a":2}"#)
+    let kept = one == "null" ? other : one
+    #expect(
+      try Self.meters.keepingImmutable(first, second).values(of: ["made"])
+        == payload(#"{"made":\#(kept)}"#).values(of: ["made"]))
+    #expect(
+      try Self.meters.keepingImmutable(second, first).values(of: ["made"])
+        == payload(#"{"made":\#(kept)}"#).values(of: ["made"]))
+    #expect(Self.meters.keepingImmutable(first, first) == first)
+    #expect(Self.meters.keepingImmutable(first, nil) == first)
+    #expect(Entity("meters").keepingImmutable(second, first) == second)
+  }
+
+  @Test func isNotChangedByAnEdit() async throws {
+    let world = try await world()
+    try await world.write("meters", "m", ["made": "5", "name": "1"])
+    try await world.write("meters", "m", ["made": "6", "name": "2"])
+    #expect(world.here() == ["m": #"{"made":5,"name":2}"#])
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m", ["made": "7"])
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "meters", key: "m")) { (fields) throws(SyncError) in fields["made"] = nil }
+    }
+    #expect(try await world.outbox().isEmpty)
+    #expect(world.here() == ["m": #"{"made":5,"name":2}"#])
+  }
+
+  @Test func isRestoredWhereACopyChangesIt() async throws {
+    let world = try await world()
+    world.remote.upsert("meters", "m", #"{"made":5,"name":1}"#)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(5))
+    world.remote.upsert("meters", "m", #"{"made":9,"name":2}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"made":5,"name":2}"#])
+    #expect(try await world.outbox().count == 1)
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["m": #"{"made":5,"name":2}"#])
+    #expect(try await world.outbox().isEmpty)
+    // An earlier one is taken.
+    world.remote.upsert("meters", "m", #"{"made":3,"name":2}"#)
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m": #"{"made":3,"name":2}"#])
+    #expect(try await world.outbox().isEmpty)
+    // One that is left out comes back.
+    world.remote.upsert("meters", "m", #"{"name":3}"#)
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    #expect(try made(world.there()["m"]) == 3)
+    #expect(world.here() == world.there())
+  }
+
+  /// Without a sink the edit that would restore it stays where pending edits are listed.
+  @Test func isShownAsItWasWhereNothingCanBePushed() async throws {
+    let world = try await World([Self.meters])
+    world.remote.upsert("meters", "m", #"{"made":5,"name":1}"#)
+    _ = try await world.engine.sync()
+    world.remote.upsert("meters", "m", #"{"made":9,"name":2}"#)
+    _ = try await world.engine.sync()
+    #expect(
+      try made(
+        world.store.records(of: "meters").first.map { String(decoding: $0.payload.bytes, as: UTF8.self) })
+        == 5)
+    #expect(try await world.engine.status().map(\.pending) == [1])
+    _ = try await world.engine.resync()
+    #expect(try await world.engine.status().map(\.pending) == [1])
+  }
+
+  @Test(arguments: [0, 1, 2])
+  func isTheEarliestWhoeverWinsAConflict(_ policy: Int) async throws {
+    let policies: [any MergePolicy] = [LastWriteWins(), ServerWins(), FieldwiseLastWriteWins()]
+    let edits = EditOptions(policy: policies[policy])
+    for isOursEarlier in [true, false] {
+      let a = try await world(edits: edits)
+      let b = try await PushWorld([Self.meters], name: "b", beside: a, edits: edits)
+      try await a.write("meters", "m", ["made": isOursEarlier ? "9" : "5", "name": "1"])
+      try await b.write("meters", "m", ["made": isOursEarlier ? "5" : "9", "name": "2"])
+      for world in [a, b, a, b, a] { _ = try await world.engine.sync() }
+      #expect(try made(a.there()["m"]) == 5)
+      #expect(a.here(stamped: true) == a.there(stamped: true) && a.here() == b.here())
+      #expect(try await a.outbox().isEmpty)
+      #expect(try await b.outbox().isEmpty)
+    }
+  }
+
+  @Test func isTheEarliestOfAGroupOfDuplicates() async throws {
+    let world = try await world()
+    world.remote.upsert("meters", "m1", #"{"mac":"a","made":3,"name":1}"#)
+    world.clock.advance(by: .seconds(5))
+    world.remote.upsert("meters", "m2", #"{"mac":"a","made":9,"name":2}"#)
+    _ = try await world.engine.sync()
+    _ = try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(world.here() == ["m2": #"{"mac":"a","made":3,"name":2}"#])
+    _ = try await world.engine.sync()
+    #expect(world.there() == world.here())
+  }
+
+  @Test func isNoneOfTheStampsNorTheSchema() {
+    for entity in [
+      Entity("a", schemaVersionField: "s", immutable: ["s"]), Entity("a", stampField: "t", immutable: ["t"]),
+      Entity("a", immutable: [""]),
+    ] {
+      #expect(throws: SyncError.self) { try EntityGraph(entity) }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("1970-01-01", 0), ("1970-01-01T00:00:01Z", 1_000_000), ("1969-12-31T23:59:59.5", -500_000),
+      ("2000-02-29T12:30:00.123456789+02:30", 951_818_400_123_456),
+      ("2026-04-01 18:00-0100", 1_775_070_000_000_000),
+    ] as [(String, Int64)])
+  func readsDates(_ text: String, _ microseconds: Int64) {
+    #expect(Timestamp(iso8601: text) == Timestamp(microseconds: microseconds))
+  }
+
+  @Test(arguments: [
+    "", "2026", "2026-13-01", "2026-02-29", "2026-04-01T", "2026-04-01T24:00", "2026-04-01T10:00:00.",
+    "2026-04-01T10:00:00Zx", "26-04-01", "2026-04-01T10:00:61", "2026-04-01T10:00+25:00", "２０２６-04-01",
+  ])
+  func readsNothingElseAsADate(_ text: String) {
+    #expect(Timestamp(iso8601: text) == nil)
+  }
+}

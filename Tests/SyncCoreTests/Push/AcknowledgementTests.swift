@@ -1,0 +1,140 @@
+import CanonicalSync
+import InMemoryAdapters
+import Synchronization
+import Testing
+
+@Suite("What acknowledges an edit", .timeLimit(.minutes(10)))
+struct AcknowledgementTests {
+  private static let gone = SyncError(.remoteUnavailable, during: "pushing", retryAfter: .seconds(3600))
+
+  /// A remote that adds a member to each record that it takes for the first time.
+  private struct NumberingSink: RemoteRecordSink {
+    let base: InMemoryRemote
+    var identity: String { base.identity }
+    func push(
+      _ changes: [OutgoingChange], entities: EntityGraph
+    ) async throws(SyncError) -> [PushOutcome] {
+      try await base.push(
+        changes.map { change in
+          var change = change
+          if case .upsert(let payload, let schema) = change.content, change.base == .none,
+            var map = try? FieldMap(payload)
+          {
+            map["number"] = Array("4711".utf8)[...]
+            change.content = .upsert(map.payload, schemaVersion: schema)
+          }
+          return change
+        }, entities: entities)
+    }
+  }
+
+  /// A remote that spells what it takes in its own way.
+  private struct RespellingSink: RemoteRecordSink {
+    let base: InMemoryRemote
+    var identity: String { base.identity }
+    func push(
+      _ changes: [OutgoingChange], entities: EntityGraph
+    ) async throws(SyncError) -> [PushOutcome] {
+      try await base.push(
+        changes.map { change in
+          var change = change
+          change.content = .upsert(
+            Payload(Array(#"{"price":1.5,"name":"Caf\u00e9"}"#.utf8)), schemaVersion: 1)
+          return change
+        }, entities: entities)
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func keepsAMemberThatTheRemoteAddedUnderAnEditInFlight(isFieldwise: Bool) async throws {
+    let policy: any MergePolicy = isFieldwise ? FieldwiseLastWriteWins() : LastWriteWins()
+    let world = try await PushWorld(
+      edits: EditOptions(policy: policy), sink: { NumberingSink(base: $0) })
+    try await world.write("meters", "m1")
+    world.remote.onPush = { _ in
+      world.remote.onPush = nil
+      try? await world.write("meters", "m1", ["name": "2"])
+    }
+    _ = try await world.engine.sync()
+    #expect(world.here() == ["m1": #"{"name":2,"number":4711}"#])
+    _ = try await world.engine.sync()
+    #expect(world.there() == world.here())
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
+  /// The remote answers to a repeated edit with the record as it is now, and another writer went on meanwhile.
+  @Test func isAConflictWhereItShowsALaterEdit() async throws {
+    let current = Answer()
+    let world = try await PushWorld(
+      sink: { remote in
+        OtherwiseSink(base: remote) { (_, outcomes) throws(SyncError) in
+          if let now = current.change { return outcomes.map { _ in .accepted(now) } }
+          return outcomes
+        }
+      })
+    world.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m1", ["name": "1"])
+    world.remote.behave(.loseAnswer(Self.gone), onNextPushes: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    try await world.write("meters", "m1", ["name": "2"])
+    world.clock.advance(by: .seconds(10))
+    world.remote.upsert("meters", "m1", #"{"name":9,"note":"theirs"}"#)
+    let page = try await world.remote.page(
+      PageRequest(entity: PushWorld.meters, position: .start(since: nil), limit: 1, pass: 1))
+    current.set(page.changes.first)
+    let result = try await world.engine.push()
+    current.set(nil)
+    #expect(result.pushed.conflicts == 1)
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["m1": #"{"name":9,"note":"theirs"}"#])
+    #expect(world.here() == world.there())
+    let conflict = try #require(try await world.engine.edits.conflicts().first)
+    #expect(conflict.base == Payload(Array(#"{"name":1}"#.utf8)), "both went on from what had been sent")
+  }
+
+  @Test(arguments: [true, false])
+  func isNoConflictWhereItIsSpelledOtherwise(remembersKeys: Bool) async throws {
+    let world = try await PushWorld(
+      configure: { $0.remembersKeys = remembersKeys }, sink: { RespellingSink(base: $0) })
+    try await world.write("meters", "m1", ["price": "1.50", "name": #""Café""#])
+    world.remote.behave(.loseAnswer(Self.gone), onNextPushes: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    world.clock.advance(by: .seconds(4000))
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+    #expect(try await world.outbox().isEmpty)
+    #expect(world.here() == world.there(), "the remote's bytes are shown")
+    let requests = world.remote.pushCounters.requests
+    _ = try await world.engine.sync()
+    #expect(world.remote.pushCounters.requests == requests)
+  }
+
+  /// The answer was lost, another writer went on from the edit, and the app learns of both at once.
+  @Test(arguments: [SyncRequest.Direction.pull, .both])
+  func tellsThatItChangesWhatIsShown(_ direction: SyncRequest.Direction) async throws {
+    let world = try await PushWorld { $0.remembersKeys = false }
+    world.remote.upsert("meters", "m1", #"{"name":0}"#)
+    _ = try await world.engine.sync()
+    try await world.write("meters", "m1")
+    world.remote.behave(.loseAnswer(Self.gone), onNextPushes: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.push() }
+    world.remote.upsert("meters", "m1", #"{"name":1,"note":2}"#)
+    let before = world.recorder.events.count
+    let result = try await world.engine.sync(SyncRequest(direction: direction))
+    #expect(world.here() == world.there())
+    #expect(result["meters"].updated == 0, "no other edit was met")
+    #expect(result.total.fetched == result.total.fates)
+    let told = world.recorder.events.dropFirst(before).compactMap {
+      if case .pageCommitted(let page) = $0, !page.changed.isEmpty { page.changed } else { nil }
+    }
+    #expect(told == [.some([RecordID(type: "meters", key: "m1")])])
+  }
+}
+
+/// What a remote answers, whatever it did.
+private final class Answer: Sendable {
+  private let state = Mutex<RecordChange?>(nil)
+  var change: RecordChange? { state.withLock { $0 } }
+  func set(_ change: RecordChange?) { state.withLock { $0 = change } }
+}

@@ -1,0 +1,81 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+/// A store that was in step with one remote is handed to another one, with edits pending.
+@Suite("Edits made on another remote's copies", .timeLimit(.minutes(10)))
+struct OtherSourceTests {
+  private static let meters = Entity("meters")
+
+  private struct Exchange {
+    var first: PushWorld
+    var other: InMemoryRemote
+    var engine: SyncEngine
+
+    init() async throws {
+      first = try await PushWorld([OtherSourceTests.meters])
+      other = InMemoryRemote(identity: "another", clock: first.clock)
+      for key in ["m1", "m2"] {
+        first.remote.upsert("meters", key, #"{"name":0}"#)
+        other.upsert("meters", key, #"{"name":7,"precious":true}"#)
+      }
+      _ = try await first.engine.sync()
+      engine = try await SyncEngine(
+        graph: first.engine.graph, store: first.store, source: other, sink: other, clock: first.clock,
+        random: { 0 })
+    }
+
+    func there() -> [String: String] {
+      Dictionary(
+        uniqueKeysWithValues: other.records(of: "meters").map {
+          ($0.key, String(decoding: $0.payload.withoutEditStamp.bytes, as: UTF8.self))
+        })
+    }
+  }
+
+  @Test func meetItsRecordsAsConflictsAndNeverOverwriteThemUnseen() async throws {
+    let exchange = try await Exchange()
+    try await exchange.first.write("meters", "m1")
+    try await exchange.first.delete("meters", "m2")
+    try await exchange.first.write("meters", "m3")
+    _ = try await exchange.engine.sync()
+    let sent = exchange.other.pushLog.joined()
+    let epoch = try await exchange.first.store.read { (snapshot) throws(SyncError) in
+      try snapshot.checkpoint(for: "meters")?.epoch
+    }
+    #expect(sent.allSatisfy { $0.base.version.map { $0.epoch == epoch } ?? true }, "no foreign base is sent")
+    #expect(!sent.contains { $0.content == .deletion }, "what was deleted elsewhere is not deleted here")
+    let conflicts = try await exchange.engine.edits.conflicts()
+    #expect(conflicts.map(\.id.key) == ["m1"])
+    #expect(exchange.there()["m2"] == #"{"name":7,"precious":true}"#)
+    #expect(exchange.there()["m3"] == #"{"name":1}"#)
+    _ = try await exchange.engine.sync()
+    #expect(exchange.first.here() == exchange.there())
+    #expect(try await exchange.engine.edits.pending("meters").isEmpty)
+  }
+
+  /// Rows that have not been listed anew are still the other remote's.
+  @Test func alsoWhereTheyAreMadeBeforeItIsListed() async throws {
+    let exchange = try await Exchange()
+    _ = try await exchange.engine.push()
+    try await exchange.first.write("meters", "m1")
+    _ = try await exchange.engine.push()
+    #expect(exchange.other.pushLog.joined().first?.base == OutboxEntry.Base.none)
+    #expect(try await exchange.engine.edits.conflicts().count == 1)
+    _ = try await exchange.engine.sync()
+    #expect(exchange.first.here() == exchange.there())
+  }
+
+  @Test func andThereAndBackAgain() async throws {
+    let exchange = try await Exchange()
+    try await exchange.first.write("meters", "m1")
+    _ = try await exchange.engine.push()
+    exchange.first.remote.upsert("meters", "m2", #"{"name":3}"#)
+    try await exchange.first.write("meters", "m2")
+    _ = try await exchange.first.engine.sync()
+    #expect(try await exchange.first.engine.edits.conflicts().map(\.id.key).contains("m2"))
+    _ = try await exchange.first.engine.sync()
+    #expect(exchange.first.here() == exchange.first.there())
+    #expect(try await exchange.first.outbox().isEmpty)
+  }
+}

@@ -1,0 +1,127 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+/// A sink that throws at any batch with certain records in it.
+struct ChokingSink: RemoteRecordSink {
+  let base: InMemoryRemote
+  let error: SyncError
+  var keys: Set<String> = ["bad"]
+  var identity: String { base.identity }
+  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+  func push(
+    _ changes: [OutgoingChange], entities: EntityGraph
+  ) async throws(SyncError) -> [PushOutcome] {
+    if changes.contains(where: { keys.contains($0.id.key) }) {
+      _ = try await base.push([], entities: entities)
+      throw error
+    }
+    return try await base.push(changes, entities: entities)
+  }
+}
+
+@Suite("An edit that the sink throws at", .timeLimit(.minutes(10)))
+struct PoisonEditTests {
+  private static let codes: [SyncError.Code] = [
+    .invalidConfiguration, .invalidEdit, .inconsistentData, .invalidResponse, .remoteUnavailable,
+  ]
+
+  private func world(
+    _ code: SyncError.Code, _ keys: Set<String> = ["bad"], attempts: Int = 1, retryAfter: Duration? = nil
+  ) async throws -> PushWorld {
+    let error = SyncError(code, during: "pushing", "The server answered 400.", retryAfter: retryAfter)
+    return try await PushWorld(
+      options: SyncOptions(retry: RetryPolicy(attempts: attempts)),
+      sink: { ChokingSink(base: $0, error: error, keys: keys) })
+  }
+
+  /// Syncs, and returns the code of what it throws.
+  private func sync(_ world: PushWorld) async -> SyncError.Code? {
+    do {
+      _ = try await world.engine.sync()
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test(arguments: codes, [0, 4, 8])
+  func isFoundAndKeepsNeitherOthersNorPullsBack(_ code: SyncError.Code, place: Int) async throws {
+    let world = try await world(code)
+    world.remote.upsert("meters", "theirs", "{}")
+    for number in 0...8 { try await world.write("meters", number == place ? "bad" : "k\(number)") }
+    #expect(await sync(world) == nil)
+    #expect(world.there().count == 9)
+    #expect(world.here()["theirs"] != nil)
+    let entry = try #require(try await world.outbox().first)
+    #expect(entry.id.key == "bad")
+    switch entry.state {
+    case .refused(let reason, _): #expect(reason.contains("400"))
+    case .postponed: #expect(code == .remoteUnavailable)
+    case .waiting: Issue.record("It is not known by name.")
+    }
+    let requests = world.remote.pushCounters.requests
+    #expect(await sync(world) == nil)
+    #expect(world.remote.pushCounters.requests == requests, "it is not sent again at once")
+  }
+
+  @Test(arguments: codes)
+  func alsoWhereItIsTheOnlyOne(_ code: SyncError.Code) async throws {
+    let world = try await world(code)
+    world.remote.upsert("meters", "theirs", "{}")
+    try await world.write("meters", "bad")
+    #expect(await sync(world) == nil)
+    #expect(world.here()["theirs"] != nil)
+    #expect(try await world.outbox().first?.state != .waiting)
+  }
+
+  @Test(arguments: codes)
+  func alsoWhereThereAreSeveral(_ code: SyncError.Code) async throws {
+    let keys = (0..<20).map { "k\($0)" }
+    let bad: Set = ["k0", "k7", "k8", "k19"]
+    let world = try await world(code, bad)
+    for key in keys { try await world.write("meters", key) }
+    for _ in 0..<5 {
+      world.clock.advance(by: .seconds(1))
+      _ = await sync(world)
+    }
+    #expect(world.there().count == 16)
+    #expect(Set(try await world.outbox().map(\.id.key)) == bad)
+    #expect(world.remote.pushCounters.requests < 60)
+  }
+
+  @Test func isNotLookedForWhereTheRemoteIsAway() async throws {
+    let keys = Set((0..<100).map { "k\($0)" })
+    let world = try await world(.remoteUnavailable, keys, attempts: 3)
+    for key in keys.sorted() { try await world.write("meters", key) }
+    world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "testing")), onNext: 100)
+    let sync = Task { await self.sync(world) }
+    #expect(await sync.value == .remoteUnavailable)
+    #expect(world.remote.pushCounters.requests <= 5)
+    #expect(try await world.outbox().allSatisfy { $0.state == .waiting })
+  }
+
+  @Test func isNotLookedForWhereTheRemoteAsksToBeLeftAlone() async throws {
+    let world = try await world(.remoteUnavailable, retryAfter: .seconds(3600))
+    for key in ["bad", "good"] { try await world.write("meters", key) }
+    #expect(await sync(world) == .remoteUnavailable)
+    #expect(world.remote.pushCounters.requests == 1)
+    #expect(world.remote.counters().requests == 0)
+  }
+
+  @Test(arguments: [SyncError.Code.invalidConfiguration, .remoteUnavailable])
+  func hasAnotherChanceOnceItIsEditedAgain(_ code: SyncError.Code) async throws {
+    let world = try await world(code)
+    for key in ["bad", "good"] { try await world.write("meters", key) }
+    #expect(await sync(world) == nil)
+    try await world.write("meters", "bad", ["name": "2"])
+    #expect(try await world.outbox().first?.state == .waiting)
+    let engine = try await SyncEngine(
+      graph: world.engine.graph, store: world.store, source: world.remote, sink: world.remote,
+      clock: world.clock, random: { 0 })
+    _ = try await engine.sync()
+    _ = try await engine.sync()
+    #expect(world.there()["bad"] == #"{"name":2}"#)
+    #expect(try await world.outbox().isEmpty)
+  }
+}

@@ -1,0 +1,154 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("Losers of a rebuild")
+struct LoserTests {
+  private static let meters = Entity("meters", naturalKey: NaturalKey("mac"))
+  private static let entities = [Self.meters, PushWorld.readings]
+
+  /// Two copies of a meter, `a` and then `b`, here and at the remote.
+  private func world(
+    _ entities: [Entity] = Self.entities, configure: (inout InMemoryRemote.Configuration) -> Void = { _ in }
+  ) async throws -> PushWorld {
+    let world = try await PushWorld(entities, configure: configure)
+    for key in ["a", "b"] {
+      world.clock.advance(by: .seconds(1))
+      world.remote.upsert("meters", key, #"{"mac":"1","\#(key)":1}"#)
+    }
+    return world
+  }
+
+  @Test func takeTheWinnersPlaceWhereItHasGone() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.delete("meters", "b")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.here().keys.sorted() == ["a"])
+    #expect(world.there().keys.sorted() == ["a"])
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test func electAnewAmongThemselvesWhereTheWinnerHasGone() async throws {
+    let world = try await world()
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "c", #"{"mac":"1","c":1}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.delete("meters", "c")
+    for _ in 0..<3 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["b"])
+    #expect(world.here() == world.there())
+  }
+
+  @Test func goWithAWinnerThatTheAppDeletes() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    try await world.delete("meters", "b")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().isEmpty)
+    #expect(world.here().isEmpty)
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test func waitForTheUpdateOfTheWinner() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(carriesOver: .everyField))
+    world.remote.rule(.refused(reason: "no rights"), on: "meters", "b")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["a", "b"])
+    let loser = try await world.engine.edits.waiting("meters").first { $0.entry.id.key == "a" }
+    #expect(loser?.kind == .records)
+    world.remote.rule(nil, on: "meters", "b")
+    try await world.engine.edits.retry("meters")
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["b"])
+    #expect(world.there()["b"]?.contains(#""a":1"#) ?? false)
+  }
+
+  @Test func waitForWhatRefersToThemAtTheRemote() async throws {
+    let world = try await world()
+    world.remote.upsert("readings", "r", #"{"meter":"a"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.rule(.refused(reason: "no rights"), on: "readings", "r")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["a", "b"])
+    let loser = try #require(try await world.engine.edits.waiting("meters").first)
+    #expect(loser.reason.contains("readings/r"))
+    world.remote.rule(nil, on: "readings", "r")
+    try await world.engine.edits.retry("readings")
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  @Test func waitForAPullThatShowsTheWinner() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    _ = try await world.engine.push()
+    #expect(world.there().keys.sorted() == ["a", "b"])
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  // MARK: What readers do not see
+
+  private static let rooms = [
+    Self.meters, Entity("rooms"),
+    Entity("readings", references: [.to("meters", by: "meter"), .to("rooms", by: "room")]),
+  ]
+
+  @Test func waitUntilWhatIsParkedIsShownAndPointedElsewhere() async throws {
+    let world = try await world(Self.rooms)
+    world.remote.upsert("readings", "r", #"{"meter":"a","room":"1"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["a", "b"])
+    world.remote.upsert("rooms", "1", "{}")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.here("readings") == ["r": #"{"meter":"b","room":"1"}"#])
+    #expect(world.there("readings") == world.here("readings"))
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  @Test func areFollowedByWhatArrivesLater() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.upsert("readings", "r", #"{"meter":"a"}"#)
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there("readings") == ["r": #"{"meter":"b"}"#])
+    #expect(world.here("readings") == world.there("readings"))
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  @Test func haveHiddenReferrersShownAndPointedElsewhere() async throws {
+    let world = try await world()
+    world.remote.upsert("readings", "r", #"{"meter":"a","date":"2020-01-01"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.cleanUp(
+      CleanupPolicy([.hide("readings", olderThan: .seconds(86400 * 365), by: .date("date"))]))
+    #expect(world.here("readings").isEmpty)
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    _ = try await world.engine.sync()
+    #expect(world.there("readings") == ["r": #"{"meter":"b","date":"2020-01-01"}"#])
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  @Test func arePostponedWhereACopyOfANewerSchemaRefersToThem() async throws {
+    let readings = Entity(
+      "readings", schemaVersionField: "schema", references: [.to("meters", by: "meter")])
+    let world = try await world([Self.meters, readings])
+    world.remote.upsert("readings", "r", #"{"meter":"a","schema":2}"#)
+    _ = try await world.engine.sync()
+    let report = try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(report.counts.postponed == 1)
+    #expect(world.here().keys.sorted() == ["a", "b"])
+  }
+}
