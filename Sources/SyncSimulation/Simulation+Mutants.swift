@@ -1,34 +1,57 @@
-#if MUTANTS
-  import SyncModels
+import SyncModels
 
-  extension Simulation {
-    /// The flaws that can be built in on purpose, by name.
-    public static var mutants: [String] { Mutant.allCases.map(\.rawValue) }
-
-    /// Lets the worlds of some seeds happen with a flaw built in, until somebody notices.
-    ///
-    /// - Parameter goesOn: Asked before each world; `false` ends the hunt.
-    /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if the flaw got away with it.
-    public func hunt(
-      mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
-    ) -> (seed: UInt64, outcome: Outcome)? {
-      guard let mutant = Mutant(rawValue: name) else { return nil }
-      return Mutant.$current.withValue(mutant) {
-        for seed in seeds {
-          guard goesOn() else { return nil }
-          let outcome = run(seed: seed)
-          if !outcome.violations.isEmpty { return (seed, outcome) }
-        }
-        return nil
-      }
-    }
-
-    /// The promises that have to be seen broken first under a flaw; whoever else notices is not the one that was meant to.
-    public static func killers(of name: String) -> Set<Promise> {
-      Mutant(rawValue: name)?.killers ?? []
-    }
+extension Simulation {
+  /// The flaws that can be built in on purpose, by name: those of ports, and, in a build that asks for them, the engine's own.
+  public static var mutants: [String] {
+    #if MUTANTS
+      PortFlaw.allCases.map(\.rawValue) + Mutant.allCases.map(\.rawValue)
+    #else
+      PortFlaw.allCases.map(\.rawValue)
+    #endif
   }
 
+  /// Lets the worlds of some seeds happen with a flaw built in, until somebody notices.
+  ///
+  /// - Parameter goesOn: Asked before each world; `false` ends the hunt.
+  /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if the flaw got away with it.
+  public func hunt(
+    mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
+  ) -> (seed: UInt64, outcome: Outcome)? {
+    if let flaw = PortFlaw(rawValue: name) {
+      var simulation = self
+      simulation.flaw = flaw
+      return simulation.firstFailure(seeds, while: goesOn)
+    }
+    #if MUTANTS
+      if let mutant = Mutant(rawValue: name) {
+        return Mutant.$current.withValue(mutant) { firstFailure(seeds, while: goesOn) }
+      }
+    #endif
+    return nil
+  }
+
+  private func firstFailure(
+    _ seeds: Range<UInt64>, while goesOn: () -> Bool
+  ) -> (seed: UInt64, outcome: Outcome)? {
+    for seed in seeds {
+      guard goesOn() else { return nil }
+      let outcome = run(seed: seed)
+      if !outcome.violations.isEmpty { return (seed, outcome) }
+    }
+    return nil
+  }
+
+  /// The promises that have to be seen broken first under a flaw; whoever else notices is not the one that was meant to.
+  public static func killers(of name: String) -> Set<Promise> {
+    if let flaw = PortFlaw(rawValue: name) { return flaw.killers }
+    #if MUTANTS
+      if let mutant = Mutant(rawValue: name) { return mutant.killers }
+    #endif
+    return []
+  }
+}
+
+#if MUTANTS
   extension Mutant {
     fileprivate var killers: Set<Promise> {
       switch self {

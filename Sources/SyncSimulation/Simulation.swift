@@ -17,10 +17,12 @@ public import SyncPorts
 /// A run happens on the calling thread, in virtual time, and the same seed gives the same run each time.
 public struct Simulation: Sendable {
   /// What may go wrong; each world has a random part of it.
-  public var hazards = Set(Hazard.allCases)
+  public var hazards = Set(Hazard.allCases).subtracting(Hazard.unmended)
 
   private var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   private var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+  /// What is wrong with one of the ports, on purpose.
+  var flaw: PortFlaw?
   private var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
 
   /// A simulation of the library's own reference store and remote.
@@ -97,7 +99,8 @@ public struct Simulation: Sendable {
   ) -> Outcome {
     let trace = Trace(keepsLines: keepsTimeline)
     let choices = choices(trace)
-    let plan = WorldPlan(hazards: hazards, fault: fault, stores: stores, source: source, policy: policy)
+    let plan = WorldPlan(
+      hazards: hazards, fault: fault, stores: stores, source: source, flaw: flaw, policy: policy)
     do throws(SyncError) {
       let world = try World(plan, choices: choices, trace: trace)
       world.run()

@@ -2,36 +2,90 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 
-/// Whether a store has what a remote has, but for what it lists as set aside, and with reason.
+/// Whether a store has what a remote has, but for what it lists as set aside, for a reason that is true now.
 struct ConvergenceCheck {
-  var graph: EntityGraph
-  var view: StoreView
-  var remote: InMemoryRemote
-  /// Records of which the remote has nothing but unreadable bytes.
-  var poisoned: Set<RecordID>
+  let graph: EntityGraph
+  let view: StoreView
+  let truth: RemoteTruth
+  /// Why edits wait, as the store gives it.
+  private let reasons: [RecordID: String]
+  /// What could be shown, by its references.
+  private let showable: Set<RecordID>
+  /// Held deletions of records that others hold fast which have a reason of their own to be shown.
+  private let heldFast: Set<RecordID>
+
+  init(graph: EntityGraph, view: StoreView, truth: RemoteTruth, waiting: [PendingEdit]) {
+    reasons = Dictionary(waiting.map { ($0.entry.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
+    self.graph = graph
+    self.view = view
+    self.truth = truth
+    showable = truth.showable(beside: view, graph)
+    heldFast = Self.heldFast(view, graph)
+  }
 
   /// Where the store differs from the remote without saying so, in words.
   var differences: [String] {
     let quarantined = Set(view.shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
-    var complaints = poisoned.subtracting(quarantined).sorted().map { "\($0) is poison, and not quarantined" }
+    var complaints = truth.poisoned.filter { graph[$0.type] != nil }.subtracting(quarantined).sorted()
+      .map { "\($0) is poison, and not quarantined" }
     for entity in graph.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
     return complaints + leftovers
   }
 
+  /// Records that are the same thing in the world and have not been made one, though what becomes of each is known.
+  private func duplicates(of entity: Entity) -> [String] {
+    guard entity.naturalKey != nil, view.rebuilds[entity.type]?.isDone == true else { return [] }
+    let records = view.live.values.filter { $0.id.type == entity.type }
+    return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
+      .filter { group in group.count > 1 && !group.contains { view.shelf[.record($0.id)] != nil } }.map {
+        "\($0.map(\.id.description).sorted()) are one"
+      }.sorted()
+  }
+
+  // MARK: Edits
+
   /// Edits that are still to be pushed, though nothing stands in their way.
   private var leftovers: [String] {
-    // What the remote has instead cannot be shown, or read; until it can, the edit waits, and those that refer to it.
-    var waiting = Set(
-      view.outbox.keys.filter { view.shelf[.record($0)] != nil || poisoned.contains($0) })
+    var waiting = Set(view.outbox.values.filter(hasToWait).map(\.id))
     var count: Int
     repeat {
       count = waiting.count
       for entry in view.outbox.values where !waiting.contains(entry.id) {
-        if references(of: entry).contains(where: waiting.contains) { waiting.insert(entry.id) }
+        if references(of: entry).contains(where: waiting.contains) || keepsAReferrer(entry, waiting)
+          || waitsForItsWinner(entry, waiting)
+        {
+          waiting.insert(entry.id)
+        }
       }
     } while count < waiting.count
     return view.outbox.values.filter { !waiting.contains($0.id) }.sorted { $0.id < $1.id }.map {
-      "the edit of \($0.id) is not pushed, \($0.state)"
+      "the edit of \($0.id) is not pushed, and \(reasons[$0.id] ?? "no reason is given")"
+    }
+  }
+
+  /// Whether the remote does not take an edit, or has something instead that cannot be read or shown.
+  private func hasToWait(_ entry: OutboxEntry) -> Bool {
+    if truth.refused.contains(entry.id) || truth.poisoned.contains(entry.id) { return true }
+    if truth.isFull, truth.payloads[entry.id] == nil { return true }
+    if case .postponed(let until) = entry.state, until > truth.now, truth.refused.contains(entry.id) {
+      return true
+    }
+    if entry.edit.content == .deletion, isReferredToUnseen(entry.id) { return true }
+    guard view.shelf[.record(entry.id)] != nil else { return false }
+    // What the remote has instead cannot be shown: until it can, the edit waits.
+    return truth.payloads[entry.id] == nil || !showable.contains(entry.id)
+  }
+
+  /// Whether a record of the remote's that is not shown here refers to another, which would dangle there without it.
+  private func isReferredToUnseen(_ id: RecordID) -> Bool {
+    view.shelf.values.contains { entry in
+      guard case .upsert(let copy) = entry.change,
+        truth.payloads[copy.id] == copy.payload || truth.poisoned.contains(copy.id),
+        let entity = graph[copy.id.type], let fields = try? entity.fields(of: copy.payload)
+      else { return false }
+      return zip(entity.fields, fields).contains { field, value in
+        value == .string(id.key) && entity.references.contains { $0.field == field && $0.target == id.type }
+      }
     }
   }
 
@@ -42,24 +96,38 @@ struct ConvergenceCheck {
     return shown + entry.requiredReferences(of: entity)
   }
 
-  /// Records that are the same thing in the world and have not been made one, though what becomes of each is known.
-  private func duplicates(of entity: Entity) -> [String] {
-    guard entity.naturalKey != nil, view.rebuild?.isDone == true else { return [] }
-    let records = view.live.values.filter { $0.id.type == entity.type }
-    return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
-      .filter { group in group.count > 1 && !group.contains { view.shelf[.record($0.id)] != nil } }.map {
-        "\($0.map(\.id.description).sorted()) are one"
-      }.sorted()
+  /// Whether a deletion waits for an edit by which another record stops referring to its own.
+  private func keepsAReferrer(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
+    guard entry.edit.content == .deletion else { return false }
+    return waiting.contains { id in
+      // Until that edit is settled, its base is all that is known of the other record.
+      if view.outbox[id]?.leaves.contains(entry.id) == true { return true }
+      guard let entity = graph[id.type], let record = truth.records[id] else { return false }
+      return entity.requiredReferences(of: record).contains(entry.id)
+    }
   }
+
+  /// Whether the deletion of a rebuild's loser waits for a winner that is not at the remote as it is here.
+  private func waitsForItsWinner(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
+    guard entry.author != .app, entry.edit.content == .deletion, var loser = entry.base.record,
+      let entity = graph[entry.id.type], let fields = try? entity.fields(of: loser.payload)
+    else { return false }
+    loser.fields = fields
+    guard let key = entity.naturalKey(of: loser) else { return false }
+    return view.live.values.contains { record in
+      record.id.type == entity.type && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
+        && (waiting.contains(record.id) || view.shelf[.record(record.id)] != nil)
+    }
+  }
+
+  // MARK: Records
 
   private func differences(of type: RecordType) -> [String] {
     var complaints: [String] = []
-    let there = Dictionary(
-      remote.records(of: type).map { (RecordID(type: type, key: $0.key), $0.payload) },
-      uniquingKeysWith: { _, last in last })
+    let there = truth.payloads.filter { $0.key.type == type }
     let here = view.live.filter { $0.key.type == type }.mapValues(\.payload)
     for id in Set(here.keys).union(there.keys).sorted()
-    where !poisoned.contains(id) && view.outbox[id] == nil {
+    where !truth.poisoned.contains(id) && view.outbox[id] == nil {
       let entry = view.shelf[.record(id)]
       if here[id] == there[id] {
         if let entry { complaints.append("\(id) is as it should be, and \(entry.kind) all the same") }
@@ -70,9 +138,15 @@ struct ConvergenceCheck {
       }
     }
     for entry in view.shelf.values where entry.key.type == type {
-      guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil, !poisoned.contains(id) else {
-        continue
+      if case .bytes = entry.key, case .poison(let poison) = entry.change,
+        let id = poison.id,
+        truth.records[id] != nil, (try? FieldMap(poison.bytes)) == nil
+      {
+        complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
       }
+      guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil,
+        !truth.poisoned.contains(id)
+      else { continue }
       complaints.append("\(id) is gone, and \(entry.kind) all the same")
     }
     return complaints.sorted()
@@ -83,24 +157,39 @@ struct ConvergenceCheck {
     case .parked:
       guard case .upsert(let copy) = entry.change else { return "parked without a copy" }
       if copy.payload != there { return "parked with a copy that the remote no longer has" }
-      let isWaiting = !entry.waitsFor.isEmpty && entry.waitsFor.allSatisfy { view.live[$0] == nil }
-      return isWaiting ? nil : "parked without need"
+      return showable.contains(copy.id) ? "parked without need" : nil
     case .held:
       if there != nil { return "held, but the remote has it" }
-      let isReferred = view.live.values.contains { record in
-        record.id != entry.change.id
-          && graph[record.id.type]?.requiredReferences(of: record).contains { $0 == entry.change.id } == true
-      }
-      return isReferred ? nil : "held without need"
+      return entry.change.id.map(heldFast.contains) == true ? nil : "held without need"
     case .incompatible:
       guard case .upsert(let copy) = entry.change else { return "incompatible without a copy" }
       if copy.schemaVersion <= graph[copy.id.type]?.schemaVersion ?? 0 { return "incompatible without need" }
       return copy.payload == there ? nil : "incompatible with a copy that the remote no longer has"
     case .quarantined:
       return there == nil ? nil : "quarantined, but the remote has a good copy"
-    case .staged, .missing, .hidden:
-      return "still \(entry.kind)"
+    case .hidden:
+      guard case .upsert(let copy) = entry.change else { return "hidden without a copy" }
+      if copy.payload != there { return "hidden with a copy that the remote no longer has" }
+      return truth.rules?.hides(copy, at: truth.now) == true ? nil : "hidden, and no rule hides it"
+    case .missing:
+      return there == nil && truth.refusesLookups(entry.key.type) ? nil : "still missing"
+    case .staged:
+      return "still staged"
     }
+  }
+
+  /// Deletions that have to be held: something refers to their records that is shown for another reason than that it is held itself.
+  private static func heldFast(_ view: StoreView, _ graph: EntityGraph) -> Set<RecordID> {
+    let held = Set(view.shelf.values.filter { $0.kind == .held }.compactMap(\.change.id))
+    guard !held.isEmpty else { return [] }
+    var fast: Set<RecordID> = []
+    var open = view.live.values.filter { !held.contains($0.id) }[...]
+    while let record = open.popFirst() {
+      for target in graph[record.id.type]?.requiredReferences(of: record) ?? [] where held.contains(target) {
+        if fast.insert(target).inserted, let next = view.live[target] { open.append(next) }
+      }
+    }
+    return fast
   }
 
   private func words(_ payload: Payload?) -> String {

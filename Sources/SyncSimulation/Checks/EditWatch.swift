@@ -8,17 +8,21 @@ import Synchronization
 final class EditWatch: Sendable {
   private struct State {
     var sightings: Set<RecordID> = []
-    var lastRebuild = 0
+    var lastRebuilds: [RecordType: Int] = [:]
     var graves: [RecordID: Version] = [:]
+    /// Records of which the app has given an edit up: what was sent of it may be at the remote, and is nobody's any more.
+    var givenUp: Set<RecordID> = []
   }
   private let state = Mutex(State())
-  private let remote: InMemoryRemote
+  private let remotes: Remotes
   private let ledger: Ledger
 
-  init(remote: InMemoryRemote, ledger: Ledger) {
-    self.remote = remote
+  init(remotes: Remotes, ledger: Ledger) {
+    self.remotes = remotes
     self.ledger = ledger
   }
+
+  private var remote: InMemoryRemote { remotes.current }
 
   /// Looks over what a transaction did to edits, and to what they are on top of.
   func committed(
@@ -32,21 +36,77 @@ final class EditWatch: Sendable {
           guard let entry = after.outbox[id], before.outbox[id]?.edit != entry.edit else { continue }
           state.sightings.insert(id)
         }
+        state.givenUp.formUnion(touched.outbox.filter { before.outbox[$0] != nil && after.outbox[$0] == nil })
       }
     } else {
       checkOutbox(before, after, touched.outbox.sorted(), incarnation)
+      checkTelling(before, after, touched.outbox.sorted(), incarnation)
       checkDeletions(before, after, ids, incarnation)
     }
     checkGraves(before, after, ids, incarnation)
     guard touched.changesConflicts else { return }
     let known = before.conflicts.first?.number ?? 0
     for conflict in after.conflicts where conflict.number > known {
+      checkHonesty(of: conflict, incarnation)
       switch conflict.winner {
       case .local: ledger.saw(.conflictWon)
       case .remote: ledger.saw(.conflictLost)
       case .merged: ledger.saw(.conflictMerged)
       }
     }
+  }
+
+  /// What an edit has met is not what it, or one before it here, has led to.
+  private func checkHonesty(of conflict: Conflict, _ incarnation: Incarnation) {
+    let sights = ledger.sights
+    // Versions that start over say nothing of who was there before.
+    guard sights[.remoteWiped] == nil, sights[.sourceExchanged] == nil,
+      // What a replica that lags has shown as gone was made anew, and then the remote has it all the same.
+      conflict.base != nil, sights[.replicaLagged] == nil,
+      // So is what a listing has left out.
+      sights[.leftOut] == nil,
+      !state.withLock({ $0.givenUp.contains(conflict.id) })
+    else { return }
+    let met: Version? =
+      switch conflict.remote {
+      case .upsert(let record): record.version
+      case .tombstone(let tombstone): tombstone.version
+      case .poison: nil
+      }
+    let own = remote.pushEffects.last { effect in
+      effect.id == conflict.id && effect.version.sequence == met?.sequence
+        && effect.version.modifiedAt == met?.modifiedAt
+    }
+    guard let own else { return }
+    ledger.report(
+      .honestConflicts,
+      "\(incarnation) tells that the edit of \(conflict.id) met another, which is what the one at \(own.stamp) led to"
+    )
+  }
+
+  /// An edit that goes on from something else than what it was made on, or led to, has met another, and the log tells.
+  private func checkTelling(
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
+  ) {
+    let known = before.conflicts.first?.number ?? 0
+    for id in ids {
+      guard let entry = before.outbox[id], let next = after.outbox[id], let record = next.base.record,
+        next.base != entry.base, next.edit.stamp >= entry.edit.stamp
+      else { continue }
+      let own = [entry.base.record?.payload, entry.sent?.content.payload, entry.edit.content.payload]
+      if own.contains(where: { isSame($0, record.payload) }) { continue }
+      if after.conflicts.contains(where: { $0.id == id && $0.number > known }) { continue }
+      ledger.report(
+        .honestConflicts, "\(incarnation) puts the edit of \(id) on top of another, and the log does not tell"
+      )
+    }
+  }
+
+  /// Whether two payloads say the same, apart from what the remote writes itself.
+  private func isSame(_ a: Payload?, _ b: Payload) -> Bool {
+    guard let a, var ours = try? FieldMap(a), var theirs = try? FieldMap(b) else { return false }
+    for field in remote.capabilities.ownFields { (ours[field], theirs[field]) = (nil, nil) }
+    return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
   /// What leaves the outbox is at the remote, or in the log of conflicts, or what the remote has said by itself.
@@ -67,7 +127,10 @@ final class EditWatch: Sendable {
       // A rebuild edits records on top of what was pending, and deletes those that lose.
       let isBuiltUpon = after.outbox[id].map { $0.edit.stamp > entry.edit.stamp } ?? false
       let isLoser = before.live[id].map { winner(over: $0, in: after, incarnation) != nil } ?? false
-      if !isSaid, !isBuiltUpon, !isLoser {
+      // The deletion of a loser is taken back where its winner has gone.
+      let isTakenBack =
+        entry.author != .app && entry.edit.content == .deletion && after.live[id] != nil
+      if !isSaid, !isBuiltUpon, !isLoser, !isTakenBack {
         ledger.report(.noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)")
       }
     }
@@ -116,7 +179,7 @@ final class EditWatch: Sendable {
   private func checkDeletions(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {
-    var losers = 0
+    var losers: [RecordType: Int] = [:]
     for id in ids where after.live[id] == nil {
       guard let loser = before.live[id], incarnation.graph[id.type]?.naturalKey != nil,
         case .deletion? = after.outbox[id]?.edit.content, before.outbox[id]?.edit.content != .deletion
@@ -126,7 +189,7 @@ final class EditWatch: Sendable {
         continue
       }
       ledger.saw(.duplicatesCollapsed)
-      losers += 1
+      losers[id.type, default: 0] += 1
       let isHeld = before.shelf[.record(id)] != nil
       if !isHeld, let elected = before.live[winner.id],
         lastWrite(of: elected, in: before, incarnation) < lastWrite(of: loser, in: before, incarnation)
@@ -134,9 +197,15 @@ final class EditWatch: Sendable {
         ledger.report(.onlyLosers, "\(incarnation) deletes \(id), written after \(winner.id), which stays")
       }
     }
-    guard losers > 0, before.rebuild?.isDone != true else { return }
-    let isSame = before.rebuild?.version == after.rebuild?.version
-    let counted = (after.rebuild?.counts.losers ?? 0) - (isSame ? before.rebuild?.counts.losers ?? 0 : 0)
+    for (type, losers) in losers { checkProgress(type, losers, before, after, incarnation) }
+  }
+
+  private func checkProgress(
+    _ type: RecordType, _ losers: Int, _ before: StoreView, _ after: StoreView, _ incarnation: Incarnation
+  ) {
+    let (old, new) = (before.rebuilds[type], after.rebuilds[type])
+    if old?.isDone == true { return }
+    let counted = (new?.counts.losers ?? 0) - (old?.version == new?.version ? old?.counts.losers ?? 0 : 0)
     if counted < losers {
       ledger.report(
         .rebuiltOnce,
@@ -159,8 +228,9 @@ final class EditWatch: Sendable {
     if let entry = view.outbox[record.id] { return entry.edit.stamp }
     let taken = record.version.modifiedAt
     // Nobody wrote later than the remote took it: a clock that says so by far was wrong.
-    if let field = incarnation.graph[record.id.type]?.stampField,
-      case .string(let text)? = try? record.payload.values(of: [field]).first, let stamp = EditStamp(text),
+    let graph = incarnation.graph.synced(
+      with: Entity.RemoteTraits(ownFields: remote.capabilities.ownFields))
+    if let stamp = graph[record.id.type]?.stamp(in: record.payload),
       stamp.physical <= taken + EditOptions().clockBound
     {
       return stamp
@@ -170,16 +240,16 @@ final class EditWatch: Sendable {
 
   // MARK: Rebuilds and sightings
 
-  /// The last rebuild that was reported to be done; 0 for none.
-  var lastRebuild: Int { state.withLock { $0.lastRebuild } }
+  /// The last rebuild of a type that was reported to be done; 0 for none.
+  func lastRebuild(of type: RecordType) -> Int { state.withLock { $0.lastRebuilds[type, default: 0] } }
 
   /// Notes how a rebuild ended.
   ///
-  /// - Parameter last: What ``lastRebuild`` was when it was asked for: what others have done meanwhile says nothing of it.
-  func rebuilt(_ report: RebuildReport, after last: Int, by incarnation: Incarnation) {
+  /// - Parameter last: What ``lastRebuild(of:)`` was when it was asked for: what others have done meanwhile says nothing of it.
+  func rebuilt(_ report: RebuildReport, of type: RecordType, after last: Int, by incarnation: Incarnation) {
     state.withLock { state in
       guard !report.wasCancelled, report.counts.postponed == 0 else { return }
-      state.lastRebuild = max(state.lastRebuild, report.version)
+      state.lastRebuilds[type] = max(state.lastRebuilds[type, default: 0], report.version)
     }
     if report.wasDone { ledger.saw(.rebuildRepeated) }
     if report.version <= last, !report.wasDone {

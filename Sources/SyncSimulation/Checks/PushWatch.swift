@@ -10,6 +10,8 @@ final class PushWatch: Sendable {
     var base: Version?
     var isOnDeletion: Bool
   }
+  /// Until when the remote does not want to hear of edits again, by the world's own time.
+  private let postponed = Mutex<[RecordID: (stamp: EditStamp, until: Duration)]>([:])
   private let names = Mutex<[Sending: OutgoingChange]>([:])
 
   /// Notes what is about to be sent, and tells what is wrong with it.
@@ -28,6 +30,29 @@ final class PushWatch: Sendable {
         }
         return earlier.content == change.content
           ? nil : "sends the edit of \(change.id) again, and with other content"
+      }
+    }
+  }
+
+  /// Forgets what was sent: from now on another remote is sent to.
+  func begin() {
+    names.withLock { $0 = [:] }
+    postponed.withLock { $0 = [:] }
+  }
+
+  /// Notes that an edit was put off, by how long.
+  func putOff(_ change: OutgoingChange, for pause: Duration, at now: Duration) {
+    postponed.withLock { $0[change.id] = (change.stamp, now + pause) }
+  }
+
+  /// Tells which edits come again before they may.
+  func early(_ changes: [OutgoingChange], at now: Duration) -> [String] {
+    postponed.withLock { postponed in
+      changes.compactMap { change in
+        guard let earlier = postponed[change.id], earlier.stamp == change.stamp, now < earlier.until else {
+          return nil
+        }
+        return "sends the edit of \(change.id) again \(earlier.until - now) before it may"
       }
     }
   }

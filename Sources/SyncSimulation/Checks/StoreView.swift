@@ -10,11 +10,12 @@ struct StoreView: Equatable, Sendable {
   private(set) var outbox: [RecordID: OutboxEntry] = [:]
   /// The newest conflicts of the log, the newest first.
   private(set) var conflicts: [Conflict] = []
-  private(set) var rebuild: Rebuild?
+  /// How far the rebuilds of each type's duplicates have come.
+  private(set) var rebuilds: [RecordType: Rebuild] = [:]
   /// The types whose next pull has to list everything, because an edit was given up.
   private(set) var owedListings: Set<RecordType> = []
 
-  /// How far the rebuild of a world's duplicates has come, as far as a world looks at it.
+  /// How far a rebuild of a world's duplicates has come, as far as a world looks at it.
   struct Rebuild: Equatable, Sendable, Decodable {
     struct Counts: Equatable, Sendable, Decodable { var losers: Int }
     var version: Int
@@ -30,13 +31,17 @@ struct StoreView: Equatable, Sendable {
   init(
     _ snapshot: any StoreSnapshot, types: [RecordType], ids: [RecordID], hasEdits: Bool
   ) throws(SyncError) {
+    let registered = Set(try snapshot.registeredEntities().map(\.type))
+    let types = types.filter(registered.contains)
     if hasEdits {
       for type in types {
         for entry in try snapshot.outbox(type, after: nil, limit: 10_000) { outbox[entry.id] = entry }
       }
       try readConflicts(snapshot)
-      try readRebuild(snapshot)
-      for type in types { try readOwedListing(of: type, snapshot) }
+      for type in types {
+        try readRebuild(of: type, snapshot)
+        try readOwedListing(of: type, snapshot)
+      }
     }
     for type in types {
       for record in try snapshot.records(Query(type)) { live[record.id] = record }
@@ -46,7 +51,7 @@ struct StoreView: Equatable, Sendable {
       }
       checkpoints[type] = try snapshot.checkpoint(for: type)
     }
-    for id in ids { states[id] = try snapshot.state(of: id) }
+    for id in ids where registered.contains(id.type) { states[id] = try snapshot.state(of: id) }
   }
 
   /// Reads anew what a transaction was asked to change; the rest stays as it was seen before.
@@ -74,22 +79,27 @@ struct StoreView: Equatable, Sendable {
       for entry in try snapshot.outbox(for: Array(touched.outbox)) { outbox[entry.id] = entry }
     }
     if touched.changesConflicts { try readConflicts(snapshot) }
-    if touched.values.contains(Self.rebuildKey) { try readRebuild(snapshot) }
+    for type in Self.rebuilt where touched.values.contains(Self.rebuildKey(type)) {
+      try readRebuild(of: type, snapshot)
+    }
     for type in checkpoints.keys where touched.values.contains(Self.owedListingKey(type)) {
       try readOwedListing(of: type, snapshot)
     }
   }
 
-  private static let rebuildKey = "rebuild/teams"
+  private static let rebuilt: [RecordType] = ["teams", "games"]
+  private static func rebuildKey(_ type: RecordType) -> String { "rebuild/\(type)" }
   private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
     conflicts = try snapshot.conflicts(nil, before: nil, limit: 40)
   }
 
-  private mutating func readRebuild(_ snapshot: any StoreSnapshot) throws(SyncError) {
-    let bytes = try snapshot.value(forKey: Self.rebuildKey)
-    rebuild = bytes.flatMap { try? PayloadDecoder().decode(Rebuild.self, from: $0[...]) }
+  private mutating func readRebuild(
+    of type: RecordType, _ snapshot: any StoreSnapshot
+  ) throws(SyncError) {
+    let bytes = try snapshot.value(forKey: Self.rebuildKey(type))
+    rebuilds[type] = bytes.flatMap { try? PayloadDecoder().decode(Rebuild.self, from: $0[...]) }
   }
 
   private mutating func readOwedListing(

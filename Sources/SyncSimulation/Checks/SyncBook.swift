@@ -7,7 +7,6 @@ final class SyncBook: Sendable {
   private struct Entry {
     var pages: [(pass: Int64, page: RecordPage)] = []
     var requests = Attempts()
-    var pushes = Attempts()
     var wasServed = false
     var lastPage: RecordPage?
 
@@ -18,6 +17,8 @@ final class SyncBook: Sendable {
     }
   }
   private let state = Mutex<[RecordType: Entry]>([:])
+  /// The edits whose push failed last. Once something is taken, or others are sent, another attempt at them is a first one.
+  private let pushes = Mutex((type: RecordType?.none, ids: Set<RecordID>(), attempts: Attempts()))
   private let lease = Mutex<Int64>(0)
   private let options: SyncOptions
 
@@ -25,6 +26,9 @@ final class SyncBook: Sendable {
   private struct Attempts {
     private var failures = 0
     private(set) var notBefore: Duration?
+
+    /// Counts anew, and keeps the pause that was asked for.
+    mutating func beginAnew() { failures = 0 }
 
     mutating func fail(_ error: SyncError, at now: Duration) {
       // A token that is void is no failed attempt: the pass starts over.
@@ -53,20 +57,28 @@ final class SyncBook: Sendable {
   func begin(fence: Int64) {
     lease.withLock { $0 = fence }
     state.withLock { $0 = [:] }
+    pushed()
   }
 
-  /// Notes that edits of a type are pushed, and tells what is wrong with that.
-  func pushing(_ type: RecordType, at now: Duration) -> [String] {
-    let attempts = state.withLock { $0[type]?.pushes ?? Attempts() }
-    return attempts.complaints("pushes edits of \(type)", at: now, most: options.retry.attempts)
+  /// Notes that edits are pushed, and tells what is wrong with that.
+  func pushing(_ ids: [RecordID], at now: Duration) -> [String] {
+    let (ids, type) = (Set(ids), ids.first?.type)
+    let attempts = pushes.withLock { pushes in
+      if pushes.type != type { pushes.attempts = Attempts() }
+      if pushes.ids != ids { pushes.attempts.beginAnew() }
+      (pushes.type, pushes.ids) = (type, ids)
+      return pushes.attempts
+    }
+    return attempts.complaints(
+      "pushes edits of \(type?.rawValue ?? "no type")", at: now, most: options.retry.attempts)
   }
 
   /// Notes that a push was answered.
-  func pushed(_ type: RecordType) { state.withLock { $0[type]?.pushes = Attempts() } }
+  func pushed() { pushes.withLock { $0 = (nil, [], Attempts()) } }
 
   /// Notes that a push failed.
-  func pushFailed(_ type: RecordType, _ error: SyncError, at now: Duration) {
-    state.withLock { $0[type, default: Entry()].pushes.fail(error, at: now) }
+  func pushFailed(_ error: SyncError, at now: Duration) {
+    pushes.withLock { $0.attempts.fail(error, at: now) }
   }
 
   /// Whether a request waits for its pause to be over.
@@ -139,7 +151,9 @@ final class SyncBook: Sendable {
 
   /// The pages that a checkpoint claims to be in the store since the one before; `nil` if it claims more than was sent.
   func claim(_ type: RecordType, before: Checkpoint?, after: Checkpoint) -> [RecordPage]? {
-    state.withLock { state in
+    // One that only says which remote a type belongs to from now on claims nothing.
+    if after.inFlight == nil, after.committed == nil, after.lastPass == before?.lastPass ?? 0 { return [] }
+    return state.withLock { state in
       var entry = state[type] ?? Entry()
       defer { state[type] = entry }
       var queue = entry.pages.filter { $0.pass == after.lastPass }.map(\.page)[...]

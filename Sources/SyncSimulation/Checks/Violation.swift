@@ -20,6 +20,8 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case noResurrection
   /// No edit leaves the outbox unless the remote has it or the log of conflicts does.
   case noLostEdit
+  /// Each edit that meets another is told to, and none to have met what it led to itself.
+  case honestConflicts
   /// An edit that is sent again has one effect.
   case oneEffect
   /// Of duplicates one stays, the one that was written last; what has no duplicate stays as well.

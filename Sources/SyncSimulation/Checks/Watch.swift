@@ -15,7 +15,7 @@ final class Watch: Sendable {
   private let state = Mutex(State())
   private let ids: [RecordID]
   private let knownIDs: Set<RecordID>
-  private let types: [RecordType]
+  let types: [RecordType]
   private let versions: SourceCapabilities.VersionOrder
   private let ledger: Ledger
   let leases: LeaseWatch
@@ -72,6 +72,14 @@ final class Watch: Sendable {
       """)
   }
 
+  /// Takes note of what an update of the app has made of the store, all at once.
+  func redeclared(_ view: StoreView) {
+    state.withLock { state in
+      state.lastNumber += 1
+      (state.view, state.number) = (view, state.lastNumber)
+    }
+  }
+
   /// What a store says before a transaction, where it is looked at then: now and then.
   func viewBefore(_ transaction: any StoreTransaction) throws(SyncError) -> StoreView? {
     let isTurn = state.withLock { state in
@@ -124,10 +132,14 @@ final class Watch: Sendable {
     checkFence(authority, incarnation)
     checkOrder(before, after, ids, incarnation)
     if ids.contains(where: { before.live[$0] != after.live[$0] }) {
-      for words in after.dangling(in: incarnation.graph) { ledger.report(.references, words) }
+      // What an update of the app has left dangling, its next sync sees to.
+      let known = Set(before.dangling(in: incarnation.graph))
+      for words in after.dangling(in: incarnation.graph) where !known.contains(words) {
+        ledger.report(.references, words)
+      }
     }
     var pages: [RecordPage] = []
-    for type in types where touched.checkpoints.contains(type) {
+    for type in types where touched.checkpoints.contains(type) && !incarnation.isLoading {
       guard let checkpoint = after.checkpoints[type] else { continue }
       let earlier = before.checkpoints[type]
       // A sweep writes to the checkpoint too; only a page moves the pass.
@@ -167,9 +179,11 @@ final class Watch: Sendable {
     }
   }
 
-  /// Whether an edit may have reached a remote that has begun anew, which nobody knows before the next page.
+  /// Whether an edit may have reached a remote that has begun anew, or another one, which nobody knows before the next page.
   private func isOfNewLife(_ entry: OutboxEntry?) -> Bool {
-    entry?.sent != nil && ledger.sights[.remoteWiped] != nil
+    let sights = ledger.sights
+    return entry?.sent != nil && sights[.remoteWiped] != nil
+      || entry != nil && sights[.sourceExchanged] != nil
   }
 
   /// What readers see anew was in a page that the checkpoint now counts in, or had been set aside, or looked up.
@@ -216,6 +230,10 @@ final class Watch: Sendable {
   /// Notes what a transaction showed that the world can do.
   private func note(_ before: StoreView, _ after: StoreView, _ keys: Set<SetAside.Key>) {
     for key in keys {
+      if case .record(let id) = key, let entry = before.shelf[key], after.shelf[key] == nil {
+        if entry.kind == .hidden, after.live[id] != nil { ledger.saw(.revealed) }
+        noteCircle(around: id, entry.kind, before, after)
+      }
       guard let entry = after.shelf[key], before.shelf[key] != entry else { continue }
       switch entry.kind {
       case .parked: ledger.saw(.parked)
@@ -224,8 +242,24 @@ final class Watch: Sendable {
       case .quarantined: ledger.saw(.quarantined)
       case .staged: ledger.saw(.staged)
       case .missing: ledger.saw(.missing)
-      // No world cleans up.
-      case .hidden: break
+      case .hidden: ledger.saw(.hidden)
+      }
+    }
+  }
+}
+
+extension Watch {
+  /// Notes where records that refer to each other were shown, or went, in one transaction.
+  private func noteCircle(
+    around id: RecordID, _ kind: SetAside.Kind, _ before: StoreView, _ after: StoreView
+  ) {
+    let (view, other) = kind == .parked ? (after, before) : (before, after)
+    guard kind == .parked || kind == .held, let record = view.live[id], other.live[id] == nil else { return }
+    for case .string(let key)? in [try? record.payload.values(of: ["parent"]).first] {
+      let parent = RecordID(type: id.type, key: key)
+      guard parent != id, let target = view.live[parent], other.live[parent] == nil else { continue }
+      if case .string(id.key)? = try? target.payload.values(of: ["parent"]).first {
+        ledger.saw(kind == .parked ? .circleShown : .circleGone)
       }
     }
   }

@@ -13,6 +13,7 @@ final class SimulatedSink: RemoteRecordSink {
   }
 
   var identity: String { sink.identity }
+  var keepsUnknownMembers: Bool { sink.keepsUnknownMembers }
 
   func limits() async throws(SyncError) -> SinkLimits {
     try await incarnation.around(.limits) { () async throws(SyncError) in try await sink.limits() }
@@ -26,21 +27,29 @@ final class SimulatedSink: RemoteRecordSink {
     for words in world.watch.pushes.sending(changes) {
       world.ledger.report(.oneEffect, "\(incarnation) \(words)")
     }
-    for words in book.pushing(type, at: incarnation.clock.now.offset) {
+    checkPutOff(changes)
+    checkSource(changes, type)
+    for words in book.pushing(changes.map(\.id), at: incarnation.clock.now.offset) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")
     }
     do throws(SyncError) {
       let outcomes = try await incarnation.around(.push) { () async throws(SyncError) -> [PushOutcome] in
-        try await sink.push(changes, entities: entities)
+        let choking = world.edits.choking
+        if let change = changes.first(where: { choking.contains($0.id) }) {
+          world.ledger.saw(.batchRejected)
+          incarnation.trace("cannot push \(change.id): the sink throws")
+          throw SyncError(.invalidResponse, during: "a push", "The gateway does not understand.")
+        }
+        return try await sink.push(changes, entities: entities)
       }
-      book.pushed(type)
+      book.pushed()
       note(changes, outcomes)
       return outcomes
     } catch {
       if error.code == .batchTooLarge || error.code == .quotaExceeded {
-        book.pushed(type)
+        book.pushed()
       } else {
-        book.pushFailed(type, error, at: incarnation.clock.now.offset)
+        book.pushFailed(error, at: incarnation.clock.now.offset)
       }
       throw error
     }
@@ -53,14 +62,55 @@ final class SimulatedSink: RemoteRecordSink {
       switch outcome {
       case .accepted(let word):
         ledger.saw(.pushed)
+        noteHabits(change, word)
         world.watch.heard([word])
       case .conflict(let word):
         ledger.saw(.pushMetAnother)
         if let word { world.watch.heard([word]) }
-      case .refused, .retryLater: ledger.saw(.editRefused)
+      case .refused: ledger.saw(.editRefused)
+      case .retryLater(let pause):
+        ledger.saw(.editRefused)
+        if let pause { world.watch.pushes.putOff(change, for: pause, at: world.time.elapsed) }
       case .quotaExceeded: ledger.saw(.remoteFull)
       }
     }
+  }
+
+  /// What was put off is not sent before its time, as far as clocks can tell.
+  private func checkPutOff(_ changes: [OutgoingChange]) {
+    let world = incarnation.world
+    guard !world.shape.hazards.contains(.jumpingClocks) else { return }
+    for words in world.watch.pushes.early(changes, at: world.time.elapsed) {
+      world.ledger.report(.bounds, "\(incarnation) \(words)")
+    }
+  }
+
+  /// Nothing goes to a remote on what another one has said.
+  private func checkSource(_ changes: [OutgoingChange], _ type: RecordType) {
+    let world = incarnation.world
+    guard world.remotes.wereExchanged, changes.contains(where: { $0.base != .none }),
+      let checkpoint = world.watch.checkpoint(of: type), checkpoint.scope.source != identity
+    else { return }
+    world.ledger.report(
+      .honestConflicts, "\(incarnation) sends edits of \(type) on top of what another remote has said")
+  }
+
+  /// Notes where the remote answered with something else than it was sent.
+  private func noteHabits(_ change: OutgoingChange, _ word: RecordChange) {
+    let (world, ledger) = (incarnation.world, incarnation.world.ledger)
+    guard case .upsert(let payload, _) = change.content else { return }
+    if world.shape.hazards.contains(.respelling), case .upsert(let taken) = word, taken.payload != payload {
+      ledger.saw(.respelled)
+    }
+    guard world.shape.hazards.contains(.presentAnswers) else { return }
+    let effect = world.remotes.current.pushEffects.last { $0.id == change.id && $0.key == change.key }
+    let version =
+      switch word {
+      case .upsert(let record): record.version
+      case .tombstone(let tombstone): tombstone.version
+      case .poison: Version.unversioned
+      }
+    if let effect, effect.version != version { ledger.saw(.answeredAsOfNow) }
   }
 
   private static func words(_ outcome: PushOutcome) -> String {

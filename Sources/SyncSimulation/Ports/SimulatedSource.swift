@@ -25,9 +25,14 @@ final class SimulatedSource: RemoteRecordSource {
     // Whoever was overtaken knows nothing of what the other one has done.
     let isOvertaken = incarnation.book.fence < world.watch.leases.latest
     let isListingOwed = world.watch.owesListing(of: type)
+    // What a changed declaration calls for is the engine's to say.
+    let wereDeclarationsChanged =
+      world.shape.hazards.contains(.changingDeclarations) && world.ledger.sights[.declarationsChanged] != nil
     if isListingOwed { world.ledger.saw(.listingOwed) }
     let complaints = incarnation.book.request(
-      request, at: now, checkpoint: isOvertaken || isListingOwed ? nil : world.watch.checkpoint(of: type),
+      request, at: now,
+      checkpoint: isOvertaken || isListingOwed || wereDeclarationsChanged
+        ? nil : world.watch.checkpoint(of: type),
       known: incarnation.known)
     for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)") }
     if case .resume = request.position, incarnation.book.isFirstRequest(of: type) {
@@ -37,7 +42,7 @@ final class SimulatedSource: RemoteRecordSource {
       let page = try await incarnation.around(.page) { () async throws(SyncError) -> RecordPage in
         if let page = oddPage(for: request) { return page }
         let (start, isLagging) = (world.edits.now, lag(behind: request))
-        let page = try await source.page(request)
+        let page = leaveOut(of: try await source.page(request), request)
         // While a process is stopped, its remote does not answer either here; by then no replica may lag behind what it did before. Nor
         // may one whose clock was set meanwhile.
         guard !isLagging || world.edits.now < start + .seconds(3) else {
@@ -56,6 +61,10 @@ final class SimulatedSource: RemoteRecordSource {
   func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
     let world = incarnation.world
     return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
+      if world.shape.refusesLookups(of: entity.type) {
+        world.ledger.saw(.lookupRefused)
+        throw SyncError(.permissionDenied, during: "a lookup", "Nobody may ask for \(entity.type) by id.")
+      }
       let changes = try await source.lookup(ids, of: entity)
       world.watch.heard(changes)
       return changes
@@ -75,6 +84,26 @@ final class SimulatedSource: RemoteRecordSource {
     case .done: "the last"
     case .reset(let reason): "start over: \(reason.rawValue)"
     }
+  }
+
+  /// A listing of a moving collection may lack a record that moved while it went on; never the same one twice here.
+  private func leaveOut(of page: RecordPage, _ request: PageRequest) -> RecordPage {
+    let world = incarnation.world
+    guard !world.isCalm, world.shape.hazards.contains(.oddPages), page.coverage == .everything,
+      capabilities.listing == .moving, world.choices.once(in: 4)
+    else { return page }
+    let live = world.watch.lastView.live
+    let place = page.changes.firstIndex { change in
+      guard case .upsert(let record) = change, let known = live[record.id] else { return false }
+      return known.payload == record.payload && !world.edits.wasLeftOut(record.id)
+    }
+    guard let place, let id = page.changes[place].id else { return page }
+    incarnation.trace("\(id) is not in the listing, as it moves")
+    world.ledger.saw(.leftOut)
+    world.edits.leaveOut(id)
+    var page = page
+    page.changes.remove(at: place)
+    return page
   }
 
   /// Scripts an odd answer, or gives it.

@@ -7,13 +7,16 @@ final class SimulatedStore: LocalStore {
   private let incarnation: Incarnation
 
   init(_ store: any LocalStore, of incarnation: Incarnation) {
-    self.store = store
+    self.store = incarnation.world.flaw.map { FlawedStore(base: store, flaw: $0) } ?? store
     self.incarnation = incarnation
   }
 
   func register(_ graph: EntityGraph) async throws(SyncError) {
     try await incarnation.around(.register) { () async throws(SyncError) in
       try await store.register(graph)
+      guard incarnation.world.shape.hazards.contains(.changingDeclarations) else { return }
+      let watch = incarnation.world.watch
+      watch.redeclared(try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) })
     }
   }
 

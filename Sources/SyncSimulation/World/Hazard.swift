@@ -52,4 +52,46 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case duplicates
   /// The app sees things all the time, and records them now and then.
   case sightings
+  /// Records of one type refer to each other in circles, at the remote and by the app's edits.
+  case circles
+  /// The app hides records by rules, now by these and now by others.
+  case cleanUps
+  /// Updates of the app declare types, references and natural keys otherwise.
+  case changingDeclarations
+  /// Two versions of the app, which declare things otherwise, share the store.
+  case sharedVersions
+  /// The app goes over to another remote, with edits pending.
+  case exchangedSource
+  /// The sink answers a change that comes again with what the remote has by then.
+  case presentAnswers
+  /// The remote writes numbers its own way.
+  case respelling
+  /// The sink throws at each batch that has some record in it.
+  case poisonEdits
+  /// What the remote refuses, it refuses for ever.
+  case lastingRefusals
+  /// The policy's merges are no JSON, or refer to what is not there.
+  case brokenPolicies
+  /// Records of two types are duplicates, and one type's refer to the other's.
+  case keysOfTwoTypes
+  /// The app comes with a data set of its own.
+  case bundles
+  /// Triggers start syncs beside those that the app starts, and their time may be up.
+  case coordinators
+
+  /// Bytes that are no record, and of which nobody knows whose they are.
+  case namelessBytes
+  /// The remote has no room for more records, ever.
+  case lastingFullness
+  /// The remote lets nobody look up records of some type.
+  case refusedLookups
+
+  /// What the engine does not outlive yet; no world has it unless that is asked for.
+  static let unmended: Set<Hazard> = [
+    .cleanUps, .changingDeclarations, .sharedVersions, .exchangedSource, .presentAnswers,
+    .respelling, .poisonEdits,
+    .refusedLookups, .namelessBytes,
+    .lastingFullness,
+    .lastingRefusals, .brokenPolicies, .keysOfTwoTypes, .bundles, .coordinators,
+  ]
 }

@@ -27,6 +27,7 @@ extension Incarnation {
 
   private func edit(_ engine: SyncEngine) async {
     let (choices, id) = (world.choices, world.edits.anyRecord())
+    guard graph[id.type] != nil else { return }
     do throws(SyncError) {
       switch choices.below(12) {
       case 9, 10:
@@ -47,6 +48,8 @@ extension Incarnation {
 
   private func write(_ id: RecordID, _ engine: SyncEngine) async throws(SyncError) {
     let (choices, keys) = (world.choices, world.shape.keys)
+    let areCirclesPossible = world.shape.hazards.contains(.circles)
+    let ownNumber = Int(id.key.dropFirst()) ?? 1
     let references: [(field: FieldName, target: RecordType)] =
       switch id.type.rawValue {
       case "leagues": [("parent", "leagues")]
@@ -58,7 +61,10 @@ extension Incarnation {
       var values: [(FieldName, String)] = [("name", "\(choices.number(in: 11...13))")]
       if isNew { values.append(("id", "\"\(id.key)\"")) }
       for (field, target) in references where isNew || choices.once(in: 3) {
-        let key = "\(target.rawValue.prefix(1))\(choices.number(in: 1...keys))"
+        var number = choices.number(in: 1...keys)
+        // A league refers to one before it, unless circles are possible.
+        if field == "parent", !areCirclesPossible { number = min(number, max(1, ownNumber - 1)) }
+        let key = "\(target.rawValue.prefix(1))\(number)"
         let isThere = try batch.record(RecordID(type: target, key: key)) != nil
         values.append((field, isThere ? "\"\(key)\"" : "null"))
       }
@@ -105,7 +111,13 @@ extension Incarnation {
   func letRefusedEditsGo() async {
     guard let engine else { return }
     do throws(SyncError) {
-      for entity in graph.entities { try await engine.edits.retry(entity.type) }
+      for entity in graph.entities {
+        // What was put off goes by itself.
+        let refused = try await engine.edits.pending(entity.type).filter { entry in
+          if case .refused = entry.state { true } else { false }
+        }
+        try await engine.edits.retry(entity.type, refused.map(\.id.key))
+      }
     } catch {
       world.ledger.report(.liveness, "with all faults gone, \(self) cannot retry its edits: \(error)")
     }
@@ -115,19 +127,20 @@ extension Incarnation {
 
   /// Collapses duplicates now and then, perhaps until somebody stops it, and goes on with that, perhaps later.
   func rebuildInTrouble() async {
-    guard world.shape.hazards.contains(.duplicates), world.sink != nil, world.choices.once(in: 2) else {
-      return
-    }
+    guard world.shape.hazards.contains(.duplicates), world.hasSink, world.choices.once(in: 2),
+      !rebuiltTypes.isEmpty
+    else { return }
+    let type = rebuiltTypes[world.choices.below(rebuiltTypes.count)]
     while !isDead, let engine {
       let token =
         world.choices.once(in: 2) ? LateWish(afterAnswers: world.choices.number(in: 2...6)) : nil
       begin(SyncRequest())
       do throws(SyncError) {
-        noteResumption()
-        let last = world.watch.edits.lastRebuild
+        noteResumption(of: type)
+        let last = world.watch.edits.lastRebuild(of: type)
         let report = try await engine.rebuildDuplicates(
-          of: "teams", version: 1, options: RebuildOptions(recordsAtOnce: 2), token: token)
-        note(report, after: last)
+          of: type, version: 1, options: RebuildOptions(recordsAtOnce: 2), token: token)
+        note(report, of: type, after: last)
         guard report.wasCancelled, world.choices.once(in: 2) else { return }
       } catch {
         trace("could not rebuild: \(error.code)")
@@ -143,22 +156,31 @@ extension Incarnation {
 
   /// Collapses what is left of duplicates.
   func rebuildInCalm() async {
-    guard world.shape.hazards.contains(.duplicates), world.sink != nil, let engine else { return }
+    guard world.shape.hazards.contains(.duplicates), world.hasSink, let engine else { return }
     do throws(SyncError) {
-      let last = world.watch.edits.lastRebuild
-      note(try await engine.rebuildDuplicates(of: "teams", version: 2), after: last)
+      for type in rebuiltTypes {
+        let last = world.watch.edits.lastRebuild(of: type)
+        note(try await engine.rebuildDuplicates(of: type, version: 2), of: type, after: last)
+      }
     } catch {
       world.ledger.report(.liveness, "with all faults gone, \(self) cannot rebuild: \(error)")
     }
   }
 
-  private func noteResumption() {
-    if let rebuild = world.watch.lastView.rebuild, !rebuild.isDone { world.ledger.saw(.rebuildResumed) }
+  /// The types that duplicates may be of.
+  private var rebuiltTypes: [RecordType] {
+    graph.entities.filter { $0.naturalKey != nil }.map(\.type)
   }
 
-  private func note(_ report: RebuildReport, after last: Int) {
+  private func noteResumption(of type: RecordType) {
+    if let rebuild = world.watch.lastView.rebuilds[type], !rebuild.isDone {
+      world.ledger.saw(.rebuildResumed)
+    }
+  }
+
+  private func note(_ report: RebuildReport, of type: RecordType, after last: Int) {
     trace("rebuilds: \(Counted(report.counts.losers, "loser"))\(report.wasDone ? ", long ago" : "")")
     world.trace.mix(UInt64(report.counts.losers))
-    world.watch.edits.rebuilt(report, after: last, by: self)
+    world.watch.edits.rebuilt(report, of: type, after: last, by: self)
   }
 }

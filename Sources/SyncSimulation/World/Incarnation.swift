@@ -11,6 +11,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
   let world: World
   let process: Int
   let life: Int
+  let version: AppVersion
   let clock: ManualClock
   let graph: EntityGraph
   let book: SyncBook
@@ -24,13 +25,17 @@ final class Incarnation: Sendable, CustomStringConvertible {
     var request: SyncRequest?
     var engine: SyncEngine?
     var store: (any LocalStore)?
+    var isLoading = false
   }
   private let state = Mutex(State())
 
-  init(world: World, process: Int, life: Int, graph: EntityGraph, clock: ManualClock) {
+  init(
+    world: World, process: Int, life: Int, version: AppVersion, graph: EntityGraph, clock: ManualClock
+  ) {
     self.world = world
     self.process = process
     self.life = life
+    self.version = version
     self.graph = graph
     self.clock = clock
     book = SyncBook(options: world.shape.options)
@@ -47,6 +52,12 @@ final class Incarnation: Sendable, CustomStringConvertible {
   var isDead: Bool { state.withLock { $0.isDead } }
   var engine: SyncEngine? { state.withLock { $0.engine } }
   var store: (any LocalStore)? { state.withLock { $0.store } }
+
+  /// Whether the data set that comes with the app is being loaded.
+  var isLoading: Bool {
+    get { state.withLock { $0.isLoading } }
+    set { state.withLock { $0.isLoading = newValue } }
+  }
 
   /// What ends the tasks of the process when it is killed.
   func setEnd(_ end: @escaping @Sendable () -> Void) {
@@ -80,14 +91,15 @@ final class Incarnation: Sendable, CustomStringConvertible {
   func start() async throws(SyncError) {
     let store = try await around(.open) { () async throws(SyncError) in try await world.bench.open() }
     state.withLock { $0.store = store }
-    let choices = world.choices
+    let (choices, home) = (world.choices, world.remotes.home)
     let engine = try await SyncEngine(
       graph: graph, store: SimulatedStore(store, of: self),
-      source: SimulatedSource(world.source, remote: world.remote, of: self),
-      sink: world.sink.map { SimulatedSink($0, of: self) }, clock: clock,
+      source: SimulatedSource(home.source, remote: home.remote, of: self),
+      sink: home.sink.map { SimulatedSink($0, of: self) }, clock: clock,
       options: world.shape.options, edits: world.editOptions, connectivity: connectivity,
       random: { UInt64(choices.below(1 << 16)) << 48 })
     state.withLock { $0.engine = engine }
+    await loadBundle()
   }
 
   // MARK: Calls of ports

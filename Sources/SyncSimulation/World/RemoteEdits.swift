@@ -4,7 +4,7 @@ import Synchronization
 
 /// What others do to the remote's records, and what an observer who sees everything knows of it.
 final class RemoteEdits: Sendable {
-  let remote: InMemoryRemote
+  private let remotes: Remotes
   private let shape: WorldShape
   private let choices: Choices
   private let watch: Watch
@@ -17,20 +17,26 @@ final class RemoteEdits: Sendable {
   private let late = Mutex(0)
   private let clock: ManualClock
   private let ruled = Mutex<[RecordID]>([])
+  private let stuck = Mutex<Set<RecordID>>([])
+  private let leftOut = Mutex<Set<RecordID>>([])
+  private let isCalm = Mutex(false)
+  private let lasting = Mutex<Set<RecordID>>([])
   private let isWiped = Mutex(false)
 
   init(
-    _ remote: InMemoryRemote, shape: WorldShape, clock: ManualClock, choices: Choices, watch: Watch,
+    _ remotes: Remotes, shape: WorldShape, clock: ManualClock, choices: Choices, watch: Watch,
     ledger: Ledger, trace: Trace
   ) {
     self.clock = clock
     self.watch = watch
-    self.remote = remote
+    self.remotes = remotes
     self.shape = shape
     self.choices = choices
     self.ledger = ledger
     self.trace = trace
   }
+
+  private var remote: InMemoryRemote { remotes.current }
 
   /// The records of which the remote has nothing but unreadable bytes.
   var poisoned: Set<RecordID> { poison.withLock { $0 } }
@@ -45,13 +51,53 @@ final class RemoteEdits: Sendable {
       .refused(reason: "It does not like it."), .retryLater(after: nil), .retryLater(after: .seconds(10)))
     trace.tell("remote", "rules on \(id): \(ruling)")
     ruled.withLock { $0.append(id) }
+    lasting.withLock { lasting in
+      lasting.remove(id)
+      if case .refused = ruling, shape.hazards.contains(.lastingRefusals) { lasting.insert(id) }
+    }
     remote.rule(ruling, on: id.type, id.key)
   }
 
-  /// Takes all that back.
+  /// Takes that back, but for what is refused for ever.
   func relent() {
-    for id in ruled.withLock({ $0 }) { remote.rule(nil, on: id.type, id.key) }
+    isCalm.withLock { $0 = true }
+    for id in ruled.withLock({ $0 }) where !refused.contains(id) { remote.rule(nil, on: id.type, id.key) }
   }
+
+  /// Has the sink throw, from now on, at each batch that some record is in.
+  func choke() {
+    let id = anyRecord()
+    trace.tell("remote", "chokes on \(id)")
+    stuck.withLock { _ = $0.insert(id) }
+  }
+
+  /// The records at whose edits the sink throws.
+  var choking: Set<RecordID> { stuck.withLock { $0 } }
+
+  /// Somebody else goes on at once, now and then, from what the remote has just taken.
+  func goOn(from id: RecordID) {
+    guard !isCalm.withLock({ $0 }), choices.once(in: 3) else { return }
+    let payload = payload(of: id)
+    trace.tell("remote", "somebody goes on from \(id): \(payload)")
+    remote.upsert(id.type, id.key, payload)
+    heal(id)
+  }
+
+  /// One more write, of a league that needs nothing.
+  func writeLast(_ id: RecordID) {
+    trace.tell("remote", "\(id) is written at last")
+    remote.upsert(id.type, id.key, #"{"id":"\#(id.key)","name":9,"parent":null,"schema":1}"#)
+    heal(id)
+  }
+
+  /// Whether a listing has lacked a record that is there.
+  func wasLeftOut(_ id: RecordID) -> Bool { leftOut.withLock { $0.contains(id) } }
+
+  /// Notes that a listing lacks a record that is there.
+  func leaveOut(_ id: RecordID) { leftOut.withLock { _ = $0.insert(id) } }
+
+  /// The records whose edits are refused for ever.
+  var refused: Set<RecordID> { lasting.withLock { $0 } }
 
   /// Some record that the world may know.
   func anyRecord() -> RecordID {
@@ -92,6 +138,11 @@ final class RemoteEdits: Sendable {
     case 40..<52:
       return delete(id)
     case 52..<55 where shape.hazards.contains(.poison):
+      if shape.hazards.contains(.namelessBytes), choices.once(in: 3) {
+        trace.tell("remote", "somebody puts bytes among \(type)")
+        remote.putPoison(type, nil, Array("{\(roll)".utf8))
+        return nil
+      }
       trace.tell("remote", "\(id) becomes unreadable")
       remote.putPoison(type, id.key, Array("{\(roll)".utf8))
       poison.withLock { _ = $0.insert(id) }
@@ -115,6 +166,20 @@ final class RemoteEdits: Sendable {
     isWiped.withLock { $0 = true }
     remote.wipe(type)
     poison.withLock { $0 = $0.filter { $0.type != type } }
+  }
+
+  /// Fills a remote that the app goes over to with most of what another one has, as it happens to be there.
+  func settle(from old: InMemoryRemote) {
+    poison.withLock { $0 = [] }
+    lasting.withLock { $0 = [] }
+    stuck.withLock { $0 = [] }
+    ruled.withLock { $0 = [] }
+    for type in watch.types {
+      for (key, payload) in old.records(of: type) where choices.below(3) > 0 {
+        remote.upsert(type, key, Array(payload.bytes))
+      }
+    }
+    for _ in 0..<choices.below(6) { edit()?.commit() }
   }
 
   private func delete(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {
@@ -167,12 +232,13 @@ final class RemoteEdits: Sendable {
     switch id.type.rawValue {
     case "leagues":
       let schema = shape.hazards.contains(.newerSchemas) && choices.once(in: 6) ? 2 : 1
-      return #"{"id":"\#(id.key)","name":\#(name),"parent":\#(reference("l")),"schema":\#(schema)}"#
+      return #"{"id":"\#(id.key)","name":\#(name),"parent":\#(parent(of: id)),"schema":\#(schema)}"#
     case "teams":
       let others = #""name":\#(name),"league":\#(reference("l")),"last":\#(reference("g"))"#
       return #"{"id":"\#(id.key)",\#(others),"code":\#(code),"stamp":\#(stamp(of: id))}"#
     default:
-      return #"{"id":"\#(id.key)","name":\#(name),"home":\#(reference("t")),"away":\#(reference("t"))}"#
+      let others = #""home":\#(reference("t")),"away":\#(reference("t"))"#
+      return #"{"id":"\#(id.key)","name":\#(name),\#(others)\#(slot)\#(date)}"#
     }
   }
 
@@ -181,6 +247,26 @@ final class RemoteEdits: Sendable {
     guard shape.hazards.contains(.duplicates) else { return "null" }
     let number = choices.below(6)
     return number == 0 ? "null" : "\(number)"
+  }
+
+  /// What may make a game the same as another one.
+  private var slot: String {
+    shape.hazards.contains(.keysOfTwoTypes) ? ",\"slot\":\(choices.pick("null", "1", "2", "3", "4"))" : ""
+  }
+
+  /// When a game is, if it says so.
+  private var date: String {
+    guard shape.hazards.contains(.cleanUps) else { return "" }
+    return choices.pick("", #","date":"2025-10-01""#, #","date":"2026-01-01""#, #","date":"""#)
+  }
+
+  /// A league refers to one before it, unless circles are possible.
+  private func parent(of id: RecordID) -> String {
+    if shape.hazards.contains(.circles) { return reference("l") }
+    let number = choices.below(shape.keys + 2)
+    if number == 0 { return "null" }
+    let own = Int(id.key.dropFirst()) ?? 1
+    return choices.once(in: 12) ? "\"l99\"" : own > 1 ? "\"l\(1 + number % (own - 1))\"" : "null"
   }
 
   /// When a write of another replica says that it was made: at a time of its own, or at the very one of an edit that is pending here.

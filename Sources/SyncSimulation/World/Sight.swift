@@ -52,6 +52,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case pageEmptied
   /// A replica answered that lagged behind.
   case replicaLagged
+  /// A listing of a moving collection lacked a record that was there.
+  case leftOut
   /// A change became visible later than its time says.
   case committedLate
   /// A remote was wiped.
@@ -110,4 +112,38 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case requestedPauseKept
   /// An edit that left the outbox was looked for.
   case editTraced
+  /// The app's declarations changed.
+  case declarationsChanged
+  /// The app went over to another remote.
+  case sourceExchanged
+  /// A clean-up hid a record.
+  case hidden
+  /// A hidden record was shown again.
+  case revealed
+  /// The sink answered a change with something later than what the change led to.
+  case answeredAsOfNow
+  /// The remote spelled a record its own way.
+  case respelled
+  /// The sink threw at a batch because of one record in it.
+  case batchRejected
+  /// A policy's merge was no record that could be shown.
+  case policyBroken
+  /// The remote did not let a record be looked up.
+  case lookupRefused
+  /// Records of one type that refer to each other were shown together.
+  case circleShown
+  /// Records of one type that refer to each other went together.
+  case circleGone
+  /// A data set that came with the app was loaded.
+  case bundleLoaded
+  /// A trigger started a sync.
+  case triggered
+  /// The time that a system gave was up before the sync was.
+  case timeUp
+
+  /// What no world shows as long as the hazards are not in it that bring it about.
+  static let unmended: Set<Sight> = [
+    .declarationsChanged, .sourceExchanged, .hidden, .revealed, .answeredAsOfNow, .respelled, .batchRejected,
+    .policyBroken, .lookupRefused, .bundleLoaded, .triggered, .timeUp, .circleGone,
+  ]
 }

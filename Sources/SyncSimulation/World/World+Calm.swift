@@ -1,4 +1,5 @@
 import InMemoryAdapters
+import SyncCore
 import SyncModels
 import SyncPorts
 import Synchronization
@@ -9,28 +10,37 @@ extension World {
     trace.tell("world", "all faults end")
     state.withLock { $0.isCalm = true }
     faults.calmDown()
-    remote.behaveWell()
-    remote.recordQuota = nil
+    remotes.current.behaveWell()
+    if !shape.hazards.contains(.lastingFullness) { remotes.current.recordQuota = nil }
     edits.relent()
     executor.resumeAll()
-    let schema = state.withLock { $0.schema }
+    let version = state.withLock { $0.version }
+    if shape.hazards.contains(.cleanUps) {
+      let rules = drawRules(version)
+      state.withLock { $0.finalRules = rules }
+    }
     var complaints = ["nothing was synced"]
     for round in 1...5 where !complaints.isEmpty {
       // Longer than any lease, and than the time between two looks for deletions, by any of the clocks.
       await pause(.seconds(48 * 3600))
       for process in 1...shape.processes {
-        guard let incarnation = await survivor(process, schema: schema) else { return }
+        guard let incarnation = await survivor(process, version) else { return }
         await inProcess(incarnation) { await incarnation.syncInCalm(isFirst: round == 1) }
       }
-      complaints = await differences(schema: schema)
+      complaints = await differences(version)
       trace.tell(
         "world",
         "after \(Counted(round, "calm sync")): \(complaints.isEmpty ? "all is well" : "\(complaints)")")
     }
+    if complaints.isEmpty, let incarnation = state.withLock({ $0.survivors[1] }) {
+      await inProcess(incarnation) { await incarnation.signalInCalm() }
+    }
     for words in complaints.prefix(3) { ledger.report(.convergence, words) }
-    ledger.saw(.pushRepeated, times: remote.pushCounters.repeats)
+    ledger.saw(.pushRepeated, times: remotes.current.pushCounters.repeats)
     if !edits.wasWiped {
-      for words in watch.pushes.repeatedEffects(in: remote).prefix(3) { ledger.report(.oneEffect, words) }
+      for words in watch.pushes.repeatedEffects(in: remotes.current).prefix(3) {
+        ledger.report(.oneEffect, words)
+      }
     }
     for process in 1...shape.processes {
       if let incarnation = state.withLock({ $0.survivors[process] }) { await end(incarnation) }
@@ -39,9 +49,9 @@ extension World {
   }
 
   /// The process as it went on through all trouble, or, if it did not, or is too old, started anew.
-  private func survivor(_ process: Int, schema: Int) async -> Incarnation? {
+  private func survivor(_ process: Int, _ version: AppVersion) async -> Incarnation? {
     let survivor = state.withLock { $0.survivors[process] }
-    if let survivor, !survivor.isDead, survivor.graph["leagues"]?.schemaVersion == schema { return survivor }
+    if let survivor, !survivor.isDead, survivor.version == version { return survivor }
     if let survivor { await end(survivor) }
     let incarnation = await start(process)
     if incarnation == nil { ledger.report(.liveness, "app \(process) cannot start") }
@@ -49,17 +59,28 @@ extension World {
     return incarnation
   }
 
-  private func differences(schema: Int) async -> [String] {
+  /// Whether a type fails for a reason that lasts, which its failure tells.
+  func isToBeExpected(_ error: SyncError, of type: RecordType) -> Bool {
+    error.code == .permissionDenied && shape.refusesLookups(of: type)
+  }
+
+  func differences(_ version: AppVersion) async -> [String] {
     ledger.saw(.convergenceChecked)
     guard let store = state.withLock({ $0.survivors[1] })?.store,
-      let graph = graph(schema: schema)
+      let graph = graph(of: version)
     else { return ["there is no store"] }
     do throws(SyncError) {
       let watch = watch
-      let view = try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) }
+      let (view, waiting) = try await store.read { (snapshot) throws(SyncError) in
+        var waiting: [PendingEdit] = []
+        for entity in graph.entities { waiting += try PendingEdit.all(of: entity, in: snapshot) }
+        return (try watch.view(of: snapshot), waiting)
+      }
       watch.compare(view, "at the end")
       trace.mix(UInt64(view.live.count))
-      return ConvergenceCheck(graph: graph, view: view, remote: remote, poisoned: edits.poisoned).differences
+      let truth = RemoteTruth(
+        remotes.current, graph, edits, keeps: finalRules, now: machines[0].timestamp, shape)
+      return ConvergenceCheck(graph: graph, view: view, truth: truth, waiting: waiting).differences
         + view.dangling(in: graph)
     } catch {
       return ["the store cannot be read: \(error)"]

@@ -12,36 +12,41 @@ final class World: Sendable {
   let shape: WorldShape
   let executor: SeededExecutor
   let time: VirtualTime
-  let remote: InMemoryRemote
-  let source: any RemoteRecordSource
-  /// Where edits are pushed to; `nil` in a world without.
-  let sink: (any RemoteRecordSink)?
+  let remotes: Remotes
   private let policy: WatchedPolicy
   let edits: RemoteEdits
   let bench: StoreBench
+  let flaw: PortFlaw?
   let faults: FaultPlan
   let watch: Watch
   let machines: [ManualClock]
   let lanes: [SeededExecutor.Lane]
-  private let serverClock = ManualClock()
-  private let databaseClock = ManualClock()
-  private let home: SeededExecutor.Lane
+  let serverClock = ManualClock()
+  let databaseClock = ManualClock()
+  let home: SeededExecutor.Lane
 
   struct State {
     var isCalm = false
     var isOffline = false
     var isOver = false
-    var schema = 1
+    /// The newest version of the app.
+    var version = AppVersion()
     var lastNumber = 100
     var survivors: [Int: Incarnation] = [:]
     var lives: [Int: Int] = [:]
     var current: [Int: Incarnation] = [:]
     /// Every life of every process.
     var incarnations: [Incarnation] = []
-    /// The declarations, by schema.
-    var graphs: [Int: EntityGraph] = [:]
+    /// The declarations, by the version of the app.
+    var graphs: [AppVersion: EntityGraph] = [:]
+    /// What clean-ups hide at the end.
+    var finalRules: FinalRules?
+    /// The data set that comes with the app.
+    var bundle: [UInt8]?
   }
   let state = Mutex(State())
+  /// What others do between a change's effect and the sink's answer.
+  private let meanwhile = Between()
 
   /// A world that has not begun.
   init(_ plan: WorldPlan, choices: Choices, trace: Trace) throws(SyncError) {
@@ -64,43 +69,68 @@ final class World: Sendable {
     )
     self.time = time
     trace.stamp { time.elapsed }
-    remote = InMemoryRemote(configuration: shape.remote, clock: serverClock)
-    source = plan.source(remote)
-    sink = Self.sink(for: remote, source: source, shape)
+    let meanwhile = meanwhile
+    remotes = Remotes { identity in
+      let remote = InMemoryRemote(identity: identity, configuration: shape.remote, clock: serverClock)
+      let source = plan.source(remote)
+      let sink = Self.sink(for: remote, source: source, shape) { meanwhile.happen(to: $0) }
+      guard let flaw = plan.flaw else { return Remotes.Home(remote: remote, source: source, sink: sink) }
+      return Remotes.Home(
+        remote: remote, source: FlawedSource(base: source, flaw: flaw),
+        sink: sink.map { FlawedSink(base: $0, flaw: flaw) })
+    }
     policy = Self.policy(shape, plan, ledger)
+    flaw = plan.flaw
     bench = try plan.stores { databaseClock.timestamp }
     faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
-    let graph = try shape.graph(schema: 1)
+    let graph = try AppVersion().graph(shape)
     let ids = graph.entities.flatMap { entity in
       (Array(1...shape.keys) + [99]).map {
         RecordID(type: entity.type, key: "\(entity.type.rawValue.prefix(1))\($0)")
       }
     }
     watch = Watch(
-      types: graph.entities.map(\.type), ids: ids, versions: source.capabilities.versions,
+      types: graph.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,
       leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger),
-      edits: EditWatch(remote: remote, ledger: ledger), hasEdits: sink != nil, ledger: ledger)
+      edits: EditWatch(remotes: remotes, ledger: ledger), hasEdits: remotes.home.sink != nil,
+      ledger: ledger)
     edits = RemoteEdits(
-      remote, shape: shape, clock: serverClock, choices: choices, watch: watch, ledger: ledger, trace: trace)
+      remotes, shape: shape, clock: serverClock, choices: choices, watch: watch, ledger: ledger, trace: trace)
+    let edits = edits
+    meanwhile.set { edits.goOn(from: $0) }
   }
 
   private static func sink(
-    for remote: InMemoryRemote, source: any RemoteRecordSource, _ shape: WorldShape
+    for remote: InMemoryRemote, source: any RemoteRecordSource, _ shape: WorldShape,
+    meanwhile: @escaping @Sendable (RecordID) -> Void
   ) -> (any RemoteRecordSink)? {
     // A remote that numbers its records by the scan cannot tell what a push led to.
     guard shape.hasEdits, source.capabilities.versions != .perScan else { return nil }
-    return source as? any RemoteRecordSink ?? (source.identity == remote.identity ? remote : nil)
+    if let sink = source as? any RemoteRecordSink, !(source is InMemoryRemote) { return sink }
+    guard source.identity == remote.identity else { return nil }
+    let hazards = shape.hazards
+    return hazards.contains(.presentAnswers) || hazards.contains(.respelling)
+      ? HabitualSink(
+        remote: remote, answersAsOfNow: hazards.contains(.presentAnswers),
+        respells: hazards.contains(.respelling), meanwhile: meanwhile)
+      : remote
   }
 
   private static func policy(_ shape: WorldShape, _ plan: WorldPlan, _ ledger: Ledger) -> WatchedPolicy {
-    if let (policy, treatsSidesAlike) = plan.policy {
-      return WatchedPolicy(base: policy, treatsSidesAlike: treatsSidesAlike, ledger: ledger)
-    }
-    return switch shape.policy {
-    case .lastWrite: WatchedPolicy(base: LastWriteWins(), treatsSidesAlike: true, ledger: ledger)
-    case .fieldwise: WatchedPolicy(base: FieldwiseLastWriteWins(), treatsSidesAlike: true, ledger: ledger)
-    case .server: WatchedPolicy(base: ServerWins(), treatsSidesAlike: false, ledger: ledger)
-    }
+    let (policy, treatsSidesAlike): (any MergePolicy, Bool) =
+      if let policy = plan.policy {
+        policy
+      } else {
+        switch shape.policy {
+        case .lastWrite: (LastWriteWins(), true)
+        case .fieldwise: (FieldwiseLastWriteWins(), true)
+        case .server: (ServerWins(), false)
+        }
+      }
+    let breaks = shape.hazards.contains(.brokenPolicies)
+    return WatchedPolicy(
+      base: breaks ? BrokenPolicy(base: policy, ledger: ledger) : policy, treatsSidesAlike: treatsSidesAlike,
+      ledger: ledger)
   }
 
   /// How a process settles its edits.
@@ -113,7 +143,7 @@ final class World: Sendable {
     guard choices.below(2) == 1 else { return false }
     trace.tell("remote", "has room again")
     ledger.saw(.roomMade)
-    remote.recordQuota = nil
+    remotes.current.recordQuota = nil
     return true
   }
 
@@ -125,6 +155,10 @@ final class World: Sendable {
     }
   }
 
+  /// Whether edits are pushed anywhere.
+  var hasSink: Bool { remotes.home.sink != nil }
+
+  var finalRules: FinalRules? { state.withLock { $0.finalRules } }
   var isCalm: Bool { state.withLock { $0.isCalm } }
   var isOffline: Bool { state.withLock { $0.isOffline } }
 
@@ -167,16 +201,17 @@ final class World: Sendable {
     for incarnation in incarnations { incarnation.takeApart() }
   }
 
-  /// The declarations, as an app knows them that understands a schema.
-  func graph(schema: Int) -> EntityGraph? {
-    if let graph = state.withLock({ $0.graphs[schema] }) { return graph }
-    let graph = try? shape.graph(schema: schema)
-    state.withLock { $0.graphs[schema] = graph }
+  /// What a version of the app declares.
+  func graph(of version: AppVersion) -> EntityGraph? {
+    if let graph = state.withLock({ $0.graphs[version] }) { return graph }
+    let graph = try? version.graph(shape)
+    state.withLock { $0.graphs[version] = graph }
     return graph
   }
 
   private func live() async {
     for _ in 0..<choices.number(in: 3...25) { edits.edit()?.commit() }
+    if shape.hazards.contains(.bundles) { await bundle() }
     await withTaskGroup(of: Void.self) { group in
       for number in 1...shape.writers { group.addTask { await self.write(number) } }
       group.addTask { await self.disturb() }
@@ -225,18 +260,18 @@ final class World: Sendable {
 
   /// Starts a process; `nil` if it could not be set up.
   func start(_ process: Int) async -> Incarnation? {
-    let (life, schema) = state.withLock { state in
+    let (life, version) = state.withLock { state in
       state.lives[process, default: 0] += 1
-      return (state.lives[process, default: 1], state.schema)
+      return (state.lives[process, default: 1], state.version)
     }
-    guard let graph = graph(schema: schema) else { return nil }
+    guard let graph = graph(of: version) else { return nil }
     let incarnation = Incarnation(
-      world: self, process: process, life: life, graph: graph, clock: machines[process - 1])
+      world: self, process: process, life: life, version: version, graph: graph, clock: machines[process - 1])
     state.withLock { state in
       state.current[process] = incarnation
       state.incarnations.append(incarnation)
     }
-    incarnation.trace("starts, understanding schema \(schema)")
+    incarnation.trace("starts, as \(version)")
     await inProcess(incarnation) {
       do throws(SyncError) {
         try await incarnation.start()
@@ -259,86 +294,5 @@ final class World: Sendable {
     let task = Task(executorPreference: lanes[incarnation.process - 1]) { await work() }
     incarnation.setEnd { task.cancel() }
     await task.value
-  }
-
-  /// What befalls the world, apart from single calls.
-  private func disturb() async {
-    for _ in 0..<choices.below(8) {
-      await pause(choices.duration(.seconds(1)...(.seconds(40))))
-      let process = choices.number(in: 1...shape.processes)
-      switch choices.below(9) {
-      case 1 where shape.hazards.contains(.stoppedProcesses): stopForAWhile(process)
-      case 2 where shape.hazards.contains(.jumpingClocks): setClock(process)
-      case 3 where shape.hazards.contains(.offlineTimes): await beOffline()
-      case 4 where shape.hazards.contains(.newerSchemas): upgrade()
-      case 5 where shape.hazards.contains(.crashes): state.withLock { $0.current[process] }?.kill()
-      case 6 where shape.hazards.contains(.fullRemote): remote.recordQuota = 5
-      case 7...8 where shape.hazards.contains(.capriciousRemote): edits.rule()
-      default: break
-      }
-    }
-  }
-
-  /// Stops a process, from its next piece of work on, as an operating system does; it goes on after a while.
-  func stopForAWhile(_ process: Int) {
-    let duration = choices.duration(.seconds(5)...(.seconds(50)))
-    trace.tell("app \(process)", "is stopped for \(duration)")
-    if duration > shape.options.leaseDuration { ledger.saw(.processStopped) }
-    executor.stop(lanes[process - 1])
-    Task(executorPreference: home) { [self] in
-      await pause(duration)
-      executor.resume(lanes[process - 1])
-      state.withLock { $0.current[process] }?.noteStall()
-    }
-  }
-
-  private func setClock(_ process: Int) {
-    ledger.saw(.clockJumped)
-    switch choices.below(3) {
-    case 0:
-      let year = Duration.seconds(365 * 24 * 3600)
-      let jump = choices.pick(Duration.seconds(3600), .seconds(-3600), .seconds(-60), year, .zero - year)
-      trace.tell("app \(process)", "has its clock set by \(jump)")
-      machines[process - 1].timestamp = machines[process - 1].timestamp + jump
-    case 1:
-      // Back by less than deltas reach back for; not forth while a change waits to be visible, which would be later than that by far.
-      let jump = choices.pick(Duration.seconds(600), .milliseconds(-900))
-      if jump > .zero, edits.isAnythingLate { return }
-      trace.tell("remote", "has its clock set by \(jump)")
-      serverClock.timestamp = serverClock.timestamp + jump
-    default:
-      let jump = choices.pick(Duration.seconds(20), .seconds(-20), .seconds(-600))
-      trace.tell("store", "has its clock set by \(jump)")
-      databaseClock.timestamp = databaseClock.timestamp + jump
-    }
-  }
-
-  /// The processes as they are now, by their numbers.
-  private var currentProcesses: [Incarnation] {
-    let current = state.withLock { $0.current }
-    return (1...shape.processes).compactMap { current[$0] }
-  }
-
-  private func beOffline() async {
-    let isKnown = choices.below(2) == 1
-    let duration = choices.duration(.seconds(1)...(.seconds(90)))
-    trace.tell("network", "is away for \(duration)")
-    ledger.saw(.offline)
-    state.withLock { $0.isOffline = true }
-    for incarnation in currentProcesses where isKnown {
-      incarnation.connectivity.connectivity = .offline
-    }
-    await pause(duration)
-    state.withLock { $0.isOffline = false }
-    for incarnation in currentProcesses {
-      incarnation.connectivity.connectivity = .online
-    }
-  }
-
-  /// From now on, processes that start understand the newer schema.
-  private func upgrade() {
-    trace.tell("app", "has an update")
-    ledger.saw(.schemaUpgraded)
-    state.withLock { $0.schema = 2 }
   }
 }

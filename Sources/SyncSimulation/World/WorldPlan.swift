@@ -9,6 +9,8 @@ struct WorldPlan: Sendable {
   var fault: FaultPlan.Single?
   var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
+  /// What is wrong with one of the ports, in a world that shows who notices.
+  var flaw: PortFlaw?
   /// Somebody's own policy, and whether it does not matter to it which of two edits is the local one.
   var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
 }

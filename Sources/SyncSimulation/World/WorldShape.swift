@@ -26,6 +26,11 @@ struct WorldShape: Sendable {
   /// Whether processes may edit records, and push.
   var hasEdits: Bool { !hazards.isDisjoint(with: [.localEdits, .duplicates, .sightings]) }
 
+  /// Whether the remote lets nobody look up records of a type.
+  func refusesLookups(of type: RecordType) -> Bool {
+    hazards.contains(.refusedLookups) && type == (keys % 2 == 0 ? "games" : "teams")
+  }
+
   /// Decides it, keeping to some hazards.
   ///
   /// - Parameter isSmall: Whether it is a world of one process, whose calls can all be gone through.
@@ -69,22 +74,5 @@ struct WorldShape: Sendable {
     if hazards.contains(.capriciousRemote), choices.once(in: 3) {
       remote.acceptedAtOnce = SinkLimits(maximumRecords: 2)
     }
-  }
-
-  /// The declarations, as an app knows them that understands a schema.
-  func graph(schema: Int) throws(SyncError) -> EntityGraph {
-    try EntityGraph(
-      Entity(
-        "leagues", schemaVersion: schema, schemaVersionField: "schema",
-        references: [.to("leagues", by: "parent")],
-        visibility: visibilities[0]),
-      Entity(
-        "teams",
-        references: [.to("leagues", by: "league"), .to("games", by: "last", ordered: false)],
-        naturalKey: hazards.contains(.duplicates) ? NaturalKey("code") : nil,
-        stampField: hasEdits ? "stamp" : nil, visibility: visibilities[1]),
-      Entity(
-        "games", references: [.to("teams", by: "home"), .to("teams", by: "away")],
-        visibility: visibilities[2]))
   }
 }

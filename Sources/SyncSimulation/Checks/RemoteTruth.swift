@@ -1,0 +1,63 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+
+/// What a remote has, as somebody sees who need not ask for it: what the reasons that a store gives are held against.
+struct RemoteTruth {
+  /// The records, as the app reads them; those of a schema that it does not understand are not among them.
+  private(set) var records: [RecordID: Record] = [:]
+  /// The payloads, whether the app understands them or not.
+  private(set) var payloads: [RecordID: Payload] = [:]
+  /// Records of which the remote has nothing but unreadable bytes.
+  let poisoned: Set<RecordID>
+  /// Records of which the remote will not take an edit, ever.
+  let refused: Set<RecordID>
+  /// What the app's last clean-ups hid.
+  let rules: FinalRules?
+  let now: Timestamp
+  /// Whether there is no room for another record.
+  let isFull: Bool
+  /// Whether the remote lets nobody look up records of a type.
+  let refusesLookups: @Sendable (RecordType) -> Bool
+
+  init(
+    _ remote: InMemoryRemote, _ graph: EntityGraph, _ edits: RemoteEdits, keeps rules: FinalRules?,
+    now: Timestamp, _ shape: WorldShape
+  ) {
+    isFull =
+      remote.recordQuota.map { quota in
+        graph.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
+      } ?? false
+    refusesLookups = { shape.refusesLookups(of: $0) }
+    (poisoned, refused) = (edits.poisoned, edits.refused.union(edits.choking))
+    self.rules = rules
+    self.now = now
+    for entity in graph.entities {
+      for (key, payload) in remote.records(of: entity.type) {
+        let id = RecordID(type: entity.type, key: key)
+        payloads[id] = payload
+        guard let fields = try? entity.fields(of: payload),
+          let schema = try? entity.schemaVersion(of: payload), schema <= entity.schemaVersion
+        else { continue }
+        records[id] = Record(
+          id: id, version: .unversioned, schemaVersion: schema, payload: payload, fields: fields)
+      }
+    }
+  }
+
+  /// What can be shown together of what the remote has, beside what is shown: the most that leaves no reference dangling, circles included.
+  func showable(beside view: StoreView, _ graph: EntityGraph) -> Set<RecordID> {
+    var showable = Set(records.keys)
+    for (id, entry) in view.outbox where entry.edit.content == .deletion { showable.remove(id) }
+    var count: Int
+    repeat {
+      count = showable.count
+      showable = showable.filter { id in
+        guard let record = records[id] else { return false }
+        return (graph[id.type]?.requiredReferences(of: record) ?? [])
+          .allSatisfy { showable.contains($0) || view.live[$0] != nil }
+      }
+    } while showable.count < count
+    return showable
+  }
+}

@@ -1,0 +1,41 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+
+/// A sink with habits that the port allows, and that its user has to live with.
+struct HabitualSink: RemoteRecordSink {
+  let remote: InMemoryRemote
+  /// Whether what was applied, now or at an earlier attempt, is answered with what the remote has by now.
+  let answersAsOfNow: Bool
+  /// Whether numbers are written another way than they were sent.
+  let respells: Bool
+  /// What happens between a change's effect and the answer.
+  let meanwhile: @Sendable (RecordID) -> Void
+
+  var identity: String { remote.identity }
+  var keepsUnknownMembers: Bool { remote.keepsUnknownMembers }
+  func limits() async throws(SyncError) -> SinkLimits { try await remote.limits() }
+
+  func push(
+    _ changes: [OutgoingChange], entities: EntityGraph
+  ) async throws(SyncError) -> [PushOutcome] {
+    let outcomes = try await remote.push(respells ? changes.map(Self.respelled) : changes, entities: entities)
+    guard answersAsOfNow else { return outcomes }
+    return zip(changes, outcomes).map { change, outcome in
+      guard case .accepted = outcome, let entity = entities[change.id.type] else { return outcome }
+      meanwhile(change.id)
+      return remote.present(change.id, of: entity).map { .accepted($0) } ?? outcome
+    }
+  }
+
+  /// The change with its name as `12.0` instead of `12`: the same number.
+  private static func respelled(_ change: OutgoingChange) -> OutgoingChange {
+    guard case .upsert(let payload, let schemaVersion) = change.content, var fields = try? FieldMap(payload),
+      let name = fields["name"], name.allSatisfy({ (48...57).contains($0) })
+    else { return change }
+    var change = change
+    fields["name"] = (Array(name) + Array(".0".utf8))[...]
+    change.content = .upsert(fields.payload, schemaVersion: schemaVersion)
+    return change
+  }
+}

@@ -1,0 +1,56 @@
+import SyncModels
+
+/// One version of the app: what it declares, and which schema it understands.
+struct AppVersion: Hashable, Sendable {
+  var schema = 1
+  /// Whether games are declared at all.
+  var hasGames = true
+  /// Whether a team waits for its league.
+  var ordersLeagues = true
+  /// Whether a game waits for the team that plays away.
+  var ordersAway = true
+  /// Whether a game has a reference to the team that plays away.
+  var refersAway = true
+  /// The member by which teams are the same thing in the world.
+  var teamKey: FieldName = "code"
+
+  /// The next version, with one declaration made otherwise.
+  func changed(_ choices: Choices) -> AppVersion {
+    var next = self
+    switch choices.below(5) {
+    case 0: next.ordersLeagues.toggle()
+    case 1: next.ordersAway.toggle()
+    case 2: next.refersAway.toggle()
+    case 3: next.teamKey = teamKey == "code" ? "name" : "code"
+    default: next.hasGames.toggle()
+    }
+    return next
+  }
+
+  /// The declarations.
+  func graph(_ shape: WorldShape) throws(SyncError) -> EntityGraph {
+    let hasDuplicates = shape.hazards.contains(.duplicates)
+    let areGamesAlike = hasDuplicates && shape.hazards.contains(.keysOfTwoTypes)
+    let indexes: [FieldName] = shape.hazards.contains(.cleanUps) ? ["name", "date"] : []
+    var entities = [
+      Entity(
+        "leagues", schemaVersion: schema, schemaVersionField: "schema",
+        references: [.to("leagues", by: "parent")], visibility: shape.visibilities[0])
+    ]
+    var ofTeams: [Reference] = [.to("leagues", by: "league", ordered: ordersLeagues)]
+    if hasGames { ofTeams.append(.to("games", by: "last", ordered: false)) }
+    entities.append(
+      Entity(
+        "teams", references: ofTeams, naturalKey: hasDuplicates ? NaturalKey(teamKey) : nil,
+        stampField: shape.hasEdits ? "stamp" : nil, visibility: shape.visibilities[1]))
+    if hasGames {
+      var ofGames: [Reference] = [.to("teams", by: "home")]
+      if refersAway { ofGames.append(.to("teams", by: "away", ordered: ordersAway)) }
+      entities.append(
+        Entity(
+          "games", references: ofGames, naturalKey: areGamesAlike ? NaturalKey("slot") : nil,
+          indexes: indexes, visibility: shape.visibilities[2]))
+    }
+    return try EntityGraph(entities)
+  }
+}

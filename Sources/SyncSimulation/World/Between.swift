@@ -1,0 +1,11 @@
+import SyncModels
+import Synchronization
+
+/// Something that happens between two others, which is known only once both are made.
+final class Between: Sendable {
+  private let action = Mutex<(@Sendable (RecordID) -> Void)?>(nil)
+
+  func set(_ action: @escaping @Sendable (RecordID) -> Void) { self.action.withLock { $0 = action } }
+
+  func happen(to id: RecordID) { action.withLock { $0 }?(id) }
+}

@@ -1,0 +1,71 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+import SyncPorts
+import Synchronization
+
+extension World {
+  /// Makes a data set of what the remote has now, with the tokens that deltas start from, to come with the app.
+  func bundle() async {
+    guard let graph = graph(of: AppVersion()) else { return }
+    var types: [String] = []
+    for entity in graph.entities {
+      guard let token = await token(of: entity) else { continue }
+      let records = remotes.current.records(of: entity.type).map {
+        String(decoding: $0.payload.bytes, as: UTF8.self)
+      }
+      for (key, payload) in remotes.current.records(of: entity.type) {
+        let id = RecordID(type: entity.type, key: key)
+        watch.heard([.upsert(Record(id: id, version: .unversioned, payload: payload, fields: []))])
+      }
+      var quoted = ""
+      // A delta never tells of bytes that were there before, and that the data set cannot hold.
+      if choices.below(2) == 1, !edits.poisoned.contains(where: { $0.type == entity.type }) {
+        quoted = #""token":"# + String(decoding: JSONString.quoted(token), as: UTF8.self) + ","
+      }
+      types.append(#""\#(entity.type)":{\#(quoted)"records":[\#(records.joined(separator: ","))]}"#)
+    }
+    let text = #"{"format":1,"types":{\#(types.joined(separator: ","))}}"#
+    state.withLock { $0.bundle = Array(text.utf8) }
+  }
+
+  /// The token that a listing ends with that begins now; `nil` where the remote has none.
+  private func token(of entity: Entity) async -> String? {
+    var position = PullPosition.start(since: nil)
+    var first: SyncToken?
+    while true {
+      let request = PageRequest(entity: entity, position: position, limit: 100, pass: 1)
+      guard let page = try? await remotes.current.page(request) else { return nil }
+      first = first ?? page.startToken
+      switch page.next {
+      case .more(let token, _): position = .resume(token)
+      case .done(let token): return (token ?? first)?.rawValue
+      case .reset: return nil
+      }
+    }
+  }
+}
+
+extension Incarnation {
+  /// Loads the data set that comes with the app, as it does at each start; mostly it is there already.
+  func loadBundle() async {
+    guard let bytes = world.state.withLock({ $0.bundle }), !world.remotes.wereExchanged, let store,
+      version.hasGames
+    else { return }
+    begin(SyncRequest())
+    isLoading = true
+    defer { isLoading = false }
+    do throws(SyncError) {
+      let bundle = Bootstrap(bytes, layout: RecordLayout())
+      let result = try await bundle.load(
+        into: SimulatedStore(store, of: self), graph: graph, source: world.remotes.home.source, clock: clock)
+      if !result.loaded.isEmpty { world.ledger.saw(.bundleLoaded) }
+    } catch {
+      trace("could not load its data set: \(error.code)")
+      world.trace.mix(error.code.description)
+      if !isDead, error.code != .syncAlreadyInProgress, !causes.contains(error.code) {
+        world.ledger.report(.honestErrors, "\(self) could not load its data set: \(error)")
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import InMemoryAdapters
+import SyncCore
+import SyncModels
+import SyncPorts
+import Synchronization
+
+extension World {
+  /// What befalls the world, apart from single calls.
+  func disturb() async {
+    for _ in 0..<choices.below(8) {
+      await pause(choices.duration(.seconds(1)...(.seconds(40))))
+      let process = choices.number(in: 1...shape.processes)
+      switch choices.below(12) {
+      case 1 where shape.hazards.contains(.stoppedProcesses): stopForAWhile(process)
+      case 2 where shape.hazards.contains(.jumpingClocks): setClock(process)
+      case 3 where shape.hazards.contains(.offlineTimes): await beOffline()
+      case 4 where shape.hazards.contains(.newerSchemas): upgrade()
+      case 5 where shape.hazards.contains(.crashes): state.withLock { $0.current[process] }?.kill()
+      case 6 where shape.hazards.contains(.fullRemote): remotes.current.recordQuota = 5
+      case 7...8 where shape.hazards.contains(.capriciousRemote): edits.rule()
+      case 9 where shape.hazards.contains(.changingDeclarations): redeclare()
+      case 10 where shape.hazards.contains(.exchangedSource): exchange()
+      case 11 where shape.hazards.contains(.poisonEdits): edits.choke()
+      default: break
+      }
+    }
+  }
+
+  /// Stops a process, from its next piece of work on, as an operating system does; it goes on after a while.
+  func stopForAWhile(_ process: Int) {
+    let duration = choices.duration(.seconds(5)...(.seconds(50)))
+    trace.tell("app \(process)", "is stopped for \(duration)")
+    if duration > shape.options.leaseDuration { ledger.saw(.processStopped) }
+    executor.stop(lanes[process - 1])
+    Task(executorPreference: home) { [self] in
+      await pause(duration)
+      executor.resume(lanes[process - 1])
+      state.withLock { $0.current[process] }?.noteStall()
+    }
+  }
+
+  private func setClock(_ process: Int) {
+    ledger.saw(.clockJumped)
+    switch choices.below(3) {
+    case 0:
+      let year = Duration.seconds(365 * 24 * 3600)
+      let jump = choices.pick(Duration.seconds(3600), .seconds(-3600), .seconds(-60), year, .zero - year)
+      trace.tell("app \(process)", "has its clock set by \(jump)")
+      machines[process - 1].timestamp = machines[process - 1].timestamp + jump
+    case 1:
+      // Back by less than deltas reach back for; not forth while a change waits to be visible, which would be later than that by far.
+      let jump = choices.pick(Duration.seconds(600), .milliseconds(-900))
+      if jump > .zero, edits.isAnythingLate { return }
+      trace.tell("remote", "has its clock set by \(jump)")
+      serverClock.timestamp = serverClock.timestamp + jump
+    default:
+      let jump = choices.pick(Duration.seconds(20), .seconds(-20), .seconds(-600))
+      trace.tell("store", "has its clock set by \(jump)")
+      databaseClock.timestamp = databaseClock.timestamp + jump
+    }
+  }
+
+  /// The processes as they are now, by their numbers.
+  private var currentProcesses: [Incarnation] {
+    let current = state.withLock { $0.current }
+    return (1...shape.processes).compactMap { current[$0] }
+  }
+
+  private func beOffline() async {
+    let isKnown = choices.below(2) == 1
+    let duration = choices.duration(.seconds(1)...(.seconds(90)))
+    trace.tell("network", "is away for \(duration)")
+    ledger.saw(.offline)
+    state.withLock { $0.isOffline = true }
+    for incarnation in currentProcesses where isKnown {
+      incarnation.connectivity.connectivity = .offline
+    }
+    await pause(duration)
+    state.withLock { $0.isOffline = false }
+    for incarnation in currentProcesses {
+      incarnation.connectivity.connectivity = .online
+    }
+  }
+
+  /// From now on, processes that start understand the newer schema.
+  private func upgrade() {
+    trace.tell("app", "has an update")
+    ledger.saw(.schemaUpgraded)
+    state.withLock { $0.version.schema = 2 }
+  }
+
+  /// The app is updated, and declares something otherwise: all processes end, and start anew, unless versions may share the store.
+  private func redeclare() {
+    let version = state.withLock { state in
+      state.version = state.version.changed(choices)
+      return state.version
+    }
+    trace.tell("app", "has an update: \(version)")
+    ledger.saw(.declarationsChanged)
+    if shape.hazards.contains(.sharedVersions), choices.below(2) == 1 { return }
+    for incarnation in currentProcesses { incarnation.kill() }
+  }
+
+  /// The app goes over to another remote: all processes end, and start anew.
+  private func exchange() {
+    trace.tell("app", "goes over to another remote")
+    ledger.saw(.sourceExchanged)
+    for incarnation in currentProcesses { incarnation.kill() }
+    edits.settle(from: remotes.exchange())
+    watch.pushes.begin()
+  }
+}
