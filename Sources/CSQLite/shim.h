@@ -90,6 +90,20 @@ static inline int csqlite_open_private(const char *path) {
 
 static inline void csqlite_close(int file) { close(file); }
 
+/// Takes a file from everybody but its owner; 0, or an errno where that cannot be.
+static inline int csqlite_make_private(int file) {
+  struct stat status;
+  if (fstat(file, &status) != 0) return errno;
+  if ((status.st_mode & 0177) == 0) return 0;
+  return fchmod(file, 0600) == 0 ? 0 : errno;
+}
+
+/// Whether a connection's file no longer lies under the name that it was opened by.
+static inline int csqlite_has_moved(sqlite3 *connection) {
+  int moved = 0;
+  return sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
 static inline int csqlite_process_id(void) { return (int)getpid(); }
 
 /// 0 for what is missing, 1 for a regular file, 2 for a directory, 3 for anything else.
@@ -120,6 +134,20 @@ static inline long csqlite_link_count(const char *path) {
 static inline char *csqlite_real_path(const char *path) { return realpath(path, (char *)0); }
 
 static inline void csqlite_free(char *memory) { free(memory); }
+
+/// Where a symbolic link leads, to be freed; NULL for what is none.
+static inline char *csqlite_link_target(const char *path) {
+  size_t size = 4096;
+  char *target = malloc(size + 1);
+  if (!target) return target;
+  ssize_t length = readlink(path, target, size);
+  if (length < 0 || (size_t)length == size) {
+    free(target);
+    return (char *)0;
+  }
+  target[length] = 0;
+  return target;
+}
 
 /// A lock on some bytes of a file, which belongs to the open file and not to its process; no length reaches to the end.
 static inline struct flock csqlite_lock(short type, long long offset, long long length) {

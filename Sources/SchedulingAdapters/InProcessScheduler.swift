@@ -17,6 +17,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   private let expiration: CancellationSource
   private let spread: Duration
   private let connectivity: (any ConnectivityMonitor)?
+  private let isOnBattery: @Sendable () -> Bool
   private let clock: any Clock<Duration>
   private let random: @Sendable () -> UInt64
   private let ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)?
@@ -27,6 +28,9 @@ public final class InProcessScheduler: BackgroundScheduler {
   /// How long it sleeps at most before it looks at the wall clock again, which somebody may have set.
   static let longestSleep = Duration.seconds(15 * 60)
 
+  /// How often it asks again whether the machine still runs on a battery, while a request waits for power.
+  static let powerInterval = Duration.seconds(60)
+
   /// Sets a scheduler up.
   ///
   /// - Parameters:
@@ -35,6 +39,8 @@ public final class InProcessScheduler: BackgroundScheduler {
   ///   - expiration: The end of the process's time, such as a SIGTERM. Cancelling it cancels the work under way, and nothing more is begun.
   ///   - spread: Each request begins later than it says by a time drawn below this, so that a fleet does not act at once.
   ///   - connectivity: Who knows whether the network is there, for requests that need it.
+  ///   - isOnBattery: Whether the machine is known to run on a battery, for requests that need external power. It is asked again
+  ///     every minute while one waits. By default it never is, as a server.
   ///   - clock: Waits, and tells the time.
   ///   - random: Draws the delays; the system's random numbers by default.
   ///   - ended: Is told how each work ended.
@@ -42,6 +48,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   public init(
     timeZone: String? = nil, expiration: CancellationSource = CancellationSource(),
     spread: Duration = .seconds(300), connectivity: (any ConnectivityMonitor)? = nil,
+    isOnBattery: @escaping @Sendable () -> Bool = { false },
     clock: any Clock<Duration> = ContinuousClock(),
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
     ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)? = nil
@@ -56,6 +63,7 @@ public final class InProcessScheduler: BackgroundScheduler {
     self.expiration = expiration
     self.spread = max(spread, .zero)
     self.connectivity = connectivity
+    self.isOnBattery = isOnBattery
     self.clock = clock
     elapsed = clock.stopwatch()
     self.random = random
@@ -95,12 +103,14 @@ public final class InProcessScheduler: BackgroundScheduler {
   ) async {
     while !Task.isCancelled, !expiration.isCancelled {
       let isOffline = connectivity?.connectivity == .offline
-      switch requests.withLock({ $0.step(at: now, isOffline: isOffline) }) {
+      let isOnBattery = isOnBattery()
+      switch requests.withLock({ $0.step(at: now, isOffline: isOffline, isOnBattery: isOnBattery) }) {
       case .begin(let kind):
         let outcome = await work(kind, expiration)
         ended?(kind, outcome)
-      case .wait(let duration, let forNetwork):
-        await wait(atMost: duration, forNetwork: forNetwork)
+      case .wait(let duration, let forNetwork, let forPower):
+        let limit = forPower ? min(duration ?? Self.powerInterval, Self.powerInterval) : duration
+        await wait(atMost: limit, forNetwork: forNetwork)
       }
     }
   }

@@ -34,15 +34,16 @@ struct PendingRequests {
   /// What to do at a time.
   enum Step: Equatable {
     case begin(BackgroundRequest.Kind)
-    /// Wait: at most so long, for the network where something is due but for that.
-    case wait(atMost: Duration?, forNetwork: Bool)
+    /// Wait: at most so long, for the network where something is due but for that, and for power likewise.
+    case wait(atMost: Duration?, forNetwork: Bool, forPower: Bool = false)
   }
 
   /// Takes off the request that is to be begun, of several the one that was due first; otherwise says what to wait for.
-  mutating func step(at now: Moment, isOffline: Bool) -> Step {
+  mutating func step(at now: Moment, isOffline: Bool, isOnBattery: Bool = false) -> Step {
     let waits = pending.mapValues { $0.wait(from: now) }
     let due = pending.values.filter { waits[$0.request.kind, default: .zero] <= .zero }
-    let ready = due.map(\.request).filter { !isOffline || !$0.needsNetwork }.map(\.kind)
+    let powered = due.map(\.request).filter { !isOnBattery || !$0.needsExternalPower }
+    let ready = powered.filter { !isOffline || !$0.needsNetwork }.map(\.kind)
     let first = ready.min {
       (waits[$0, default: .zero], $0.rawValue) < (waits[$1, default: .zero], $1.rawValue)
     }
@@ -50,6 +51,8 @@ struct PendingRequests {
       pending[first] = nil
       return .begin(first)
     }
-    return .wait(atMost: waits.values.filter { $0 > .zero }.min(), forNetwork: !due.isEmpty)
+    return .wait(
+      atMost: waits.values.filter { $0 > .zero }.min(), forNetwork: !powered.isEmpty,
+      forPower: powered.count < due.count)
   }
 }

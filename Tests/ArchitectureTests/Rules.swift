@@ -23,6 +23,7 @@ enum Rules {
     "FileAdapters": ports.union(system),
     "SQLiteAdapters": ports.union(system).union(["CSQLite"]),
     "HTTPAdapters": ports.union(["Foundation", "FoundationNetworking"]),
+    "CurlAdapters": ports.union(["HTTPAdapters", "CCurl"]),
     "NetworkAdapters": ports.union(system).union(["CNetlink"]),
     "SchedulingAdapters": ports.union(["Foundation"]),
     "SyncConformance": ports,
@@ -30,7 +31,7 @@ enum Rules {
   ]
 
   /// Module maps of what the system brings.
-  static let systemLibraries: Set<String> = ["CSQLite", "CNetlink"]
+  static let systemLibraries: Set<String> = ["CCurl", "CNetlink", "CSQLite"]
 
   /// Modules that come with the compiler and bring no technology with them.
   private static let standard: Set<String> = ["Swift", "Synchronization"]

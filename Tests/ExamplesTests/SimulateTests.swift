@@ -70,9 +70,23 @@
       #expect(outcome.lines.last == "every promise was kept")
     }
 
+    @Test func noticesAPortsFlawInAnyBuild() async throws {
+      let outcome = try await tool.run("--mutants", "--only", "sinkSendsTwice", "--seeds", "200", "--json")
+      #expect(outcome.status == 0, "\(outcome.output)")
+      #expect(try outcome.json["killed"] as? Int == 1)
+    }
+
+    @Test func letsHappenOnlyWhatIsNamed() async throws {
+      let outcome = try await tool.run("--seeds", "20", "--hazards", "poison,circles", "--json")
+      let sights = try outcome.json["sights"] as? [String: Int]
+      #expect(sights?["callFailed"] == 0)
+      #expect(sights?["convergenceChecked"] ?? 0 > 0)
+    }
+
     static let mistakes: [([String], Int32)] = [
       (["--store", "paper"], 2), (["--replay", "/nowhere.world"], 1), (["--seeds", "0"], 2),
-      (["--mutants"], 1), (["--seeds", "1", "--demanding"], 1), (["--seed", "1", "--seeds", "2"], 2),
+      (["--mutants", "--only", "nothing"], 1), (["--seeds", "1", "--demanding"], 1),
+      (["--hazards", "rain"], 2), (["--seed", "1", "--seeds", "2"], 2),
       (["--seed", "1", "--first-seed", "2"], 2), (["--replay", "a.world", "--sweep"], 2),
       (["--seed", "1", "--replay", "a.world"], 2), (["--only", "copyUnchecked"], 2),
       (["--sweep", "--demanding"], 2), (["--sweep", "--mutants"], 2),

@@ -62,6 +62,56 @@ struct ToolSupportOutputTests {
     #expect(stream.columns == 80)
   }
 
+  @Test func waitForAReaderThatIsSlowerThanTheyAre() async throws {
+    let pipe = Pipe()
+    let descriptor = pipe.fileHandleForWriting.fileDescriptor
+    // As a terminal or pipe is that another process made non-blocking.
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() }
+    let stream = StandardStream(descriptor: descriptor, gathering: 1 << 16)
+    let line = String(repeating: "x", count: 99)
+    for _ in 0..<20_000 { stream.line(line) }
+    stream.flush()
+    #expect(stream.failure == nil)
+    try pipe.fileHandleForWriting.close()
+    #expect(try await reading.value?.count == 2_000_000)
+  }
+
+  @Test func ofALogGoOnAfterALoss() throws {
+    let pipe = Pipe()
+    let descriptor = pipe.fileHandleForWriting.fileDescriptor
+    let kept = dup(descriptor)
+    let stream = StandardStream(descriptor: descriptor, gathering: 0, ifLost: .goesOn)
+    // For a while the descriptor can only be read from.
+    let none = open("/dev/null", O_RDONLY)
+    dup2(none, descriptor)
+    stream.line("lost")
+    stream.line("lost too")
+    dup2(kept, descriptor)
+    stream.line("back")
+    stream.line("and on")
+    close(kept)
+    close(none)
+    try pipe.fileHandleForWriting.close()
+    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(text == "\n(2 lines could not be written here.)\nback\nand on\n")
+  }
+
+  @Test func showControlCharactersToAPersonAndNoneToATerminal() throws {
+    let name = "a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}b\nc"
+    #expect(name.shown() == #"a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}b\u{a}c"#)
+    #expect("Grüße 日本".shown() == "Grüße 日本")
+    let pipe = Pipe()
+    let stream = StandardStream(descriptor: pipe.fileHandleForWriting.fileDescriptor, gathering: 0)
+    stream.line("plain \u{1b}[2J\nnext")
+    stream.line(["id": .string("\u{9b}")] as JSON)
+    try pipe.fileHandleForWriting.close()
+    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(text == "plain \\u{1b}[2J\nnext\n{\"id\":\"\u{9b}\"}\n")
+    let table = TextTable(["record"], rows: [[.text("x\u{1b}[31m\ny")]])
+    #expect(table.description.hasSuffix(#"x\u{1b}[31m\u{a}y"#))
+  }
+
   @Test func thatCantBeWrittenAreAFailureWithAReason() {
     let stream = StandardStream(descriptor: -1, gathering: 0)
     stream.write("lost")

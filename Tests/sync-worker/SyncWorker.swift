@@ -1,4 +1,4 @@
-#if SQLite
+#if SQLite && (Curl || !os(Linux))
   import CanonicalSync
   import Foundation
   import ToolSupport
@@ -52,7 +52,8 @@
   @main
   enum SyncWorker {
     static func main() {
-      StandardStream.error.line("sync-worker was built without the trait SQLite, which its store needs.")
+      StandardStream.error.line(
+        "sync-worker was built without the traits SQLite and Curl, which its store and its requests need.")
       ExitCode.failure.endProcess()
     }
   }

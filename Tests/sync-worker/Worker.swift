@@ -1,5 +1,6 @@
-#if SQLite
+#if SQLite && (Curl || !os(Linux))
   import CanonicalSync
+  import CurlAdapters
   import Foundation
   import HTTPAdapters
   import InMemoryAdapters

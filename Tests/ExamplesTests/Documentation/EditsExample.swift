@@ -29,7 +29,7 @@
     let graph = try EntityGraph(
       Entity(
         "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), stampField: "edited"),
-      Entity("readings", references: [.to("meters", by: "meter")]))
+      Entity("readings", references: [.to("meters", by: "meter")], immutable: ["taken"]))
     let engine = try await SyncEngine(
       graph: graph, store: store, source: remote, sink: remote,
       edits: EditOptions(
@@ -51,8 +51,9 @@
     let result = try await engine.sync()
     print(result.pushed.accepted, result.pushed.refused, result.pushed.pending)
 
-    for entry in try await engine.edits.pending("meters") {
-      if case .refused(let reason, _) = entry.state { print("\(entry.id): \(reason)") }
+    for edit in try await engine.edits.waiting("meters") {
+      print(edit.entry.id, edit.reason, edit.isSentWithNextPush, edit.nextAttempt as Any)
+      if case .change(let reason) = edit.wait { print("The remote refuses it: \(reason)") }
     }
     try await engine.edits.discard(RecordID(type: "meters", key: "cellar"))
 
@@ -76,6 +77,15 @@
 
     let room = ExpiringField<String>("room", lifetime: .seconds(24 * 3600))
     try await engine.expiring.set("kitchen", for: room, of: RecordID(type: "meters", key: "cellar"))
+
+    let network = ExpiringMember<String>("network", of: "meters")
+    try await engine.expiring.set("home", for: network, key: "cellar")
+    let current = try await engine.expiring.value(of: network, key: "cellar")
+    try await engine.cleanUp(
+      CleanupPolicy(
+        [.hide("readings", olderThan: .seconds(365 * 86_400), by: .date("date"))],
+        expiring: [network.purge]))
+    print(current ?? "not connected")
 
     let migration = LegacyMigration(
       "settings-before-2", to: "meters", keyField: "mac",

@@ -1,4 +1,5 @@
 import CanonicalSync
+import CurlAdapters
 import HTTPAdapters
 import Testing
 
@@ -41,12 +42,25 @@ extension Duration {
   }
 }
 
-func engine(for graph: EntityGraph, in store: any LocalStore, as token: String) async throws -> SyncEngine {
-  let source = try KintoSource(
-    server: "https://settings.example.com/v1", bucket: "main", credentials: .bearer(token))
-  let engine = try await SyncEngine(graph: graph, store: store, source: source, sink: KintoSink(source))
-  return engine
-}
+#if Curl && os(Linux)
+  func transport() -> any HTTPTransport {
+    var options = CurlTransport.Options()
+    options.certificateAuthorities = "/etc/ssl/our-authority.pem"
+    let transport = CurlTransport(options: options)
+    return transport
+  }
+#endif
+
+#if Curl || !os(Linux)
+  func engine(
+    for graph: EntityGraph, in store: any LocalStore, as token: String
+  ) async throws -> SyncEngine {
+    let source = try KintoSource(
+      server: "https://settings.example.com/v1", bucket: "main", credentials: .bearer(token))
+    let engine = try await SyncEngine(graph: graph, store: store, source: source, sink: KintoSink(source))
+    return engine
+  }
+#endif
 
 // MARK: Stand-ins
 

@@ -61,7 +61,7 @@
   /// The names of a record's members, apart from what the server adds.
   private func memberNames(_ json: String) -> Set<String> {
     let members = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
-    return Set((members ?? [:]).keys).subtracting(["id", "last_modified"])
+    return Set((members ?? [:]).keys).subtracting(["id", "last_modified", FieldName.editStamp.rawValue])
   }
 
   /// What there is in a store.

@@ -51,7 +51,7 @@
             record("a", #""last_modified":1"#),
             "Next-Page: \(own)\(path)?_sort=last_modified%2Cid&_token=1\r\n"))
       },
-      Trick(testDescription: "no HTTP at all", code: "remoteUnavailable") { _, _, send in
+      Trick(testDescription: "no HTTP at all", code: "invalidResponse") { _, _, send in
         _ = send(Array("\u{1}\u{2}\u{3} hello\r\n\r\n".utf8))
       },
       Trick(testDescription: "records that are none", quarantined: 4) { _, _, send in
