@@ -59,7 +59,9 @@ extension Simulation {
       case .watermarkBeforeTheEnd, .watermarkFirst, .watermarkApart: [.atomicPage, .nothingSilent]
       case .errorSwallowed: [.convergence, .atomicPage]
       case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
-      case .scopeIgnored, .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
+      // Where the source is another one, edits meet what their bases never knew, and meet it again.
+      case .scopeIgnored: [.convergence, .bounds]
+      case .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
       case .timestampWithoutProgress: [.liveness, .bounds]
       case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
       case .clientClockAsVersion, .copyUnchecked, .tombstoneUnchecked, .epochForgotten:

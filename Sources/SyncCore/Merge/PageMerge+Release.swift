@@ -37,6 +37,7 @@ extension PageMerge {
   ) throws(SyncError) {
     guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
     var pending = appeared[...]
+    var before: [SetAside.Key] = []
     while !pending.isEmpty {
       let portion = Array(pending.prefix(MergeContext.portion))
       let entries = try transaction.parked(waitingFor: portion, limit: MergeContext.portion)
@@ -44,8 +45,12 @@ extension PageMerge {
       let strangers = entries.filter { context.graph[$0.key.type] == nil }
       if entries.count < MergeContext.portion {
         pending = pending.dropFirst(portion.count)
-      } else if !strangers.isEmpty {
-        try transaction.setAside(strangers.map(\.waitingForItsDeclaration))
+      } else {
+        // A store that goes on finding what was taken out would be asked for ever.
+        let keys = entries.map(\.key)
+        guard keys != before else { throw .notReleased(keys[0].type) }
+        before = keys
+        if !strangers.isEmpty { try transaction.setAside(strangers.map(\.waitingForItsDeclaration)) }
       }
       let declared = entries.filter { context.graph[$0.key.type] != nil }
       if !declared.isEmpty { pending += try merge(declared, in: transaction) }
@@ -97,5 +102,13 @@ extension SetAside {
     record.fields = fields
     entry.change = .upsert(record)
     return entry
+  }
+}
+
+extension SyncError {
+  fileprivate static func notReleased(_ type: RecordType) -> SyncError {
+    SyncError(
+      .storeFailure, during: "releasing parked copies of \(type)",
+      "The store still finds copies that this transaction took out. Nothing of the transaction was kept.")
   }
 }

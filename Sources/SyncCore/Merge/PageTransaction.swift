@@ -69,10 +69,12 @@ struct PageTransaction: Sendable {
     var context = context
     context.stages = false
     var publication = PageMerge(entity, context: context, tally: merge.tally)
+    var last: SetAside.Key?
     while try transaction.setAsideCounts(entity.type)[.staged, default: 0] > 0 {
       let entries = try transaction.setAside(
-        entity.type, kinds: [.staged], after: nil, limit: MergeContext.portion)
-      if entries.isEmpty { break }
+        entity.type, kinds: [.staged], after: last, limit: MergeContext.portion)
+      guard let end = entries.last else { break }
+      last = end.key
       try transaction.removeSetAside(entries.map(\.key))
       // What an abandoned pass staged, this one has listed anew, or the remote no longer has it.
       for entry in entries where entry.pass != commit.pass.number {

@@ -9,6 +9,7 @@ struct HeldDeletions: Sendable {
   /// How a portion ended.
   struct Portion: Sendable {
     var tally: Tally
+    /// How many were carried out: by each, others may have got free.
     var released: Int
     /// The key after which the next portion begins; `nil` after the last.
     var next: SetAside.Key?
@@ -25,6 +26,7 @@ struct HeldDeletions: Sendable {
     let free = entries.filter { entry in entry.change.id.map { !referenced.contains($0) } ?? false }
     var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
     if !free.isEmpty { try merge.release(free, in: transaction) }
-    return Portion(tally: merge.tally, released: free.count, next: entries.last?.key)
+    return Portion(
+      tally: merge.tally, released: merge.tally.changed.isEmpty ? 0 : free.count, next: entries.last?.key)
   }
 }

@@ -27,7 +27,9 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
       [.convergence]
     case .storeForgetsAnEdit, .storeOverlooksEdits: [.noLostEdit, .atomicPage]
     case .storeForgetsConflicts: [.noLostEdit]
-    case .sinkTakesNothing, .sinkHidesConflicts, .sinkTellsOfNothing: [.noLostEdit, .convergence]
+    case .sinkTakesNothing, .sinkHidesConflicts: [.noLostEdit, .convergence]
+    // An edit of a record that nothing is told of stands on nothing, where a copy stood.
+    case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication]
     case .storeKeepsSettledEdits: [.convergence, .oneEffect]
     case .storeOverlooksReferrers, .storeOverlooksMissingTargets: [.references]
     case .sinkSendsTwice: [.oneEffect]
