@@ -1,5 +1,6 @@
 import CanonicalSync
 import Foundation
+import ToolSupport
 
 /// The record types that the files of a directory stand for.
 struct DirectoryTypes {
@@ -20,15 +21,15 @@ struct DirectoryTypes {
     if !files.contains(where: { $0.hasSuffix(".ndjson") }) {
       notices.append("\"\(directory)\" holds no <type>.ndjson file, so there is not one record to sync.")
     }
-    let declared = Set(ScheduleTypes.entities.map(\.type))
-    for file in files.sorted() where file.hasSuffix(".ndjson") {
-      let type = RecordType(String(file.dropLast(".ndjson".count)))
-      if declared.contains(type) { continue }
-      if (try? EntityGraph(ScheduleTypes.entities + [Entity(type)])) != nil {
-        undeclared.append(type)
-      } else {
-        notices.append("\(file) is not synced: its name is no record type, or another's but for case.")
-      }
+    let declared = ScheduleTypes.entities.map(\.type)
+    let names = files.sorted().filter { $0.hasSuffix(".ndjson") }.map {
+      RecordType(String($0.dropLast(".ndjson".count)))
+    }
+    let types = DeclarableTypes(names.filter { !declared.contains($0) }, beside: declared)
+    undeclared = types.usable
+    for type in types.refused.map(\.type) {
+      notices.append(
+        "\(type).ndjson is not synced: its name is no record type, or another's but for case.")
     }
   }
 }

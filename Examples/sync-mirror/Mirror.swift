@@ -36,6 +36,7 @@
       settings.allowsPlainHTTP = options.allowsPlainHTTP
       // A page, tried as often as it may be, has to fit into a small machine; a smaller page size makes room.
       settings.bodyLimit = 32 << 20
+      settings.missingCollectionsAreEmpty = options.collections.isEmpty
       source = try KintoSource(
         server: options.server, bucket: options.bucket, credentials: options.credentials, options: settings,
         transport: Self.transport(), onAlert: { screen.say("The server says: \($0)") })
@@ -43,10 +44,13 @@
 
     /// Brings the store up to date with the server as it is now.
     func look(into store: SQLiteStore) async throws(SyncError) -> Look {
-      guard let types = try await collections() else {
+      guard let listed = try await collections() else {
         return Look(result: SyncResult(wasCancelled: true), live: [:])
       }
       let known = try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
+      let named = DeclarableTypes(listed, beside: known.map(\.type))
+      let gone = try await mirroredTypes(in: store).filter { !listed.contains($0) }
+      let types = named.usable + (options.collections.isEmpty ? gone : [])
       // An app that shares the store may have declared fields and references; they stay.
       let added = types.filter { type in !known.contains { $0.type == type } }
       var observers: [any SyncObserver] = [ScreenObserver(screen)]
@@ -57,16 +61,29 @@
       let engine = try await SyncEngine(
         graph: EntityGraph(known + added.map { Entity($0) }), store: store, source: source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize), observers: observers)
-      let result = try await engine.sync(
+      var result = try await engine.sync(
         SyncRequest(
           types: types, completely: options.listsEverything ? Set(types) : [],
           allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both),
         token: stop)
+      for (type, error) in named.refused { screen.say("\(type) is not mirrored. \(error.message)") }
+      result.failures += named.refused
       let reports = try await engine.status().filter { types.contains($0.type) }
       return Look(
         result: result,
         live: reports.live,
         waiting: reports.reduce(0) { $0 + $1.pending })
+    }
+
+    /// The types that the store has from this bucket, among them collections that have been deleted since.
+    private func mirroredTypes(in store: SQLiteStore) async throws(SyncError) -> [RecordType] {
+      let source = source.identity
+      return try await store.read { (snapshot) throws(SyncError) in
+        var types: [RecordType] = []
+        for type in try snapshot.registeredEntities().map(\.type)
+        where try snapshot.checkpoint(for: type)?.scope.source == source { types.append(type) }
+        return types
+      }
     }
 
     /// Where edits go. What is only tried must not reach the server.

@@ -73,6 +73,87 @@ struct HostileAnswerTests {
     #expect(changes.compactMap(\.id?.key).contains("c"))
   }
 
+  @Test func deletedBesideOtherMembersIsTheAppsOwn() async throws {
+    let elements = [
+      #"{"id":"a","last_modified":1,"deleted":true}"#,
+      #"{"id":"b","last_modified":2,"deleted":true,"value":1}"#,
+      #"{"id":"c","last_modified":3,"deleted":false}"#,
+    ]
+    let changes = try await KintoSource.over(ScriptedTransport(.page(elements.joined(separator: ",")))).page()
+      .changes
+    let kinds = changes.map { change in
+      switch change {
+      case .upsert: "record"
+      case .tombstone: "tombstone"
+      case .poison: "poison"
+      }
+    }
+    #expect(kinds == ["tombstone", "record", "record"])
+  }
+
+  @Test(arguments: [
+    "9223372036854775807", "-9223372036854775808", "99999999999999999999", "-1", "2147483648", "", "two",
+  ])
+  func aTotalThatIsNoneIsNoTotal(_ total: String) async throws {
+    let next = "\(Self.records)?_sort=last_modified%2Cid&_token=1"
+    let transport = ScriptedTransport(
+      .page(#"{"id":"a","last_modified":1}"#, ["Next-Page": next]),
+      HTTPResponse(status: 200, headers: ["ETag": "\"5000\"", "Total-Objects": total]),
+      .page(#"{"id":"b","last_modified":2},{"id":"c","last_modified":3,"deleted":true}"#))
+    let source = try KintoSource.over(transport, counting: true)
+    let page = try await source.page()
+    #expect(page.total == nil)
+    guard case .more(let token, _) = page.next else {
+      Issue.record("There is a next page.")
+      return
+    }
+    #expect(try await source.page(.resume(token)).next == .done(nil))
+  }
+
+  @Test(arguments: [
+    "kinto1 changes 5000 9223372036854775807 9223372036854775807 9223372036854775807 1 a _token=1",
+    "kinto1 changes 5000 -9223372036854775808 1 2147483647 1 a _token=1",
+    "kinto1 changes -9223372036854775808 1 -9223372036854775808 0 -9223372036854775808 a _token=1",
+  ])
+  func aTokenThatNobodyGaveHarmsNothing(_ token: String) async throws {
+    let transport = ScriptedTransport(.page(#"{"id":"c","last_modified":3,"deleted":true}"#))
+    _ = try? await KintoSource.over(transport).page(.resume(PageToken(token)))
+  }
+
+  @Test func aPageThatIsTooLongIsAskedForWithHalfAsMany() async throws {
+    let kinto = FakeKinto()
+    for key in 0..<40 { kinto.put("k\(key)", key) }
+    var options = KintoSource.Options()
+    options.countsRecords = false
+    // Some 50 bytes each.
+    options.bodyLimit = 600
+    let source = try KintoSource(server: FakeKinto.server, bucket: "b", options: options, transport: kinto)
+    var keys: [String] = []
+    var position: PullPosition? = .start(since: nil)
+    while let place = position {
+      let page = try await source.page(place, limit: 40)
+      keys += page.changes.compactMap(\.id?.key)
+      if case .more(let token, _) = page.next { position = .resume(token) } else { position = nil }
+    }
+    #expect(keys.count == 40)
+    #expect(Set(keys).count == 40)
+    // 40 and 20 were too many; what fits is asked for from then on.
+    #expect(kinto.requests.count == 2 + 4)
+  }
+
+  @Test func aRecordThatIsTooLongAloneIsAnError() async throws {
+    let kinto = FakeKinto()
+    kinto.put("a", 1)
+    kinto.put("b", 2)
+    var options = KintoSource.Options()
+    options.countsRecords = false
+    options.bodyLimit = 20
+    let source = try KintoSource(server: FakeKinto.server, bucket: "b", options: options, transport: kinto)
+    let error = await #expect(throws: SyncError.self) { try await source.page(limit: 2) }
+    #expect(error?.code == .invalidResponse)
+    #expect(kinto.requests.count == 2)
+  }
+
   @Test(arguments: [#"it's"#, #"\"quoted\""#, #"a\u0000b"#, "../../etc"])
   func anOddIDIsAnIDLikeAnyOther(_ spelling: String) async throws {
     let page = #"{"id":"\#(spelling)","last_modified":5,"value":1e999}"#

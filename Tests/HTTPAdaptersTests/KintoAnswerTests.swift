@@ -30,7 +30,7 @@ struct KintoAnswerTests {
     Meaning(status: 503, headers: ["Retry-After": "soon"], code: .remoteUnavailable),
     Meaning(
       status: 503, headers: ["Retry-After": "99999999999999999999"], code: .remoteUnavailable,
-      retryAfter: .seconds(365 * 24 * 3600)),
+      retryAfter: .seconds(24 * 3600)),
     Meaning(status: 204, code: .invalidResponse), Meaning(status: 304, code: .invalidResponse),
     Meaning(status: 200, code: .invalidResponse),
     Meaning(status: 200, headers: ["ETag": "\"-5\""], code: .invalidResponse),

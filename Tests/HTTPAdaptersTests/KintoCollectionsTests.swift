@@ -38,4 +38,38 @@ struct KintoCollectionsTests {
     }
     #expect(error?.code == .permissionDenied)
   }
+
+  private static let missing = HTTPResponse(
+    status: 404, body: Array(#"{"errno":111,"details":{"id":"items","resource_name":"collection"}}"#.utf8))
+
+  private func source(_ answers: HTTPResponse...) throws -> KintoSource {
+    var options = KintoSource.Options()
+    options.countsRecords = false
+    options.missingCollectionsAreEmpty = true
+    return try KintoSource(
+      server: FakeKinto.server, bucket: "b", options: options, transport: ScriptedTransport(answers))
+  }
+
+  @Test func oneThatIsMissingCountsAsEmptyWhereThatIsAskedFor() async throws {
+    let page = try await source(Self.missing).page()
+    #expect(page.changes.isEmpty)
+    #expect(page.coverage == .everything)
+    #expect(page.next == .done(nil))
+    #expect(page.startToken == nil)
+    let since = try await source(Self.missing).page(.start(since: SyncToken("kinto1:5000:5000:7")))
+    #expect(since.next == .reset(.remoteReplaced))
+    let found = try await source(Self.missing).lookup(
+      [RecordID(type: "items", key: "a")], of: Entity("items"))
+    #expect(found.isEmpty)
+  }
+
+  @Test(arguments: [
+    HTTPResponse(status: 404), HTTPResponse(status: 404, body: Array("<html>Not found</html>".utf8)),
+    HTTPResponse(
+      status: 404, body: Array(#"{"errno":111,"details":{"id":"b","resource_name":"bucket"}}"#.utf8)),
+  ])
+  func anyOther404IsAnError(_ answer: HTTPResponse) async throws {
+    let error = await #expect(throws: SyncError.self) { try await source(answer).page() }
+    #expect(error?.code == .invalidConfiguration)
+  }
 }

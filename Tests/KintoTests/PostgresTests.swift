@@ -22,6 +22,10 @@ struct PostgresTests {
     try await RealKintoSinkTests.run(check, at: RealKinto.postgresAddress)
   }
 
+  @Test func editsThatItFailsAtCostOthersNothing() async throws {
+    try await PoisonEditTests.run(at: RealKinto.postgresAddress)
+  }
+
   @Test func commitsThatAreSeenLateAreNotLost() async throws {
     let kinto = try await RealKinto(["items"], at: RealKinto.postgresAddress)
     let store = InMemoryStore()

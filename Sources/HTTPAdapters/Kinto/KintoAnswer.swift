@@ -22,7 +22,7 @@ struct KintoAnswer: Sendable {
     self.etag = etag
     body = response.body
     nextPage = response.headers["Next-Page"]
-    total = (response.headers["Total-Objects"] ?? response.headers["Total-Records"]).flatMap { Int($0) }
+    total = (response.headers["Total-Objects"] ?? response.headers["Total-Records"]).flatMap(Self.count)
     date = response.headers["Date"].flatMap(HTTPDate.timestamp)
   }
 
@@ -33,6 +33,11 @@ struct KintoAnswer: Sendable {
   func isSettled(overlap: Duration, elapsed: Duration) -> Bool {
     guard let date else { return false }
     return date - elapsed > Timestamp(milliseconds: etag) + overlap + overlap
+  }
+
+  /// A number of records, in an answer or in a token; `nil` for what no collection holds, so that sums of such numbers need no check.
+  static func count(_ text: some StringProtocol) -> Int? {
+    Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
   }
 
   private static func milliseconds(_ text: String) -> Int64? {
@@ -69,6 +74,22 @@ struct KintoAnswer: Sendable {
     return SyncError(
       code, during: collection.operation, message,
       retryAfter: code == .remoteUnavailable ? RequestedPause.retryAfter(in: response) : nil)
+  }
+
+  /// Whether an answer says that the bucket has no such collection; a proxy's 404 does not.
+  static func saysMissing(_ collection: KintoCollection, _ response: HTTPResponse) -> Bool {
+    guard response.status == 404 else { return false }
+    var isMissing = false
+    // What is no JSON says nothing.
+    try? JSONScanner.members(of: response.body[...]) { member throws(JSONError) in
+      guard member.hasKey(Array("details".utf8)), member.value.kind == .object else { return }
+      var details: [String: String] = [:]
+      try JSONScanner.members(of: member.value.bytes) { detail throws(JSONError) in
+        details[detail.key] = detail.value.string()
+      }
+      isMissing = details["resource_name"] == "collection" && details["id"] == collection.type.rawValue
+    }
+    return isMissing
   }
 
   /// Kinto's own number of an error. Its words stay out: they may hold what was in a record.

@@ -33,12 +33,12 @@ struct KintoBookmark: Hashable, Sendable {
     let parts = token.rawValue.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 9, parts[0] == "kinto1",
       let coverage = RecordPage.Coverage(rawValue: String(parts[1])), let etag = Int64(parts[2]),
-      let tombstones = Int(parts[5]), tombstones >= 0, let key = PercentEncoding.decoded(parts[7]),
+      let tombstones = KintoAnswer.count(parts[5]), let key = PercentEncoding.decoded(parts[7]),
       HTTPAddress("https://host/?\(parts[8])") != nil
     else { return nil }
-    self.init(coverage: coverage, etag: etag, expected: Int(parts[3]))
-    count = Int(parts[4]).map { max(0, $0) }
-    self.tombstones = min(tombstones, Int(Int32.max))
+    self.init(coverage: coverage, etag: etag, expected: KintoAnswer.count(parts[3]))
+    count = KintoAnswer.count(parts[4])
+    self.tombstones = tombstones
     last = Int64(parts[6]).map { Place(modified: $0, key: key) }
     query = String(parts[8])
   }

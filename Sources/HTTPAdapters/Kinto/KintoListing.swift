@@ -8,26 +8,12 @@ struct KintoListing: Sendable {
   private(set) var last: KintoBookmark.Place?
 
   private let collection: KintoCollection
-  private let reader: RecordReader
+  private let reader: KintoRecordReader
   private static let data = Array("data".utf8)
 
   private init(of entity: Entity, _ collection: KintoCollection) {
     self.collection = collection
-    reader = Self.reader(of: entity)
-  }
-
-  private static func reader(of entity: Entity) -> RecordReader {
-    RecordReader(
-      entity,
-      layout: RecordLayout(
-        modifiedAt: "last_modified", unit: .milliseconds, deleted: "deleted", entityTag: "last_modified"))
-  }
-
-  /// Reads one record or tombstone; `nil` if it is neither.
-  static func change(_ bytes: ArraySlice<UInt8>, of entity: Entity) -> RecordChange? {
-    let change = reader(of: entity).read(Payload(bytes).detached().bytes)
-    if case .poison = change { return nil }
-    return change
+    reader = KintoRecordReader(entity)
   }
 
   /// Reads a page.
@@ -91,14 +77,6 @@ struct KintoListing: Sendable {
       return true
     }
     let modified = version.modifiedAt.microseconds / 1000
-    guard (1...KintoAnswer.latest).contains(modified) else {
-      changes.append(
-        .poison(
-          Poison(
-            type: id.type, key: id.key, bytes: Payload(bytes).detached(),
-            reason: "\"last_modified\" is missing or no time")))
-      return true
-    }
     if let last,
       modified < last.modified || (modified == last.modified && id.key.utf8.elementsEqual(last.key.utf8))
     {
@@ -108,16 +86,5 @@ struct KintoListing: Sendable {
     if case .tombstone = change { tombstones += 1 }
     changes.append(change)
     return true
-  }
-}
-
-extension RecordChange {
-  /// The record and its version, unless it could not be read.
-  fileprivate var identified: (RecordID, Version)? {
-    switch self {
-    case .upsert(let record): (record.id, record.version)
-    case .tombstone(let tombstone): (tombstone.id, tombstone.version)
-    case .poison: nil
-    }
   }
 }

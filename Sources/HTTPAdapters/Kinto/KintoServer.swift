@@ -79,7 +79,7 @@ struct KintoServer: Sendable {
   /// Sends a request, unless the server asked for a pause that is not over.
   func ask(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
-    repeatsSafely: Bool = false, during operation: String
+    repeatsSafely: Bool = false, isAboutEdits: Bool = false, during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     if let pause = notices.remainingPause {
       throw SyncError(
@@ -88,7 +88,7 @@ struct KintoServer: Sendable {
     }
     let response = try await client.send(
       method, address, headers: headers, body: body, repeatsSafely: repeatsSafely, during: operation)
-    notices.take(response)
+    notices.take(response, isAboutEdits: isAboutEdits)
     return response
   }
 

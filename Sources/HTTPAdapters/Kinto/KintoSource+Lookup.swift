@@ -20,6 +20,7 @@ extension KintoSource {
       for _ in keys {
         let response = try await server.ask(
           "GET", collection.list(query: query, limit: Self.lookupSize), during: collection.operation)
+        if isMissing(collection, response) { return [] }
         let answer = try KintoAnswer(response, of: collection)
         changes += try KintoListing(answer.body, of: entity, collection, after: nil).changes
         guard let next = answer.nextPage else { break }

@@ -29,6 +29,7 @@ public final class KintoSource: RemoteRecordSource {
 
   let server: KintoServer
   let options: Options
+  private let pageSizes = PageSizes()
 
   /// How a server is asked.
   public struct Options: Hashable, Sendable {
@@ -41,6 +42,9 @@ public final class KintoSource: RemoteRecordSource {
     /// Whether the records of a collection are counted, by one more request in each pass that finds a change: for totals, and
     /// to notice a flush.
     public var countsRecords = true
+    /// Whether a collection that the bucket does not have counts as one without records, rather than as an error. For mirrors of a whole bucket: what
+    /// was mirrored of a collection that was deleted goes by a sweep, which a guard may refuse.
+    public var missingCollectionsAreEmpty = false
     /// Whether `http` is allowed, which shows records and credentials to everybody on the way.
     public var allowsPlainHTTP = false
 
@@ -91,7 +95,8 @@ public final class KintoSource: RemoteRecordSource {
   ///
   /// - Throws: `authentication` for 401; `permissionDenied` for 403; `invalidConfiguration` for a collection that does not exist and
   ///   other requests that the server does not understand; `remoteUnavailable`, with the pause that is asked for, for 429 and 5xx;
-  ///   `invalidResponse` for an answer that is no page of Kinto's.
+  ///   `invalidResponse` for an answer that is no page of Kinto's, and for a single record that is longer than ``Options/bodyLimit``: a page that
+  ///   is, is asked for again with half as many records.
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let collection = try server.collection(request.entity.type)
     switch request.position {
@@ -110,16 +115,22 @@ public final class KintoSource: RemoteRecordSource {
     _ request: PageRequest, of collection: KintoCollection, since token: KintoToken?
   ) async throws(SyncError) -> RecordPage {
     let elapsed = server.clock.stopwatch()
-    let response = try await server.ask(
-      "GET", collection.list(since: token?.since, limit: request.limit),
-      headers: token?.isExact == true ? ["If-None-Match": "\"\(token?.etag ?? 0)\""] : [:],
-      during: collection.operation)
+    let response = try await pageSizes.fit(collection, request.limit) { (limit) throws(SyncError) in
+      try await server.ask(
+        "GET", collection.list(since: token?.since, limit: limit),
+        headers: token?.isExact == true ? ["If-None-Match": "\"\(token?.etag ?? 0)\""] : [:],
+        during: collection.operation)
+    }
     if let token, response.status == 304 {
       return RecordPage(
         coverage: .changes, changes: [], startToken: token.syncToken, total: 0, next: .done(nil))
     }
     // Whoever wrote it, the server does not take this `_since`.
     if token != nil, response.status == 400 { return Self.reset(.tokenExpired) }
+    if isMissing(collection, response) {
+      guard token == nil else { return Self.reset(.remoteReplaced) }
+      return RecordPage(coverage: .everything, changes: [], total: 0, next: .done(nil))
+    }
     let answer = try KintoAnswer(response, of: collection)
     if let token, answer.etag < token.etag { return Self.reset(.remoteReplaced) }
 
@@ -145,13 +156,20 @@ public final class KintoSource: RemoteRecordSource {
   private func nextPage(
     _ request: PageRequest, of collection: KintoCollection, at bookmark: KintoBookmark
   ) async throws(SyncError) -> RecordPage {
-    let response = try await server.ask(
-      "GET", collection.list(query: bookmark.query, limit: request.limit), during: collection.operation)
-    if response.status == 400 { return Self.reset(.pageTokenExpired) }
+    let response = try await pageSizes.fit(collection, request.limit) { (limit) throws(SyncError) in
+      try await server.ask(
+        "GET", collection.list(query: bookmark.query, limit: limit), during: collection.operation)
+    }
+    if response.status == 400 || isMissing(collection, response) { return Self.reset(.pageTokenExpired) }
     let answer = try KintoAnswer(response, of: collection)
     if answer.etag < bookmark.etag { return Self.reset(.remoteReplaced) }
     let listing = try KintoListing(answer.body, of: request.entity, collection, after: bookmark.last)
     return try page(listing, answer, bookmark, of: collection)
+  }
+
+  /// Whether the answer says that there is no such collection, and the app takes that for one without records.
+  func isMissing(_ collection: KintoCollection, _ response: HTTPResponse) -> Bool {
+    options.missingCollectionsAreEmpty && KintoAnswer.saysMissing(collection, response)
   }
 
   /// Puts a page together, and what follows it.

@@ -27,7 +27,7 @@ struct KintoToken: Hashable, Sendable {
     else { return nil }
     self.etag = etag
     self.since = since
-    count = Int(parts[3]).map { max(0, $0) }
+    count = KintoAnswer.count(parts[3])
   }
 
   /// The place as text.

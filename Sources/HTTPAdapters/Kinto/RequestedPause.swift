@@ -3,8 +3,8 @@ import SyncPorts
 
 /// How long a server asks to be left alone.
 enum RequestedPause {
-  /// A year: what is longer makes no difference any more.
-  private static let longest: Int64 = 365 * 24 * 3600
+  /// A day: what asks for more would keep edits and pages back long after it was mended.
+  private static let longest: Int64 = 24 * 3600
 
   /// The pause in `Retry-After`, which is a number of seconds or a time.
   static func retryAfter(in response: HTTPResponse) -> Duration? {

@@ -27,8 +27,10 @@ final class ServerNotices: Sendable {
   }
 
   /// Takes note of an answer.
-  func take(_ response: HTTPResponse) {
-    let isRefusal = response.status == 429 || response.status >= 500
+  ///
+  /// - Parameter isAboutEdits: Whether a failure may be one at what was sent: then it asks for no pause before anything else.
+  func take(_ response: HTTPResponse, isAboutEdits: Bool) {
+    let isRefusal = response.status == 429 || (response.status >= 500 && !isAboutEdits)
     let pause = max(
       RequestedPause.backoff(in: response) ?? .zero,
       isRefusal ? RequestedPause.retryAfter(in: response) ?? .zero : .zero)

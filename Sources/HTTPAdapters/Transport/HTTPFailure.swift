@@ -5,9 +5,12 @@ package enum HTTPFailure {
   package static func tooLong(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
     SyncError(
       .invalidResponse, during: operation ?? asking(request),
-      "The answer is longer than the \(Counted(request.bodyLimit, "byte that is", "bytes that are")) allowed."
-    )
+      "The answer is longer than the \(Counted(request.bodyLimit, "byte that is", "bytes that are")) allowed.",
+      underlying: TooLong())
   }
+
+  /// Tells an answer that was too long from others that could not be used: of a list, less can be asked for.
+  package struct TooLong: Error {}
 
   package static func tooManyHeaders(
     _ request: HTTPRequest, limit: Int, underlying: (any Error)? = nil

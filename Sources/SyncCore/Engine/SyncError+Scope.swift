@@ -4,7 +4,7 @@ extension SyncError {
   /// Whether the failure concerns one type, and the others can still be pulled.
   var endsOneTypeAlone: Bool {
     code == .quotaExceeded || code == .permissionDenied || code == .inconsistentData
-      || code == .invalidResponse
+      || code == .invalidResponse || code == .invalidConfiguration
   }
 }
 

@@ -4,15 +4,23 @@ import SyncPorts
 /// Why the remote failed at an edit that was sent alone.
 struct EditFailure: Hashable, Sendable {
   var reason: String
+  /// Whether the remote took other edits meanwhile, so that it is this one that it fails at.
+  var isProven: Bool
   /// Whether another attempt may go otherwise by itself.
-  var mayPass: Bool
+  private var mayPass: Bool
 
-  /// - Parameter isProven: Whether the remote took other edits meanwhile.
   init(_ error: SyncError, isProven: Bool) {
+    self.isProven = isProven
     reason =
       "The remote fails at this edit: \(error.message.isEmpty ? error.code.description : error.message)"
-    mayPass = !isProven || error.code == .remoteUnavailable
+    mayPass = error.code == .remoteUnavailable
   }
+
+  /// How often an edit is sent that the remote is away for while it takes others.
+  private static let limit = 4
+
+  /// Whether an edit that was sent so often is sent again by itself.
+  func mayPass(after attempts: Int) -> Bool { !isProven || mayPass && attempts < Self.limit }
 }
 
 /// Keeps an edit that the remote fails at out of the next pushes: refused, or put off for longer each time.
@@ -32,7 +40,7 @@ struct EditIsolation: Sendable {
     }
     if stored.sent != stored.edit {
       (stored.sent, stored.state, stored.attempts) = (nil, .waiting, 0)
-    } else if failure.mayPass {
+    } else if failure.mayPass(after: stored.attempts) {
       let doublings = min(max(0, stored.attempts - 1), 10)
       // What was sent may have arrived all the same: it goes out again as it was.
       stored.state = .postponed(

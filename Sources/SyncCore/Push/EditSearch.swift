@@ -31,9 +31,6 @@ struct EditSearch {
   // One edit at fault may come after another. A remote that has gone meanwhile fails at all of them.
   private static let limit = 2
 
-  /// Whether a part of so many edits is sent once only: the search itself tells more than a second attempt.
-  func isTrial(of count: Int) -> Bool { !isRemoteThere || count > 1 }
-
   /// The remote failed at a part.
   mutating func failed(_ part: [OutboxEntry], _ error: SyncError) -> Step {
     guard let first = part.first, let last = part.last else { return .giveUp }

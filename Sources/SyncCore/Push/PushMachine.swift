@@ -153,7 +153,8 @@ struct PushMachine {
       return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
     }
     failures += 1
-    if !(search?.isTrial(of: batches.first?.count ?? 0) ?? false),
+    // In a search each part is sent once: where it ends tells more than a second attempt.
+    if search == nil,
       let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)
     {
       return .wait(pause)

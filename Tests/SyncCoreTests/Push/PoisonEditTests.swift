@@ -90,6 +90,21 @@ struct PoisonEditTests {
     #expect(world.remote.pushCounters.requests < 60)
   }
 
+  @Test func isRefusedForGoodWhereTheRemoteIsAwayForItAloneTimeAndAgain() async throws {
+    let world = try await world(.remoteUnavailable)
+    try await world.write("meters", "bad")
+    var states: [OutboxEntry.State?] = []
+    for round in 0..<6 {
+      try await world.write("meters", "good\(round)")
+      #expect(await sync(world) == nil)
+      states.append(try await world.outbox().first?.state)
+      world.clock.advance(by: .seconds(7200))
+    }
+    let refused = states.map { if case .refused? = $0 { true } else { false } }
+    #expect(refused == [false, false, false, true, true, true])
+    #expect(world.there().count == 6)
+  }
+
   @Test func isNotLookedForWhereTheRemoteIsAway() async throws {
     let keys = Set((0..<100).map { "k\($0)" })
     let world = try await world(.remoteUnavailable, keys, attempts: 3)

@@ -45,18 +45,18 @@ struct KintoBatchAnswer: Sendable {
 
   /// What the answer means to the change.
   ///
-  /// - Throws: `invalidResponse` if the change was made, and what it led to is not told.
+  /// - Throws: `invalidResponse` if the change was made, and what it led to is not told as a page would tell it: the record itself or, of a deletion, its
+  ///   tombstone, no older than what the change was made on.
   func outcome(of change: OutgoingChange, _ entity: Entity) throws(SyncError) -> PushOutcome {
     switch status {
     case 200, 201:
-      guard let word = data.flatMap({ KintoListing.change($0, of: entity) }), word.id == change.id else {
-        throw SyncError(
-          .invalidResponse, during: "pushing edits", "The server does not tell what it made of a change.")
-      }
-      return .accepted(word)
+      return .accepted(try word(on: change, entity))
     case 412:
-      guard let existing, let word = KintoListing.change(existing, of: entity), case .upsert = word else {
-        return .conflict(nil)
+      guard let existing else { return .conflict(nil) }
+      let word = Self.read(existing, entity)
+      guard case .upsert = word, word.id == change.id else {
+        throw SyncError(
+          .invalidResponse, during: "pushing edits", "The server does not tell what is in a change's way.")
       }
       // Nobody else had the same idea: our own words came back.
       if let payload = change.content.payload, KintoContent.isSame(payload.bytes, existing) {
@@ -73,6 +73,28 @@ struct KintoBatchAnswer: Sendable {
     case 408, 429, 500...599: return .retryLater(after: retryAfter)
     default: return .refused(reason: "\(said): it does not take the record, or its id.")
     }
+  }
+
+  /// What the server says that it made of a change.
+  private func word(on change: OutgoingChange, _ entity: Entity) throws(SyncError) -> RecordChange {
+    let word = data.map { Self.read($0, entity) }
+    let isSound =
+      switch (word, change.content) {
+      case (.upsert?, .upsert), (.tombstone?, .deletion): true
+      default: false
+      }
+    guard isSound, let word, let (id, version) = word.identified, id == change.id,
+      version.modifiedAt >= change.base.version?.modifiedAt ?? version.modifiedAt
+    else {
+      throw SyncError(
+        .invalidResponse, during: "pushing edits", "The server does not tell what it made of a change.")
+    }
+    return word
+  }
+
+  private static func read(_ bytes: ArraySlice<UInt8>, _ entity: Entity) -> RecordChange {
+    // A batch's answer is not kept for the sake of one record of it.
+    KintoRecordReader(entity).read(Payload(bytes).detached().bytes)
   }
 
   private var said: String { "The server answered \(status)\(errno.map { " (errno \($0))" } ?? "")" }

@@ -37,42 +37,25 @@ public final class KintoSink: RemoteRecordSink {
     return SinkLimits(maximumRecords: KintoRoot(response.body).batchLimit)
   }
 
-  /// Sends changes as one batch, and those apart that would spoil it for the others.
+  /// Sends changes as one batch.
+  ///
+  /// Where records are in PostgreSQL, a server fails at a whole batch for one text with a NUL, say, and asks for a pause as if it were overloaded. While it
+  /// answers other requests, that pause is not kept, so that the edit at fault can be found and pages come meanwhile.
   ///
   /// - Throws: `batchTooLarge` for more than the server takes; `authentication`, `permissionDenied`; `remoteUnavailable` for 429, 5xx and a
-  ///   batch that was rolled back; `invalidResponse` for an answer that is none of Kinto's.
+  ///   batch that was rolled back; `invalidResponse` for an answer that is none of Kinto's, or that does not tell what became of a change.
   public func push(
     _ changes: [OutgoingChange], entities: EntityGraph
   ) async throws(SyncError) -> [PushOutcome] {
-    // A PostgreSQL cannot keep a text with a NUL, and then fails at the whole batch, however often it is sent.
-    let apart = changes.indices.filter { changes[$0].holdsNUL }
-    let together = changes.indices.filter { !apart.contains($0) }
-    var told: [Int: PushOutcome] = [:]
-    if !together.isEmpty {
-      let batch = together.map { changes[$0] }
-      let answers = try outcomes(of: batch, try await post(batch), entities)
-      for (index, outcome) in zip(together, answers) { told[index] = outcome }
-    }
-    for index in apart { told[index] = try await pushAlone(changes[index], entities) }
-    return changes.indices.map { told[$0] ?? .retryLater(after: nil) }
-  }
-
-  /// Sends a change that the server may fail at. Whatever happens, it does not cost the other changes their outcomes.
-  private func pushAlone(
-    _ change: OutgoingChange, _ entities: EntityGraph
-  ) async throws(SyncError) -> PushOutcome {
-    do {
+    let response = try await post(changes)
+    if (500...599).contains(response.status) {
+      // Throws what the server says to this, if it is not there for anybody.
       _ = try await limits()
-      let response = try await post([change])
-      guard !(500...599).contains(response.status) else {
-        // It has just answered something else.
-        return .refused(reason: "The server fails at this record, which holds a text with a NUL.")
-      }
-      return try outcomes(of: [change], response, entities).first ?? .retryLater(after: nil)
-    } catch {
-      guard error.code == .remoteUnavailable else { throw error }
-      return .retryLater(after: error.retryAfter)
+      throw SyncError(
+        .remoteUnavailable, during: Self.operation,
+        "The server answered \(response.status) to \(Counted(changes.count, "edit")), though it is there.")
     }
+    return try outcomes(of: changes, response, entities)
   }
 
   private func post(_ changes: [OutgoingChange]) async throws(SyncError) -> HTTPResponse {
@@ -83,7 +66,7 @@ public final class KintoSink: RemoteRecordSink {
     // Each request of the batch has a precondition of its own.
     return try await server.ask(
       "POST", server.batch, headers: ["Content-Type": "application/json"], body: KintoBatch.body(requests),
-      repeatsSafely: true, during: Self.operation)
+      repeatsSafely: true, isAboutEdits: true, during: Self.operation)
   }
 
   private func outcomes(
@@ -135,12 +118,4 @@ public final class KintoSink: RemoteRecordSink {
   }
 
   private static let operation = "pushing edits"
-}
-
-extension OutgoingChange {
-  /// Whether the payload spells a NUL; one that is not spelled is no JSON.
-  fileprivate var holdsNUL: Bool {
-    guard let bytes = content.payload?.bytes else { return false }
-    return bytes.contains(UInt8(ascii: "\\")) && String(decoding: bytes, as: UTF8.self).contains(#"\u0000"#)
-  }
 }

@@ -1,0 +1,55 @@
+import SyncModels
+
+/// Reads what a Kinto server says of one record, in a page or in the answer to an edit.
+struct KintoRecordReader: Sendable {
+  private let reader: RecordReader
+  private let recordsAlone: RecordReader
+
+  private static let tombstoneMembers = ["id", "last_modified", "deleted"].map { Array($0.utf8) }
+
+  init(_ entity: Entity) {
+    func reader(deleted: FieldName?) -> RecordReader {
+      RecordReader(
+        entity,
+        layout: RecordLayout(
+          modifiedAt: "last_modified", unit: .milliseconds, deleted: deleted, entityTag: "last_modified"))
+    }
+    self.reader = reader(deleted: "deleted")
+    recordsAlone = reader(deleted: nil)
+  }
+
+  /// Reads a record or a tombstone; poison is what is neither, and what has no time that a server gives.
+  func read(_ bytes: ArraySlice<UInt8>) -> RecordChange {
+    var change = reader.read(bytes)
+    // A server's tombstones say nothing else: beside other members, `deleted` is the app's own.
+    if case .tombstone = change, Self.saysMore(bytes) { change = recordsAlone.read(bytes) }
+    guard let (id, version) = change.identified else { return change }
+    guard (1...KintoAnswer.latest).contains(version.modifiedAt.microseconds / 1000) else {
+      return .poison(
+        Poison(
+          type: id.type, key: id.key, bytes: Payload(bytes).detached(),
+          reason: "\"last_modified\" is missing or no time"))
+    }
+    return change
+  }
+
+  private static func saysMore(_ bytes: ArraySlice<UInt8>) -> Bool {
+    var saysMore = false
+    // What cannot be read through is no record either.
+    try? JSONScanner.members(of: bytes) { member throws(JSONError) in
+      if !tombstoneMembers.contains(where: member.hasKey) { saysMore = true }
+    }
+    return saysMore
+  }
+}
+
+extension RecordChange {
+  /// The record and its version, unless it could not be read.
+  var identified: (id: RecordID, version: Version)? {
+    switch self {
+    case .upsert(let record): (record.id, record.version)
+    case .tombstone(let tombstone): (tombstone.id, tombstone.version)
+    case .poison: nil
+    }
+  }
+}
