@@ -1,3 +1,5 @@
+public import SyncModels
+
 /// One request, as a transport is to send it.
 public struct HTTPRequest: Hashable, Sendable {
   /// What is asked for, such as `GET`.
@@ -39,6 +41,11 @@ extension HTTPRequest {
       headers[$0] != nil
     }
   }
+}
+
+extension HTTPRequest {
+  /// The failure for an answer whose body is longer than ``bodyLimit``, by which callers know to ask for less.
+  public var answerTooLong: SyncError { HTTPFailure.tooLong(self) }
 }
 
 extension HTTPRequest: CustomStringConvertible {

@@ -15,8 +15,8 @@ public protocol HTTPTransport: Sendable {
   ///   a kept connection ends without an answer.
   /// - No proxy is used unless the program names one.
   /// - Throws: `remoteUnavailable` when there is no connection, it breaks before the answer's end, or the request's deadline
-  ///   passes; `invalidResponse` when the body has more bytes than the request allows, found out while they come in, or the answer is no
-  ///   HTTP; `untrustedServer` when the server's certificate does not show that it is the one asked for; `cancelled` when the calling task is
+  ///   passes; ``HTTPRequest/answerTooLong`` when the body has more bytes than the request allows, found out while they come in;
+  ///   `invalidResponse` when the answer is no HTTP; `untrustedServer` when the server's certificate does not show that it is the one asked for; `cancelled` when the calling task is
   ///   cancelled, which ends the transfer at once.
   func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse
 }

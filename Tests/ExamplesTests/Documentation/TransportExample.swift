@@ -32,7 +32,7 @@ struct AsyncHTTPTransport: HTTPTransport {
         Task.isCancelled ? .cancelled : .remoteUnavailable, during: operation, underlying: error)
     }
     if response.body.count <= request.bodyLimit { return response }
-    throw SyncError(.invalidResponse, during: operation, "The answer is too long.")
+    throw request.answerTooLong
   }
 }
 
