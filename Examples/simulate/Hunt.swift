@@ -11,6 +11,7 @@ final class Hunt: Sendable {
   private let survivors = Mutex<[String]>([])
   private let killed = Mutex(0)
   private let isStopped: @Sendable () -> Bool
+  private let watchdog = Watchdog()
 
   init(
     _ mutants: [String], _ simulation: Simulation, seeds: Range<UInt64>,
@@ -26,14 +27,20 @@ final class Hunt: Sendable {
   ///
   /// - Returns: How many were noticed by whoever was meant to, and the names of the others; where somebody asked to stop, not all are counted.
   func run() async -> (killed: Int, survivors: [String]) {
-    await Workers.onEachProcessor {
-      while !self.isStopped(), let mutant = self.waiting.withLock({ $0.popFirst() }) { self.hunt(mutant) }
+    await watchdog.watching {
+      await Workers.onEachProcessor {
+        while !self.isStopped(), let mutant = self.waiting.withLock({ $0.popFirst() }) { self.hunt(mutant) }
+      }
     }
     return (killed.withLock { $0 }, survivors.withLock { $0 }.sorted())
   }
 
   private func hunt(_ mutant: String) {
-    let hit = simulation.hunt(mutant: mutant, seeds: seeds, while: { !self.isStopped() })
+    let hit = simulation.hunt(mutant: mutant, seeds: seeds) {
+      self.watchdog.begin(mutant)
+      return !self.isStopped()
+    }
+    watchdog.end(mutant)
     // Whoever was stopped has not looked everywhere.
     if hit == nil, isStopped() { return }
     let violation = hit?.outcome.violations.first

@@ -12,6 +12,7 @@ final class Workers: Sendable {
   private let isFailed = Mutex(false)
   private let isStopped: @Sendable () -> Bool
   private let progress = ProgressBar()
+  private let watchdog = Watchdog()
   private let first: UInt64
 
   /// Plans the worlds.
@@ -28,9 +29,11 @@ final class Workers: Sendable {
   /// Runs a world, or several, for each seed.
   func run(_ world: @escaping @Sendable (UInt64) -> Campaign) async -> Campaign {
     let total = Mutex(Campaign())
-    await Self.onEachProcessor {
-      let campaign = self.work(world)
-      total.withLock { $0.add(campaign) }
+    await watchdog.watching {
+      await Self.onEachProcessor {
+        let campaign = self.work(world)
+        total.withLock { $0.add(campaign) }
+      }
     }
     progress.finish()
     return total.withLock { $0 }
@@ -39,7 +42,9 @@ final class Workers: Sendable {
   private func work(_ world: (UInt64) -> Campaign) -> Campaign {
     var campaign = Campaign()
     while let seed = take() {
+      watchdog.begin("seed \(seed)")
       campaign.add(world(seed))
+      watchdog.end("seed \(seed)")
       if !campaign.failures.isEmpty { isFailed.withLock { $0 = true } }
       progress.show("worlds", done: Int(seed - first), total: Int(end - first))
     }
