@@ -63,7 +63,7 @@ struct PacingTests {
       let seen = Mutex<[Set<String>]>([])
       let observed = try await SyncEngine(
         graph: EntityGraph(teams),
-        store: PeekingStore(base: store) { keys in seen.withLock { $0.append(keys) } },
+        store: peeking(store) { keys in seen.withLock { $0.append(keys) } },
         source: setting.remote, clock: setting.clock)
       _ = try await observed.sync()
       let old = Set((1...60).map { "t\($0)" })
@@ -310,18 +310,16 @@ private func running(
   await run.value
 }
 
-/// A store that shows what its readers see after each commit.
-private struct PeekingStore: LocalStore {
-  let base: any LocalStore
+/// A store that shows what the readers of another one see after each commit.
+private func peeking(
+  _ base: some LocalStore, _ peek: @escaping @Sendable (Set<String>) -> Void
+) -> any LocalStore {
+  PeekingStore(base: base, peek: peek)
+}
+
+private struct PeekingStore<Base: LocalStore>: ForwardingStore {
+  let base: Base
   let peek: @Sendable (Set<String>) -> Void
-
-  func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
-
-  func read<R: Sendable>(
-    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
-  ) async throws(SyncError) -> R {
-    try await base.read(body)
-  }
 
   func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
@@ -333,14 +331,4 @@ private struct PeekingStore: LocalStore {
       })
     return result
   }
-
-  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
-    try await base.acquireLease(for: duration)
-  }
-
-  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
-    try await base.renew(lease, for: duration)
-  }
-
-  func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
 }

@@ -1,18 +1,11 @@
+import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
 /// A store with a flaw.
-struct FlawedStore: LocalStore {
-  let base: any LocalStore
+struct FlawedStore<Base: LocalStore>: ForwardingStore {
+  let base: Base
   let flaw: PortFlaw
-
-  func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
-
-  func read<R: Sendable>(
-    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
-  ) async throws(SyncError) -> R {
-    try await base.read(body)
-  }
 
   func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
@@ -22,14 +15,6 @@ struct FlawedStore: LocalStore {
       try body(FlawedTransaction(transaction, flaw))
     }
   }
-
-  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
-    try await base.acquireLease(for: duration)
-  }
-  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
-    try await base.renew(lease, for: duration)
-  }
-  func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
 }
 
 /// A transaction with a flaw.

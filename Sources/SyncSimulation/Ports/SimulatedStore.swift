@@ -7,8 +7,12 @@ final class SimulatedStore: LocalStore {
   private let incarnation: Incarnation
 
   init(_ store: any LocalStore, of incarnation: Incarnation) {
-    self.store = incarnation.world.flaw.map { FlawedStore(base: store, flaw: $0) } ?? store
+    self.store = incarnation.world.flaw.map { Self.store(store, with: $0) } ?? store
     self.incarnation = incarnation
+  }
+
+  private static func store(_ store: some LocalStore, with flaw: PortFlaw) -> any LocalStore {
+    FlawedStore(base: store, flaw: flaw)
   }
 
   func register(_ graph: EntityGraph) async throws(SyncError) {

@@ -1,6 +1,7 @@
 #if SQLite
   import CSQLite
   import CanonicalSync
+  import InMemoryAdapters
 
   @testable import SQLiteAdapters
 
@@ -48,15 +49,9 @@
   }
 
   /// A store that tells when something was committed.
-  struct ToldStore: LocalStore {
+  struct ToldStore: ForwardingStore {
     let base: SQLiteStore
     let onCommit: @Sendable () throws(SyncError) -> Void
-
-    func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
-
-    func read<R: Sendable>(
-      _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
-    ) async throws(SyncError) -> R { try await base.read(body) }
 
     func write<R: Sendable>(
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
@@ -65,15 +60,5 @@
       try onCommit()
       return result
     }
-
-    func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
-      try await base.acquireLease(for: duration)
-    }
-
-    func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
-      try await base.renew(lease, for: duration)
-    }
-
-    func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
   }
 #endif

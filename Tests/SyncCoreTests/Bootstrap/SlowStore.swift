@@ -3,14 +3,14 @@ import InMemoryAdapters
 import Synchronization
 
 /// A store whose writes take time, and fail from a certain one on.
-final class SlowStore: LocalStore {
+final class SlowStore: ForwardingStore {
   private struct State {
     var writes = 0
     var writesWithoutLease = 0
     var leaseEnd: Timestamp?
   }
 
-  private let base: InMemoryStore
+  let base: InMemoryStore
   private let clock: ManualClock
   private let duration: Duration
   private let limit: Int
@@ -29,14 +29,6 @@ final class SlowStore: LocalStore {
   /// How many writes there were, and how many began when the lease had run out.
   var writes: Int { state.withLock { $0.writes } }
   var writesWithoutLease: Int { state.withLock { $0.writesWithoutLease } }
-
-  func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
-
-  func read<R: Sendable>(
-    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
-  ) async throws(SyncError) -> R {
-    try await base.read(body)
-  }
 
   func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R

@@ -169,8 +169,8 @@ struct WholeListingTests {
 }
 
 /// A store that notes what readers see of the teams after each transaction.
-private final class WatchedStore: LocalStore {
-  private let base: InMemoryStore
+private final class WatchedStore: ForwardingStore {
+  let base: InMemoryStore
   private let states = Mutex<[Set<String>]>([])
 
   init(base: InMemoryStore) { self.base = base }
@@ -179,12 +179,6 @@ private final class WatchedStore: LocalStore {
 
   /// Begins anew with what readers see now.
   func forget() { states.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
-
-  func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
-
-  func read<R: Sendable>(
-    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
-  ) async throws(SyncError) -> R { try await base.read(body) }
 
   func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
@@ -197,16 +191,6 @@ private final class WatchedStore: LocalStore {
     states.withLock { $0.append(Set(names)) }
     return result
   }
-
-  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
-    try await base.acquireLease(for: duration)
-  }
-
-  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
-    try await base.renew(lease, for: duration)
-  }
-
-  func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
 }
 
 /// A remote that does something when it is asked about single records.
