@@ -108,6 +108,37 @@
       }
     }
 
+    @Test func whatIsRefusedCanBeRetriedChangedDeletedOrGivenUp() async throws {
+      try await withTwo { one, _ in
+        let keys = ["a/retried", "a/changed", "a/deleted", "a/given up"]
+        for key in keys { try await one.edit(key, "--set", "number=1") }
+        let first = try await one.mirror("--push")
+        #expect(first.status == 1, "The server took nothing.")
+        #expect(try first.pushed("refused") == 4)
+        #expect(try await one.refusedKeys() == Set(keys))
+
+        try await one.edit("a/retried", "--retry")
+        try await one.edit("a/changed", "--set", "number=2")
+        try await one.edit("a/deleted", "--delete")
+        try await one.edit("a/given up", "--discard")
+        #expect(try await one.refusedKeys().isEmpty)
+        #expect(try await one.inspect("outbox").json["pending"] as? Int == 2)
+        let held = try await one.exported("items").joined()
+        #expect(held.contains("a/retried") && held.contains("a/changed"))
+        #expect(!held.contains("a/deleted") && !held.contains("a/given up"))
+
+        let second = try await one.mirror("--push")
+        #expect(try second.pushed("refused") == 2)
+        #expect(try await one.refusedKeys() == ["a/retried", "a/changed"])
+        // What was refused is not sent by itself again.
+        let third = try await one.mirror("--push")
+        #expect(try third.pushed("refused") == 0)
+        #expect(try third.json["waitingEdits"] as? Int == 2)
+        for key in ["a/retried", "a/changed"] { try await one.edit(key, "--discard") }
+        try await expectEqual(one)
+      }
+    }
+
     /// Of all requests a fifth go wrong, some after the server did what they asked.
     @Test(arguments: Seeds.all)
     func editsReachTheServerOnceThroughFaults(_ seed: UInt64) async throws {
@@ -139,6 +170,18 @@
       let arguments = ["edit", "--store", store, "--type", "items", "--id", id] + options
       let outcome = try await Tool(name: "sync-inspect").start(arguments).outcome()
       #expect(outcome.status == 0, "\(outcome.errors)")
+    }
+
+    /// The keys of the edits that the server refused, each with its reason.
+    fileprivate func refusedKeys() async throws -> Set<String> {
+      let entries = try await inspect("outbox").json["entries"] as? [[String: Any]] ?? []
+      return Set(
+        entries.compactMap { entry in
+          guard entry["state"] as? String == "refused", (entry["reason"] as? String)?.isEmpty == false else {
+            return nil
+          }
+          return entry["key"] as? String
+        })
     }
 
     /// The number in each of the server's records: a listing has the server's own times in it as well, with any digits.
