@@ -3,15 +3,25 @@
   import Foundation
   import ToolSupport
 
-  /// One of several processes that edit and sync one store, until it is killed or asked to end with SIGTERM.
+  /// One of several processes that edit and sync one store, until it is killed or asked to end with SIGTERM; or one that goes through damaged stores.
   ///
   /// It says on standard output what it is about to edit, before anything is done, and what became of it, so that whoever kills it knows
   /// what has to be there, what must not be, and the one thing that may be.
   @main
   enum SyncWorker {
     static func main() async {
+      if let lives = DamagedLives(CommandLine.arguments) {
+        do {
+          try await lives.run()
+          ExitCode.success.endProcess()
+        } catch {
+          StandardStream.error.line("\(error)")
+          ExitCode.failure.endProcess()
+        }
+      }
       guard let orders = Orders(CommandLine.arguments) else {
-        StandardStream.error.line("usage: sync-worker edit|settle STORE SERVER NAME SEED")
+        StandardStream.error.line(
+          "usage: sync-worker edit|settle STORE SERVER NAME SEED | damaged DIRECTORY SEED COUNT")
         ExitCode.usage.endProcess()
       }
       let stop = CancellationSource()
