@@ -31,6 +31,14 @@ struct ToolSupportProgressTests {
     #expect(state.logLine == line)
   }
 
+  @Test(arguments: [Int.max, .min])
+  func hasRoomForAnyTotal(_ total: Int) {
+    for done in [0, 1, Int.max] {
+      let state = Self.state(done, of: total, after: 1e6)
+      #expect(state.bar(width: 60).count < 60 && !state.logLine.isEmpty)
+    }
+  }
+
   @Test(arguments: [(0.4, "0:00"), (7, "0:07"), (754, "12:34"), (3723, "1:02:03"), (-5, "0:00")])
   func tellsTimeAsAClockDoes(_ seconds: Double, _ text: String) {
     #expect(Duration.seconds(seconds).onAClock == text)

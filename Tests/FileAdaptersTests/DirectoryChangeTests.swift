@@ -147,6 +147,17 @@ struct DirectoryChangeTests {
     }
   }
 
+  // Lines are counted on from there.
+  @Test func refusesMoreLinesThanBytes() async throws {
+    try await withTemporaryDirectory { directory in
+      try directory.write(lines(1...2), to: "games.ndjson")
+      let source = try DirectorySource(directory: directory.path)
+      let token = try #require(try await source.listing().token)
+      let page = try await source.page(.resume(PageToken("0 9223372036854775807 \(token.rawValue)")))
+      #expect(page.next == .reset(.pageTokenExpired))
+    }
+  }
+
   @Test func refusesAnOffsetPastTheEnd() async throws {
     try await withTemporaryDirectory { directory in
       try directory.write(lines(1...2), to: "games.ndjson")

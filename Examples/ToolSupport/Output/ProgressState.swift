@@ -32,7 +32,8 @@ package struct ProgressState: Hashable, Sendable {
   /// The time left at this rate.
   package var remaining: Duration? {
     guard let total, let rate else { return nil }
-    return .seconds(Double(max(0, total - done)) / rate)
+    // A remote may name any total; a duration has an end.
+    return .seconds(min(max(0, Double(total) - Double(done)) / rate, 1e9))
   }
 }
 

@@ -41,7 +41,9 @@ extension FilePosition {
   /// Reads a page token; `nil` for one that this source never gave.
   init?(_ token: PageToken) {
     let parts = token.rawValue.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 3, let offset = Int(parts[0]), let line = Int(parts[1]), offset >= 0, line >= 0
+    // A line takes a byte at least.
+    guard parts.count == 3, let offset = Int(parts[0]), let line = Int(parts[1]), offset >= 0,
+      (0...offset).contains(line)
     else { return nil }
     self.init(content: ContentName(text: String(parts[2])), offset: offset, line: line)
   }

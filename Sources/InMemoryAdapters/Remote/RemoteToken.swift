@@ -62,7 +62,7 @@ extension RemoteCursor {
       let pass = Pass(rawValue: String(parts[2]))
     else { return nil }
     let numbers = parts[3..<9].compactMap { Int64($0) }
-    guard numbers.count == 6 else { return nil }
+    guard numbers.count == 6, StoredNumbers.counts.contains(numbers[5]) else { return nil }
     self.init(
       era: Int(numbers[0]), pageTerm: Int(numbers[1]), pass: pass, bound: numbers[2],
       place: .init(time: numbers[3], sequence: numbers[4]), key: parts[9].isEmpty ? nil : String(parts[9]),

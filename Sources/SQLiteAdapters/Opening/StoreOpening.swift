@@ -155,6 +155,10 @@
           .storeUnreadable, during: "opening the store",
           "\(path) is a database of another application; it was not touched.")
       }
+      guard label.version >= 0 else {
+        throw SyncError(
+          .storeUnreadable, during: "opening the store", "\(path) is damaged; it was not touched.")
+      }
       guard label.version <= migrations.count else {
         throw SyncError(
           .storeNewer, during: "opening the store",

@@ -21,12 +21,16 @@
 
     var double: Double { sqlite3_value_double(handle) }
 
-    var text: String {
+    /// The text, byte for byte; `nil` for anything else, bytes that are no UTF-8 included.
+    ///
+    /// What was mended on the way would be another text: no look for it would find what it was read from, and what comes after it may be that again.
+    var text: String? {
+      guard type == SQLITE_TEXT else { return nil }
       // The address first: asking for the length afterwards is what SQLite's documentation calls safe.
       let address = sqlite3_value_text(handle)
       let count = Int(sqlite3_value_bytes(handle))
       return String(
-        decoding: UnsafeBufferPointer(start: address, count: address == nil ? 0 : count), as: UTF8.self)
+        validating: UnsafeBufferPointer(start: address, count: address == nil ? 0 : count), as: UTF8.self)
     }
 
     /// The bytes of a blob or a text.

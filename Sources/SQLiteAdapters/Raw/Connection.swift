@@ -239,6 +239,17 @@
       isSpoilt = false
     }
 
+    /// Spoils the transaction under way, because the file holds something that this library never writes.
+    ///
+    /// What was read of it may still be looked at, and nothing comes of that: the next statement fails, and the end of the transaction is one.
+    func noteDamage(_ what: String) {
+      guard isInTransaction, failure == nil else { return }
+      failure = SyncError(
+        .storeUnreadable, during: "running a transaction",
+        "The store is damaged: it holds \(what). Nothing of this transaction was kept.")
+      isSpoilt = true
+    }
+
     /// The failure of the last call, which also spoils the transaction under way.
     func failed() -> SyncError {
       let error = SQLiteFailure(

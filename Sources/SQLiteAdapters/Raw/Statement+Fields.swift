@@ -23,7 +23,7 @@
       switch value.type {
       case SQLITE_INTEGER: return .integer(value.integer)
       case SQLITE_FLOAT: return .double(value.double)
-      case SQLITE_TEXT: return .string(value.text)
+      case SQLITE_TEXT: return .string(text(column))
       case SQLITE_BLOB:
         return value.withBytes { bytes in
           if bytes.elementsEqual([2]) { .composite } else { .boolean(bytes.elementsEqual([1])) }

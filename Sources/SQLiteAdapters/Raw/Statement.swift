@@ -166,13 +166,23 @@
       ColumnValue(sqlite3_column_value(handle, column))
     }
 
+    /// The text in a column; where there is something else, the transaction fails.
     func text(_ column: Int32) -> String {
-      value(column).text
+      if let text = value(column).text { return text }
+      connection.noteDamage("something else than a text")
+      return ""
     }
 
     func optionalText(_ column: Int32) -> String? {
-      let value = value(column)
-      return value.isNull ? nil : value.text
+      isNull(column) ? nil : text(column)
+    }
+
+    /// A number of things; where there is another one, the transaction fails.
+    func count(_ column: Int32) -> Int {
+      let number = integer(column)
+      if StoredNumbers.counts.contains(number) { return Int(number) }
+      connection.noteDamage("a number that nothing is counted up to")
+      return 0
     }
 
     /// Whether a text or a blob is less than, equal to or greater than another text: -1, 0 or 1.
@@ -197,6 +207,11 @@
 
     func bytes(_ column: Int32) -> [UInt8] {
       value(column).bytes
+    }
+
+    /// Notes that a column holds what the library never writes there: the transaction fails.
+    func noteDamage(_ what: String) {
+      connection.noteDamage(what)
     }
   }
 #endif

@@ -189,6 +189,9 @@
           }
           try statement.run()
         }
+        if !isLast, try filledThrough(entity) <= reached {
+          connection.noteDamage("rows of \(entity.type) that are filled in and are not")
+        }
         return !isLast
       }
     }

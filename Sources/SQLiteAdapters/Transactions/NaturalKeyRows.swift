@@ -120,8 +120,13 @@
       while true {
         let found = try rowsThatShareKeys(in: table, by: column, after: start, limit: limit)
         let groups = mayHaveDeleted ? try live(found, in: table, by: column) : found
-        guard groups.isEmpty, found.count == limit else { return groups }
-        start = found.last?.key
+        guard groups.isEmpty, found.count == limit, let end = found.last?.key else { return groups }
+        // In a damaged index keys may come again.
+        if let start, !start.precedesByUTF8(end) {
+          connection.noteDamage("natural keys in no order")
+        }
+        try connection.demandHealth()
+        start = end
       }
     }
 

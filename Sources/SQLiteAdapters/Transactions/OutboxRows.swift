@@ -133,7 +133,7 @@
       let statement = try connection.statement(OutboxRows.count)
       defer { statement.reset() }
       try statement.bind(type.rawValue, at: 1)
-      return try statement.step() ? Int(statement.integer(0)) : 0
+      return try statement.step() ? statement.count(0) : 0
     }
   }
 
@@ -144,7 +144,7 @@
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try outboxState(),
-        attempts: Int(integer(20)), author: author(), leaves: try leaves())
+        attempts: count(20), author: author(), leaves: try leaves())
     }
 
     private func author() -> OutboxEntry.Author {

@@ -32,7 +32,7 @@
         try statement.bind(id.key, at: 2)
         while try statement.step() { keys.insert(statement.key(0)) }
       }
-      return try setAside(for: Array(keys.sorted { $0.precedes($1) }.prefix(limit)))
+      return try setAside(for: Array(keys.sorted().prefix(limit)))
     }
   }
 
@@ -98,6 +98,9 @@
         try statement.bind(name, at: 1)
         try statement.bind(last.number, at: 2)
         try statement.run()
+        if last.number <= reached || connection.changes == 0 {
+          connection.noteDamage("entries that are read anew and are not")
+        }
         return true
       }
     }

@@ -64,18 +64,29 @@
         throw SyncError(
           .storeUnreadable, during: "reading what is set aside", "An entry has a kind that does not exist.")
       }
+      let (key, change) = (key(0), change(catalog))
+      if case .record(let id) = key, case .upsert(let record) = change, record.id != id { noteMisfiled() }
+      if case .record(let id) = key, case .tombstone(let tombstone) = change, tombstone.id != id {
+        noteMisfiled()
+      }
       return SetAside(
-        key: key(0), kind: kind, change: change(catalog), reason: text(13),
+        key: key, kind: kind, change: change, reason: text(13),
         waitsFor: try decoded(
           [RecordID].self, from: text(14), what: "references of an entry that is set aside"),
         pass: integer(15), fence: integer(16), since: Timestamp(microseconds: integer(17)))
+    }
+
+    private func noteMisfiled() {
+      noteDamage("something that is set aside under another record's key")
     }
 
     /// The key in two columns.
     func key(_ column: Int32) -> SetAside.Key {
       let type = RecordType(text(column))
       if isText(column + 1) { return .record(RecordID(type: type, key: text(column + 1))) }
-      return .bytes(type, digest: bytes(column + 1).reduce(0) { $0 << 8 | UInt64($1) })
+      let digest = bytes(column + 1)
+      if digest.count != 8 { noteDamage("a digest that is none") }
+      return .bytes(type, digest: digest.reduce(0) { $0 << 8 | UInt64($1) })
     }
 
     private func change(_ catalog: Catalog) -> RecordChange {
@@ -133,7 +144,7 @@
       try statement.bind(type.rawValue, at: 1)
       var counts: [SetAside.Kind: Int] = [:]
       while try statement.step() {
-        if let kind = SetAside.Kind(rawValue: statement.text(0)) { counts[kind] = Int(statement.integer(1)) }
+        if let kind = SetAside.Kind(rawValue: statement.text(0)) { counts[kind] = statement.count(1) }
       }
       return counts
     }
@@ -213,23 +224,13 @@
         try statement.bind(Int64(limit), at: 3)
         while try statement.step() { keys.insert(statement.key(0)) }
       }
-      return try setAside(for: Array(keys.sorted { $0.precedes($1) }.prefix(limit)))
+      return try setAside(for: Array(keys.sorted().prefix(limit)))
     }
   }
 
   extension SetAside.Key {
     var isBytes: Bool {
       if case .bytes = self { true } else { false }
-    }
-
-    /// Entries of records by their ids, then those of bytes by digest.
-    func precedes(_ other: SetAside.Key) -> Bool {
-      switch (self, other) {
-      case (.record(let a), .record(let b)): a < b
-      case (.record, .bytes): true
-      case (.bytes, .record): false
-      case (.bytes(let aType, let a), .bytes(let bType, let b)): aType == bType ? a < b : aType < bType
-      }
     }
   }
 #endif

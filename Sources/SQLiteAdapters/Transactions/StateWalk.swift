@@ -29,12 +29,15 @@
       _ copy: Record, marks: MarkBook
     ) throws(SyncError) -> (row: Int64, state: StoredState)? {
       var steps = 0
+      var isSought = false
       while place != .end {
         if place == .row {
           switch statement.order(0, against: copy.id.key) {
           case 0: return try statement.state(of: copy, from: 1, marks: marks)
           case 1: return nil
-          default: break
+          default:
+            // Behind the place where an index has the id, everything comes after it.
+            if isSought { statement.noteDamage("an index in no order") }
           }
         }
         steps += 1
@@ -43,6 +46,7 @@
           statement.reset()
           try statement.bind(copy.id.key, at: 1)
           steps = 0
+          isSought = true
         }
         place = try statement.step() ? .row : .end
       }

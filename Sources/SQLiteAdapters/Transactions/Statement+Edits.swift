@@ -26,9 +26,10 @@
 
     /// The stamp in three columns.
     func stamp(_ column: Int32) -> EditStamp {
-      EditStamp(
-        physical: Timestamp(microseconds: integer(column)), counter: UInt32(clamping: integer(column + 1)),
-        replica: text(column + 2))
+      let counter = UInt32(exactly: integer(column + 1))
+      if counter == nil { noteDamage("a stamp that nobody gives") }
+      return EditStamp(
+        physical: Timestamp(microseconds: integer(column)), counter: counter ?? 0, replica: text(column + 2))
     }
 
     /// What an edit leaves behind, in two columns.

@@ -74,3 +74,16 @@ public struct MigrationReport: Hashable, Sendable {
     public init() {}
   }
 }
+
+extension MigrationReport.Counts {
+  /// Reads what was counted so far.
+  ///
+  /// - Throws: `DecodingError` for numbers that nobody counts up to.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    inserted = try values.decodeCount(forKey: .inserted)
+    merged = try values.decodeCount(forKey: .merged)
+    unchanged = try values.decodeCount(forKey: .unchanged)
+    refused = try values.decodeCount(forKey: .refused)
+  }
+}

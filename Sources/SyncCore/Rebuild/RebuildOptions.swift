@@ -30,3 +30,15 @@ public struct RebuildOptions: Hashable, Sendable, Codable {
       "A transaction has to take up 2 records or more, not \(recordsAtOnce).")
   }
 }
+
+extension RebuildOptions {
+  /// Reads the options of a rebuild.
+  ///
+  /// - Throws: `DecodingError` for a number that is none of records.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      carriesOver: try values.decode(CarryOver.self, forKey: .carriesOver),
+      recordsAtOnce: max(2, try values.decodeCount(forKey: .recordsAtOnce)))
+  }
+}

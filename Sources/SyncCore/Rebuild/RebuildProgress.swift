@@ -32,3 +32,17 @@ struct RebuildProgress: Hashable, Sendable, Codable {
 
   private static func key(for type: RecordType) -> String { "rebuild/\(type)" }
 }
+
+extension RebuildProgress {
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      version: try values.decode(Int.self, forKey: .version),
+      after: try values.decodeIfPresent(String.self, forKey: .after),
+      postponedUpToKey: try values.decodeCountIfPresent(forKey: .postponedUpToKey),
+      isDone: try values.decode(Bool.self, forKey: .isDone),
+      recordsBefore: try values.decodeCount(forKey: .recordsBefore),
+      counts: try values.decode(RebuildReport.Counts.self, forKey: .counts),
+      options: try values.decode(RebuildOptions.self, forKey: .options))
+  }
+}

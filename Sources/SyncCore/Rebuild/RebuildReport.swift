@@ -47,3 +47,18 @@ public struct RebuildReport: Hashable, Sendable {
     }
   }
 }
+
+extension RebuildReport.Counts {
+  /// Reads what was counted so far.
+  ///
+  /// - Throws: `DecodingError` for numbers that nobody counts up to.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    groups = try values.decodeCount(forKey: .groups)
+    losers = try values.decodeCount(forKey: .losers)
+    repointed = try values.decodeCount(forKey: .repointed)
+    carriedOver = try values.decodeCount(forKey: .carriedOver)
+    aborted = try values.decodeCount(forKey: .aborted)
+    postponed = try values.decodeCount(forKey: .postponed)
+  }
+}

@@ -67,3 +67,15 @@ public struct SetAside: Hashable, Sendable {
     case hidden
   }
 }
+
+extension SetAside.Key: Comparable {
+  /// Entries of records by their ids, then those of bytes by type and digest.
+  public static func < (a: SetAside.Key, b: SetAside.Key) -> Bool {
+    switch (a, b) {
+    case (.record(let a), .record(let b)): a < b
+    case (.record, .bytes): true
+    case (.bytes, .record): false
+    case (.bytes(let aType, let a), .bytes(let bType, let b)): aType == bType ? a < b : aType < bType
+    }
+  }
+}

@@ -26,9 +26,9 @@ public struct TypeStatus: Hashable, Sendable, Codable {
     lastSuccess = try container.decodeIfPresent(Timestamp.self, forKey: .lastSuccess)
     lastAttempt = try container.decodeIfPresent(Timestamp.self, forKey: .lastAttempt)
     lastError = try container.decodeIfPresent(Failure.self, forKey: .lastError)
-    consecutiveFailures = try container.decode(Int.self, forKey: .consecutiveFailures)
-    successes = try container.decodeIfPresent(Int.self, forKey: .successes) ?? 0
-    failures = try container.decodeIfPresent(Int.self, forKey: .failures) ?? 0
+    consecutiveFailures = try container.decodeCount(forKey: .consecutiveFailures)
+    successes = try container.decodeCountIfPresent(forKey: .successes) ?? 0
+    failures = try container.decodeCountIfPresent(forKey: .failures) ?? 0
   }
 
   /// Which share of the attempts that ended was completed, 0 to 1; `nil` before the first.
