@@ -47,6 +47,18 @@
       }
     }
 
+    @Test func whatJSONCannotCarryIsNoEdit() async throws {
+      try await withFilledStore { store in
+        for value in [#""\ud800""#, "1e400"] {
+          let edit = try await store.inspect(
+            "edit", "--type", "teams", "--id", "BOS", "--set", "name=\(value)")
+          #expect(edit.status == 1)
+          #expect(edit.errors.contains("The value for name"), "\(edit.errors)")
+        }
+        #expect(try await entries(store).isEmpty)
+      }
+    }
+
     @Test func aRecordStaysWhoItIs() async throws {
       try await withFilledStore { store in
         for (option, value) in [("--set", #"id="NYA""#), ("--unset", "id")] {

@@ -38,7 +38,7 @@ public struct EditBatch {
   /// Changes some members of a record, or adds a record made of them.
   ///
   /// - Parameter change: Gets the stored record's members, none for a new one. Values are JSON.
-  /// - Throws: `invalidEdit` for members that make no JSON object, or that refer to a record that is not here.
+  /// - Throws: `invalidEdit` for members that make no JSON object, that JSON cannot carry to others, or that refer to a record that is not here.
   public mutating func set(
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
@@ -54,13 +54,29 @@ public struct EditBatch {
         }
       }
       let before = shown?.payload
+      let stored = fields
       try change(&fields)
+      try Self.checkIsPortable(fields, unlike: stored, id)
       if shown == nil, let field = entity?.schemaVersionField, fields[field] == nil {
         fields[field] = Array("\(entity?.schemaVersion ?? 1)".utf8)[...]
       }
       var payload = fields.payload
       if let before, before.hasSameMembers(as: payload) { payload = before }
       return .upsert(payload, schemaVersion: try Self.schemaVersion(of: payload, id, entity))
+    }
+  }
+
+  /// Refuses new values that no remote could be told: their edit would wait for ever, and others with it.
+  ///
+  /// What the stored record has of that kind came from the remote, and stays as it is.
+  private static func checkIsPortable(
+    _ fields: FieldMap, unlike stored: FieldMap, _ id: RecordID
+  ) throws(SyncError) {
+    for field in fields.fields where fields[field] != stored[field] {
+      guard let value = fields[field], let flaw = UnportableJSON(in: value) else { continue }
+      throw SyncError(
+        .invalidEdit, during: "editing \(id)",
+        "The value for \(field) \(flaw.description), which JSON cannot carry to others.")
     }
   }
 

@@ -96,7 +96,8 @@ public enum JSONString {
     return (Unicode.Scalar(unit) ?? "\u{FFFD}", start + 4)
   }
 
-  private static func codeUnit(at start: Int, of text: Span<UInt8>) -> UInt16 {
+  /// The number of four checked hexadecimal digits.
+  static func codeUnit(at start: Int, of text: Span<UInt8>) -> UInt16 {
     var unit: UInt16 = 0
     for offset in start..<start + 4 {
       unit = unit << 4 | (JSONScanner.hexDigit(JSONScanner.byte(at: offset, of: text)) ?? 0)
