@@ -45,19 +45,21 @@ struct CleanupRun {
   ) async throws(SyncError) {
     let refersToItself = entity.references.contains { $0.isOrdered && $0.target == entity.type }
     var round = Portion()
+    var rounds = DwindlingRounds()
     repeat {
       round = Portion()
       repeat {
         if stop.isRaised { return report.wasCancelled = true }
         let portion = try await hide(rule, of: entity, after: round.last, &keeper)
         if !portion.hidden.isEmpty { environment.emit(.hidden(.some(portion.hidden))) }
+        rounds.note(portion.hidden)
         round.hidden += portion.hidden
         round.spared += portion.spared
         round.last = portion.last
       } while round.last != nil
       report.hidden[entity.type, default: 0] += round.hidden.count
       // A record that only its like refers to goes once those have gone.
-    } while refersToItself && !round.hidden.isEmpty
+    } while try rounds.end() && refersToItself
     report.spared[entity.type, default: 0] += round.spared
   }
 
@@ -67,8 +69,8 @@ struct CleanupRun {
     let (graph, now, limit) = (environment.graph, environment.clock.timestamp, policy.recordsAtOnce)
     let fence = keeper.fence
     return try await keeper.write { (transaction) throws(SyncError) in
-      let records = try transaction.records(
-        Query(entity.type, where: rule.condition(at: now), afterKey: key, limit: limit))
+      let records = try transaction.portion(
+        of: Query(entity.type, where: rule.condition(at: now), afterKey: key, limit: limit))
       let covered = records.filter { rule.covers($0, at: now) }
       let spared = try spared(among: covered.map(\.id), of: entity, graph, in: transaction)
       let chosen = covered.filter { !spared.contains($0.id) }
@@ -142,7 +144,7 @@ struct CleanupRun {
       }
       let start = last
       let (purged, end) = try await keeper.write { (transaction) throws(SyncError) in
-        let keys = try transaction.keys(withPrefix: prefix, after: start, limit: limit)
+        let keys = try transaction.portion(keys: prefix, after: start, limit: limit)
         var purged = 0
         for key in keys {
           guard let bytes = try transaction.value(forKey: key), isOver(bytes) else { continue }

@@ -35,8 +35,7 @@ struct HiddenRecords {
     for referrer in graph.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
     var last: SetAside.Key?
     while isAny {
-      let entries = try transaction.setAside(
-        referringTo: [id], kinds: [.hidden], after: last, limit: MergeContext.portion)
+      let entries = try transaction.portion(setAsideReferringTo: [id], [.hidden], after: last)
       for case .upsert(var record) in entries.map(\.change) {
         // What is no longer declared, or no longer ordered, holds nothing.
         guard let entity = graph[record.id.type] else { continue }
@@ -59,7 +58,9 @@ struct HiddenRecords {
     var types: [RecordType: Bool] = [:]
     for type in Set(ids.map(\.type)) { types[type] = try isAnyHidden(type) }
     var wanted = Set(ids.filter { types[$0.type] == true })
+    var asked: Set<RecordID> = []
     while !wanted.isEmpty {
+      asked.formUnion(wanted)
       var targets: Set<RecordID> = []
       for entry in try transaction.setAside(for: wanted.map { .record($0) }) where entry.kind == .hidden {
         guard case .upsert(var record) = entry.change, let entity = graph[record.id.type] else { continue }
@@ -67,7 +68,7 @@ struct HiddenRecords {
         found[record.id] = (entry, record)
         targets.formUnion(entity.requiredReferences(of: record))
       }
-      targets.subtract(found.keys)
+      targets.subtract(asked)
       wanted = Set(try transaction.absent(among: Array(targets)))
     }
     try parkThoseWithoutTargets(&found)

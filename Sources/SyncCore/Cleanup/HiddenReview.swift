@@ -42,7 +42,8 @@ struct HiddenReview {
     let now = environment.clock.timestamp
     let fence = keeper.fence
     return try await keeper.write { (transaction) throws(SyncError) in
-      let entries = try transaction.setAside(entity.type, kinds: [.hidden], after: key, limit: limit)
+      let entries = try transaction.portion(
+        setAside: entity.type, [.hidden], after: key, limit: limit)
       var portion = Portion(last: entries.count == limit ? entries.last?.key : nil)
       let unhidden = entries.filter { entry in
         guard case .upsert(let record) = entry.change else { return false }

@@ -62,8 +62,7 @@ struct DeclarationPhase {
       if stop.isRaised { return false }
       let start = last
       let (tally, end) = try await write { (transaction) throws(SyncError) in
-        let entries = try transaction.setAside(
-          entity.type, kinds: [.parked], after: start, limit: MergeContext.portion)
+        let entries = try transaction.portion(setAside: entity.type, [.parked], after: start)
         let markPass = try transaction.checkpoint(for: entity.type)?.markPass
         var merge = PageMerge(entity, context: environment.releaseContext(fence: fence, markPass: markPass))
         if !entries.isEmpty { try merge.release(entries, in: transaction) }
@@ -116,8 +115,8 @@ struct DeclarationPhase {
       if stop.isRaised { return false }
       let start = last
       let (dangling, end) = try await write { (transaction) throws(SyncError) in
-        let records = try transaction.records(
-          Query(entity.type, afterKey: start, limit: MergeContext.portion))
+        let records = try transaction.portion(
+          of: Query(entity.type, afterKey: start, limit: MergeContext.portion))
         let withholding = Withholding(graph: environment.graph, transaction: transaction)
         return (try withholding.dangling(among: records), records.last?.id.key)
       }

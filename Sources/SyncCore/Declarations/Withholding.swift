@@ -27,7 +27,7 @@ struct Withholding {
       for (type, field) in graph.referrers(to: target) {
         var query = Query(type, where: .isIn(field, keys), limit: MergeContext.portion)
         while true {
-          let records = try transaction.records(query)
+          let records = try transaction.portion(of: query)
           let found = records.map(\.id).filter { !known.contains($0) }
           if !found.isEmpty { return found }
           guard records.count == MergeContext.portion, let last = records.last else { break }

@@ -40,7 +40,7 @@ extension Explanation {
     var found: [SetAside] = []
     var last: SetAside.Key?
     while true {
-      let entries = try snapshot.setAside(id.type, kinds: [.quarantined], after: last, limit: 400)
+      let entries = try snapshot.portion(setAside: id.type, [.quarantined], after: last)
       guard let end = entries.last else { return found }
       last = end.key
       found += entries.filter { $0.key != .record(id) && $0.change.id == id }

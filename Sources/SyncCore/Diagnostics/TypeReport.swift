@@ -81,7 +81,7 @@ public struct TypeReport: Sendable {
     guard try snapshot.outboxCount(entity.type) > 0 else { return waits }
     var last: EditStamp?
     while true {
-      let entries = try snapshot.outbox(entity.type, after: last, limit: MergeContext.portion)
+      let entries = try snapshot.portion(outbox: entity.type, after: last)
       guard let end = entries.last else { return waits }
       last = end.edit.stamp
       for edit in try PendingEdit.read(entries, of: entity, in: snapshot) {

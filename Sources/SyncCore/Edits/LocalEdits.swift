@@ -100,7 +100,7 @@ public struct LocalEdits: Sendable {
     try await store.write(.app) { (transaction) throws(SyncError) in
       var last: EditStamp?
       while true {
-        let entries = try transaction.outbox(type, after: last, limit: MergeContext.portion)
+        let entries = try transaction.portion(outbox: type, after: last)
         guard let end = entries.last else { return }
         last = end.edit.stamp
         let chosen = entries.filter { entry in
@@ -125,7 +125,7 @@ public struct LocalEdits: Sendable {
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [OutboxEntry] {
     try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.outbox(type, after: after, limit: limit)
+      try snapshot.portion(outbox: type, after: after, limit: limit)
     }
   }
 
@@ -137,7 +137,8 @@ public struct LocalEdits: Sendable {
   ) async throws(SyncError) -> [PendingEdit] {
     let entity = graph[type]
     return try await store.read { (snapshot) throws(SyncError) in
-      try PendingEdit.read(snapshot.outbox(type, after: after, limit: limit), of: entity, in: snapshot)
+      try PendingEdit.read(
+        snapshot.portion(outbox: type, after: after, limit: limit), of: entity, in: snapshot)
     }
   }
 
@@ -148,7 +149,7 @@ public struct LocalEdits: Sendable {
     of type: RecordType? = nil, before: Int64? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [Conflict] {
     try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.conflicts(type, before: before, limit: limit)
+      try snapshot.portion(conflicts: type, before: before, limit: limit)
     }
   }
 }

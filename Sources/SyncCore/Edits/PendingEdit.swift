@@ -82,7 +82,7 @@ extension PendingEdit {
     var edits: [PendingEdit] = []
     var last: EditStamp?
     while true {
-      let entries = try snapshot.outbox(entity.type, after: last, limit: MergeContext.portion)
+      let entries = try snapshot.portion(outbox: entity.type, after: last)
       guard let end = entries.last else { return edits }
       last = end.edit.stamp
       edits += try read(entries, of: entity, in: snapshot)

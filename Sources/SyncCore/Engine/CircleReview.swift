@@ -15,8 +15,7 @@ struct CircleReview {
         let start = last
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
-          let entries = try transaction.setAside(
-            entity.type, kinds: [.parked], after: start, limit: MergeContext.portion)
+          let entries = try transaction.portion(setAside: entity.type, [.parked], after: start)
           var merge = PageMerge(entity, context: context)
           merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
           merge.parked = Set(entries.compactMap(\.change.id))

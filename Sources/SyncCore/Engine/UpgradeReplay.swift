@@ -14,8 +14,7 @@ struct UpgradeReplay {
         let (start, context) = (last, context)
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
-          let entries = try transaction.setAside(
-            entity.type, kinds: [.incompatible], after: start, limit: MergeContext.portion)
+          let entries = try transaction.portion(setAside: entity.type, [.incompatible], after: start)
           // What the listing held that waits for its sweep is not to be swept.
           var context = context
           context.markPass = try transaction.checkpoint(for: entity.type)?.markPass

@@ -19,7 +19,7 @@ struct MemberPurge {
       if stop.isRaised { return report.wasCancelled = true }
       let query = Query(member.type, afterKey: last, limit: portion)
       let (ended, next) = try await environment.store.read { (snapshot) throws(SyncError) in
-        let records = try snapshot.records(query)
+        let records = try snapshot.portion(of: query)
         let ended = records.filter { Self.hasEnded(member.name, of: $0, by: end) }.map(\.id)
         return (ended, records.count == portion ? records.last?.id.key : nil)
       }

@@ -53,7 +53,7 @@ struct PageTransaction: Sendable {
   private func markEdited(in transaction: any StoreTransaction) throws(SyncError) {
     var last: EditStamp?
     while true {
-      let entries = try transaction.outbox(entity.type, after: last, limit: MergeContext.portion)
+      let entries = try transaction.portion(outbox: entity.type, after: last)
       guard let end = entries.last else { return }
       try transaction.mark(entries.map(\.id))
       let isUnanswered = entries.contains { $0.sent != nil }
@@ -71,8 +71,7 @@ struct PageTransaction: Sendable {
     var publication = PageMerge(entity, context: context, tally: merge.tally)
     var last: SetAside.Key?
     while try transaction.setAsideCounts(entity.type)[.staged, default: 0] > 0 {
-      let entries = try transaction.setAside(
-        entity.type, kinds: [.staged], after: last, limit: MergeContext.portion)
+      let entries = try transaction.portion(setAside: entity.type, [.staged], after: last)
       guard let end = entries.last else { break }
       last = end.key
       try transaction.removeSetAside(entries.map(\.key))

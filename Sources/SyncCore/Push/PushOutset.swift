@@ -38,7 +38,7 @@ struct PushOutset: Sendable {
   }
 
   private func entries(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
-    try transaction.outbox(portion.type, after: portion.after, limit: portion.limit)
+    try transaction.portion(outbox: portion.type, after: portion.after, limit: portion.limit)
   }
 
   /// What is set aside of the entries' records, and is newer than what their edits were made on.

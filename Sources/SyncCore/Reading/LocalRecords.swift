@@ -49,7 +49,9 @@ public struct LocalRecords: Sendable {
     var query = Query(T.recordType, where: condition, limit: MergeContext.portion)
     while true {
       let portion = query
-      let records = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(portion) }
+      let records = try await store.read { (snapshot) throws(SyncError) in
+        try snapshot.portion(of: portion)
+      }
       for record in records {
         if case .failure(let flaw) = record.decode(as: T.self) { found.append(flaw) }
       }

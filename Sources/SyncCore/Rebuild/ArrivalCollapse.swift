@@ -93,7 +93,7 @@ struct ArrivalCollapse {
     of entity: Entity, after key: String?, _ limit: Int
   ) async throws(SyncError) -> [String] {
     try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.duplicates(entity.type, after: key, limit: limit).map(\.key)
+      try snapshot.portion(duplicates: entity.type, after: key, limit: limit).map(\.key)
     }
   }
 }

@@ -44,7 +44,9 @@ extension Collapse {
     try writer.finish()
     changed = writer.changed
     for id in shown { changed.insert(id) }
-    return (changed, isComplete && shown.count < MergeContext.portion)
+    let isAll = isComplete && shown.count < MergeContext.portion
+    try Self.checkAdvances(changed, isComplete: isAll, of: entity)
+    return (changed, isAll)
   }
 
   /// Shows copies that lack nothing but losers, as edits on top of them.

@@ -47,8 +47,22 @@ struct Collapse: Sendable {
     if isComplete { counts.carriedOver = try takeOver(plan, referrers, into: &drafts) }
     var changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
     for id in shown { changed.insert(id) }
+    try Self.checkAdvances(changed, isComplete: isComplete, of: entity)
     return Outcome(
       counts: counts, isComplete: isComplete, changed: changed, postponed: plan.postponed)
+  }
+
+  /// Refuses a step that is to be taken again and has changed nothing: the next one would find the same.
+  static func checkAdvances(
+    _ changed: SyncEvent.ChangedRecords, isComplete: Bool, of entity: Entity
+  ) throws(SyncError) {
+    guard !isComplete, changed.isEmpty else { return }
+    throw SyncError(
+      .storeUnreadable, during: "collapsing duplicates of \(entity.type)",
+      """
+      The store still finds references that were changed, and would do so for ever: it is damaged. What was committed \
+      until then is kept.
+      """)
   }
 
   /// What collapsing the groups would do.

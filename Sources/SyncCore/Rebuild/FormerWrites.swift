@@ -61,7 +61,7 @@ struct FormerWrites {
   static func stale(
     _ type: RecordType, after last: String?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> (keys: [String], next: String?) {
-    let keys = try snapshot.keys(withPrefix: prefix(type), after: last, limit: MergeContext.portion)
+    let keys = try snapshot.portion(keys: prefix(type), after: last)
     let ids = keys.map {
       RecordID(type: type, key: String(decoding: $0.utf8.dropFirst(prefix(type).utf8.count), as: UTF8.self))
     }

@@ -61,7 +61,7 @@ struct LoserReview {
     let settling = Collapse.Settling(
       edits: environment.edits, ownFields: environment.source.capabilities.ownFields)
     return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      let entries = try transaction.outbox(entity.type, after: last, limit: MergeContext.portion)
+      let entries = try transaction.portion(outbox: entity.type, after: last)
       let all = entries.filter { $0.loser != nil }
       // What may have reached the remote is for the push to find out.
       let losers = all.filter { $0.sent == nil }

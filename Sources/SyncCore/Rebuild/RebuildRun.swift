@@ -115,7 +115,7 @@ struct RebuildRun {
   private func groups(after key: String?, limit: Int) async throws(SyncError) -> [DuplicateGroup] {
     let type = entity.type
     return try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.duplicates(type, after: key, limit: limit)
+      try snapshot.portion(duplicates: type, after: key, limit: limit)
     }
   }
 

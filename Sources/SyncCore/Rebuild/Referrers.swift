@@ -40,7 +40,7 @@ struct Referrers {
       for keys in portions {
         var query = Query(entity.type, where: .isIn(field, keys), limit: limit)
         while true {
-          let records = try snapshot.records(query)
+          let records = try snapshot.portion(of: query)
           for record in records where winners[record.id] == nil {
             found[record.id, default: Found(record: record, fields: [])].fields.append(field)
           }

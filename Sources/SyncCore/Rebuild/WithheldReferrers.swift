@@ -30,8 +30,7 @@ struct WithheldReferrers {
     in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [SetAside] {
     guard try areAny(kinds, in: snapshot) else { return [] }
-    return try snapshot.setAside(
-      referringTo: ids, kinds: kinds, after: after, limit: MergeContext.portion)
+    return try snapshot.portion(setAsideReferringTo: ids, kinds, after: after)
   }
 
   /// Shows hidden records that refer to one of some records, as far as what they refer to is live, so that they can be edited.

@@ -70,10 +70,10 @@ struct ClosingPhase {
       return true
     }
     // A record that only its like refers to goes once those are gone: until a round removes nothing.
-    while true {
-      guard let removed = try await round(of: sweep) else { return false }
-      if removed == 0 { break }
-    }
+    var rounds = DwindlingRounds()
+    repeat {
+      guard try await round(of: sweep, &rounds) else { return false }
+    } while try rounds.end()
     guard try await forgetUnlisted(by: sweep) else { return false }
     let (now, fence) = (environment.clock.timestamp, lease.fence)
     let isInDoubt = try await environment.store.read { (snapshot) throws(SyncError) in
@@ -127,16 +127,17 @@ struct ClosingPhase {
     }
   }
 
-  /// One round over everything that is not marked; `nil` if somebody asked to stop.
-  private mutating func round(of sweep: Sweep) async throws(SyncError) -> Int? {
-    var removed = 0
+  /// One round over everything that is not marked; `false` if somebody asked to stop.
+  private mutating func round(
+    of sweep: Sweep, _ rounds: inout DwindlingRounds
+  ) async throws(SyncError) -> Bool {
     var last: String?
     repeat {
-      if stop.isRaised { return nil }
+      if stop.isRaised { return false }
       var answer: Lookup.Answer?
       if sweep.absence == .lookedUp {
         let lookup = Lookup(entity: sweep.entity, environment: environment, stop: stop)
-        guard let found = try await lookup.ask(after: last) else { return nil }
+        guard let found = try await lookup.ask(after: last) else { return false }
         progress.noteRequests(of: sweep.entity.type, found.requests)
         answer = found
       }
@@ -145,10 +146,10 @@ struct ClosingPhase {
         try sweep.portion(after: start, answer: present.map { ($0.asked, $0.present) }, in: transaction)
       }
       note(portion.tally, of: sweep.entity.type)
-      removed += portion.removed
+      rounds.note(portion.removed)
       last = portion.lastKey
     } while last != nil
-    return removed
+    return true
   }
 
   private func forgetUnlisted(by sweep: Sweep) async throws(SyncError) -> Bool {
@@ -181,21 +182,25 @@ struct ClosingPhase {
       if Mutant.heldForEver.isActive { return true }
     #endif
     let deletions = HeldDeletions(entity: entity, context: context(pass: 0))
+    var (rounds, circles) = (DwindlingRounds(), DwindlingRounds())
     while true {
-      guard let deleted = try await round(of: deletions) else { return false }
-      if deleted == 0, try await !releaseCircles(of: entity) { return true }
+      guard try await round(of: deletions, &rounds) else { return false }
+      if try rounds.end() { continue }
+      circles.note(try await releaseCircles(of: entity))
+      if try !circles.end() { return true }
     }
   }
 
-  /// Deletes what only refers to each other; whether there was any.
-  private mutating func releaseCircles(of entity: Entity) async throws(SyncError) -> Bool {
-    guard entity.refersToItself, try await isAnythingHeld(of: entity.type) else { return false }
+  /// Deletes what only refers to each other; what that was.
+  private mutating func releaseCircles(of entity: Entity) async throws(SyncError) -> [RecordID] {
+    guard entity.refersToItself, try await isAnythingHeld(of: entity.type) else { return [] }
     let circles = HeldCircles(entity: entity, context: context(pass: 0))
-    let tally = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+    let (tally, deleted) = try await environment.store.write(.lease(lease)) {
+      (transaction) throws(SyncError) in
       try circles.release(in: transaction)
     }
     note(tally, of: entity.type)
-    return !tally.changed.isEmpty
+    return deleted
   }
 
   private func isAnythingHeld(of type: RecordType) async throws(SyncError) -> Bool {
@@ -204,23 +209,24 @@ struct ClosingPhase {
     }
   }
 
-  /// One round over what is held; `nil` if somebody asked to stop.
-  private mutating func round(of deletions: HeldDeletions) async throws(SyncError) -> Int? {
+  /// One round over what is held; `false` if somebody asked to stop.
+  private mutating func round(
+    of deletions: HeldDeletions, _ rounds: inout DwindlingRounds
+  ) async throws(SyncError) -> Bool {
     let type = deletions.entity.type
-    guard try await isAnythingHeld(of: type) else { return 0 }
-    var released = 0
+    guard try await isAnythingHeld(of: type) else { return true }
     var last: SetAside.Key?
     repeat {
-      if stop.isRaised { return nil }
+      if stop.isRaised { return false }
       let start = last
       let portion = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
         try deletions.portion(after: start, in: transaction)
       }
       note(portion.tally, of: type)
-      released += portion.released
+      rounds.note(portion.released)
       last = portion.next
     } while last != nil
-    return released
+    return true
   }
 
   private mutating func note(_ tally: Tally, of type: RecordType) {

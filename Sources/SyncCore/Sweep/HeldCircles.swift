@@ -8,15 +8,19 @@ struct HeldCircles: Sendable {
 
   /// Deletes them, however many they are, in this one transaction: a part of them would leave the others dangling.
   ///
+  /// - Returns: What was done, and the records that were deleted.
   /// - Complexity: O(*h* log *m*) for *h* held deletions in a type of *m* records.
-  func release(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
+  func release(
+    in transaction: any StoreTransaction
+  ) throws(SyncError) -> (tally: Tally, deleted: [RecordID]) {
     var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
-    guard entity.refersToItself else { return merge.tally }
+    guard entity.refersToItself else { return (merge.tally, []) }
     merge.context.together = try together(rule: merge.rule, in: transaction)
-    for ids in merge.context.together.sorted().portions(of: MergeContext.portion) {
+    let sorted = merge.context.together.sorted()
+    for ids in sorted.portions(of: MergeContext.portion) {
       try merge.release(transaction.setAside(for: ids.map { .record($0) }), in: transaction)
     }
-    return merge.tally
+    return (merge.tally, merge.tally.changed.isEmpty ? [] : sorted)
   }
 
   /// The records that nothing refers to once they are all deleted.
@@ -44,8 +48,7 @@ struct HeldCircles: Sendable {
     var candidates: Set<RecordID> = []
     var last: SetAside.Key?
     while true {
-      let entries = try transaction.setAside(
-        entity.type, kinds: [.held], after: last, limit: MergeContext.portion)
+      let entries = try transaction.portion(setAside: entity.type, [.held], after: last)
       guard let end = entries.last else { return candidates }
       last = end.key
       let tombstones = entries.compactMap {
@@ -70,8 +73,8 @@ struct HeldCircles: Sendable {
     var last: String?
     while !sought.isEmpty {
       let keys = sought.sorted().map { FieldValue.string($0.key) }
-      let referrers = try transaction.records(
-        Query(type, where: .isIn(field, keys), afterKey: last, limit: MergeContext.portion))
+      let referrers = try transaction.portion(
+        of: Query(type, where: .isIn(field, keys), afterKey: last, limit: MergeContext.portion))
       for referrer in referrers {
         guard case .string(let key)? = referrer.fields.element(at: index) else { continue }
         let target = RecordID(type: entity.type, key: key)

@@ -9,8 +9,8 @@ struct HeldDeletions: Sendable {
   /// How a portion ended.
   struct Portion: Sendable {
     var tally: Tally
-    /// How many were carried out: by each, others may have got free.
-    var released: Int
+    /// What was carried out: by each, others may have got free.
+    var released: [RecordID]
     /// The key after which the next portion begins; `nil` after the last.
     var next: SetAside.Key?
   }
@@ -19,14 +19,14 @@ struct HeldDeletions: Sendable {
   func portion(
     after key: SetAside.Key?, in transaction: any StoreTransaction
   ) throws(SyncError) -> Portion {
-    let entries = try transaction.setAside(
-      entity.type, kinds: [.held], after: key, limit: MergeContext.portion)
+    let entries = try transaction.portion(setAside: entity.type, [.held], after: key)
     let referenced = try transaction.referenced(
       among: entries.compactMap(\.change.id), by: context.graph)
     let free = entries.filter { entry in entry.change.id.map { !referenced.contains($0) } ?? false }
     var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
     if !free.isEmpty { try merge.release(free, in: transaction) }
     return Portion(
-      tally: merge.tally, released: merge.tally.changed.isEmpty ? 0 : free.count, next: entries.last?.key)
+      tally: merge.tally, released: merge.tally.changed.isEmpty ? [] : free.compactMap(\.change.id),
+      next: entries.last?.key)
   }
 }

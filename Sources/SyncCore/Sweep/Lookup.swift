@@ -20,7 +20,7 @@ struct Lookup {
   func ask(after key: String?) async throws(SyncError) -> Answer? {
     let type = entity.type
     let ids = try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.unmarked(type, afterKey: key, limit: MergeContext.portion).map(\.id)
+      try snapshot.portion(unmarked: type, after: key).map(\.id)
     }
     guard !ids.isEmpty else { return Answer() }
     var answer = Answer(asked: ids)

@@ -25,24 +25,21 @@ extension Sweep {
       if Mutant.sweepNever.isActive { return [] }
     #endif
     var tallies: [Tally] = []
-    var removed: Int
+    var rounds = DwindlingRounds()
     // A record that only its like refers to goes once those are gone.
     repeat {
-      removed = 0
       var last: String?
       repeat {
         let portion = try portion(
           after: last, answer: confirmed.map { (asked: Array($0), present: []) }, in: transaction)
         if !portion.tally.changed.isEmpty { tallies.append(portion.tally) }
-        removed += portion.removed
+        rounds.note(portion.removed)
         last = portion.lastKey
       } while last != nil
       let circles = try HeldCircles(entity: entity, context: context).release(in: transaction)
-      if !circles.changed.isEmpty {
-        tallies.append(circles)
-        removed += 1
-      }
-    } while removed > 0
+      if !circles.tally.changed.isEmpty { tallies.append(circles.tally) }
+      rounds.note(circles.deleted)
+    } while try rounds.end()
     var last: SetAside.Key?
     repeat { last = try forgetUnlisted(after: last, in: transaction) } while last != nil
     return tallies

@@ -25,7 +25,7 @@ struct Sweep: Sendable {
     var tally = Tally()
     /// The key after which the next portion begins; `nil` after the last.
     var lastKey: String?
-    var removed = 0
+    var removed: [RecordID] = []
   }
 
   /// Removes one portion of what was not listed.
@@ -36,7 +36,7 @@ struct Sweep: Sendable {
     in transaction: any StoreTransaction
   ) throws(SyncError) -> Portion {
     var result = Portion()
-    var candidates = try transaction.unmarked(entity.type, afterKey: key, limit: MergeContext.portion)
+    var candidates = try transaction.portion(unmarked: entity.type, after: key)
     result.lastKey = candidates.last?.id.key
     if let answer {
       let present = Set(answer.present.compactMap(\.id))
@@ -70,7 +70,7 @@ struct Sweep: Sendable {
         try transaction.removeSetAside(gone.map { .record($0.id) })
         try transaction.delete(gone)
         for tombstone in gone { result.tally.noteSwept(tombstone.id) }
-        result.removed = gone.count
+        result.removed = gone.map(\.id)
         return
       }
     #endif
@@ -84,7 +84,7 @@ struct Sweep: Sendable {
     try transaction.removeSetAside(removable.map { .record($0.id) })
     try transaction.delete(removable)
     for tombstone in removable { result.tally.noteSwept(tombstone.id) }
-    result.removed = removable.count
+    result.removed = removable.map(\.id)
   }
 
   /// Forgets one portion of what was set aside before the listing, which no longer holds it.
@@ -93,8 +93,7 @@ struct Sweep: Sendable {
   func forgetUnlisted(
     after key: SetAside.Key?, in transaction: any StoreTransaction
   ) throws(SyncError) -> SetAside.Key? {
-    let entries = try transaction.setAside(
-      entity.type, kinds: Self.forgettable, after: key, limit: MergeContext.portion)
+    let entries = try transaction.portion(setAside: entity.type, Self.forgettable, after: key)
     let gone = entries.filter { isUnlisted($0) }
     if !gone.isEmpty { try transaction.removeSetAside(gone.map(\.key)) }
     return entries.last?.key
@@ -111,8 +110,8 @@ struct Sweep: Sendable {
     guard absence != .once else { return false }
     var last: SetAside.Key?
     while true {
-      let entries = try snapshot.setAside(
-        entity.type, kinds: Self.forgettable.union([.missing]), after: last, limit: MergeContext.portion)
+      let entries = try snapshot.portion(
+        setAside: entity.type, Self.forgettable.union([.missing]), after: last)
       if entries.contains(where: { $0.kind != .missing && $0.pass < pass }) { return true }
       let missing = entries.filter { $0.kind == .missing }.compactMap(\.change.id)
       if try missing.count > snapshot.outbox(for: missing).count { return true }

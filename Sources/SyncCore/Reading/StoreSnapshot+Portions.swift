@@ -1,0 +1,89 @@
+import SyncModels
+import SyncPorts
+
+// What the engine goes through in portions, it reads by these. Each portion begins behind the key at which the one before ended, so a walk ends as long
+// as keys ascend. A damaged store may give the same keys again and again, and whoever asked would ask for ever, with the lease in hand.
+extension StoreSnapshot {
+  /// One portion of what ``StoreSnapshot/records(_:)`` gives; the query has no order but that of the keys.
+  func portion(of query: Query) throws(SyncError) -> [Record] {
+    try advancing(
+      try records(query), past: query.afterKey, at: \.id.key, by: { $0.precedesByUTF8($1) },
+      reading: "the records of \(query.type)")
+  }
+
+  /// One portion of what ``StoreSnapshot/unmarked(_:afterKey:limit:)`` gives.
+  func portion(unmarked type: RecordType, after key: String?) throws(SyncError) -> [Tombstone] {
+    try advancing(
+      try unmarked(type, afterKey: key, limit: MergeContext.portion), past: key, at: \.id.key,
+      by: { $0.precedesByUTF8($1) }, reading: "the unmarked records of \(type)")
+  }
+
+  /// One portion of what ``StoreSnapshot/setAside(_:kinds:after:limit:)`` gives.
+  func portion(
+    setAside type: RecordType, _ kinds: Set<SetAside.Kind>, after key: SetAside.Key?,
+    limit: Int = MergeContext.portion
+  ) throws(SyncError) -> [SetAside] {
+    try advancing(
+      try setAside(type, kinds: kinds, after: key, limit: limit), past: key, at: \.key, by: <,
+      reading: "what is set aside of \(type)")
+  }
+
+  /// One portion of what ``StoreSnapshot/setAside(referringTo:kinds:after:limit:)`` gives.
+  func portion(
+    setAsideReferringTo ids: [RecordID], _ kinds: Set<SetAside.Kind>, after key: SetAside.Key?
+  ) throws(SyncError) -> [SetAside] {
+    try advancing(
+      try setAside(referringTo: ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
+      at: \.key, by: <, reading: "the copies set aside that refer to others")
+  }
+
+  /// One portion of what ``StoreSnapshot/outbox(_:after:limit:)`` gives.
+  func portion(
+    outbox type: RecordType, after stamp: EditStamp?, limit: Int = MergeContext.portion
+  ) throws(SyncError) -> [OutboxEntry] {
+    try advancing(
+      try outbox(type, after: stamp, limit: limit), past: stamp, at: \.edit.stamp, by: <,
+      reading: "the outbox of \(type)")
+  }
+
+  /// One portion of what ``StoreSnapshot/keys(withPrefix:after:limit:)`` gives.
+  func portion(
+    keys prefix: String, after key: String?, limit: Int = MergeContext.portion
+  ) throws(SyncError) -> [String] {
+    try advancing(
+      try keys(withPrefix: prefix, after: key, limit: limit), past: key, at: \.self,
+      by: { $0.precedesByUTF8($1) }, reading: "the names that begin with \(prefix)")
+  }
+
+  /// One portion of what ``StoreSnapshot/duplicates(_:after:limit:)`` gives.
+  func portion(
+    duplicates type: RecordType, after key: String?, limit: Int
+  ) throws(SyncError) -> [DuplicateGroup] {
+    try advancing(
+      try duplicates(type, after: key, limit: limit), past: key, at: \.key, by: { $0.precedesByUTF8($1) },
+      reading: "the duplicates of \(type)")
+  }
+
+  /// One portion of what ``StoreSnapshot/conflicts(_:before:limit:)`` gives, whose numbers descend.
+  func portion(
+    conflicts type: RecordType?, before number: Int64?, limit: Int
+  ) throws(SyncError) -> [Conflict] {
+    try advancing(
+      try conflicts(type, before: number, limit: limit), past: number, at: \.number, by: >,
+      reading: "the log of conflicts")
+  }
+
+  /// A portion that ends behind the place at which it was to begin, or has nothing.
+  private func advancing<Element, Place>(
+    _ portion: [Element], past start: Place?, at place: (Element) -> Place,
+    by precedes: (Place, Place) -> Bool, reading what: @autoclosure () -> String
+  ) throws(SyncError) -> [Element] {
+    guard let start, let end = portion.last.map(place), !precedes(start, end) else { return portion }
+    throw SyncError(
+      .storeUnreadable, during: "reading \(what())",
+      """
+      The store gives what was read before once more, and would do so for ever: it is damaged. What was committed \
+      until then is kept.
+      """)
+  }
+}

@@ -1,0 +1,30 @@
+import SyncModels
+import Testing
+
+@testable import SyncCore
+
+@Suite("Rounds that take something out")
+struct DwindlingRoundsTests {
+  private static let (a, b) = (RecordID(type: "teams", key: "a"), RecordID(type: "teams", key: "b"))
+
+  @Test func areOverWithOneThatFindsNothing() throws {
+    var rounds = DwindlingRounds()
+    for round in [[Self.a, Self.b], [Self.a], [Self.b]] {
+      for id in round { rounds.note([id]) }
+      #expect(try rounds.end())
+    }
+    rounds.note([])
+    #expect(try !rounds.end())
+  }
+
+  @Test func failWhereOneIsAsTheOneBeforeIt() throws {
+    var rounds = DwindlingRounds()
+    rounds.note([Self.a, Self.b])
+    #expect(try rounds.end())
+    rounds.note([Self.a])
+    rounds.note([])
+    rounds.note([Self.b])
+    let error = #expect(throws: SyncError.self) { try rounds.end() }
+    #expect(error?.code == .storeUnreadable)
+  }
+}
