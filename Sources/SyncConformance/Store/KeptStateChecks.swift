@@ -61,7 +61,7 @@ enum KeptStateChecks {
     full.committed = SyncToken("token \" e\u{301}")
     full.committedAt = Timestamp(microseconds: .max)
     full.inFlight = .init(
-      number: .max, base: SyncToken(""), coverage: .everything, resumeAt: PageToken("p"),
+      number: 1 << 53, base: SyncToken(""), coverage: .everything, resumeAt: PageToken("p"),
       candidate: SyncToken("c"),
       fetched: 7, total: 9)
     full.lastPass = 12
@@ -69,7 +69,7 @@ enum KeptStateChecks {
     full.sweptPass = 11
     full.sweptFence = .max
     full.deletionsVerifiedAt = Timestamp(microseconds: -1)
-    full.sweep = .init(pass: 3, refusal: .massDeletion(missing: 5, of: 6))
+    full.sweep = .init(pass: 3, listed: 0, refusal: .massDeletion(missing: 5, of: 6))
     var other = full
     other.sweep = .init(pass: 3, refusal: .unidentifiedPoison(2))
     other.inFlight = .init(number: 1, base: nil, coverage: .changes)

@@ -21,12 +21,16 @@ public struct SyncOptions: Hashable, Sendable {
   public var massDeletionRecords: Int
   /// Of which share of a type on, 0 to 1, more than ``massDeletionRecords`` removals have to be allowed.
   public var massDeletionShare: Double
+  /// How many live records a type has when a listing that holds nothing at all has to be allowed to remove them.
+  ///
+  /// That is what a file looks like that is being written, or was cut off.
+  public var emptyListingRecords: Int
 
   /// Describes a pace; the defaults suit a phone as well as a server.
   public init(
     pageSize: Int = 400, pagesAhead: Int = 10, typesAtOnce: Int = 4, retry: RetryPolicy = RetryPolicy(),
     leaseDuration: Duration = .seconds(15), deletionCheckInterval: Duration = .seconds(24 * 3600),
-    massDeletionRecords: Int = 100, massDeletionShare: Double = 0.5
+    massDeletionRecords: Int = 100, massDeletionShare: Double = 0.5, emptyListingRecords: Int = 10
   ) {
     self.pageSize = pageSize
     self.pagesAhead = pagesAhead
@@ -36,6 +40,7 @@ public struct SyncOptions: Hashable, Sendable {
     self.deletionCheckInterval = deletionCheckInterval
     self.massDeletionRecords = massDeletionRecords
     self.massDeletionShare = massDeletionShare
+    self.emptyListingRecords = emptyListingRecords
   }
 
   /// Refuses what makes no sense, and what would not be safe with a source.
@@ -49,8 +54,8 @@ public struct SyncOptions: Hashable, Sendable {
         "A request is made at least once, and pauses are not negative."
       } else if leaseDuration < .milliseconds(10) {
         "A lease has to last 10 ms or more, not \(leaseDuration)."
-      } else if massDeletionRecords < 0 || !(0...1).contains(massDeletionShare) {
-        "The guard against mass deletion needs a count of 0 or more and a share from 0 to 1."
+      } else if massDeletionRecords < 0 || emptyListingRecords < 0 || !(0...1).contains(massDeletionShare) {
+        "The guard against mass deletion needs counts of 0 or more and a share from 0 to 1."
       } else if case .modifiedSince(let overlap) = source.deltas, overlap <= .zero {
         "A source that tells changes by time has to reach back by an overlap, or late commits are lost."
       } else if let maximum = source.maximumPageSize, maximum < 1 {

@@ -122,7 +122,8 @@ struct PullMachine {
     if isFirstPage {
       pass.coverage = pass.base == nil ? .everything : page.coverage
       pass.candidate = page.startToken
-      pass.total = page.total
+      // What nobody has so many of is no total.
+      pass.total = page.total.flatMap { StoredNumbers.counts.contains(Int64($0)) ? $0 : nil }
     }
     if stall.isStuck(after: position, page: page) { return fail(.stuck) }
     waiting.append(commit(of: page, at: now))
@@ -243,7 +244,9 @@ struct PullMachine {
       checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .changes ? pass.base : nil)
       checkpoint.committedAt = now
       checkpoint.inFlight = nil
-      if pass.coverage == .everything { checkpoint.sweep = Checkpoint.Sweep(pass: pass.number) }
+      if pass.coverage == .everything {
+        checkpoint.sweep = Checkpoint.Sweep(pass: pass.number, listed: pass.fetched)
+      }
     case .reset:
       break
     }

@@ -7,6 +7,8 @@ struct SweepGuard: Sendable {
   /// From how many removals on, and from which share of the type on.
   var records: Int
   var share: Double
+  /// From how many live records on a listing may not lack them all.
+  var emptiedRecords: Int
   /// The type's checkpoint, which tells of the sweep before.
   var checkpoint: Checkpoint
 
@@ -14,6 +16,7 @@ struct SweepGuard: Sendable {
     self.sweep = sweep
     records = options.massDeletionRecords
     share = options.massDeletionShare
+    emptiedRecords = options.emptyListingRecords
     self.checkpoint = checkpoint
   }
 
@@ -28,7 +31,9 @@ struct SweepGuard: Sendable {
     // Bytes that cannot be read may be any of the records that were not seen.
     if unmarked > 0, unidentified > 0 { return .unidentifiedPoison(unidentified) }
     let missing = unmarked + unlisted
-    guard missing > records, Double(missing) > Double(live + kept) * share else { return nil }
+    // A file that is caught while it is written, or that was cut off, lists nothing.
+    let isEmptied = checkpoint.sweep?.listed == 0 && shown >= emptiedRecords
+    guard isEmptied || missing > records && Double(missing) > Double(live + kept) * share else { return nil }
     return .massDeletion(missing: missing, of: live + kept)
   }
 
@@ -41,8 +46,7 @@ struct SweepGuard: Sendable {
     var (unlisted, unidentified) = (0, 0)
     var last: SetAside.Key?
     while kept > 0 {
-      let entries = try snapshot.setAside(
-        type, kinds: Sweep.forgettable, after: last, limit: MergeContext.portion)
+      let entries = try snapshot.portion(setAside: type, Sweep.forgettable, after: last)
       guard let end = entries.last else { break }
       last = end.key
       unlisted += entries.count { sweep.isUnlisted($0) }

@@ -91,12 +91,15 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   public struct Sweep: Hashable, Sendable, Codable {
     /// The pass that listed everything.
     public var pass: Int64
+    /// How much the listing held; `nil` for one of before 2026-12.
+    public var listed: Int?
     /// Why the sweep waits for a person, where it does.
     public var refusal: Refusal?
 
     /// Describes a sweep that is due.
-    public init(pass: Int64, refusal: Refusal? = nil) {
+    public init(pass: Int64, listed: Int? = nil, refusal: Refusal? = nil) {
       self.pass = pass
+      self.listed = listed
       self.refusal = refusal
     }
   }
@@ -107,5 +110,56 @@ public struct Checkpoint: Hashable, Sendable, Codable {
     case massDeletion(missing: Int, of: Int)
     /// So many bytes could not be read, and nobody knows which records they were.
     case unidentifiedPoison(Int)
+  }
+}
+
+// A checkpoint is read from a store, and its numbers are counted on.
+extension Checkpoint {
+  /// Reads a checkpoint.
+  ///
+  /// - Throws: `DecodingError` for numbers that no checkpoint comes to.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    scope = try values.decode(Scope.self, forKey: .scope)
+    committed = try values.decodeIfPresent(SyncToken.self, forKey: .committed)
+    committedAt = try values.decodeIfPresent(Timestamp.self, forKey: .committedAt)
+    inFlight = try values.decodeIfPresent(Pass.self, forKey: .inFlight)
+    lastPass = try values.decodeCount(forKey: .lastPass)
+    epoch = try values.decodeCount(forKey: .epoch)
+    sweptPass = try values.decodeCount(forKey: .sweptPass)
+    sweptFence = try values.decodeIfPresent(Int64.self, forKey: .sweptFence)
+    deletionsVerifiedAt = try values.decodeIfPresent(Timestamp.self, forKey: .deletionsVerifiedAt)
+    needsSecondListing = try values.decode(Bool.self, forKey: .needsSecondListing)
+    sweep = try values.decodeIfPresent(Sweep.self, forKey: .sweep)
+  }
+}
+
+extension Checkpoint.Pass {
+  /// Reads a pass.
+  ///
+  /// - Throws: `DecodingError` for numbers that no pass comes to.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      number: try values.decodeCount(forKey: .number),
+      base: try values.decodeIfPresent(SyncToken.self, forKey: .base),
+      coverage: try values.decode(RecordPage.Coverage.self, forKey: .coverage),
+      resumeAt: try values.decodeIfPresent(PageToken.self, forKey: .resumeAt),
+      candidate: try values.decodeIfPresent(SyncToken.self, forKey: .candidate),
+      fetched: try values.decodeCount(forKey: .fetched),
+      total: try values.decodeCountIfPresent(forKey: .total))
+  }
+}
+
+extension Checkpoint.Sweep {
+  /// Reads what a listing left to be removed.
+  ///
+  /// - Throws: `DecodingError` for a pass that there is none of.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      pass: try values.decodeCount(forKey: .pass),
+      listed: try values.decodeCountIfPresent(forKey: .listed),
+      refusal: try values.decodeIfPresent(Checkpoint.Refusal.self, forKey: .refusal))
   }
 }

@@ -31,6 +31,28 @@
       }
     }
 
+    // A file that is caught while it is written lists nothing.
+    @Test func asksBeforeAFileThatWasEmptiedRemovesTenRecords() async throws {
+      try await withFolder { folder in
+        let options = ["--store", folder.path("s"), "--data", folder.path("data"), "--json"]
+        for (count, isAsked) in [(9, false), (10, true)] {
+          try folder.write(
+            "data/teams.ndjson", (0..<count).map { #"{"id":"t\#($0)","updated_at":1}"# })
+          #expect(try await tool.start(options).outcome().count("inserted") == count)
+          try folder.write("data/teams.ndjson", [])
+          let outcome = try await tool.start(options).outcome()
+          #expect(outcome.status == 0)
+          #expect(try outcome.count("swept") == (isAsked ? 0 : count))
+          #expect(outcome.errors.contains("10 of 10 records are gone from the remote") == isAsked)
+          #expect(outcome.errors.contains("--allow-mass-deletion lets them go") == isAsked)
+          let status = try await Tool(name: "sync-inspect").run("status", "--store", folder.path("s"))
+          #expect(status.output.contains("lacked 10 of 10 records") == isAsked)
+          guard isAsked else { continue }
+          #expect(try await tool.start(options + ["--allow-mass-deletion"]).outcome().count("swept") == 10)
+        }
+      }
+    }
+
     @Test func keepsWhatItCannotReadOrShow() async throws {
       try await withFolder { folder in
         try folder.write(

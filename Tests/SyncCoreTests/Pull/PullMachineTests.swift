@@ -102,6 +102,17 @@ struct PullMachineTests {
     #expect(machine.committed() == [.fetch(Self.request(.resume(PageToken("a"))))])
   }
 
+  @Test(arguments: [Int.max, .min, -1])
+  func takesNoTotalThatNobodyHas(_ total: Int) {
+    var machine = Self.machine()
+    _ = machine.start()
+    var page = Self.page(Self.more("a"))
+    page.total = total
+    _ = machine.fetched(page, at: Self.now)
+    #expect(machine.checkpoint.inFlight?.fetched == 1)
+    #expect(machine.checkpoint.inFlight?.total == nil)
+  }
+
   @Test func commitsTheTokenTakenBeforeTheFirstPageAndOnlyAtTheEnd() {
     var machine = Self.machine()
     _ = machine.start()
@@ -112,7 +123,7 @@ struct PullMachineTests {
     _ = machine.fetched(Self.page(.done(nil), start: "later"), at: Self.now)
     #expect(machine.checkpoint.committed == SyncToken("before"))
     #expect(machine.checkpoint.inFlight == nil)
-    #expect(machine.checkpoint.sweep == Checkpoint.Sweep(pass: 1))
+    #expect(machine.checkpoint.sweep == Checkpoint.Sweep(pass: 1, listed: 2))
     #expect(machine.committed().count == 1)
     #expect(machine.committed() == [.finish])
   }

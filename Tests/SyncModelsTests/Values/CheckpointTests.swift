@@ -1,0 +1,37 @@
+import SyncModels
+import Testing
+
+@Suite("A checkpoint that is read")
+struct CheckpointTests {
+  private static func text(_ change: (String) -> String = { $0 }) -> [UInt8] {
+    Array(
+      change(
+        #"{"scope":{"source":"s","query":"","schemaVersion":1,"store":"x"},"inFlight":{"number":4,"coverage":"everything","fetched":100,"total":423},"lastPass":4,"epoch":2,"sweptPass":1,"needsSecondListing":false,"sweep":{"pass":3}}"#
+      ).utf8)
+  }
+
+  @Test func isTheOneThatWasWritten() throws {
+    let checkpoint = try PayloadDecoder().decode(Checkpoint.self, from: Self.text()[...])
+    #expect(checkpoint.lastPass == 4 && checkpoint.epoch == 2 && checkpoint.sweptPass == 1)
+    #expect(checkpoint.inFlight?.fetched == 100 && checkpoint.inFlight?.total == 423)
+    // An older version of the library noted no more.
+    #expect(checkpoint.sweep == Checkpoint.Sweep(pass: 3))
+    var changed = checkpoint
+    changed.sweep = Checkpoint.Sweep(pass: 3, listed: 0, refusal: .massDeletion(missing: 1, of: 2))
+    let bytes = try PayloadEncoder().encode(changed)
+    #expect(try PayloadDecoder().decode(Checkpoint.self, from: bytes[...]) == changed)
+  }
+
+  @Test(arguments: [
+    (#""lastPass":4"#, #""lastPass":9223372036854775807"#), (#""epoch":2"#, #""epoch":-1"#),
+    (#""number":4"#, #""number":9223372036854775807"#),
+    (#""fetched":100"#, #""fetched":-9223372036854775808"#),
+    (#""total":423"#, #""total":9223372036854775807"#), (#""pass":3"#, #""pass":9223372036854775807"#),
+    (#""sweptPass":1"#, #""sweptPass":9007199254740993"#),
+  ])
+  func isRefusedWithANumberThatNobodyComesTo(_ before: String, _ after: String) {
+    let bytes = Self.text { $0.replacing(before, with: after) }
+    #expect(bytes != Self.text())
+    #expect(throws: DecodingError.self) { try PayloadDecoder().decode(Checkpoint.self, from: bytes[...]) }
+  }
+}
