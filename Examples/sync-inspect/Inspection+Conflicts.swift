@@ -15,7 +15,7 @@ extension Inspection {
     repeat {
       let (start, portion) = (before, min(100, limit - count))
       let conflicts = try await store.read { (snapshot) throws(SyncError) in
-        try snapshot.conflicts(type, before: start, limit: portion)
+        try snapshot.portion(conflicts: type, before: start, limit: portion)
       }
       for conflict in conflicts {
         if isJSON { objects.append(Self.object(conflict, isFull)) } else { print(conflict, isFull) }

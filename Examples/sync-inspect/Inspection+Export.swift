@@ -12,7 +12,7 @@ extension Inspection {
       var count = 0
       var query = Query(type, limit: 1000)
       while true {
-        let records = try snapshot.records(query)
+        let records = try snapshot.portion(of: query)
         guard let last = records.last else { return count }
         for record in records {
           var line = JSONScanner.compacted(record.payload.bytes)

@@ -16,7 +16,7 @@ extension Inspection {
       repeat {
         let start = after
         let entries = try await store.read { (snapshot) throws(SyncError) in
-          try snapshot.setAside(entity.type, kinds: [.quarantined], after: start, limit: 100)
+          try snapshot.portion(setAside: entity.type, [.quarantined], after: start, limit: 100)
         }
         for entry in entries {
           if isJSON { objects.append(Self.object(entry, isFull)) } else { print(entry, isFull) }

@@ -1,11 +1,11 @@
-import SyncModels
-import SyncPorts
+package import SyncModels
+package import SyncPorts
 
 // What the engine goes through in portions, it reads by these. Each portion begins behind the key at which the one before ended, so a walk ends as long
 // as keys ascend. A damaged store may give the same keys again and again, and whoever asked would ask for ever, with the lease in hand.
 extension StoreSnapshot {
   /// One portion of what ``StoreSnapshot/records(_:)`` gives; the query has no order but that of the keys.
-  func portion(of query: Query) throws(SyncError) -> [Record] {
+  package func portion(of query: Query) throws(SyncError) -> [Record] {
     try advancing(
       try records(query), past: query.afterKey, at: \.id.key, by: { $0.precedesByUTF8($1) },
       reading: "the records of \(query.type)")
@@ -19,12 +19,12 @@ extension StoreSnapshot {
   }
 
   /// One portion of what ``StoreSnapshot/setAside(_:kinds:after:limit:)`` gives.
-  func portion(
-    setAside type: RecordType, _ kinds: Set<SetAside.Kind>, after key: SetAside.Key?,
-    limit: Int = MergeContext.portion
+  package func portion(
+    setAside type: RecordType, _ kinds: Set<SetAside.Kind>, after key: SetAside.Key?, limit: Int? = nil
   ) throws(SyncError) -> [SetAside] {
     try advancing(
-      try setAside(type, kinds: kinds, after: key, limit: limit), past: key, at: \.key, by: <,
+      try setAside(type, kinds: kinds, after: key, limit: limit ?? MergeContext.portion), past: key,
+      at: \.key, by: <,
       reading: "what is set aside of \(type)")
   }
 
@@ -65,7 +65,7 @@ extension StoreSnapshot {
   }
 
   /// One portion of what ``StoreSnapshot/conflicts(_:before:limit:)`` gives, whose numbers descend.
-  func portion(
+  package func portion(
     conflicts type: RecordType?, before number: Int64?, limit: Int
   ) throws(SyncError) -> [Conflict] {
     try advancing(
