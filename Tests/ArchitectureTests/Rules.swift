@@ -49,6 +49,14 @@ enum Rules {
     #/\bTask\s*(\{|\(|<|\.\s*(detached|sleep|init|immediate)\b)|@MainActor\b/#
   }
 
+  /// What the engine goes through in portions it reads by `StoreSnapshot.portion`, which ends where a damaged store has no end. One look needs no portion.
+  private static var barePortion: Regex<Substring> {
+    #/\.(?:unmarked|setAside|outbox|keys|duplicates|conflicts)\(\s*(?!leaving)[^()]*\b(?:after|afterKey|before):(?!\s*nil, limit: 1\))/#
+  }
+  private static let portioned = [
+    ".unmarked(", ".setAside(", ".outbox(", ".keys(", ".duplicates(", ".conflicts(",
+  ]
+
   private static var vagueName: Regex<(Substring, Substring)> {
     #/(Manager|Managers|Helper|Helpers|Impl|Implementation|Util|Utils|Utilities|Protocol|Misc)$/#
   }
@@ -79,7 +87,19 @@ enum Rules {
         report(index + 1, "\(match.0) has no place in SyncCore")
       }
     }
+    if file.target == "SyncCore", file.name != "StoreSnapshot" { reportPortions(in: file, report) }
     return found
+  }
+
+  private static func reportPortions(in file: SourceFile, _ report: (Int, String) -> Void) {
+    let code = file.code
+    for (index, line) in code.enumerated() where portioned.contains(where: line.contains) {
+      // A call's arguments may stand on the next line.
+      let call = code[index...].prefix(2).joined(separator: " ")
+      if let match = call.firstMatch(of: barePortion) {
+        report(index + 1, "\(match.0)…: portions are read by StoreSnapshot.portion")
+      }
+    }
   }
 
   private static func isAllowed(_ module: String, in file: SourceFile) -> Bool {

@@ -29,6 +29,9 @@ struct RulesTests {
       ("Sources/SyncCore/A.swift", "try await Task.sleep(for: .seconds(1))"),
       ("Sources/SyncCore/A.swift", "@MainActor func f() {}"),
       ("Sources/SyncCore/A.swift", "let s = \"\\(Task { 1 })\""),
+      ("Sources/SyncCore/A.swift", "try snapshot.outbox(type, after: last, limit: 400)"),
+      ("Sources/SyncCore/A.swift", "snapshot.setAside(\n  type, kinds: [.held], after: key, limit: 9)"),
+      ("Sources/SyncCore/A.swift", "snapshot.unmarked(type, afterKey: nil, limit: 400)"),
       ("Sources/SyncCore/PullManager.swift", ""),
       ("Sources/SyncCore/PullUtils+More.swift", ""),
       ("Sources/SyncCore/A.swift", "final class StoreImpl {}"),
@@ -54,6 +57,9 @@ struct RulesTests {
       ("Sources/SyncCore/A.swift", "/// No `Task { }` here.\nlet s = \"Task.sleep\""),
       ("Sources/SQLiteAdapters/A.swift", "import CSQLite\nimport Foundation"),
       ("Tests/XTests/A.swift", "import Foundation\nTask { }"),
+      (
+        "Sources/SyncCore/A.swift", "snapshot.setAside(referringTo: [id], kinds: kinds, after: nil, limit: 1)"
+      ),
       ("Sources/SyncCore/A.swift", String(repeating: "\n", count: Rules.maximumLength - 1)),
     ])
   func allow(_ path: String, _ text: String) {
