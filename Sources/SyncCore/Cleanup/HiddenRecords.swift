@@ -5,6 +5,8 @@ import SyncPorts
 struct HiddenRecords {
   let graph: EntityGraph
   let transaction: any StoreTransaction
+  /// The type of a page that is being committed, and the complete listing that it belongs to: the checkpoint does not know of its first page yet.
+  var listing: (type: RecordType, pass: Int64)?
 
   /// Hides live records.
   func hide(_ records: [Record], reason: String, fence: Int64, at now: Timestamp) throws(SyncError) {
@@ -14,9 +16,14 @@ struct HiddenRecords {
     let states = try transaction.states(of: tombstones)
     try transaction.setAside(
       zip(records, states).map { record, state in
-        SetAside(
+        #if MUTANTS
+          let isMarked = state?.isMarked ?? false || Mutant.hiddenTakenForListed.isActive
+        #else
+          let isMarked = state?.isMarked ?? false
+        #endif
+        return SetAside(
           key: .record(record.id), kind: .hidden, change: .upsert(record), reason: reason,
-          pass: checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0, fence: fence, since: now)
+          pass: checkpoint?.lastPass(ofRowMarked: isMarked) ?? 0, fence: fence, since: now)
       })
     try transaction.delete(tombstones)
   }
@@ -78,7 +85,8 @@ struct HiddenRecords {
     try transaction.removeSetAside(found.values.map(\.entry.key))
     var listed: [RecordID] = []
     for (entry, record) in found.values {
-      let pass = try transaction.checkpoint(for: record.id.type)?.markPass
+      var pass = try transaction.checkpoint(for: record.id.type)?.markPass
+      if let listing, listing.type == record.id.type { pass = listing.pass }
       if pass.map({ entry.pass >= $0 }) ?? false { listed.append(record.id) }
     }
     if !listed.isEmpty { try transaction.mark(listed) }

@@ -88,8 +88,13 @@ extension PageMerge {
     guard !targets.isEmpty else { return [] }
     let absent = Set(try transaction.absent(among: Array(targets)))
     guard !absent.isEmpty else { return [] }
-    let revealed = try HiddenRecords(graph: context.graph, transaction: transaction).reveal(absent)
-    for record in revealed { tally.noteRevealed(record.id) }
+    let listing = context.markPass.map { (type: self.entity.type, pass: $0) }
+    let revealed = try HiddenRecords(graph: context.graph, transaction: transaction, listing: listing)
+      .reveal(absent)
+    for record in revealed {
+      tally.noteRevealed(record.id)
+      self.revealed.insert(record.id)
+    }
     return absent.subtracting(revealed.map(\.id))
   }
 }

@@ -14,6 +14,8 @@ struct PageMerge {
   var parked: Set<RecordID> = []
   /// Records of which the remote has taken what was sent, and says what they are now.
   var answered: Set<RecordID> = []
+  /// Hidden records that are shown again, because something refers to them.
+  var revealed: Set<RecordID> = []
 
   let rule: ReplicationRule
 
@@ -78,13 +80,32 @@ struct PageMerge {
     appeared += try mergeCopies(&batch, in: transaction)
     try mergeEditedTombstones(&batch, in: transaction)
     try mergeTombstones(&batch, in: transaction)
-    let entries = try batch.entries(in: transaction)
+    var entries = try batch.entries(in: transaction)
+    if !revealed.isEmpty { try touchRevealed(&entries, in: transaction) }
     if !entries.isEmpty {
       try transaction.setAside(entries)
       noteParked(entries)
     }
     if context.markPass != nil, !batch.marks.isEmpty { try transaction.mark(batch.marks) }
     return appeared
+  }
+
+  /// Takes those records out of what is to be set aside that were hidden, stated anew as they were, and then shown for what refers to them.
+  private func touchRevealed(
+    _ entries: inout [SetAside], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    #if MUTANTS
+      if Mutant.shownAndHidden.isActive { return }
+    #endif
+    var shown: [Record] = []
+    entries.removeAll { entry in
+      guard entry.kind == .hidden, case .upsert(let record) = entry.change, revealed.contains(record.id)
+      else { return false }
+      shown.append(record)
+      return true
+    }
+    // They were shown at the version that they were hidden at.
+    if !shown.isEmpty { try transaction.touch(shown) }
   }
 
   // MARK: What was set aside before

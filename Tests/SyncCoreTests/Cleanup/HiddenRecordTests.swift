@@ -232,4 +232,20 @@ struct HiddenRecordTests {
     #expect(world.isEqual("games"))
     #expect(try await engine.status().allSatisfy { $0.setAside.isEmpty })
   }
+
+  /// A listing that holds a hidden record unchanged leaves it hidden; not so where another record of the listing refers to it.
+  @Test func isShownByAListingThatHoldsItBesideWhatRefersToIt() async throws {
+    let world = try await World([Entity("nodes", references: [.to("nodes", by: "next")])])
+    world.remote.upsert("nodes", "a", #"{"id":"a"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.cleanUp(CleanupPolicy([.hide("nodes", where: .all([]))]))
+    #expect(world.keys("nodes").isEmpty)
+    world.remote.upsert("nodes", "b", #"{"id":"b","next":"a"}"#)
+    _ = try await world.engine.resync()
+    #expect(world.keys("nodes") == ["a", "b"])
+    let counts = try await world.store.read { (snapshot) throws(SyncError) in
+      try snapshot.setAsideCounts("nodes")
+    }
+    #expect(counts.isEmpty)
+  }
 }
