@@ -56,4 +56,18 @@ struct DeletionOrderTests {
     #expect(world.there().isEmpty)
     #expect(world.there("readings").isEmpty)
   }
+
+  /// Of two records that refer to each other, one of them by a reference that is not ordered, neither waits for the other's deletion.
+  @Test func ofACircleOverTwoTypesGoesByTheOrderOfTypes() async throws {
+    let meters = Entity("meters", references: [.to("readings", by: "last", ordered: false)])
+    let world = try await PushWorld([meters, PushWorld.readings])
+    world.remote.upsert("meters", "m", #"{"last":"r"}"#)
+    world.remote.upsert("readings", "r", #"{"meter":"m"}"#)
+    _ = try await world.engine.sync()
+    try await world.delete("readings", "r")
+    try await world.delete("meters", "m")
+    _ = try await world.engine.sync()
+    #expect(world.there().isEmpty && world.there("readings").isEmpty)
+    #expect(world.batches.flatMap(\.self) == ["r", "m"])
+  }
 }

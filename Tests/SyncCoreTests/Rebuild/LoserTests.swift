@@ -151,4 +151,24 @@ struct LoserTests {
     #expect(report.counts.postponed == 1)
     #expect(world.here().keys.sorted() == ["a", "b"])
   }
+
+  /// What came with the app has no version until the remote speaks of it, which it may never do.
+  @Test func goAlsoWhereTheWinnerCameWithTheApp() async throws {
+    let made = try await world()
+    _ = try await made.engine.sync()
+    let checkpoint = try await made.store.read { (snapshot) throws(SyncError) in
+      try snapshot.checkpoint(for: "meters")
+    }
+    let token = try #require(checkpoint?.committed?.rawValue)
+    let records = #"{"id":"a","mac":"1","a":1},{"id":"b","mac":"1","b":1}"#
+    let bundle = #"{"format":1,"types":{"meters":{"token":"\#(token)","records":[\#(records)]}}}"#
+    let fresh = try await PushWorld(Self.entities, name: "b", beside: made)
+    _ = try await Bootstrap(Array(bundle.utf8), layout: RecordLayout()).load(
+      into: fresh.store, graph: fresh.engine.graph, source: fresh.remote, clock: fresh.clock)
+    _ = try await fresh.engine.sync()
+    try await fresh.engine.rebuildDuplicates(of: "meters", version: 1)
+    for _ in 0..<3 { _ = try await fresh.engine.sync() }
+    #expect(fresh.there().count == 1)
+    #expect(try await fresh.outbox().isEmpty)
+  }
 }
