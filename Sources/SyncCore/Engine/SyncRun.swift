@@ -111,6 +111,20 @@ struct SyncRun {
         if pulls.failure == nil, !pulls.wasStopped, var run = push, run.mayHaveFailedAtEdits {
           try await run.isolateSuspects(progress)
           progress = run.progress
+          if run.mayPushOthers, let sink = environment.sink {
+            // The remote is there, and what it may fail at is out of the others' way.
+            var rest = PushRun(
+              sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)
+            try await rest.run(entities)
+            progress = rest.progress
+            if rest.mayHaveFailedAtEdits {
+              try await rest.isolateSuspects(progress)
+              progress = rest.progress
+            } else if let error = rest.failure {
+              await remember(rest.types.map { ($0, error) }, lease: lease)
+              return .failure(error)
+            }
+          }
         }
         if let error = pulls.failure {
           // A type whose pass was completed has not failed, whatever ended the sync.

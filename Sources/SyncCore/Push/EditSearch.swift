@@ -62,7 +62,10 @@ extension SyncError {
   ///
   /// Permissions are mostly a whole type's.
   func mayBeAboutOne(of count: Int) -> Bool {
-    isAboutEdits || code == .remoteUnavailable || code == .permissionDenied && count > 1
+    #if MUTANTS
+      if Mutant.poisonEditStopsOthers.isActive { return false }
+    #endif
+    return isAboutEdits || code == .remoteUnavailable || code == .permissionDenied && count > 1
   }
 
   /// Whether a push that fails with it reached the remote, or would have: what is wrong is what was sent.

@@ -112,6 +112,13 @@ struct PushMachine {
     isLoaded = portion.count < settings.portion || looked >= (legs.first?.count ?? 0)
     queue = portion.candidates
     if !leftAlone.isEmpty { queue.removeAll { leftAlone.contains($0.entry.id) } }
+    // A deletion that was sent before is in both halves, and tells no more by failing in both.
+    let failed = Set((search?.suspects ?? []).map(\.entry.id))
+    #if MUTANTS
+      if !Mutant.poisonEditSentTwice.isActive { queue.removeAll { failed.contains($0.entry.id) } }
+    #else
+      if !failed.isEmpty { queue.removeAll { failed.contains($0.entry.id) } }
+    #endif
     if room != .enough { queue.removeAll(where: \.entry.isNewToTheRemote) }
     absent = Set(queue.flatMap(\.waitsFor))
     conflicts = [:]
@@ -223,6 +230,12 @@ struct PushMachine {
     let batch = batches.removeFirst()
     if batches.isEmpty { search = nil }
     var again: [PushCandidate] = []
+    // An edit of an earlier leg that failed alone was sent once more, and goes on with the next sync: a batch is of one type.
+    #if MUTANTS
+      let isOfLeg = batch.first?.id.type == type || Mutant.batchOfTwoTypes.isActive
+    #else
+      let isOfLeg = batch.first?.id.type == type
+    #endif
     for (place, fate) in zip(batch.indices, fates) {
       switch fate {
       case .accepted: absent.remove(batch[place].id)
@@ -232,10 +245,10 @@ struct PushMachine {
         conflicts[entry.id, default: 0] += 1
         if conflicts[entry.id, default: 0] >= settings.rounds {
           leftAlone.insert(entry.id)
-        } else if legs.first?.stage == .deletions || entry.edit.content != .deletion {
+        } else if isOfLeg, legs.first?.stage == .deletions || entry.edit.content != .deletion {
           again.append(PushCandidate(entry: entry))
         }
-      case .full: starved.append(PushCandidate(entry: batch[place]))
+      case .full: if isOfLeg { starved.append(PushCandidate(entry: batch[place])) }
       case .left, .refused, .postponed: break
       }
     }

@@ -16,6 +16,7 @@ struct PushRun {
   private(set) var failure: SyncError?
   /// Edits that failed alone, where nothing in the push has shown that the remote is there.
   private var suspects: [EditSearch.Suspect] = []
+  private var wasAskedToWait = false
 
   /// The types that have edits to push.
   private(set) var types: [RecordType] = []
@@ -49,6 +50,8 @@ struct PushRun {
     var action = machine.start()
     while let next = try await perform(action, &machine) { action = next }
     suspects = machine.suspects
+    let errors = suspects.map(\.error) + machine.typeFailures.map(\.error) + [failure].compactMap(\.self)
+    wasAskedToWait = errors.contains { $0.retryAfter != nil }
     counts.isRemoteFull = counts.isRemoteFull || machine.isRemoteFull
     try await noteRoom(isLacking: counts.isRemoteFull)
     counts.pending = try await self.pending(entities).reduce(0) { $0 + $1.count }
@@ -63,6 +66,12 @@ struct PushRun {
 
   /// Whether the push may have failed because of its edits alone: a pull tells.
   var mayHaveFailedAtEdits: Bool { !suspects.isEmpty }
+
+  /// Whether there are others than those that may be at fault, and nothing else ended the push: neither another failure nor a pause that the
+  /// remote asked for.
+  var mayPushOthers: Bool {
+    counts.pending > suspects.count && !wasAskedToWait && (failure == nil || suspects.count > 1)
+  }
 
   /// Keeps the edits that failed alone out of the next pushes: the pull has shown that the remote is there.
   mutating func isolateSuspects(_ progress: SyncProgress) async throws(SyncError) {

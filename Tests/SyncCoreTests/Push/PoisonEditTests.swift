@@ -139,4 +139,24 @@ struct PoisonEditTests {
     #expect(world.there()["bad"] == #"{"name":2}"#)
     #expect(try await world.outbox().isEmpty)
   }
+
+  /// Two that fail alone say nothing of the others, once the pull has shown that the remote is there.
+  @Test(arguments: codes) func keepsOthersBackNoLongerThanThePullTakes(_ code: SyncError.Code) async throws {
+    let world = try await world(code, ["k0", "k2"])
+    for key in ["k0", "k1", "k2"] { try await world.write("meters", key) }
+    #expect(await sync(world) == nil)
+    #expect(world.there().keys.sorted() == ["k1"])
+  }
+
+  @Test func isSentOnceInAPushWhereItIsADeletionThatWasSentBefore() async throws {
+    let world = try await world(.invalidResponse)
+    world.remote.upsert("meters", "bad", "{}")
+    _ = await sync(world)
+    try await world.delete("meters", "bad")
+    _ = await sync(world)
+    world.clock.advance(by: .seconds(3600))
+    let requests = world.remote.pushCounters.requests
+    _ = await sync(world)
+    #expect(world.remote.pushCounters.requests == requests + 1)
+  }
 }

@@ -361,4 +361,30 @@ struct PushMachineTests {
     #expect(
       machine.failed(SyncError(.authentication, during: "testing"), random: 0) == .fail(.authentication))
   }
+
+  /// An edit of another type that failed alone goes out once more as soon as the remote takes one. What becomes of it then is not this leg's.
+  @Test func putsNoEditOfAnotherTypeIntoABatch() {
+    func reading(_ key: String, _ time: Int64) -> OutboxEntry {
+      let stamp = EditStamp(physical: Timestamp(milliseconds: time), replica: "a")
+      let content = Edit.Content.upsert(Payload(Array("{}".utf8)), schemaVersion: 1)
+      return OutboxEntry(
+        id: RecordID(type: "readings", key: key), edit: Edit(content, stamp: stamp), base: .none)
+    }
+    var machine = PushMachine(
+      [("meters", 1), ("readings", 2)], settings: PushMachine.Settings(retry: RetryPolicy(attempts: 1)),
+      stages: [.upserts])
+    _ = machine.start()
+    _ = machine.limitsTold(SinkLimits(maximumRecords: 1))
+    let (m, r) = (Self.sent([Self.entry("m")]), Self.sent([reading("r1", 2), reading("r2", 3)]))
+    #expect(machine.loaded(Self.portion(m)) == .prepare(m.map(\.id), .upserts))
+    #expect(machine.prepared(m) == .send(m.map(\.outgoing)))
+    let next = machine.failed(SyncError(.invalidResponse, during: "testing"), random: 0)
+    #expect(next == .load(PushPortion(type: "readings", stage: .upserts, after: nil, limit: 400)))
+    #expect(machine.loaded(Self.portion(r)) == .prepare([r[0].id], .upserts))
+    #expect(machine.prepared([r[0]]) == .send([r[0].outgoing]))
+    _ = machine.answered([Self.accepted(r[0])], random: 0)
+    #expect(machine.settled([.accepted]) == .send(m.map(\.outgoing)))
+    _ = machine.answered([.conflict(nil)], random: 0)
+    #expect(machine.settled([.stands(m[0])]) == .prepare([r[1].id], .upserts))
+  }
 }
