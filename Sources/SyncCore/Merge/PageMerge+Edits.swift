@@ -102,6 +102,12 @@ extension PageMerge {
     try settlements.write(of: entity, in: transaction)
   }
 
+  /// Whether an edited record goes by its deletion: what it shows is for the merge policy to say.
+  func deletes(_ tombstone: Tombstone, _ entry: OutboxEntry) -> Bool {
+    let fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
+    return fate != .skippedOlder && settler.meeting(.deletion(tombstone), entry).row.isDeleted
+  }
+
   /// Whether a word tells nothing that an edit was not made on.
   private func isKnown(_ word: Word, to entry: OutboxEntry, fate: Fate) -> Bool {
     // An answer is heard in any case: what was sent is not under way any more.

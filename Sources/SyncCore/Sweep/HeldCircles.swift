@@ -15,7 +15,7 @@ struct HeldCircles: Sendable {
   ) throws(SyncError) -> (tally: Tally, deleted: [RecordID]) {
     var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
     guard entity.refersToItself else { return (merge.tally, []) }
-    merge.context.together = try together(rule: merge.rule, in: transaction)
+    merge.context.together = try together(by: merge, in: transaction)
     let sorted = merge.context.together.sorted()
     for ids in sorted.portions(of: MergeContext.portion) {
       try merge.release(transaction.setAside(for: ids.map { .record($0) }), in: transaction)
@@ -25,9 +25,9 @@ struct HeldCircles: Sendable {
 
   /// The records that nothing refers to once they are all deleted.
   private func together(
-    rule: ReplicationRule, in transaction: any StoreTransaction
+    by merge: PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
-    let candidates = try candidates(rule: rule, in: transaction)
+    let candidates = try candidates(by: merge, in: transaction)
     var needs = MutualNeeds()
     for id in candidates { needs.add(id) }
     // Its own type first: where that is no circle already, no other type has to be asked.
@@ -43,7 +43,7 @@ struct HeldCircles: Sendable {
 
   /// The held deletions that would delete their records if nothing referred to them.
   private func candidates(
-    rule: ReplicationRule, in transaction: any StoreTransaction
+    by merge: PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     var candidates: Set<RecordID> = []
     var last: SetAside.Key?
@@ -54,11 +54,13 @@ struct HeldCircles: Sendable {
       let tombstones = entries.compactMap {
         if case .tombstone(let tombstone) = $0.change { tombstone } else { nil }
       }
-      // What an edited record shows is for its merge policy to say.
-      let edited = Set(try transaction.outbox(for: tombstones.map(\.id)).map(\.id))
-      for (tombstone, state) in zip(tombstones, try transaction.states(of: tombstones))
-      where rule.fate(of: tombstone, over: state) == .deleted && !edited.contains(tombstone.id) {
-        candidates.insert(tombstone.id)
+      let edits = try merge.pendingEdits(of: tombstones.map(\.id), in: transaction)
+      for (tombstone, state) in zip(tombstones, try transaction.states(of: tombstones)) {
+        let goes =
+          if let edit = edits[tombstone.id] { merge.deletes(tombstone, edit) } else {
+            merge.rule.fate(of: tombstone, over: state) == .deleted
+          }
+        if goes { candidates.insert(tombstone.id) }
       }
     }
   }

@@ -264,4 +264,18 @@ struct CircleTests {
     let shown = Set(world.keys("nodes"))
     #expect(shown.isEmpty || shown == ["a", "b", "c"])
   }
+
+  /// A record of the circle is edited, and its policy gives way to the deletion.
+  @Test func ofDeletionsGoesWhereOneOfItsRecordsIsEdited() async throws {
+    let world = try await PushWorld([PushWorld.folders], edits: EditOptions(policy: ServerWins()))
+    world.remote.upsert("folders", "a", #"{"parent":"b"}"#)
+    world.remote.upsert("folders", "b", #"{"parent":"a"}"#)
+    _ = try await world.engine.sync()
+    try await world.write("folders", "a")
+    for key in ["a", "b"] { world.remote.delete("folders", key) }
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.here("folders").isEmpty)
+    #expect(try await world.outbox("folders").isEmpty)
+    #expect(try await world.engine.edits.conflicts().map(\.id.key) == ["a"])
+  }
 }
