@@ -45,6 +45,9 @@ struct EditSettler {
     if let sent = entry.sent, isAnswer || isTaken {
       guard sent != entry.edit else { return settled(by: word, entry) }
       if word.isSame(as: sent.content) { return rebased(entry, onto: word) }
+      #if MUTANTS
+        if Mutant.answerUnmet.isActive, isAnswer { return rebased(entry, onto: word) }
+      #endif
       if isAnswer, isTaken, let content = entry.edit.content.adding(word, since: sent.content) {
         let taken = word.payload.flatMap { entity.stamp(in: $0) } ?? sent.stamp
         return rebased(
@@ -53,7 +56,14 @@ struct EditSettler {
       // Another edit went on from what was sent, and so did this one.
       return settle(entry, word, since: sent.content.payload, flaw)
     }
-    if word.isSame(as: entry.base) { return rebased(entry, onto: word) }
+    if word.isSame(as: entry.base) {
+      guard entry.base.version == .unversioned, case .copy(let record) = word else {
+        return rebased(entry, onto: word)
+      }
+      // A copy that came with the app did not say when it was written, and a rebuild could not know.
+      let stamp = entity.stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
+      return rebased(entry.written(max(entry.lastWrite, stamp)), onto: word)
+    }
     // Nothing may be lost to an edit that only removes what has ended, whoever made it and however late.
     if let base = entry.base.record?.payload {
       let managed = Set(ownFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
@@ -125,7 +135,11 @@ struct EditSettler {
       base: base, winner: .remote, reason: "")
     var settlement: EditSettlement
     var verdict = policy.settle(clash)
-    let flaw = flaw ?? entity.flaw(in: verdict)
+    #if MUTANTS
+      let flaw = Mutant.policyUnchecked.isActive ? nil : flaw ?? entity.flaw(in: verdict)
+    #else
+      let flaw = flaw ?? entity.flaw(in: verdict)
+    #endif
     if let flaw { verdict = .remote(reason: "what the policy made of both cannot stand: it \(flaw)") }
     switch verdict {
     case .remote(let reason):

@@ -188,7 +188,12 @@ extension PageMerge {
         answered.insert(entry.id)
       } else {
         dequeued.append(entry.id)
-        if case .rebuild = entry.author, case .copy(let record) = word { rebuilt.append((entry, record)) }
+        // The answer may be what somebody else has made of the record since.
+        if case .rebuild = entry.author, case .copy(let record) = word,
+          word.fulfils(entry.taking(context.ownFields, of: word).edit.content, on: entry.base)
+        {
+          rebuilt.append((entry, record))
+        }
         unedited.insert(entry.id)
       }
       words.append(Incoming(word.change))

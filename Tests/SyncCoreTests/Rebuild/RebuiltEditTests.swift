@@ -119,4 +119,41 @@ struct RebuiltEditTests {
     _ = try await world.engine.sync()
     #expect(try await remembered() == 0)
   }
+
+  /// A sink may answer with what somebody else has made of the record since: that one was the last to write it.
+  @Test func areNotTakenForWhatSomebodyMadeOfTheRecordSince() async throws {
+    let entity = Entity("meters", naturalKey: NaturalKey("mac"), stamping: .none)
+    let world = try await PushWorld([entity], sink: { PresentSink(base: $0, entity: entity) })
+    for key in ["a", "b"] {
+      world.clock.advance(by: .seconds(10))
+      world.remote.upsert("meters", key, #"{"mac":"1","\#(key)":1}"#)
+    }
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(carriesOver: .everyField))
+    world.clock.advance(by: .seconds(10))
+    world.remote.upsert("meters", "c", #"{"mac":"1","c":1}"#)
+    world.clock.advance(by: .seconds(10))
+    for _ in 0..<3 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  /// A sink before whose answer somebody else writes the record.
+  private struct PresentSink: RemoteRecordSink {
+    let base: InMemoryRemote
+    let entity: Entity
+    var identity: String { base.identity }
+    func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+
+    func push(
+      _ changes: [OutgoingChange], entities: EntityGraph
+    ) async throws(SyncError) -> [PushOutcome] {
+      let outcomes = try await base.push(changes, entities: entities)
+      return zip(changes, outcomes).map { change, outcome in
+        guard case .accepted(.upsert) = outcome else { return outcome }
+        base.upsert("meters", change.id.key, #"{"mac":"1","theirs":1}"#)
+        return base.present(change.id, of: entity).map { .accepted($0) } ?? outcome
+      }
+    }
+  }
 }
