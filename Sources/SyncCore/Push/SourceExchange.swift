@@ -46,6 +46,9 @@ struct SourceExchange {
   static func forgetBases(
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
+    #if MUTANTS
+      if Mutant.basesOfAnotherRemote.isActive { return false }
+    #endif
     guard !entries.isEmpty, let epoch = try transaction.decoded(Int64.self, forKey: key(entity.type)) else {
       return false
     }
@@ -63,6 +66,9 @@ struct SourceExchange {
     if !rows.isEmpty { try transaction.put(rows) }
     if !queue.isEmpty { try transaction.queue(queue) }
     try transaction.giveUp(moot)
+    // That a listing lacked them is no news of records that are deleted.
+    let notes = try transaction.setAside(for: moot.map { .record($0.id) }).filter { $0.kind == .missing }
+    if !notes.isEmpty { try transaction.removeSetAside(notes.map(\.key)) }
     return true
   }
 

@@ -78,4 +78,21 @@ struct OtherSourceTests {
     #expect(exchange.first.here() == exchange.first.there())
     #expect(try await exchange.first.outbox().isEmpty)
   }
+
+  /// A listing of the other remote lacked the record, and was to lack it a second time. That the app deletes it settles that.
+  @Test func leaveNoNoteWhereTheyDeleteWhatAListingLacked() async throws {
+    let exchange = try await Exchange()
+    let other = InMemoryRemote(
+      identity: "a third", configuration: .timestampedCollection(), clock: exchange.first.clock)
+    let engine = try await SyncEngine(
+      graph: exchange.first.engine.graph, store: exchange.first.store, source: other, sink: other,
+      clock: exchange.first.clock, random: { 0 })
+    _ = try await engine.sync()
+    try await engine.edits.delete(RecordID(type: "meters", key: "m1"))
+    for _ in 0..<2 { _ = try await engine.sync(SyncRequest(allowsMassDeletion: true)) }
+    let notes = try await exchange.first.store.read { (snapshot) throws(SyncError) in
+      try snapshot.setAside(for: [.record(RecordID(type: "meters", key: "m1"))])
+    }
+    #expect(notes.isEmpty)
+  }
 }
