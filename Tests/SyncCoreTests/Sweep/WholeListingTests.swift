@@ -166,6 +166,21 @@ struct WholeListingTests {
     #expect(counts.swept == 10)
     #expect(whole.names == Self.new)
   }
+
+  /// A copy from before waited for a record that the listing brings, and is shown by that. The listing lacks it, and nobody has asked about it.
+  @Test func removesWhatItShowsThatTheRemoteHasNoMore() async throws {
+    let teams = Entity("teams", references: [.to("teams", by: "next")], visibility: .wholeEntity)
+    let whole = try await Whole(Self.lookedUp, entities: [teams])
+    whole.remote.upsert("teams", "a", #"{"next":"b"}"#)
+    whole.remote.upsert("teams", "c", "{}")
+    _ = try await whole.engine.sync()
+    #expect(whole.names == ["c new"])
+    whole.clock.advance(by: .seconds(100))
+    whole.remote.wipe("teams")
+    whole.remote.upsert("teams", "b", "{}")
+    _ = try await whole.engine.sync(SyncRequest(allowsMassDeletion: true))
+    #expect(whole.names == ["b new"])
+  }
 }
 
 /// A store that notes what readers see of the teams after each transaction.
