@@ -13,6 +13,8 @@ struct SyncRecord: Hashable, Sendable, Codable {
   var retryAt: Timestamp?
   /// Until when the remote asked to be left alone.
   var pausedUntil: Timestamp?
+  /// When those pauses were noted, by the clock that their ends were read from.
+  var pausedAt: Timestamp?
   /// When the end of time in the background cut a sync short that is owed another attempt; `nil` once that has begun.
   var expiredAt: Timestamp?
 

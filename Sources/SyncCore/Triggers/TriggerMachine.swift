@@ -65,9 +65,12 @@ struct TriggerMachine {
   /// Goes on from what an earlier process left: an attempt that was to follow a failure still does.
   mutating func restore(_ record: SyncRecord, at now: Moment) {
     self.record = record
-    // No clock that was set meanwhile can make a pause longer than it may be.
+    // No clock that was set meanwhile can make a pause longer than it was when it was noted, nor than it may be.
     func left(_ end: Timestamp?, atMost limit: Duration) -> Duration? {
-      end.map { now.elapsed + min(max($0.duration(since: now.timestamp), .zero), limit) }
+      end.map { end in
+        let whole = record.pausedAt.map { min(end.duration(since: $0), limit) } ?? limit
+        return now.elapsed + max(min(end.duration(since: now.timestamp), whole), .zero)
+      }
     }
     pauseEnd = left(record.pausedUntil, atMost: pacing.longestPause)
     backoffEnd = left(record.retryAt, atMost: pacing.failureCap)
@@ -239,12 +242,14 @@ struct TriggerMachine {
 
   private mutating func setBackoff(_ wait: Duration?, at now: Moment) {
     backoffEnd = wait.map { now.elapsed + $0 }
+    if wait != nil { record.pausedAt = now.timestamp }
     record.retryAt = wait.map { now.timestamp + $0 }
   }
 
   private mutating func setPause(_ wait: Duration?, at now: Moment) {
     let wait = wait.map { min($0, pacing.longestPause) }
     pauseEnd = wait.map { now.elapsed + $0 }
+    if wait != nil { record.pausedAt = now.timestamp }
     record.pausedUntil = wait.map { now.timestamp + $0 }
   }
 }
