@@ -22,7 +22,7 @@ public struct PendingEdit: Hashable, Sendable {
     case room
     /// Other records. The remote has a copy that refers to them or a deletion that they hold up, or the edit itself refers to them.
     case records([RecordID], reason: String)
-    /// An update of the app: the remote has a copy of a newer schema.
+    /// An update of the app: the remote has a copy of a newer schema, or the app does not declare the type any more.
     case upgrade(reason: String)
   }
 
@@ -96,6 +96,10 @@ extension PendingEdit {
     _ entries: [OutboxEntry], of entity: Entity?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [PendingEdit] {
     guard let type = entries.first?.id.type else { return [] }
+    guard entity != nil else {
+      let reason = "it does not declare \(type)"
+      return entries.map { PendingEdit(entry: $0, wait: .upgrade(reason: reason)) }
+    }
     let copies = try waitingCopies(under: entries, of: type, in: snapshot)
     let isFull = try RemoteRoom.isLacking(in: snapshot)
     let references = entries.map { entry in entity.map { entry.requiredReferences(of: $0) } ?? [] }

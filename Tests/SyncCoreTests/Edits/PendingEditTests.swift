@@ -80,4 +80,18 @@ struct PendingEditTests {
     let story = try await world.engine.explain(RecordID(type: "readings", key: "r1")).description
     #expect(story.contains("waits for other records"))
   }
+
+  @Test func ofATypeThatIsNotDeclaredAnyMoreWaitForAnUpdateOfTheApp() async throws {
+    let world = try await PushWorld()
+    try await world.write("meters", "m")
+    let engine = try await SyncEngine(
+      graph: EntityGraph([PushWorld.folders]), store: world.store, source: world.remote, sink: world.remote,
+      clock: world.clock, random: { 0 })
+    _ = try await engine.sync()
+    let waiting = try await engine.edits.waiting("meters")
+    #expect(waiting.map(\.kind) == [.upgrade])
+    #expect(waiting.first?.isSentWithNextPush == false)
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["m"])
+  }
 }
