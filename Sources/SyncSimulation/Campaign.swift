@@ -34,7 +34,7 @@ public struct Campaign: Sendable {
 
   /// What has to happen in some world and happened in none: the worlds were too few, or too kind.
   public var unseen: [Sight] {
-    Sight.allCases.filter { sights[$0, default: 0] == 0 && !Sight.unmended.contains($0) }
+    Sight.allCases.filter { sights[$0, default: 0] == 0 }
   }
 }
 

@@ -17,7 +17,7 @@ public import SyncPorts
 /// A run happens on the calling thread, in virtual time, and the same seed gives the same run each time.
 public struct Simulation: Sendable {
   /// What may go wrong; each world has a random part of it.
-  public var hazards = Set(Hazard.allCases).subtracting(Hazard.unmended)
+  public var hazards = Set(Hazard.allCases)
 
   private var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   private var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource

@@ -7,15 +7,15 @@ struct ConvergenceCheck {
   let graph: EntityGraph
   let view: StoreView
   let truth: RemoteTruth
-  /// Why edits wait, as the store gives it.
-  private let reasons: [RecordID: String]
+  /// What edits wait for, as the store gives it.
+  private let waiting: [RecordID: PendingEdit]
   /// What could be shown, by its references.
   private let showable: Set<RecordID>
   /// Held deletions of records that others hold fast which have a reason of their own to be shown.
   private let heldFast: Set<RecordID>
 
   init(graph: EntityGraph, view: StoreView, truth: RemoteTruth, waiting: [PendingEdit]) {
-    reasons = Dictionary(waiting.map { ($0.entry.id, $0.reason) }, uniquingKeysWith: { first, _ in first })
+    self.waiting = Dictionary(waiting.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
     self.graph = graph
     self.view = view
     self.truth = truth
@@ -34,7 +34,9 @@ struct ConvergenceCheck {
 
   /// Records that are the same thing in the world and have not been made one, though what becomes of each is known.
   private func duplicates(of entity: Entity) -> [String] {
-    guard entity.naturalKey != nil, view.rebuilds[entity.type]?.isDone == true else { return [] }
+    guard entity.naturalKey != nil, view.rebuilds[entity.type]?.isDone == true,
+      !isListingOpen(around: entity)
+    else { return [] }
     let records = view.live.values.filter { $0.id.type == entity.type }
     return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
       .filter { group in group.count > 1 && !group.contains { view.shelf[.record($0.id)] != nil } }.map {
@@ -59,12 +61,16 @@ struct ConvergenceCheck {
       }
     } while count < waiting.count
     return view.outbox.values.filter { !waiting.contains($0.id) }.sorted { $0.id < $1.id }.map {
-      "the edit of \($0.id) is not pushed, and \(reasons[$0.id] ?? "no reason is given")"
+      "the edit of \($0.id) is not pushed, and \(reason(of: $0.id))"
     }
   }
 
+  private func reason(of id: RecordID) -> String { waiting[id]?.reason ?? "no reason is given" }
+
   /// Whether the remote does not take an edit, or has something instead that cannot be read or shown.
   private func hasToWait(_ entry: OutboxEntry) -> Bool {
+    // Until the app declares the type again, nobody reads what the edit refers to.
+    if graph[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
     if truth.refused.contains(entry.id) || truth.poisoned.contains(entry.id) { return true }
     if truth.isFull, truth.payloads[entry.id] == nil { return true }
     if case .postponed(let until) = entry.state, until > truth.now, truth.refused.contains(entry.id) {
@@ -112,11 +118,14 @@ struct ConvergenceCheck {
     guard entry.author != .app, entry.edit.content == .deletion, var loser = entry.base.record,
       let entity = graph[entry.id.type], let fields = try? entity.fields(of: loser.payload)
     else { return false }
+    // Where nobody may look records up, no listing is brought to its end that lacks some, and none shows the winner.
+    if truth.refusesLookups(entity.type), view.checkpoints[entity.type]?.sweep != nil { return true }
     loser.fields = fields
     guard let key = entity.naturalKey(of: loser) else { return false }
     return view.live.values.contains { record in
       record.id.type == entity.type && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
-        && (waiting.contains(record.id) || view.shelf[.record(record.id)] != nil)
+        && (waiting.contains(record.id) || view.shelf[.record(record.id)] != nil
+          || isInDoubt(record.id, there: truth.payloads[record.id]))
     }
   }
 
@@ -133,7 +142,7 @@ struct ConvergenceCheck {
         if let entry { complaints.append("\(id) is as it should be, and \(entry.kind) all the same") }
       } else if let entry {
         if let flaw = flaw(of: entry, there: there[id]) { complaints.append("\(id): \(flaw)") }
-      } else {
+      } else if !isInDoubt(id, there: there[id]) {
         complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, nothing set aside")
       }
     }
@@ -145,14 +154,37 @@ struct ConvergenceCheck {
         complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
       }
       guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil,
-        !truth.poisoned.contains(id)
+        !truth.poisoned.contains(id), !isInDoubt(entry)
       else { continue }
       complaints.append("\(id) is gone, and \(entry.kind) all the same")
     }
     return complaints.sorted()
   }
 
+  /// Whether a type, or one that refers to it, cannot be listed to the end because nobody may look its records up: its duplicates are not judged.
+  private func isListingOpen(around entity: Entity) -> Bool {
+    graph.entities.contains { other in
+      (other.type == entity.type || other.references.contains { $0.target == entity.type })
+        && truth.refusesLookups(other.type) && view.checkpoints[other.type]?.sweep != nil
+    }
+  }
+
+  /// Whether the last listing lacked a record, and the remote does not let it be looked up: the sweep that is to remove it stays due.
+  private func isInDoubt(_ id: RecordID, there: Payload?) -> Bool {
+    there == nil && truth.refusesLookups(id.type) && view.checkpoints[id.type]?.sweep != nil
+      && view.states[id]?.isMarked == false
+  }
+
+  /// Whether that sweep, which stays due, would forget what is set aside.
+  private func isInDoubt(_ entry: SetAside) -> Bool {
+    guard truth.refusesLookups(entry.key.type), let sweep = view.checkpoints[entry.key.type]?.sweep else {
+      return false
+    }
+    return entry.pass < sweep.pass
+  }
+
   private func flaw(of entry: SetAside, there: Payload?) -> String? {
+    if there == nil, isInDoubt(entry) { return nil }
     switch entry.kind {
     case .parked:
       guard case .upsert(let copy) = entry.change else { return "parked without a copy" }

@@ -9,7 +9,11 @@ final class EditWatch: Sendable {
   private struct State {
     var sightings: Set<RecordID> = []
     var lastRebuilds: [RecordType: Int] = [:]
+    /// Whether an update of the app has changed a natural key, or declared a type with one no more, or again.
+    var haveKeysChanged = false
     var graves: [RecordID: Version] = [:]
+    /// When records were last written that the remote has as a rebuild's edit left them.
+    var formerWrites: [RecordID: (version: Version, lastWrite: EditStamp)] = [:]
     /// Records of which the app has given an edit up: what was sent of it may be at the remote, and is nobody's any more.
     var givenUp: Set<RecordID> = []
   }
@@ -116,6 +120,11 @@ final class EditWatch: Sendable {
     for id in ids {
       guard let entry = before.outbox[id], after.outbox[id]?.edit.stamp != entry.edit.stamp else { continue }
       ledger.saw(.editTraced)
+      if entry.author != .app, after.outbox[id] == nil, let record = after.live[id],
+        isSame(entry.edit.content.payload, record.payload)
+      {
+        state.withLock { $0.formerWrites[id] = (record.version, entry.lastWrite) }
+      }
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
       let isSaid =
@@ -225,13 +234,17 @@ final class EditWatch: Sendable {
   private func lastWrite(
     of record: Record, in view: StoreView, _ incarnation: Incarnation
   ) -> EditStamp {
-    if let entry = view.outbox[record.id] { return entry.edit.stamp }
+    // A rebuild's own edits do not make a record the last written.
+    if let entry = view.outbox[record.id] { return entry.lastWrite }
     let taken = record.version.modifiedAt
+    let former = state.withLock { $0.formerWrites[record.id] }
+    if let former, former.version == record.version { return former.lastWrite }
     // Nobody wrote later than the remote took it: a clock that says so by far was wrong.
     let graph = incarnation.graph.synced(
       with: Entity.RemoteTraits(ownFields: remote.capabilities.ownFields))
+    // Of a copy that came with the app nobody knows when the remote took it.
     if let stamp = graph[record.id.type]?.stamp(in: record.payload),
-      stamp.physical <= taken + EditOptions().clockBound
+      taken.microseconds <= 0 || stamp.physical <= taken + EditOptions().clockBound
     {
       return stamp
     }
@@ -239,6 +252,9 @@ final class EditWatch: Sendable {
   }
 
   // MARK: Rebuilds and sightings
+
+  /// From now on a rebuild may be done anew: one by another natural key says nothing.
+  func keysChanged() { state.withLock { $0.haveKeysChanged = true } }
 
   /// The last rebuild of a type that was reported to be done; 0 for none.
   func lastRebuild(of type: RecordType) -> Int { state.withLock { $0.lastRebuilds[type, default: 0] } }
@@ -252,7 +268,8 @@ final class EditWatch: Sendable {
       state.lastRebuilds[type] = max(state.lastRebuilds[type, default: 0], report.version)
     }
     if report.wasDone { ledger.saw(.rebuildRepeated) }
-    if report.version <= last, !report.wasDone {
+    // Who begins first after a change, an app of the old version or of the new one, nobody outside can tell.
+    if report.version <= last, !report.wasDone, !state.withLock({ $0.haveKeysChanged }) {
       ledger.report(.rebuiltOnce, "\(incarnation) does rebuild \(report.version) again")
     }
   }

@@ -112,6 +112,21 @@ struct StoreView: Equatable, Sendable {
     }
   }
 
+  /// The same with the fields of all records as some declarations have them.
+  func lifted(by graph: EntityGraph) -> StoreView {
+    func lifted(_ record: Record) -> Record {
+      var record = record
+      record.fields = graph[record.id.type].flatMap { try? $0.fields(of: record.payload) } ?? []
+      return record
+    }
+    var view = self
+    view.live = live.mapValues(lifted)
+    for (key, entry) in shelf {
+      if case .upsert(let record) = entry.change { view.shelf[key]?.change = .upsert(lifted(record)) }
+    }
+    return view
+  }
+
   /// References of live records to records that are not live, in words.
   func dangling(in graph: EntityGraph) -> [String] {
     var found: [String] = []

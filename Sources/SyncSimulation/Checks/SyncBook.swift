@@ -18,7 +18,7 @@ final class SyncBook: Sendable {
   }
   private let state = Mutex<[RecordType: Entry]>([:])
   /// The edits whose push failed last. Once something is taken, or others are sent, another attempt at them is a first one.
-  private let pushes = Mutex((type: RecordType?.none, ids: Set<RecordID>(), attempts: Attempts()))
+  private let pushes = Mutex((type: RecordType?.none, keys: Set<IdempotencyKey>(), attempts: Attempts()))
   private let lease = Mutex<Int64>(0)
   private let options: SyncOptions
 
@@ -61,12 +61,12 @@ final class SyncBook: Sendable {
   }
 
   /// Notes that edits are pushed, and tells what is wrong with that.
-  func pushing(_ ids: [RecordID], at now: Duration) -> [String] {
-    let (ids, type) = (Set(ids), ids.first?.type)
+  func pushing(_ changes: [OutgoingChange], at now: Duration) -> [String] {
+    let (keys, type) = (Set(changes.map(\.key)), changes.first?.id.type)
     let attempts = pushes.withLock { pushes in
       if pushes.type != type { pushes.attempts = Attempts() }
-      if pushes.ids != ids { pushes.attempts.beginAnew() }
-      (pushes.type, pushes.ids) = (type, ids)
+      if pushes.keys != keys { pushes.attempts.beginAnew() }
+      (pushes.type, pushes.keys) = (type, keys)
       return pushes.attempts
     }
     return attempts.complaints(

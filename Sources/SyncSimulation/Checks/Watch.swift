@@ -58,9 +58,14 @@ final class Watch: Sendable {
     }
   }
 
-  /// Compares what a store says with what the last commit left in it.
-  func compare(_ view: StoreView, _ moment: String) {
-    let last = state.withLock { $0.view }
+  /// The view with its records as some declarations read them, in a world in which processes may not declare the same.
+  private func read(_ view: StoreView, as graph: EntityGraph) -> StoreView {
+    ledger.sights[.declarationsChanged] == nil ? view : view.lifted(by: graph)
+  }
+
+  /// Compares what a store says with what the last commit left in it, as a process with some declarations reads both.
+  func compare(_ view: StoreView, _ moment: String, as graph: EntityGraph) {
+    let (view, last) = (read(view, as: graph), read(state.withLock { $0.view }, as: graph))
     guard view != last else { return }
     let ids = Set(view.live.keys).union(last.live.keys)
     let changed = ids.filter { view.live[$0] != last.live[$0] }.sorted()
@@ -122,13 +127,17 @@ final class Watch: Sendable {
   func committed(
     _ seen: StoreView?, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
   ) {
-    if let seen { compare(seen, "before a transaction of \(incarnation)") }
-    let before = state.withLock { state in
+    if let seen { compare(seen, "before a transaction of \(incarnation)", as: incarnation.graph) }
+    let last = state.withLock { state in
       defer { (state.view, state.number) = (look.view, look.number) }
       return state.view
     }
-    let (after, touched) = (look.view, look.touched)
+    let (before, after) = (read(last, as: incarnation.graph), read(look.view, as: incarnation.graph))
+    let touched = look.touched
     let ids = touched.records.sorted()
+    for id in ids where before.live[id]?.payload != after.live[id]?.payload {
+      incarnation.trace(Self.words(id, after.live[id]))
+    }
     checkFence(authority, incarnation)
     checkOrder(before, after, ids, incarnation)
     if ids.contains(where: { before.live[$0] != after.live[$0] }) {
@@ -156,6 +165,11 @@ final class Watch: Sendable {
     checkOrigins(before, after, ids, pages, incarnation)
     if hasEdits { edits.committed(before, after, touched, ids, under: authority, by: incarnation) }
     note(before, after, touched.shelf)
+  }
+
+  private static func words(_ id: RecordID, _ record: Record?) -> String {
+    guard let record else { return "does not show \(id) any more" }
+    return "shows \(id): \(String(decoding: record.payload.bytes, as: UTF8.self))"
   }
 
   private func checkFence(_ authority: WriteAuthority, _ incarnation: Incarnation) {

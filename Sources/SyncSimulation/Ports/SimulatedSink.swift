@@ -29,7 +29,7 @@ final class SimulatedSink: RemoteRecordSink {
     }
     checkPutOff(changes)
     checkSource(changes, type)
-    for words in book.pushing(changes.map(\.id), at: incarnation.clock.now.offset) {
+    for words in book.pushing(changes, at: incarnation.clock.now.offset) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")
     }
     do throws(SyncError) {
@@ -88,7 +88,8 @@ final class SimulatedSink: RemoteRecordSink {
   /// Nothing goes to a remote on what another one has said.
   private func checkSource(_ changes: [OutgoingChange], _ type: RecordType) {
     let world = incarnation.world
-    guard world.remotes.wereExchanged, changes.contains(where: { $0.base != .none }),
+    // What a process that was killed meanwhile sends goes nowhere.
+    guard !incarnation.isDead, world.remotes.wereExchanged, changes.contains(where: { $0.base != .none }),
       let checkpoint = world.watch.checkpoint(of: type), checkpoint.scope.source != identity
     else { return }
     world.ledger.report(

@@ -85,13 +85,4 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   case lastingFullness
   /// The remote lets nobody look up records of some type.
   case refusedLookups
-
-  /// What the engine does not outlive yet; no world has it unless that is asked for.
-  static let unmended: Set<Hazard> = [
-    .cleanUps, .changingDeclarations, .sharedVersions, .exchangedSource, .presentAnswers,
-    .respelling, .poisonEdits,
-    .refusedLookups, .namelessBytes,
-    .lastingFullness,
-    .lastingRefusals, .brokenPolicies, .keysOfTwoTypes, .bundles, .coordinators,
-  ]
 }

@@ -157,13 +157,14 @@ extension Incarnation {
   /// Collapses what is left of duplicates.
   func rebuildInCalm() async {
     guard world.shape.hazards.contains(.duplicates), world.hasSink, let engine else { return }
-    do throws(SyncError) {
-      for type in rebuiltTypes {
+    for type in rebuiltTypes {
+      do throws(SyncError) {
         let last = world.watch.edits.lastRebuild(of: type)
         note(try await engine.rebuildDuplicates(of: type, version: 2), of: type, after: last)
+      } catch {
+        if world.isToBeExpected(rebuilding: error) { continue }
+        world.ledger.report(.liveness, "with all faults gone, \(self) cannot rebuild: \(error)")
       }
-    } catch {
-      world.ledger.report(.liveness, "with all faults gone, \(self) cannot rebuild: \(error)")
     }
   }
 

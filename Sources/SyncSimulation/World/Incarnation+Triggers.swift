@@ -61,8 +61,8 @@ extension Incarnation {
       try? await clock.pause(for: choices.duration(.zero...(.seconds(4))))
       world.edits.writeLast(id)
       coordinator.pushSignal()
-      // Longer than a sync takes, and than triggers are gathered or put off.
-      try? await clock.pause(for: .seconds(1800))
+      // Longer than a sync takes, and than triggers are gathered, or put off after failures.
+      try? await clock.pause(for: .seconds(7200))
       group.cancelAll()
     }
     let written = world.remotes.current.records(of: id.type).first { $0.key == id.key }?.payload

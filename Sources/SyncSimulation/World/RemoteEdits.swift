@@ -187,12 +187,18 @@ final class RemoteEdits: Sendable {
       trace.tell("remote", "\(id) is deleted")
       remote.delete(id.type, id.key)
       heal(id)
+      if let other = partner(of: id) {
+        trace.tell("remote", "\(other), which refers to it, is deleted as well")
+        remote.delete(other.type, other.key)
+        heal(other)
+        return nil
+      }
       // A record that comes back at once leaves a deletion behind that is older than the record.
       return choices.once(in: 3) ? write(id) : nil
     }
     late.withLock { $0 += 1 }
-    let change = remote.prepareDelete(id.type, id.key)
-    return ({ [self] in commit(change, of: id, "deleted") }, delay)
+    let (remote, change) = (remote, remote.prepareDelete(id.type, id.key))
+    return ({ [self] in commit(change, of: id, "deleted", at: remote) }, delay)
   }
 
   private func write(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {
@@ -204,16 +210,19 @@ final class RemoteEdits: Sendable {
       return nil
     }
     late.withLock { $0 += 1 }
-    let change = remote.prepareUpsert(id.type, id.key, payload)
-    return ({ [self] in commit(change, of: id, "written: \(payload)") }, delay)
+    let (remote, change) = (remote, remote.prepareUpsert(id.type, id.key, payload))
+    return ({ [self] in commit(change, of: id, "written: \(payload)", at: remote) }, delay)
   }
 
-  private func commit(_ change: InMemoryRemote.StagedChange, of id: RecordID, _ what: String) {
+  private func commit(
+    _ change: InMemoryRemote.StagedChange, of id: RecordID, _ what: String, at remote: InMemoryRemote
+  ) {
     trace.tell("remote", "late, \(id) is \(what)")
     ledger.saw(.committedLate)
     change.commit()
     late.withLock { $0 -= 1 }
-    heal(id)
+    // The app may have gone over to another remote meanwhile, of which this says nothing.
+    if remote === self.remote { heal(id) }
   }
 
   private func heal(_ id: RecordID) {
@@ -260,8 +269,18 @@ final class RemoteEdits: Sendable {
     return choices.pick("", #","date":"2025-10-01""#, #","date":"2026-01-01""#, #","date":"""#)
   }
 
+  /// A league that refers to another one, where circles are possible, now and then.
+  private func partner(of id: RecordID) -> RecordID? {
+    guard shape.hazards.contains(.circles), id.type == "leagues", choices.once(in: 2) else { return nil }
+    let other = remote.records(of: id.type).first { key, payload in
+      key != id.key && (try? payload.values(of: ["parent"]).first) == .string(id.key)
+    }
+    return other.map { RecordID(type: id.type, key: $0.key) }
+  }
+
   /// A league refers to one before it, unless circles are possible.
   private func parent(of id: RecordID) -> String {
+    if let other = partner(of: id) { return "\"\(other.key)\"" }
     if shape.hazards.contains(.circles) { return reference("l") }
     let number = choices.below(shape.keys + 2)
     if number == 0 { return "null" }

@@ -140,10 +140,4 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case triggered
   /// The time that a system gave was up before the sync was.
   case timeUp
-
-  /// What no world shows as long as the hazards are not in it that bring it about.
-  static let unmended: Set<Sight> = [
-    .declarationsChanged, .sourceExchanged, .hidden, .revealed, .answeredAsOfNow, .respelled, .batchRejected,
-    .policyBroken, .lookupRefused, .bundleLoaded, .triggered, .timeUp, .circleGone,
-  ]
 }

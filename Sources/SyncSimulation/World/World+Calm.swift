@@ -59,24 +59,31 @@ extension World {
     return incarnation
   }
 
-  /// Whether a type fails for a reason that lasts, which its failure tells.
+  /// Whether a type fails for a reason that lasts, which its failure tells: nobody may look its records up, or the sink throws at an edit of one.
   func isToBeExpected(_ error: SyncError, of type: RecordType) -> Bool {
-    error.code == .permissionDenied && shape.refusesLookups(of: type)
+    switch error.code {
+    case .permissionDenied: shape.refusesLookups(of: type)
+    case .invalidResponse: edits.choking.contains { $0.type == type }
+    default: false
+    }
+  }
+
+  /// Whether duplicates cannot be collapsed for a reason that lasts: what has gone of a type whose records nobody may look up stays.
+  func isToBeExpected(rebuilding error: SyncError) -> Bool {
+    error.code == .pullIncomplete && shape.hazards.contains(.refusedLookups)
   }
 
   func differences(_ version: AppVersion) async -> [String] {
     ledger.saw(.convergenceChecked)
-    guard let store = state.withLock({ $0.survivors[1] })?.store,
-      let graph = graph(of: version)
+    guard let survivor = state.withLock({ $0.survivors[1] }), let store = survivor.store,
+      let engine = survivor.engine, let graph = graph(of: version)
     else { return ["there is no store"] }
     do throws(SyncError) {
       let watch = watch
-      let (view, waiting) = try await store.read { (snapshot) throws(SyncError) in
-        var waiting: [PendingEdit] = []
-        for entity in graph.entities { waiting += try PendingEdit.all(of: entity, in: snapshot) }
-        return (try watch.view(of: snapshot), waiting)
-      }
-      watch.compare(view, "at the end")
+      var waiting: [PendingEdit] = []
+      for type in watch.types { waiting += try await engine.edits.waiting(type) }
+      let view = try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) }
+      watch.compare(view, "at the end", as: graph)
       trace.mix(UInt64(view.live.count))
       let truth = RemoteTruth(
         remotes.current, graph, edits, keeps: finalRules, now: machines[0].timestamp, shape)

@@ -91,11 +91,13 @@ extension World {
 
   /// The app is updated, and declares something otherwise: all processes end, and start anew, unless versions may share the store.
   private func redeclare() {
-    let version = state.withLock { state in
-      state.version = state.version.changed(choices)
-      return state.version
+    let (former, version) = state.withLock { state in
+      let former = state.version
+      state.version = former.changed(choices)
+      return (former, state.version)
     }
     trace.tell("app", "has an update: \(version)")
+    if former.teamKey != version.teamKey || former.hasGames != version.hasGames { watch.edits.keysChanged() }
     ledger.saw(.declarationsChanged)
     if shape.hazards.contains(.sharedVersions), choices.below(2) == 1 { return }
     for incarnation in currentProcesses { incarnation.kill() }
