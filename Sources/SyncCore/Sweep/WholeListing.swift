@@ -111,7 +111,7 @@ struct WholeListing: Sendable {
     #endif
     var last: String?
     while true {
-      let unmarked = try open.unmarked(sweep.entity.type, afterKey: last, limit: MergeContext.portion)
+      let unmarked = try open.portion(unmarked: sweep.entity.type, after: last)
       guard let end = unmarked.last else { return false }
       if unmarked.contains(where: { !asked.contains($0.id) }) { return true }
       last = end.id.key

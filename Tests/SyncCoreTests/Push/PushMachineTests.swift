@@ -9,11 +9,13 @@ struct PushMachineTests {
   static let now = Timestamp(milliseconds: 1000)
   static let busy = SyncError(.remoteUnavailable, during: "testing")
 
-  static func entry(_ key: String, _ time: Int64 = 1, _ content: String? = "{}") -> OutboxEntry {
+  static func entry(
+    _ key: String, _ time: Int64 = 1, _ content: String? = "{}", of type: RecordType = "meters"
+  ) -> OutboxEntry {
     let content = content.map { Edit.Content.upsert(Payload(Array($0.utf8)), schemaVersion: 1) }
     let stamp = EditStamp(physical: Timestamp(milliseconds: time), replica: "a")
     return OutboxEntry(
-      id: RecordID(type: "meters", key: key), edit: Edit(content ?? .deletion, stamp: stamp), base: .none)
+      id: RecordID(type: type, key: key), edit: Edit(content ?? .deletion, stamp: stamp), base: .none)
   }
 
   static func portion(
@@ -300,7 +302,7 @@ struct PushMachineTests {
     var machine = PushMachine([("stadiums", 1), ("games", 2)])
     _ = machine.start()
     _ = machine.limitsTold(SinkLimits())
-    let entries = Self.sent([Self.entry("a"), Self.entry("b", 2)])
+    let entries = Self.sent([Self.entry("a", of: "stadiums"), Self.entry("b", 2, of: "stadiums")])
     _ = machine.loaded(Self.portion(entries))
     _ = machine.prepared(entries)
     let full = SyncError(.quotaExceeded, during: "testing")
@@ -311,7 +313,7 @@ struct PushMachineTests {
     #expect(
       machine.roomMade(false)
         == .load(PushPortion(type: "games", stage: .upserts, after: nil, limit: 400)))
-    var (new, known) = (Self.entry("new", 3), Self.entry("known", 4))
+    var (new, known) = (Self.entry("new", 3, of: "games"), Self.entry("known", 4, of: "games"))
     new.sent = new.edit
     known.base = .copy(
       Record(
