@@ -91,7 +91,7 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   public struct Sweep: Hashable, Sendable, Codable {
     /// The pass that listed everything.
     public var pass: Int64
-    /// How much the listing held; `nil` for one of before 2026-12.
+    /// How much the listing held; `nil` where that was not noted.
     public var listed: Int?
     /// Why the sweep waits for a person, where it does.
     public var refusal: Refusal?
