@@ -185,9 +185,11 @@ struct PushRun {
       portion: portion, entity: entity, graph: environment.graph, edits: environment.edits,
       source: environment.source.capabilities, fence: lease.fence, now: environment.clock.timestamp)
     // Where it is written next: a store that remembers what it has read in a write need not read it again.
+    let environment = environment
     let (loaded, tally) = try await environment.store.write(.lease(lease)) {
       (transaction) throws(SyncError) in
-      try outset.load(in: transaction)
+      try SourceExchange.noteFirst(entity, in: environment, transaction)
+      return try outset.load(in: transaction)
     }
     if let tally {
       counts.conflicts += tally.conflicts.count

@@ -38,6 +38,16 @@ struct SourceExchange {
     }
   }
 
+  /// Notes which remote a type belongs to that has edits to push and was never pulled: an edit may be made after the sync began.
+  static func noteFirst(
+    _ entity: Entity, in environment: RunEnvironment, _ transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard try transaction.checkpoint(for: entity.type) == nil, try transaction.outboxCount(entity.type) > 0
+    else { return }
+    let scope = environment.scope(of: entity, store: try transaction.storeIdentity())
+    try transaction.setCheckpoint(Checkpoint(scope: scope), for: entity.type)
+  }
+
   /// Takes those bases away from edits that are of another remote's copies; deletions of those are given up.
   ///
   /// What was sent to the other remote, and what that said to it, is forgotten with them.
@@ -46,9 +56,6 @@ struct SourceExchange {
   static func forgetBases(
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    #if MUTANTS
-      if Mutant.basesOfAnotherRemote.isActive { return false }
-    #endif
     guard !entries.isEmpty, let epoch = try transaction.decoded(Int64.self, forKey: key(entity.type)) else {
       return false
     }
