@@ -12,6 +12,8 @@ final class EditWatch: Sendable {
     /// Whether an update of the app has changed a natural key, or declared a type with one no more, or again.
     var haveKeysChanged = false
     var graves: [RecordID: Version] = [:]
+    /// Deletions that had no effect, as the remote had no such record.
+    var moot: [RecordID: EditStamp] = [:]
     /// When records were last written that the remote has as a rebuild's edit left them.
     var formerWrites: [RecordID: (version: Version, lastWrite: EditStamp)] = [:]
     /// Records of which the app has given an edit up: what was sent of it may be at the remote, and is nobody's any more.
@@ -127,6 +129,7 @@ final class EditWatch: Sendable {
       }
       if remote.pushEffects.contains(where: { $0.id == id && $0.stamp == entry.edit.stamp }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.local.stamp == entry.edit.stamp }) { continue }
+      if state.withLock({ $0.moot[id] == entry.edit.stamp }) { continue }
       let isSaid =
         switch entry.edit.content {
         case .deletion: after.live[id] == nil
@@ -162,6 +165,9 @@ final class EditWatch: Sendable {
     }
     return said.payload.hasSameMembers(as: shown.payload)
   }
+
+  /// Remembers that the remote took a deletion of a record that it did not have.
+  func foundGone(_ id: RecordID, by stamp: EditStamp) { state.withLock { $0.moot[id] = stamp } }
 
   /// Remembers that the remote said of a record that it was deleted.
   func buried(_ tombstone: Tombstone, epoch: Int64) {

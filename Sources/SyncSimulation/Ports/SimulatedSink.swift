@@ -62,6 +62,7 @@ final class SimulatedSink: RemoteRecordSink {
       switch outcome {
       case .accepted(let word):
         ledger.saw(.pushed)
+        noteMoot(change)
         noteHabits(change, word)
         world.watch.heard([word])
       case .conflict(let word):
@@ -73,6 +74,16 @@ final class SimulatedSink: RemoteRecordSink {
         if let pause { world.watch.pushes.putOff(change, for: pause, at: world.time.elapsed) }
       case .quotaExceeded: ledger.saw(.remoteFull)
       }
+    }
+  }
+
+  /// Notes a deletion that the remote has taken without an effect, as it had no such record: an answer as of now may show a new one.
+  private func noteMoot(_ change: OutgoingChange) {
+    let world = incarnation.world
+    guard world.shape.hazards.contains(.presentAnswers), change.content == .deletion else { return }
+    if !world.remotes.current.pushEffects.contains(where: { $0.id == change.id && $0.stamp == change.stamp })
+    {
+      world.watch.edits.foundGone(change.id, by: change.stamp)
     }
   }
 
