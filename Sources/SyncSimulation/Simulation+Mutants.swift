@@ -84,6 +84,16 @@ extension Simulation {
       case .rebuildProgressLost: [.rebuiltOnce]
       case .leaseWithoutFence, .fenceOutsideTransaction, .leaseUnheeded: [.oneCommitter]
       case .leaseForEver: [.liveness]
+      case .rebuildIsAWrite: [.onlyLosers]
+      case .bundledWinnerUnknown, .deletionsWaitInACircle: [.convergence]
+      case .circlesNeverShown, .circlesNeverGo, .hiddenForEver, .shownAndHidden: [.convergence]
+      case .hiddenTakenForListed: [.convergence, .noResurrection]
+      case .answerUnmet: [.honestConflicts]
+      case .policyUnchecked: [.references, .convergence]
+      case .poisonEditStopsOthers: [.convergence]
+      case .declarationsIgnored: [.references, .convergence]
+      case .poisonEditSentTwice: [.bounds]
+      case .lookupStopsAllTypes: [.liveness]
       }
     }
   }

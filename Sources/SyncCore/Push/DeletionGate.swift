@@ -43,9 +43,6 @@ struct DeletionGate {
   func obstacles(
     of entries: [OutboxEntry], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: DeletionObstacle] {
-    #if MUTANTS
-      if Mutant.losersGoAtOnce.isActive { return [:] }
-    #endif
     // What was sent before is sent again as it was.
     let losers = entries.filter { $0.loser != nil && $0.sent == nil }
     guard !losers.isEmpty else { return [:] }

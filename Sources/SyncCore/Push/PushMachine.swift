@@ -231,11 +231,7 @@ struct PushMachine {
     if batches.isEmpty { search = nil }
     var again: [PushCandidate] = []
     // An edit of an earlier leg that failed alone was sent once more, and goes on with the next sync: a batch is of one type.
-    #if MUTANTS
-      let isOfLeg = batch.first?.id.type == type || Mutant.batchOfTwoTypes.isActive
-    #else
-      let isOfLeg = batch.first?.id.type == type
-    #endif
+    let isOfLeg = batch.first?.id.type == type
     for (place, fate) in zip(batch.indices, fates) {
       switch fate {
       case .accepted: absent.remove(batch[place].id)

@@ -32,6 +32,9 @@ struct ClosingPhase {
       do throws(SyncError) {
         guard try await sweep(entity) else { return false }
       } catch {
+        #if MUTANTS
+          if Mutant.lookupStopsAllTypes.isActive { throw error }
+        #endif
         guard error.endsOneTypeAlone else {
           failedType = entity.type
           throw error
@@ -193,6 +196,9 @@ struct ClosingPhase {
 
   /// Deletes what only refers to each other; what that was.
   private mutating func releaseCircles(of entity: Entity) async throws(SyncError) -> [RecordID] {
+    #if MUTANTS
+      if Mutant.circlesNeverGo.isActive { return [] }
+    #endif
     guard entity.refersToItself, try await isAnythingHeld(of: entity.type) else { return [] }
     let circles = HeldCircles(entity: entity, context: context(pass: 0))
     let (tally, deleted) = try await environment.store.write(.lease(lease)) {

@@ -106,9 +106,6 @@ struct WholeListing: Sendable {
   private func isAnythingUnasked(
     besides asked: Set<RecordID>, in open: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    #if MUTANTS
-      if Mutant.shownUnasked.isActive { return false }
-    #endif
     var last: String?
     while true {
       let unmarked = try open.portion(unmarked: sweep.entity.type, after: last)

@@ -19,6 +19,12 @@
     case tiesByArrival, tieRuleNotTotal, outboxEmptiedTooEarly, nameForEachAttempt, throttleKeptAfterAFailure
     // Rebuilds.
     case rebuildDeletesAll, rebuildKeepsALoser, rebuildElectsALoser, rebuildProgressLost
+    case rebuildIsAWrite, bundledWinnerUnknown
+    // Circles, and what is hidden.
+    case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed, shownAndHidden
+    // Whoever else is involved: a sink, a policy, an update of the app.
+    case answerUnmet, policyUnchecked, declarationsIgnored
+    case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
     // The lease.
     case leaseWithoutFence, fenceOutsideTransaction, leaseForEver, leaseUnheeded
 

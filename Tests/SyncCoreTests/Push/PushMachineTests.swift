@@ -186,7 +186,7 @@ struct PushMachineTests {
             random: 0)
       case .settle(let answers): action = machine.settled(answers.map { _ in .accepted })
       case .isolate(let entry, let failure):
-        #expect(entry.id.key == "k3" && !failure.mayPass && failure.reason.contains("400"))
+        #expect(entry.id.key == "k3" && !failure.mayPass(after: 1) && failure.reason.contains("400"))
         action = machine.isolated()
       default:
         #expect(action == Self.deletions)
