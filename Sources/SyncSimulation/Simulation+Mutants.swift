@@ -64,8 +64,10 @@ extension Simulation {
       case .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
       case .timestampWithoutProgress: [.liveness, .bounds]
       case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
-      case .clientClockAsVersion, .copyUnchecked, .tombstoneUnchecked, .epochForgotten:
+      case .clientClockAsVersion, .copyUnchecked, .tombstoneUnchecked:
         [.replication, .convergence, .nothingSilent]
+      // A change of a new epoch that a trigger told of looks old, and never comes.
+      case .epochForgotten: [.replication, .convergence, .nothingSilent, .liveness]
       case .tombstoneForgotten, .poisonDropped: [.nothingSilent]
       case .poisonStopsItsPage: [.liveness, .honestErrors]
       case .supersededUncounted: [.balance]

@@ -18,12 +18,16 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
   /// The promises of which one has to be seen broken first.
   var killers: Set<Promise> {
     switch self {
-    case .storeForgetsWhatWaits, .storeForgetsACopy, .pageWithoutItsLast, .storeOverlooksWhatWaits,
-      .resetUntold:
-      [.nothingSilent, .convergence]
+    case .storeForgetsWhatWaits, .pageWithoutItsLast, .resetUntold: [.nothingSilent, .convergence]
+    // What refers to the copy is there.
+    case .storeForgetsACopy: [.nothingSilent, .convergence, .references]
+    // What one transaction left is not what the next one finds.
+    case .storeOverlooksWhatWaits: [.nothingSilent, .convergence, .atomicPage]
+    // What is merged once more is counted once more.
+    case .storeKeepsWhatWasReleased: [.convergence, .balance]
     // A sweep finds again what it removed, and gives up.
     case .storeForgetsADeletion: [.nothingSilent, .convergence, .liveness]
-    case .storeKeepsWhatWasReleased, .storeForgetsMarks, .storeForgetsAwaitedRecords,
+    case .storeForgetsMarks, .storeForgetsAwaitedRecords,
       .storeOverlooksWaiters, .storeOverlooksUnmarked, .lookupFindsNothing,
       .pageWithoutDeletions, .endTooEarly:
       [.convergence]
