@@ -5,11 +5,18 @@
 
   extension Mirror {
     /// What carries the requests: libcurl on Linux, where `URLSession` does not survive every server.
-    static func transport() throws(SyncError) -> any HTTPTransport {
+    static func transport(_ options: MirrorOptions) throws(SyncError) -> any HTTPTransport {
       #if !os(Linux)
+        guard options.authorities == nil else {
+          throw SyncError(
+            .invalidConfiguration, during: "preparing to ask a server",
+            "--certificate-authorities is for Linux; here, the system's keychain says which are trusted.")
+        }
         return URLSessionTransport()
       #elseif Curl
-        return CurlTransport()
+        var settings = CurlTransport.Options()
+        settings.certificateAuthorities = options.authorities
+        return CurlTransport(options: settings)
       #else
         throw SyncError(
           .invalidConfiguration, during: "preparing to ask a server",

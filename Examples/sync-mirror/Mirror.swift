@@ -39,7 +39,7 @@
       settings.missingCollectionsAreEmpty = options.collections.isEmpty
       source = try KintoSource(
         server: options.server, bucket: options.bucket, credentials: options.credentials, options: settings,
-        transport: Self.transport(), onAlert: { screen.say("The server says: \($0)") })
+        transport: Self.transport(options), onAlert: { screen.say("The server says: \($0)") })
     }
 
     /// Brings the store up to date with the server as it is now.

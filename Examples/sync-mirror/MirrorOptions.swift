@@ -17,6 +17,7 @@ struct MirrorOptions {
   let listsEverything: Bool
   let allowsMassDeletion: Bool
   let allowsPlainHTTP: Bool
+  let authorities: String?
   let isLogging: Bool
   let isJSON: Bool
 
@@ -52,6 +53,9 @@ struct MirrorOptions {
       "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
     let plain = Option<Bool>.flag(
       "allow-http", "talk to a server on another machine without encryption")
+    let authorities = Option<String?>.text(
+      "certificate-authorities", "FILE",
+      "trust servers that these vouch for, in PEM, instead of those that the system trusts")
     let log = Option<Bool>.log
     let json = Option<Bool>.jsonCounts
 
@@ -59,9 +63,7 @@ struct MirrorOptions {
       "sync-mirror", "Mirrors collections of a Kinto server into an SQLite store, and local edits back.",
       options: [
         server, bucket, collections, store, auth, pageSize, push, watch, soonest, latest, dryRun, resync,
-        allow,
-        plain,
-        log, json,
+        allow, plain, authorities, log, json,
       ],
       examples: [
         (
@@ -91,6 +93,7 @@ struct MirrorOptions {
     self.listsEverything = arguments[resync]
     self.allowsMassDeletion = arguments[allow]
     self.allowsPlainHTTP = arguments[plain] || Self.isThisMachine(arguments[server])
+    self.authorities = arguments[authorities]
     self.isLogging = arguments[log]
     self.isJSON = arguments[json]
     if watches, isDryRun {

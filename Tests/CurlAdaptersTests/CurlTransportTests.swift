@@ -143,6 +143,43 @@
       }
     }
 
+    // MARK: HTTP/2
+
+    @Test(needsTLS, .enabled(if: TLSFront.speaksHTTP2, "nghttpx is missing."))
+    func aServerThatSpeaksHTTP2IsSpokenToInIt() async throws {
+      var options = CurlTransport.Options()
+      options.certificateAuthorities = TLSFront.authority
+      let large = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000)
+      let script: WireScript = { request, send in
+        send(Self.answer(request.head.hasPrefix("GET /large") ? large : Array("hello".utf8)))
+      }
+      try await TLSFront.following(script, speaking: .two) { server in
+        let transport = CurlTransport.alone(options)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+          for number in 0..<20 {
+            let request = try request(server, number.isMultiple(of: 4) ? "/large" : "/\(number)")
+            group.addTask {
+              let response = try await transport.send(request)
+              #expect(response.status == 200)
+              return response.body.count
+            }
+          }
+          let sizes = try await group.reduce(into: []) { $0.append($1) }.sorted()
+          #expect(sizes == Array(repeating: 5, count: 15) + Array(repeating: large.count, count: 5))
+        }
+        // The front says by which version it was asked.
+        #expect(server.requests.count == 20)
+        #expect(server.requests.allSatisfy { $0.head.lowercased().contains("via: 2 nghttpx") })
+
+        var limited = try request(server, "/large")
+        limited.bodyLimit = 1000
+        let request = limited
+        let error = await #expect(throws: SyncError.self) { _ = try await transport.send(request) }
+        #expect(error?.code == .invalidResponse)
+        #expect(try await transport.send(self.request(server)).status == 200)
+      }
+    }
+
     // MARK: Deadlines
 
     @Test func theDeadlineOfTheWholeIsTheClocks() async throws {

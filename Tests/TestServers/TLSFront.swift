@@ -32,13 +32,28 @@ package struct TLSFront: WireServer {
     }
   }()
 
+  /// What clients may speak.
+  package enum Version: String, Sendable {
+    /// HTTP/1, passed on byte by byte.
+    case one = "front"
+    /// HTTP/2, by nghttpx.
+    case two = "http2"
+  }
+
+  /// Whether there is anything that speaks HTTP/2.
+  package static var speaksHTTP2: Bool {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
+    return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/nghttpx") }
+  }
+
   /// Runs a body with a server behind TLS that follows a script, and stops it.
   package static func following(
-    _ script: @escaping WireScript, _ body: (TLSFront) async throws -> Void
+    _ script: @escaping WireScript, speaking version: Version = .one, _ body: (TLSFront) async throws -> Void
   ) async throws {
     try await LoopbackServer.following(script) { server in
       let (output, input) = (Pipe(), Pipe())
-      let process = try started(["front", folder.path, "\(server.port)"], input: input, output: output)
+      let process = try started(
+        [version.rawValue, folder.path, "\(server.port)"], input: input, output: output)
       let port = await firstLine(of: output)
       try await body(TLSFront(origin: "https://127.0.0.1:\(port)", behind: server))
       // Its input's end is its own.
