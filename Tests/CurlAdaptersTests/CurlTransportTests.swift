@@ -173,10 +173,10 @@
 
         var limited = try request(server, "/large")
         limited.bodyLimit = 1000
-        let request = limited
-        let error = await #expect(throws: SyncError.self) { _ = try await transport.send(request) }
+        let tooLarge = limited
+        let error = await #expect(throws: SyncError.self) { _ = try await transport.send(tooLarge) }
         #expect(error?.code == .invalidResponse)
-        #expect(try await transport.send(self.request(server)).status == 200)
+        #expect(try await transport.send(request(server)).status == 200)
       }
     }
 
