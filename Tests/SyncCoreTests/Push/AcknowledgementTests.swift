@@ -7,49 +7,40 @@ import Testing
 struct AcknowledgementTests {
   private static let gone = SyncError(.remoteUnavailable, during: "pushing", retryAfter: .seconds(3600))
 
-  /// A remote that adds a member to each record that it takes for the first time.
-  private struct NumberingSink: RemoteRecordSink {
+  /// A remote that keeps what it takes in a form of its own.
+  private struct RewritingSink: RemoteRecordSink {
     let base: InMemoryRemote
+    let rewrite: @Sendable (inout OutgoingChange) -> Void
     var identity: String { base.identity }
+
     func push(
       _ changes: [OutgoingChange], entities: EntityGraph
     ) async throws(SyncError) -> [PushOutcome] {
-      try await base.push(
-        changes.map { change in
-          var change = change
-          if case .upsert(let payload, let schema) = change.content, change.base == .none,
-            var map = try? FieldMap(payload)
-          {
-            map["number"] = Array("4711".utf8)[...]
-            change.content = .upsert(map.payload, schemaVersion: schema)
-          }
-          return change
-        }, entities: entities)
+      var rewritten = changes
+      for index in rewritten.indices { rewrite(&rewritten[index]) }
+      return try await base.push(rewritten, entities: entities)
     }
   }
 
-  /// A remote that spells what it takes in its own way.
-  private struct RespellingSink: RemoteRecordSink {
-    let base: InMemoryRemote
-    var identity: String { base.identity }
-    func push(
-      _ changes: [OutgoingChange], entities: EntityGraph
-    ) async throws(SyncError) -> [PushOutcome] {
-      try await base.push(
-        changes.map { change in
-          var change = change
-          change.content = .upsert(
-            Payload(Array(#"{"price":1.5,"name":"Caf\u00e9"}"#.utf8)), schemaVersion: 1)
-          return change
-        }, entities: entities)
-    }
+  /// Adds a member to each record that the remote takes for the first time.
+  private static let number: @Sendable (inout OutgoingChange) -> Void = { change in
+    guard case .upsert(let payload, let schema) = change.content, change.base == .none,
+      var map = try? FieldMap(payload)
+    else { return }
+    map["number"] = Array("4711".utf8)[...]
+    change.content = .upsert(map.payload, schemaVersion: schema)
+  }
+
+  private static let respell: @Sendable (inout OutgoingChange) -> Void = { change in
+    change.content = .upsert(Payload(Array(#"{"price":1.5,"name":"Caf\u00e9"}"#.utf8)), schemaVersion: 1)
   }
 
   @Test(arguments: [true, false])
   func keepsAMemberThatTheRemoteAddedUnderAnEditInFlight(isFieldwise: Bool) async throws {
     let policy: any MergePolicy = isFieldwise ? FieldwiseLastWriteWins() : LastWriteWins()
     let world = try await PushWorld(
-      edits: EditOptions(policy: policy), sink: { NumberingSink(base: $0) })
+      edits: EditOptions(policy: policy),
+      sink: { RewritingSink(base: $0, rewrite: Self.number) })
     try await world.write("meters", "m1")
     world.remote.onPush = { _ in
       world.remote.onPush = nil
@@ -96,7 +87,8 @@ struct AcknowledgementTests {
   @Test(arguments: [true, false])
   func isNoConflictWhereItIsSpelledOtherwise(remembersKeys: Bool) async throws {
     let world = try await PushWorld(
-      configure: { $0.remembersKeys = remembersKeys }, sink: { RespellingSink(base: $0) })
+      configure: { $0.remembersKeys = remembersKeys },
+      sink: { RewritingSink(base: $0, rewrite: Self.respell) })
     try await world.write("meters", "m1", ["price": "1.50", "name": #""Café""#])
     world.remote.behave(.loseAnswer(Self.gone), onNextPushes: 1)
     await #expect(throws: SyncError.self) { try await world.engine.push() }
