@@ -2,6 +2,7 @@ package import CanonicalSync
 import FileAdapters
 import Foundation
 import InMemoryAdapters
+import ToolSupport
 
 /// What is to be synced: the types, where they come from, and what is there before the first sync.
 package struct Schedule {
@@ -37,14 +38,7 @@ package struct Schedule {
   /// Adds the types that a store has from the same directory, so that a file that is gone is noticed.
   package mutating func addTypes(syncedInto store: any LocalStore) async throws(SyncError) {
     guard bootstrap == nil else { return }
-    let (graph, source) = (graph, source.identity)
-    let known = try await store.read { (snapshot) throws(SyncError) in
-      var types: [RecordType] = []
-      for entity in try snapshot.registeredEntities() where graph[entity.type] == nil {
-        if try snapshot.checkpoint(for: entity.type)?.scope.source == source { types.append(entity.type) }
-      }
-      return types
-    }
+    let known = try await store.types(syncedFrom: source.identity).filter { graph[$0] == nil }
     self.graph = try EntityGraph(graph.entities + known.map { Entity($0) })
   }
 

@@ -25,7 +25,7 @@ final class Hunt: Sendable {
 
   /// Hunts them all, on a thread for each processor, and tells of each as soon as it is known.
   ///
-  /// - Returns: How many were noticed by whoever was meant to, and the names of the others; where somebody asked to stop, not all are counted.
+  /// - Returns: How many flaws broke a promise of theirs first, and the names of the others. After a stop, not all are counted.
   func run() async -> (killed: Int, survivors: [String]) {
     await watchdog.watching {
       await Workers.onEachProcessor {
@@ -41,7 +41,7 @@ final class Hunt: Sendable {
       return !self.isStopped()
     }
     watchdog.end(mutant)
-    // Whoever was stopped has not looked everywhere.
+    // A hunt that was stopped has not tried all seeds.
     if hit == nil, isStopped() { return }
     let violation = hit?.outcome.violations.first
     let isKilled = violation.map { Simulation.killers(of: mutant).contains($0.promise) } ?? false

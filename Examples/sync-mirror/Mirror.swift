@@ -49,8 +49,11 @@
       }
       let known = try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
       let named = DeclarableTypes(listed, beside: known.map(\.type))
-      let gone = try await mirroredTypes(in: store).filter { !listed.contains($0) }
-      let types = named.usable + (options.collections.isEmpty ? gone : [])
+      var types = named.usable
+      if options.collections.isEmpty {
+        // A collection that was deleted is not listed, and what the store has of it has to go.
+        types += try await store.types(syncedFrom: source.identity).filter { !listed.contains($0) }
+      }
       // An app that shares the store may have declared fields and references; they stay.
       let added = types.filter { type in !known.contains { $0.type == type } }
       var observers: [any SyncObserver] = [ScreenObserver(screen)]
@@ -73,17 +76,6 @@
         result: result,
         live: reports.live,
         waiting: reports.reduce(0) { $0 + $1.pending })
-    }
-
-    /// The types that the store has from this bucket, among them collections that have been deleted since.
-    private func mirroredTypes(in store: SQLiteStore) async throws(SyncError) -> [RecordType] {
-      let source = source.identity
-      return try await store.read { (snapshot) throws(SyncError) in
-        var types: [RecordType] = []
-        for type in try snapshot.registeredEntities().map(\.type)
-        where try snapshot.checkpoint(for: type)?.scope.source == source { types.append(type) }
-        return types
-      }
     }
 
     /// Where edits go. What is only tried must not reach the server.

@@ -10,7 +10,7 @@
     var systemError: Int32 = 0
     var words = ""
 
-    /// What a code means to whoever asked.
+    /// What libcurl's code means for the request.
     enum Meaning: Hashable, Sendable {
       case cut, unreachable, slowToConnect, untrusted, noHTTP, headersTooLong, unreadableEncoding,
         misconfigured

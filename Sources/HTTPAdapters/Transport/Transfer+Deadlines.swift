@@ -22,7 +22,7 @@ extension Transfer {
         guard let failure = await self.passedDeadline(clock, firstByte) else { return nil }
         return .failure(failure)
       }
-      // Whoever loses is cancelled, and waited for: nothing outlives the call.
+      // The slower task is cancelled and waited for: nothing outlives the call.
       defer { group.cancelAll() }
       for await outcome in group {
         if let outcome { return outcome }

@@ -96,7 +96,7 @@ package final class Transfer: Sendable {
 
   /// Ends it before its answer has.
   package func breakOff(_ error: SyncError) {
-    // After whoever waits was told, so that nothing the carrier does holds them up.
+    // The waiting task is resumed first, so that the carrier cannot hold it up.
     if end(.failure(error), isBrokenOff: true) { carrier.giveUp(self) }
   }
 

@@ -45,15 +45,8 @@
       if record.fields.count != entity.fields.count {
         record.fields = (try? entity.fields(of: record.payload)) ?? []
       }
-      let statement = try statement("INSERT OR IGNORE INTO set_aside_references VALUES (?, ?, ?, ?, ?, ?)")
-      for target in entity.allReferences(of: record) {
-        try statement.bind(target.type.rawValue, at: 1)
-        try statement.bind(target.key, at: 2)
-        try statement.bind(Int64(entry.key.isBytes ? 1 : 0), at: 3)
-        try statement.bind(entry.key, at: 4)
-        try statement.bind(number, at: 6)
-        try statement.run()
-      }
+      try statement("INSERT OR IGNORE INTO set_aside_references VALUES (?, ?, ?, ?, ?, ?)")
+        .tie(entry.key, number: number, to: entity.allReferences(of: record))
     }
   }
 

@@ -20,6 +20,18 @@
       try bindSlot(of: key, at: index + 1)
     }
 
+    /// Inserts a row for each of some records that ties an entry to it.
+    func tie(_ key: SetAside.Key, number: Int64, to targets: [RecordID]) throws(SyncError) {
+      for target in targets {
+        try bind(target.type.rawValue, at: 1)
+        try bind(target.key, at: 2)
+        try bind(Int64(key.isBytes ? 1 : 0), at: 3)
+        try bind(key, at: 4)
+        try bind(number, at: 6)
+        try run()
+      }
+    }
+
     func bindSlot(of key: SetAside.Key, at index: Int32) throws(SyncError) {
       switch key {
       case .record(let id): try bind(id.key, at: index)
@@ -189,15 +201,8 @@
 
     /// Notes what a parked entry waits for, in the order in which it is asked for.
     private func enqueue(_ entry: SetAside, number: Int64) throws(SyncError) {
-      let statement = try connection.statement("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?, ?, ?)")
-      for target in entry.waitsFor {
-        try statement.bind(target.type.rawValue, at: 1)
-        try statement.bind(target.key, at: 2)
-        try statement.bind(Int64(entry.key.isBytes ? 1 : 0), at: 3)
-        try statement.bind(entry.key, at: 4)
-        try statement.bind(number, at: 6)
-        try statement.run()
-      }
+      try connection.statement("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?, ?, ?)")
+        .tie(entry.key, number: number, to: entry.waitsFor)
     }
 
     func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) {

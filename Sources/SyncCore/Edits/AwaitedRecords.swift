@@ -32,11 +32,8 @@ struct AwaitedRecords: Hashable, Codable {
       let noted = try transaction.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
       // What has gone again is waited for again.
       let absent = Set(try transaction.absent(among: noted))
-      let context = MergeContext(
-        graph: environment.graph, edits: environment.edits, fence: lease.fence, now: now,
-        source: environment.source.capabilities,
-        pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes),
-        markPass: try transaction.checkpoint(for: entity.type)?.markPass, stages: false)
+      let context = environment.releaseContext(
+        fence: lease.fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: now)
       var merge = PageMerge(entity, context: context)
       try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
       try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)

@@ -9,7 +9,8 @@ struct CircleReview {
   func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) {
     for entity in entities where entity.refersToItself {
       guard try await isDue(entity.type) else { continue }
-      let (environment, context) = (environment, context)
+      let environment = environment
+      let context = environment.releaseContext(fence: lease.fence, markPass: nil)
       var last: SetAside.Key?
       repeat {
         let start = last
@@ -40,11 +41,4 @@ struct CircleReview {
   }
 
   private static func key(_ type: RecordType) -> String { "circles/\(type)" }
-
-  private var context: MergeContext {
-    MergeContext(
-      graph: environment.graph, edits: environment.edits, fence: lease.fence,
-      now: environment.clock.timestamp, source: environment.source.capabilities,
-      pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false)
-  }
 }

@@ -21,9 +21,11 @@ struct RunEnvironment: Sendable {
   /// What a merge has to know that takes up what was set aside, with no page of its own.
   ///
   /// - Parameter markPass: The complete listing of the type that records are noted for, as its checkpoint tells.
-  func releaseContext(fence: Int64, markPass: Int64?) -> MergeContext {
+  ///
+  /// - Parameter now: The time of a step that has read the clock already.
+  func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
-      graph: graph, edits: edits, fence: fence, now: clock.timestamp, source: source.capabilities,
+      graph: graph, edits: edits, fence: fence, now: now ?? clock.timestamp, source: source.capabilities,
       pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: markPass, stages: false)
   }
 

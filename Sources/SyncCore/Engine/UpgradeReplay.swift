@@ -11,7 +11,7 @@ struct UpgradeReplay {
       guard try await isDue(entity) else { continue }
       var last: SetAside.Key?
       repeat {
-        let (start, context) = (last, context)
+        let (start, context) = (last, environment.releaseContext(fence: lease.fence, markPass: nil))
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
           let entries = try transaction.portion(setAside: entity.type, [.incompatible], after: start)
@@ -42,15 +42,6 @@ struct UpgradeReplay {
       }
       return checkpoint.scope == environment.scope(of: entity, store: try snapshot.storeIdentity())
     }
-  }
-
-  private var context: MergeContext {
-    MergeContext(
-      graph: environment.graph, edits: environment.edits, fence: lease.fence,
-      now: environment.clock.timestamp,
-      source: environment.source.capabilities,
-      pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes),
-      markPass: nil, stages: false)
   }
 }
 

@@ -6,21 +6,21 @@ struct EditFailure: Hashable, Sendable {
   var reason: String
   /// Whether the remote took other edits meanwhile, so that it is this one that it fails at.
   var isProven: Bool
-  /// Whether another attempt may go otherwise by itself.
-  private var mayPass: Bool
+  /// Whether the remote was away for the edit, rather than against it.
+  private var isOutage: Bool
 
   init(_ error: SyncError, isProven: Bool) {
     self.isProven = isProven
     reason =
       "The remote fails at this edit: \(error.message.isEmpty ? error.code.description : error.message)"
-    mayPass = error.code == .remoteUnavailable
+    isOutage = error.code == .remoteUnavailable
   }
 
   /// How often an edit is sent that the remote is away for while it takes others.
   private static let limit = 4
 
   /// Whether an edit that was sent so often is sent again by itself.
-  func mayPass(after attempts: Int) -> Bool { !isProven || mayPass && attempts < Self.limit }
+  func mayPass(after attempts: Int) -> Bool { !isProven || isOutage && attempts < Self.limit }
 }
 
 /// Keeps an edit that the remote fails at out of the next pushes: refused, or put off for longer each time.

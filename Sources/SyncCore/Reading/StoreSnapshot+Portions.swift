@@ -2,7 +2,7 @@ package import SyncModels
 package import SyncPorts
 
 // What the engine goes through in portions, it reads by these. Each portion begins behind the key at which the one before ended, so a walk ends as long
-// as keys ascend. A damaged store may give the same keys again and again, and whoever asked would ask for ever, with the lease in hand.
+// as keys ascend. A damaged store may return the same keys again and again; without this check the walk would never end, with the lease held.
 extension StoreSnapshot {
   /// One portion of what ``StoreSnapshot/records(_:)`` gives; the query has no order but that of the keys.
   package func portion(of query: Query) throws(SyncError) -> [Record] {

@@ -69,11 +69,8 @@ struct LoserReview {
       let orphans = losers.filter { groups.records(of: $0.id)?.isEmpty ?? false }
       var merge = PageMerge(
         entity,
-        context: MergeContext(
-          graph: environment.graph, edits: environment.edits, fence: fence, now: collapse.now,
-          source: environment.source.capabilities,
-          pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes),
-          markPass: try transaction.checkpoint(for: entity.type)?.markPass, stages: false))
+        context: environment.releaseContext(
+          fence: fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: collapse.now))
       try Self.restore(orphans, by: &merge, in: transaction)
       try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
       let (changed, isComplete) = try collapse.repoint(
