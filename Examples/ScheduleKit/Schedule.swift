@@ -6,7 +6,7 @@ import ToolSupport
 
 /// What is to be synced: the types, where they come from, and what is there before the first sync.
 package struct Schedule {
-  package private(set) var graph: EntityGraph
+  package private(set) var schema: SyncSchema
   package let source: any RemoteRecordSource
   package let bootstrap: Bootstrap?
   private let files: DirectorySource?
@@ -24,12 +24,12 @@ package struct Schedule {
       self.files = files
       source = DelayedSource(files, delay: latency)
       let types = try DirectoryTypes(directory)
-      graph = try EntityGraph(ScheduleTypes.entities + types.undeclared.map { Entity($0) })
+      schema = try SyncSchema(ScheduleTypes.entities + types.undeclared.map { Entity($0) })
       bootstrap = nil
       notices = types.notices
     } else {
       files = nil
-      graph = try EntityGraph(ScheduleTypes.entities)
+      schema = try SyncSchema(ScheduleTypes.entities)
       source = DelayedSource(BuiltInRemote.make(), delay: latency)
       bootstrap = Bootstrap(try Self.bundledRecords(), layout: BuiltInRemote.layout)
     }
@@ -38,8 +38,8 @@ package struct Schedule {
   /// Adds the types that a store has from the same directory, so that a file that is gone is noticed.
   package mutating func addTypes(syncedInto store: any LocalStore) async throws(SyncError) {
     guard bootstrap == nil else { return }
-    let known = try await store.types(syncedFrom: source.identity).filter { graph[$0] == nil }
-    self.graph = try EntityGraph(graph.entities + known.map { Entity($0) })
+    let known = try await store.types(syncedFrom: source.identity).filter { schema[$0] == nil }
+    self.schema = try SyncSchema(schema.entities + known.map { Entity($0) })
   }
 
   /// Tells where records stand in their files, a sentence each; the built-in schedule has no files.

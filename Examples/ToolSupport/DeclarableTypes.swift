@@ -16,7 +16,7 @@ package struct DeclarableTypes {
       do throws(SyncError) {
         // The declarations themselves say what is wrong with a name.
         let other = taken[folded].flatMap { $0 == name ? nil : Entity($0) }
-        _ = try EntityGraph([Entity(name)] + [other].compactMap(\.self))
+        _ = try SyncSchema([Entity(name)] + [other].compactMap(\.self))
         taken[folded] = name
         usable.append(name)
       } catch {

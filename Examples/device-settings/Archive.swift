@@ -22,7 +22,7 @@ final class Archive: Sendable {
   var archived: Int { state.withLock { $0.archived } }
 
   /// Takes some readings away, and answers whether that made room.
-  func makeRoom() -> Bool {
+  func onStorageFull() -> Bool {
     guard isAllowed else { return false }
     let readings = remote.records(of: "readings").prefix(Self.portion)
     for reading in readings { remote.delete("readings", reading.key) }

@@ -11,15 +11,16 @@ struct Device: Sendable {
 
   /// Starts the app on a device.
   init(
-    _ name: String, types: EntityGraph, in folder: StoreFolder, remote: InMemoryRemote, clock: ManualClock,
+    _ name: String, types: SyncSchema, in folder: StoreFolder, remote: InMemoryRemote, clock: ManualClock,
     archive: Archive? = nil
   ) async throws(SyncError) {
     self.name = name
     store = try await folder.open(name, clock: clock)
-    let makeRoom: (@Sendable () async -> Bool)? = if let archive { { archive.makeRoom() } } else { nil }
-    let edits = EditOptions(makeRoom: makeRoom)
+    let onStorageFull: (@Sendable () async -> Bool)? =
+      if let archive { { archive.onStorageFull() } } else { nil }
+    let edits = EditOptions(onStorageFull: onStorageFull)
     engine = try await SyncEngine(
-      graph: types, store: store.store, source: remote, sink: remote, clock: clock, edits: edits,
+      schema: types, store: store.store, source: remote, sink: remote, clock: clock, edits: edits,
       connectivity: network, observers: [events])
   }
 
@@ -41,7 +42,7 @@ struct Device: Sendable {
   /// The edits that the remote has not acknowledged.
   func pending() async throws(SyncError) -> [OutboxEntry] {
     var entries: [OutboxEntry] = []
-    for entity in engine.graph.entities { entries += try await engine.edits.pending(entity.type) }
+    for entity in engine.schema.entities { entries += try await engine.edits.pending(entity.type) }
     return entries
   }
 

@@ -11,13 +11,13 @@ struct Meter: SyncedRecord, Codable {
 /// What the app keeps, by the version of the app.
 enum MeterTypes {
   /// Version 1 knew meters by their records' ids alone, and made a new record whenever it was installed again.
-  static func version1() throws(SyncError) -> EntityGraph {
-    try EntityGraph(Entity("meters"), readings)
+  static func version1() throws(SyncError) -> SyncSchema {
+    try SyncSchema(Entity("meters"), readings)
   }
 
   /// Version 2 knows that a hardware address is one meter, and stamps its edits.
-  static func version2() throws(SyncError) -> EntityGraph {
-    try EntityGraph(
+  static func version2() throws(SyncError) -> SyncSchema {
+    try SyncSchema(
       Entity(
         "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), indexes: ["name"],
         stampField: "edited"),

@@ -12,7 +12,9 @@ final class RivalRecords: SyncObserver {
   var ids: [RecordID] { found.withLock { $0 } }
 
   func receive(_ event: SyncEvent) {
-    guard case .quarantined(let poison) = event, poison.location == nil, let id = poison.id else { return }
+    guard case .quarantined(let malformed) = event, malformed.location == nil, let id = malformed.id else {
+      return
+    }
     found.withLock { found in
       if found.count < Self.most, !found.contains(id) { found.append(id) }
     }

@@ -21,7 +21,7 @@ struct ScheduleReport {
     let status = try await engine.status()
     self.live = status.live
     self.waiting = status.reduce(0) {
-      $0 + $1.setAside[.parked, default: 0] + $1.setAside[.held, default: 0]
+      $0 + $1.withheld[.parked, default: 0] + $1.withheld[.held, default: 0]
     }
     self.waitingEdits = status.reduce(0) { $0 + $1.pending }
   }

@@ -28,7 +28,7 @@
         let store = try await SQLiteStore.open(path: options.store)
         try await schedule.addTypes(syncedInto: store)
         if let bundle = schedule.bootstrap {
-          let loaded = try await bundle.load(into: store, graph: schedule.graph, source: schedule.source)
+          let loaded = try await bundle.load(into: store, schema: schedule.schema, source: schedule.source)
             .loaded
           if !loaded.isEmpty {
             let records = Counted(loaded.values.reduce(0, +), "bundled record")
@@ -55,9 +55,9 @@
       // Pages that wait for each other are committed together, and so many are not to be exceeded.
       if options.cancelAfterPages != nil { pace.pagesAhead = 1 }
       let engine = try await SyncEngine(
-        graph: schedule.graph, store: store, source: schedule.source, options: pace, observers: observers)
+        schema: schedule.schema, store: store, source: schedule.source, options: pace, observers: observers)
       let request = SyncRequest(
-        completely: options.listsEverything ? Set(schedule.graph.entities.map(\.type)) : [],
+        fullPull: options.listsEverything ? Set(schedule.schema.entities.map(\.type)) : [],
         allowsMassDeletion: options.allowsMassDeletion)
       let result = try await engine.sync(request, token: stop)
       screen.finish()

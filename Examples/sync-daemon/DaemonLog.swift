@@ -30,11 +30,12 @@ struct DaemonLog: SyncObserver {
           ("after-seconds", .double(pause / .seconds(1))), ("code", .string(error.code.description))))
     case .reset(let type, let reason):
       write(LogEntry("reset", ("type", .string(type.rawValue)), ("because", .string(reason.rawValue))))
-    case .quarantined(let poison):
+    case .quarantined(let malformed):
       write(
         LogEntry(
-          "quarantined", ("type", .string(poison.type.rawValue)), ("key", poison.key.map { .string($0) }),
-          ("because", .string("\(poison.reason)"))))
+          "quarantined", ("type", .string(malformed.type.rawValue)),
+          ("key", malformed.key.map { .string($0) }),
+          ("because", .string("\(malformed.reason)"))))
     case .sweepRefused(let type, let refusal):
       write(
         LogEntry("sweep.refused", ("type", .string(type.rawValue)), ("because", .string(refusal.sentence))))

@@ -26,7 +26,7 @@
       }
       network = try Network(options)
       let engine = try await SyncEngine(
-        graph: schedule.graph, store: store, source: schedule.source,
+        schema: schedule.schema, store: store, source: schedule.source,
         options: SyncOptions(pageSize: options.pageSize), connectivity: network.monitor, observers: [log])
       let outcomes = Outcomes(endAfterOne: options.syncsOnce)
       let tidying = options.hidesAfter.map { Tidying(engine, hidingAfter: $0, log) }
@@ -49,7 +49,8 @@
       _ bundle: Bootstrap, of schedule: Schedule, into store: SQLiteStore, _ log: DaemonLog
     ) async throws(SyncError) {
       do throws(SyncError) {
-        let loaded = try await bundle.load(into: store, graph: schedule.graph, source: schedule.source).loaded
+        let loaded = try await bundle.load(into: store, schema: schedule.schema, source: schedule.source)
+          .loaded
         let count = loaded.values.reduce(0, +)
         if count > 0 { log.write(LogEntry("bundle.loaded", ("records", .integer(count)))) }
       } catch {

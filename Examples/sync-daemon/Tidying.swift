@@ -11,7 +11,7 @@ struct Tidying: Sendable {
     self.engine = engine
     self.log = log
     // What refers goes before what it refers to, which stays as long as it is referred to.
-    let types = engine.graph.entities.reversed().map(\.type)
+    let types = engine.schema.entities.reversed().map(\.type)
     policy = CleanupPolicy(types.map { .hide($0, olderThan: age, by: .modification) })
   }
 

@@ -53,7 +53,7 @@ extension Inspection {
       switch conflict.remote {
       case .upsert(let record): .version(record.version)
       case .tombstone(let tombstone): .version(tombstone.version)
-      case .poison: .null
+      case .malformed: .null
       }
     let local = side(conflict.local.stamp, conflict.local.content.payload, isFull)
     let remote = side(conflict.remoteStamp, conflict.remotePayload, isFull)

@@ -10,10 +10,10 @@ extension Inspection {
   ) async throws(SyncError) {
     let entity = try await entity(named: typeName)
     let id = RecordID(type: entity.type, key: key)
-    let graph = try EntityGraph(try await entities())
+    let schema = try SyncSchema(try await entities())
     let hasChanged = try await withWritableStore(at: path) { (store) throws(SyncError) in
       try await alteration.perform(
-        on: id, LocalEdits(store: store, graph: graph), of: store)
+        on: id, LocalEdits(store: store, schema: schema), of: store)
     }
     let pending = try await Explanation.load(id, from: store).waiting
     guard !isJSON else {

@@ -9,7 +9,7 @@ extension Inspection {
     let entity = try await entity(named: typeName)
     let story = try await Explanation.load(RecordID(type: entity.type, key: key), from: store)
     let isKnown =
-      story.live != nil || story.state != nil || !story.setAside.isEmpty || story.pending != nil
+      story.live != nil || story.state != nil || !story.withheld.isEmpty || story.pending != nil
     guard !isJSON else {
       output.line(Self.object(story, isKnown: isKnown))
       return isKnown
@@ -31,7 +31,7 @@ extension Inspection {
         "The edit was made at \(pending.edit.stamp.physical.spelled); it was sent \(Counted(pending.attempts, "time").grouped)."
       )
     }
-    for entry in story.setAside {
+    for entry in story.withheld {
       output.line("The \(entry.kind.rawValue) change was set aside at \(entry.since.spelled).")
     }
     return isKnown
@@ -47,7 +47,7 @@ extension Inspection {
       } ?? .null
     let isDeletedThere = story.state?.isDeleted == true && story.pending?.edit.content != .deletion
     let deleted: JSON = story.state.flatMap { isDeletedThere ? .version($0.version) : nil } ?? .null
-    let setAside = story.setAside.map { entry -> JSON in
+    let withheld = story.withheld.map { entry -> JSON in
       [
         "kind": .string(entry.kind.rawValue), "reason": .string(entry.reason),
         "waitsFor": .array(entry.waitsFor.map { .string($0.description) }),
@@ -56,7 +56,7 @@ extension Inspection {
     }
     return [
       "id": .string(story.id.description), "known": .bool(isKnown), "live": live, "deleted": deleted,
-      "setAside": .array(setAside), "pending": story.waiting.map(Self.object) ?? .null,
+      "withheld": .array(withheld), "pending": story.waiting.map(Self.object) ?? .null,
     ]
   }
 }

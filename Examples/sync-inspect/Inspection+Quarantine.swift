@@ -12,11 +12,11 @@ extension Inspection {
     var objects: [JSON] = []
     var count = 0
     for entity in entities {
-      var after: SetAside.Key?
+      var after: WithheldChange.Key?
       repeat {
         let start = after
         let entries = try await store.read { (snapshot) throws(SyncError) in
-          try snapshot.portion(setAside: entity.type, [.quarantined], after: start, limit: 100)
+          try snapshot.portion(withheld: entity.type, [.quarantined], after: start, limit: 100)
         }
         for entry in entries {
           if isJSON { objects.append(Self.object(entry, isFull)) } else { print(entry, isFull) }
@@ -31,7 +31,7 @@ extension Inspection {
 
   private static let shownBytes = 200
 
-  private func print(_ entry: SetAside, _ isFull: Bool) {
+  private func print(_ entry: WithheldChange, _ isFull: Bool) {
     let bytes = entry.change.bytes
     let shown = isFull ? bytes : bytes.prefix(Self.shownBytes)
     let place = Self.location(entry).map { ", \($0)" } ?? ""
@@ -41,17 +41,17 @@ extension Inspection {
     output.line("  \(Counted(bytes.count, "byte").grouped) since \(entry.since.spelled): \(quoted)\(end)")
   }
 
-  private static func name(_ entry: SetAside) -> String {
+  private static func name(_ entry: WithheldChange) -> String {
     if let id = entry.change.id { return id.description }
     guard case .bytes(let type, let digest) = entry.key else { return entry.key.type.rawValue }
     return "\(type), unknown record \(String(digest, radix: 16))"
   }
 
-  private static func location(_ entry: SetAside) -> String? {
-    if case .poison(let poison) = entry.change { poison.location } else { nil }
+  private static func location(_ entry: WithheldChange) -> String? {
+    if case .malformed(let malformed) = entry.change { malformed.location } else { nil }
   }
 
-  private static func object(_ entry: SetAside, _ isFull: Bool) -> JSON {
+  private static func object(_ entry: WithheldChange, _ isFull: Bool) -> JSON {
     let bytes = entry.change.bytes
     let shown = isFull ? bytes : bytes.prefix(shownBytes)
     return [

@@ -28,7 +28,7 @@ extension Inspection {
     }
   }
 
-  private static let kinds: [SetAside.Kind] = [
+  private static let kinds: [WithheldChange.Kind] = [
     .parked, .held, .incompatible, .quarantined, .staged, .missing, .hidden,
   ]
 
@@ -42,7 +42,7 @@ extension Inspection {
         .text(report.tokenAge?.spelled ?? "-"), .text(report.status.lastSuccess?.spelled ?? "never"),
         .text(report.status.lastAttempt?.spelled ?? "never"), .text(report.status.lastError?.code ?? "-"),
         .number(report.status.consecutiveFailures),
-      ] + kinds.map { .number(report.setAside[$0] ?? 0) } + [
+      ] + kinds.map { .number(report.withheld[$0] ?? 0) } + [
         .number(report.pending), .number(report.refused), .text(report.inFlight.map(progress) ?? "-"),
         .text(report.sweep.map { $0.refusal == nil ? "due" : "refused" } ?? "-"),
       ]
@@ -63,7 +63,7 @@ extension Inspection {
     case nil: "what the listing of pass \(sweep.pass) lacked is still to be removed."
     case .massDeletion(let missing, let live)?:
       "the listing of pass \(sweep.pass) lacked \(missing) of \(Counted(live, "record")); so many are removed only when somebody allows it."
-    case .unidentifiedPoison(let count)?:
+    case .unidentifiedMalformed(let count)?:
       "\(Counted(count, "entry", "entries")) of the listing of pass \(sweep.pass) could not be read; nothing is removed until it is known which \(Counted(count, "record it is", "records they are").words)."
     }
   }
@@ -94,7 +94,7 @@ extension Inspection {
       ("successRate", report.status.successRate.map { .double($0) } ?? .null),
       ("dataAgeSeconds", report.dataAge.map { .integer(Int($0.components.seconds)) } ?? .null),
     ]
-    let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.setAside[$0] ?? 0)) }
+    let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.withheld[$0] ?? 0)) }
     return .object(
       members + counts + [
         ("pending", .integer(report.pending)), ("refused", .integer(report.refused)),

@@ -52,7 +52,7 @@ extension RecordChange {
   var bytes: ArraySlice<UInt8> {
     switch self {
     case .upsert(let record): record.payload.bytes
-    case .poison(let poison): poison.bytes.bytes
+    case .malformed(let malformed): malformed.bytes.bytes
     case .tombstone: []
     }
   }

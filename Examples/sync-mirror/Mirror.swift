@@ -62,11 +62,11 @@
         observers.append(LogObserver { screen.say($0) })
       }
       let engine = try await SyncEngine(
-        graph: EntityGraph(known + added.map { Entity($0) }), store: store, source: source, sink: sink,
+        schema: SyncSchema(known + added.map { Entity($0) }), store: store, source: source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize), observers: observers)
       var result = try await engine.sync(
         SyncRequest(
-          types: types, completely: options.listsEverything ? Set(types) : [],
+          types: types, fullPull: options.listsEverything ? Set(types) : [],
           allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both),
         token: stop)
       for (type, error) in named.refused { screen.say("\(type) is not mirrored. \(error.message)") }

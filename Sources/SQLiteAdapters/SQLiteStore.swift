@@ -14,8 +14,8 @@
   public final class SQLiteStore: LocalStore {
     let path: String
     let leaseClock: @Sendable () -> Timestamp
-    let writer: Lane
-    private let copier: Lane
+    let writer: SerialConnection
+    private let copier: SerialConnection
     let readers: ReaderPool
     let heldLeases = Mutex<[Int64: LeaseFile]>([:])
     private let declarations = Mutex(Declarations())
@@ -60,18 +60,19 @@
       path = opening.path
       let configuration = opening.configuration
       leaseClock = configuration.leaseClock
-      let copier = Lane(label: "CanonicalSync.copier", executor: configuration.executor) {
+      let copier = SerialConnection(label: "CanonicalSync.copier", executor: configuration.executor) {
         () throws(SyncError) in try opening.openCopier()
       }
       self.copier = copier
-      writer = Lane(label: "CanonicalSync.writer", executor: configuration.executor) { () throws(SyncError) in
+      writer = SerialConnection(label: "CanonicalSync.writer", executor: configuration.executor) {
+        () throws(SyncError) in
         let connection = try opening.openWriter()
         connection.copyLog(by: LogCopier(beside: copier.hasQueue ? copier : nil))
         return connection
       }
       readers = ReaderPool(
         (0..<max(1, configuration.readerCount)).map { number in
-          Lane(label: "CanonicalSync.reader.\(number)", executor: configuration.executor) {
+          SerialConnection(label: "CanonicalSync.reader.\(number)", executor: configuration.executor) {
             () throws(SyncError) in try opening.openReader()
           }
         })
@@ -105,16 +106,16 @@
       heldLeases.withLock { $0 = [:] }
     }
 
-    /// Makes the store fit for a graph.
-    public func register(_ graph: EntityGraph) async throws(SyncError) {
-      declarations.withLock { $0.declare(graph) }
+    /// Makes the store fit for a schema.
+    public func register(_ schema: SyncSchema) async throws(SyncError) {
+      declarations.withLock { $0.declare(schema) }
       let declared = declarations.withLock { $0 }
       try await writer.run { connection throws(SyncError) in
         let isDone = try connection.transaction(.read) { () throws(SyncError) -> Bool in
           try connection.refreshCatalog(declared)
-          return Registration.isDone(graph, in: connection.catalog)
+          return Registration.isDone(schema, in: connection.catalog)
         }
-        if !isDone { try Registration(graph, on: connection).run() }
+        if !isDone { try Registration(schema, on: connection).run() }
       }
     }
 

@@ -6,14 +6,14 @@ public import SyncModels
 /// to say. Everything written in one ``write(_:_:)`` becomes visible at once, to other readers and to a process that
 /// starts after a crash, or not at all.
 public protocol LocalStore: Sendable {
-  /// Makes the store fit for a graph: creates what a type needs, and adds what a changed declaration lacks.
+  /// Makes the store fit for a schema: creates what a type needs, and adds what a changed declaration lacks.
   ///
-  /// Records of types that are no longer declared stay. Registering the same graph again changes nothing. It has to be called
-  /// before any read or write of the graph's types.
+  /// Records of types that are no longer declared stay. Registering the same schema again changes nothing. It has to be called
+  /// before any read or write of the schema's types.
   ///
   /// - Throws: `storeReadOnly` if something would have to be changed and cannot be.
   /// - Complexity: O(*n*) in the stored records of a type that declares a new field, otherwise independent of them.
-  func register(_ graph: EntityGraph) async throws(SyncError)
+  func register(_ schema: SyncSchema) async throws(SyncError)
 
   /// Runs reads over one unchanging state of the store.
   ///

@@ -27,7 +27,7 @@ public protocol RemoteRecordSink: Sendable {
   ///   changes stay queued. Any other, and the first two when they persist, may be about one of the changes, which the engine then looks for: an outcome that
   ///   names it costs fewer requests.
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome]
 }
 

@@ -22,7 +22,7 @@ public protocol RemoteRecordSource: Sendable {
   /// Returns the page that begins at a position.
   ///
   /// - A start without a token lists everything, with coverage `everything`.
-  /// - Records that cannot be read come as ``RecordChange/poison(_:)`` in their place; they never fail the page.
+  /// - Records that cannot be read come as ``RecordChange/malformed(_:)`` in their place; they never fail the page.
   /// - A listing misses nothing that existed all the time, whatever changes meanwhile: what changes during the pass is either in it
   ///   or in the next delta, which starts from the token that the source took *before* it listed anything.
   /// - Throws: ``SyncError``: `remoteUnavailable` and `invalidResponse` are tried again, `quotaExceeded`,

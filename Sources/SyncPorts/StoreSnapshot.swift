@@ -7,7 +7,7 @@ public protocol StoreSnapshot {
   /// The name that the store got when it was created; another store has another.
   func storeIdentity() throws(SyncError) -> String
 
-  /// The declarations of the last registered graphs, those of types that are no longer declared included, by type.
+  /// The declarations of the last registered schemas, those of types that are no longer declared included, by type.
   func registeredEntities() throws(SyncError) -> [Entity]
 
   /// The live records that a query selects, in its order.
@@ -31,12 +31,12 @@ public protocol StoreSnapshot {
   /// The entries set aside for a type, of some kinds, by key: entries of records by their ids, then those of bytes by digest.
   ///
   /// - Parameter after: The key of the entry after which to begin, to read them in portions.
-  func setAside(
-    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) throws(SyncError) -> [SetAside]
+  func withheld(
+    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange]
 
   /// The entries filed under some keys, where there are any, in no particular order.
-  func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside]
+  func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange]
 
   /// The entries, of some kinds, whose copies refer to one of some records, each once and by key over all types.
   ///
@@ -45,14 +45,14 @@ public protocol StoreSnapshot {
   ///
   /// - Parameter after: The key of the entry after which to begin, to read them in portions.
   /// - Complexity: O(*n* (log *m* + *k*)) for *n* records among *m* entries, of which *k* refer to each.
-  func setAside(
-    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) throws(SyncError) -> [SetAside]
+  func withheld(
+    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange]
 
   /// How many entries of each kind are set aside for a type.
   ///
   /// - Complexity: Must not grow with the number of records.
-  func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int]
+  func withheldCounts(_ type: RecordType) throws(SyncError) -> [WithheldChange.Kind: Int]
 
   /// The bytes kept under a name, such as a type's ``TypeStatus``.
   func value(forKey key: String) throws(SyncError) -> [UInt8]?

@@ -34,13 +34,13 @@ public protocol StoreTransaction: StoreSnapshot {
   func deletePending(_ tombstones: [Tombstone]) throws(SyncError)
 
   /// Keeps changes without showing them; an entry replaces the one with its key.
-  func setAside(_ entries: [SetAside]) throws(SyncError)
+  func withheld(_ entries: [WithheldChange]) throws(SyncError)
 
   /// Forgets entries; those that are not there are passed over.
-  func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError)
+  func release(_ keys: [WithheldChange.Key]) throws(SyncError)
 
   /// The parked entries that wait for one of some records, in the order of their keys.
-  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside]
+  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange]
 
   /// Marks those of some records that the store has a row for, as held by the complete listing under way.
   func mark(_ ids: [RecordID]) throws(SyncError)

@@ -33,7 +33,7 @@
           transport: transport)
         let store = InMemoryStore()
         let engine = try await SyncEngine(
-          graph: EntityGraph(Entity("items")), store: store, source: source,
+          schema: SyncSchema(Entity("items")), store: store, source: source,
           options: SyncOptions(retry: RetryPolicy(attempts: 2, base: .zero)))
         let result = try await engine.sync()
         #expect(result.failures.isEmpty, "cut after \(cut)")

@@ -77,7 +77,7 @@
     }
 
     @Test func letsHappenOnlyWhatIsNamed() async throws {
-      let outcome = try await tool.run("--seeds", "20", "--hazards", "poison,circles", "--json")
+      let outcome = try await tool.run("--seeds", "20", "--hazards", "malformed,circles", "--json")
       let sights = try outcome.json["sights"] as? [String: Int]
       #expect(sights?["callFailed"] == 0)
       #expect(sights?["convergenceChecked"] ?? 0 > 0)

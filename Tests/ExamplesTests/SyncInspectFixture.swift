@@ -16,14 +16,14 @@
 
     /// Syncs the store with the directory.
     func sync() async throws {
-      let graph = try EntityGraph(
+      let schema = try SyncSchema(
         Entity("teams"),
         Entity(
           "games", schemaVersion: 2, schemaVersionField: "schema",
           references: [.to("teams", by: "home_team_id")]))
       let store = try await SQLiteStore.open(path: path)
       let engine = try await SyncEngine(
-        graph: graph, store: store, source: DirectorySource(directory: records.path, identity: "test"))
+        schema: schema, store: store, source: DirectorySource(directory: records.path, identity: "test"))
       _ = try await engine.sync()
       await store.close()
     }

@@ -83,7 +83,7 @@
         let object = try await store.inspect("explain", "--type", "games", "--id", "zz", "--json")
         #expect(try object.status == 1 && object.json["known"] as? Bool == false)
         let other = try await store.inspect("explain", "--type", "games", "--id", "a", "--json")
-        let entries = try #require(try other.json["setAside"] as? [[String: Any]])
+        let entries = try #require(try other.json["withheld"] as? [[String: Any]])
         #expect(entries.map { $0["kind"] as? String } == ["parked"])
         #expect(entries.first?["waitsFor"] as? [String] == ["teams/LAN"])
       }

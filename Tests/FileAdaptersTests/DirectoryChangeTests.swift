@@ -49,7 +49,7 @@ struct DirectoryChangeTests {
         position = .resume(token)
       } while true
       #expect(pages == whole.pages)
-      #expect(Listing(pages: pages).poison.map(\.location) == ["games.ndjson, line 8"])
+      #expect(Listing(pages: pages).malformed.map(\.location) == ["games.ndjson, line 8"])
     }
   }
 

@@ -59,7 +59,9 @@ final class RecordFile: Sendable {
       },
       delete: { key in try self.edit { $0.removeAll { $0.key == key } } })
     harness.reopen = { try DirectorySource(directory: self.directory.path) }
-    harness.putPoison = { bytes in try self.edit { $0.append(("", String(decoding: bytes, as: UTF8.self))) } }
+    harness.putMalformed = { bytes in
+      try self.edit { $0.append(("", String(decoding: bytes, as: UTF8.self))) }
+    }
     harness.voidTokens = { try self.edit { $0.append(("", "")) } }
     return harness
   }

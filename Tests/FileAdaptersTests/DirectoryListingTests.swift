@@ -82,10 +82,10 @@ struct DirectoryListingTests {
         to: "games.ndjson")
       let listing = try await DirectorySource(directory: directory.path).listing(limit: 2)
       #expect(listing.keys == ["a", "b", "c"])
-      #expect(listing.poison.map(\.location) == [3, 4, 5, 6].map { "games.ndjson, line \($0)" })
-      #expect(listing.poison.map(\.key) == [nil, "b", nil, nil])
+      #expect(listing.malformed.map(\.location) == [3, 4, 5, 6].map { "games.ndjson, line \($0)" })
+      #expect(listing.malformed.map(\.key) == [nil, "b", nil, nil])
       #expect(
-        listing.poison.map { String(decoding: $0.bytes.bytes, as: UTF8.self) } == [
+        listing.malformed.map { String(decoding: $0.bytes.bytes, as: UTF8.self) } == [
           "[1]", "{\"id\":\"b\",\"updated_at\":today}", "{\"name\":\"x\"}", "nonsense",
         ])
       #expect(listing.pages[0].total == 6)
@@ -98,7 +98,7 @@ struct DirectoryListingTests {
         [0xFF, 0x00, 0x0A] + Array("{\"id\":\"a\"}\n".utf8) + [0x00, 0x0A, 0xFE], to: "games.ndjson")
       let listing = try await DirectorySource(directory: directory.path).listing(limit: 1)
       #expect(listing.keys == ["a"])
-      #expect(listing.poison.map(\.location) == [1, 3, 4].map { "games.ndjson, line \($0)" })
+      #expect(listing.malformed.map(\.location) == [1, 3, 4].map { "games.ndjson, line \($0)" })
     }
   }
 
@@ -115,9 +115,9 @@ struct DirectoryListingTests {
           limits: .init(blockBytes: blockBytes, lineBytes: limit, prefixBytes: 20), executor: .inline)
         let listing = try await source.listing(limit: 1)
         #expect(listing.keys == ["a", String(repeating: "y", count: limit - 9)])
-        #expect(listing.poison.count == 1)
-        #expect(listing.poison.first.map { Array($0.bytes.bytes) } == Array(long.utf8.prefix(20)))
-        #expect(listing.poison.first?.reason.contains("\(limit + over) bytes") == true)
+        #expect(listing.malformed.count == 1)
+        #expect(listing.malformed.first.map { Array($0.bytes.bytes) } == Array(long.utf8.prefix(20)))
+        #expect(listing.malformed.first?.reason.contains("\(limit + over) bytes") == true)
         #expect(listing.token != nil)
       }
     }

@@ -10,8 +10,8 @@ struct Listing {
 
   var changes: [RecordChange] { pages.flatMap(\.changes) }
   var keys: [String] { changes.compactMap { $0.id?.key } }
-  var poison: [Poison] {
-    changes.compactMap { if case .poison(let poison) = $0 { poison } else { nil } }
+  var malformed: [MalformedRecord] {
+    changes.compactMap { if case .malformed(let malformed) = $0 { malformed } else { nil } }
   }
   var payloads: [String] {
     changes.compactMap {

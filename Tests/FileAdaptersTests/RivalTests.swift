@@ -6,7 +6,7 @@ import Testing
 /// Files in which an id occurs twice, synced.
 @Suite("Two lines of one id")
 struct RivalTests {
-  static let graph = [Entity("teams"), Entity("games", references: [.to("teams", by: "home")])]
+  static let schema = [Entity("teams"), Entity("games", references: [.to("teams", by: "home")])]
 
   private func sync(_ store: InMemoryStore, _ files: [String: [String]]) async throws -> SyncResult {
     try await withTemporaryDirectory { directory in
@@ -14,7 +14,7 @@ struct RivalTests {
         try directory.write(lines.map { $0 + "\n" }.joined(), to: name)
       }
       let source = try DirectorySource(directory: directory.path, identity: "test")
-      let engine = try await SyncEngine(graph: EntityGraph(Self.graph), store: store, source: source)
+      let engine = try await SyncEngine(schema: SyncSchema(Self.schema), store: store, source: source)
       let result = try await engine.sync()
       #expect(result.total.fetched == result.total.fates - result.total.swept)
       return result
@@ -35,7 +35,7 @@ struct RivalTests {
     #expect(second["teams"].quarantined == 1)
     #expect(second["teams"].unchanged == 0)
     let explained = try await Explanation.load(RecordID(type: "teams", key: "a"), from: store)
-    #expect(explained.setAside.map(\.kind) == [.quarantined])
+    #expect(explained.withheld.map(\.kind) == [.quarantined])
   }
 
   @Test func showTheOneThatCanBeShown() async throws {

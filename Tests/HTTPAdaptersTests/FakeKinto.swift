@@ -9,7 +9,7 @@ final class FakeKinto: HTTPTransport {
     var modified: Int64
     /// The record without its id and time; `nil` for a tombstone, and for bytes that are none.
     var value: Int?
-    var poison: [UInt8]?
+    var malformed: [UInt8]?
     var isVisible = true
   }
 
@@ -38,11 +38,11 @@ final class FakeKinto: HTTPTransport {
     }
   }
 
-  func putPoison(_ bytes: [UInt8]) {
+  func putMalformed(_ bytes: [UInt8]) {
     state.withLock { state in
       state.now += 1
       state.etag = state.now
-      state.rows["poison"] = Row(modified: state.now, poison: bytes)
+      state.rows["malformed"] = Row(modified: state.now, malformed: bytes)
     }
   }
 
@@ -93,7 +93,9 @@ final class FakeKinto: HTTPTransport {
       let pair = part.split(separator: "=", maxSplits: 1)
       query[String(pair[0])] = pair.count > 1 ? decoded(pair[1]) : ""
     }
-    let live = state.rows.filter { $0.value.isVisible && ($0.value.value != nil || $0.value.poison != nil) }
+    let live = state.rows.filter {
+      $0.value.isVisible && ($0.value.value != nil || $0.value.malformed != nil)
+    }
     if request.method == "HEAD" {
       headers["Total-Objects"] = "\(live.count)"
       return HTTPResponse(status: 200, headers: headers)
@@ -121,7 +123,7 @@ final class FakeKinto: HTTPTransport {
         "https://kinto.test\(path)?\(kept.joined(separator: "&"))&_token=\(last.value.modified)"
     }
     let elements = page.map { key, row in
-      if let poison = row.poison { return String(decoding: poison, as: UTF8.self) }
+      if let malformed = row.malformed { return String(decoding: malformed, as: UTF8.self) }
       let content = row.value.map { #""value":\#($0)"# } ?? #""deleted":true"#
       return #"{"id":"\#(key)","last_modified":\#(row.modified),\#(content)}"#
     }

@@ -65,11 +65,11 @@ struct HostileAnswerTests {
     let body = #"{"id":"a","last_modified":1},\#(element),{"id":"c","last_modified":9}"#
     let changes = try await KintoSource.over(ScriptedTransport(.page(body))).page().changes
     #expect(changes.count == 3)
-    guard case .poison(let poison) = changes[1] else {
+    guard case .malformed(let malformed) = changes[1] else {
       Issue.record("It was taken as a record.")
       return
     }
-    #expect(Array(poison.bytes.bytes) == Array(element.utf8))
+    #expect(Array(malformed.bytes.bytes) == Array(element.utf8))
     #expect(changes.compactMap(\.id?.key).contains("c"))
   }
 
@@ -85,7 +85,7 @@ struct HostileAnswerTests {
       switch change {
       case .upsert: "record"
       case .tombstone: "tombstone"
-      case .poison: "poison"
+      case .malformed: "malformed"
       }
     }
     #expect(kinds == ["tombstone", "record", "record"])

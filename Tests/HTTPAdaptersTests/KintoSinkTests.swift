@@ -28,7 +28,7 @@ struct KintoSinkTests {
   ) async throws -> (outcomes: [PushOutcome], requests: [HTTPRequest]) {
     let transport = ScriptedTransport(answers)
     let sink = KintoSink(try KintoSource.over(transport, credentials: .bearer("secret")))
-    let outcomes = try await sink.push(changes, entities: EntityGraph(Entity("items")))
+    let outcomes = try await sink.push(changes, entities: SyncSchema(Entity("items")))
     #expect(transport.unread == 0)
     return (outcomes, transport.requests)
   }
@@ -128,7 +128,7 @@ struct KintoSinkTests {
     let transport = ScriptedTransport(failure, Self.root, .page())
     let source = try KintoSource.over(transport)
     let error = await #expect(throws: SyncError.self) {
-      try await KintoSink(source).push([change("a")], entities: EntityGraph(Entity("items")))
+      try await KintoSink(source).push([change("a")], entities: SyncSchema(Entity("items")))
     }
     #expect(error?.code == .remoteUnavailable)
     #expect(error?.retryAfter == nil)
@@ -141,7 +141,7 @@ struct KintoSinkTests {
     let transport = ScriptedTransport(failure, failure)
     let source = try KintoSource.over(transport)
     let error = await #expect(throws: SyncError.self) {
-      try await KintoSink(source).push([change("a")], entities: EntityGraph(Entity("items")))
+      try await KintoSink(source).push([change("a")], entities: SyncSchema(Entity("items")))
     }
     #expect(error?.retryAfter == .seconds(60))
     await #expect(throws: SyncError.self) { try await source.page() }
@@ -152,7 +152,7 @@ struct KintoSinkTests {
     let transport = ScriptedTransport(HTTPResponse(status: 429, headers: ["Retry-After": "60"]))
     let source = try KintoSource.over(transport)
     let error = await #expect(throws: SyncError.self) {
-      try await KintoSink(source).push([change("a")], entities: EntityGraph(Entity("items")))
+      try await KintoSink(source).push([change("a")], entities: SyncSchema(Entity("items")))
     }
     #expect(error?.retryAfter == .seconds(60))
     await #expect(throws: SyncError.self) { try await source.page() }

@@ -51,7 +51,7 @@ final class FlawedSink: RemoteRecordSink {
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     var changes = changes
     let number = pushes.withLock { number in
@@ -118,7 +118,7 @@ final class FlawedSink: RemoteRecordSink {
     switch try await base.lookup([id], of: SinkHarness.entity).first {
     case .upsert(let record)?: .copy(record)
     case .tombstone(let tombstone)?: .deleted(tombstone)
-    case .poison?, nil: .none
+    case .malformed?, nil: .none
     }
   }
 }

@@ -19,7 +19,7 @@ struct FlawedSource: RemoteRecordSource {
       case .ignoresLimits: .pagesObeyTheirLimit
       case .failsOnVoidTokens: .unknownTokenIsNoError
       case .keepsDeletionsToItself: .deletionComesAsTombstone
-      case .dropsPoison: .poisonComesInItsPlace
+      case .dropsPoison: .malformedRecordComesInItsPlace
       case .stampsAllAlike: .versionsRise
       case .forgetsFields: .recordsAreReadWhole
       case .changesItsName: .identityStays
@@ -64,7 +64,7 @@ struct FlawedSource: RemoteRecordSource {
       if case .reset = page.next { throw SyncError(.tokenExpired, during: "fetching a page") }
     case .keepsDeletionsToItself:
       page.changes.removeAll { if case .tombstone = $0 { true } else { false } }
-    case .dropsPoison: page.changes.removeAll { if case .poison = $0 { true } else { false } }
+    case .dropsPoison: page.changes.removeAll { if case .malformed = $0 { true } else { false } }
     case .stampsAllAlike, .forgetsFields: page.changes = page.changes.map(spoiled)
     case .listsEverythingTwice: page.changes += page.changes
     case .saysChangesForAll: page.coverage = .changes

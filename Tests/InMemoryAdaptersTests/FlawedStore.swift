@@ -73,7 +73,7 @@ final class FlawedStore: LocalStore {
     base = InMemoryStore(identity: identity, leaseClock: leaseClock)
   }
 
-  func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
+  func register(_ schema: SyncSchema) async throws(SyncError) { try await base.register(schema) }
 
   func read<R: Sendable>(
     _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R

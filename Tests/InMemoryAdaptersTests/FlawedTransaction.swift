@@ -21,7 +21,8 @@ final class FlawedTransaction: StoreTransaction {
     switch flaw {
     case .sortsKeysAsStrings: return try base.records(query).sorted { $0.id.key < $1.id.key }
     case .showsWhatIsSetAside:
-      let entries = try base.setAside(query.type, kinds: Set(SetAside.Kind.allCases), after: nil, limit: 9)
+      let entries = try base.withheld(
+        query.type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 9)
       return try base.records(query)
         + entries.compactMap { if case .upsert(let record) = $0.change { record } else { nil } }
     case .roundsIntegers:
@@ -43,19 +44,21 @@ final class FlawedTransaction: StoreTransaction {
   func state(of id: RecordID) throws(SyncError) -> StoredState? { try base.state(of: id) }
   func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? { try base.checkpoint(for: type) }
 
-  func setAside(
-    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) throws(SyncError) -> [SetAside] {
+  func withheld(
+    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
     let kinds = flaw == .listsByOneKindOnly ? Set(kinds.prefix(1)) : kinds
-    return try base.setAside(type, kinds: kinds, after: after, limit: limit)
+    return try base.withheld(type, kinds: kinds, after: after, limit: limit)
   }
 
-  func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside] { try base.setAside(for: keys) }
+  func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
+    try base.withheld(for: keys)
+  }
 
-  func setAside(
-    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) throws(SyncError) -> [SetAside] {
-    let found = try base.setAside(referringTo: ids, kinds: kinds, after: after, limit: limit)
+  func withheld(
+    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
+    let found = try base.withheld(referringTo: ids, kinds: kinds, after: after, limit: limit)
     switch flaw {
     case .findsWhatWaitsAlone: return found.filter { !$0.waitsFor.isEmpty }
     case .forgetsNewReferences:
@@ -64,8 +67,8 @@ final class FlawedTransaction: StoreTransaction {
     default: return found
     }
   }
-  func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int] {
-    try base.setAsideCounts(type)
+  func withheldCounts(_ type: RecordType) throws(SyncError) -> [WithheldChange.Kind: Int] {
+    try base.withheldCounts(type)
   }
 
   func value(forKey key: String) throws(SyncError) -> [UInt8]? {
@@ -128,14 +131,14 @@ final class FlawedTransaction: StoreTransaction {
     if flaw != .showsPendingDeletions { try base.deletePending(tombstones) }
   }
 
-  func setAside(_ entries: [SetAside]) throws(SyncError) {
+  func withheld(_ entries: [WithheldChange]) throws(SyncError) {
     var entries = entries
     if flaw == .losesReasons { for index in entries.indices { entries[index].reason = "" } }
-    try base.setAside(entries)
+    try base.withheld(entries)
   }
 
-  func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) { try base.removeSetAside(keys) }
-  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside] {
+  func release(_ keys: [WithheldChange.Key]) throws(SyncError) { try base.release(keys) }
+  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
     flaw == .parksForever ? [] : try base.parked(waitingFor: ids, limit: limit)
   }
   func mark(_ ids: [RecordID]) throws(SyncError) {

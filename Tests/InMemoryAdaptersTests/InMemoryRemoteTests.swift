@@ -195,11 +195,11 @@ struct InMemoryRemoteTests {
     for (index, schema) in ["2", "3.0", "null", "0", #""x""#, "1.5"].enumerated() {
       remote.upsert("items", "i\(index)", #"{"schema":\#(schema)}"#)
     }
-    remote.putPoison("items", nil, Array("{}".utf8))
+    remote.putMalformed("items", nil, Array("{}".utf8))
     let found = try await page(remote, limit: 10).changes.map { change -> Int? in
       if case .upsert(let record) = change { record.schemaVersion } else { nil }
     }
-    #expect(found == [nil, 2, 3, 1, nil, nil, nil], "Poison without a key sorts before all keys.")
+    #expect(found == [nil, 2, 3, 1, nil, nil, nil], "MalformedRecord without a key sorts before all keys.")
   }
 
   @Test func letsATestActBetweenPages() async throws {

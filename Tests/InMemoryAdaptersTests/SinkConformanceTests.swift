@@ -65,7 +65,7 @@ extension World {
       })
     harness.remembersWhatIsGone =
       remote.configuration.remembersKeys || remote.configuration.sendsTombstones
-    harness.ownFields = remote.capabilities.ownFields
+    harness.serverManagedFields = remote.capabilities.serverManagedFields
     harness.reopen = { self.remote }
     return harness
   }

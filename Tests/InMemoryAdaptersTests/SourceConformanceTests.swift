@@ -99,7 +99,7 @@ final class World: Sendable {
       })
     harness.reopen = { self.again().remote }
     harness.settle = { self.act { $0.clock.advance(by: .seconds(60)) } }
-    harness.putPoison = { bytes in self.act { $0.remote.upsert(type, "poison", bytes) } }
+    harness.putMalformed = { bytes in self.act { $0.remote.upsert(type, "malformed", bytes) } }
     harness.voidTokens = { self.act { $0.remote.expireTokens() } }
     harness.beginUpsert = { key, value in
       let change = self.remote.prepareUpsert(type, key, #"{"value":\#(value)}"#)

@@ -28,7 +28,7 @@ struct ChurnTests {
       transport: transport)
     let store = InMemoryStore()
     let engine = try await SyncEngine(
-      graph: EntityGraph(Entity("items")), store: store, source: source,
+      schema: SyncSchema(Entity("items")), store: store, source: source,
       options: SyncOptions(pageSize: 20))
     let first = try await engine.sync()
     #expect(transport.isDone, "All changes were made during the pages.")

@@ -32,7 +32,7 @@ struct ConcurrentEditTests {
         switch change {
         case .upsert(let record): values[record.id.key] = record.fields[0]
         case .tombstone(let tombstone): values[tombstone.id.key] = .null
-        case .poison: Issue.record("There is no poison.")
+        case .malformed: Issue.record("There is no malformed record.")
         }
       }
       guard case .more(let next, _) = page.next else { return (values, start) }

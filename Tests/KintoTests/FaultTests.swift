@@ -29,7 +29,7 @@ struct FaultTests {
         server: proxy.address, bucket: kinto.bucket, credentials: RealKinto.credentials, options: options,
         transport: TestTransport.make(clock: clock), clock: clock)
       engine = try await SyncEngine(
-        graph: EntityGraph(Entity("items")), store: store, source: source, clock: clock,
+        schema: SyncSchema(Entity("items")), store: store, source: source, clock: clock,
         options: SyncOptions(pageSize: pageSize, retry: retry))
     }
 

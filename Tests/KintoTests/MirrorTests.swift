@@ -21,7 +21,7 @@ struct MirrorTests {
     _ types: [RecordType], _ store: InMemoryStore, _ source: KintoSource, pageSize: Int
   ) async throws -> SyncEngine {
     try await SyncEngine(
-      graph: EntityGraph(types.map { Entity($0) }), store: store, source: source,
+      schema: SyncSchema(types.map { Entity($0) }), store: store, source: source,
       options: SyncOptions(pageSize: pageSize))
   }
 

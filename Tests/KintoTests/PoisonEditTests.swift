@@ -11,7 +11,7 @@ struct PoisonEditTests {
   /// An edit that some parser, database or address on the way has trouble with.
   struct Kind: Sendable, CustomStringConvertible {
     let description: String
-    var key: @Sendable (Int) -> String = { "poison\($0)" }
+    var key: @Sendable (Int) -> String = { "malformed\($0)" }
     var value = "1"
     var member = "value"
 
@@ -70,17 +70,17 @@ struct PoisonEditTests {
     try await kinto.put("items", "pulled", "\"value\":1")
     let store = InMemoryStore()
     let source = try kinto.source()
-    let graph = try EntityGraph(Entity("items", stamping: .none))
+    let schema = try SyncSchema(Entity("items", stamping: .none))
     let engine = try await SyncEngine(
-      graph: graph, store: store, source: source, sink: KintoSink(source),
+      schema: schema, store: store, source: source, sink: KintoSink(source),
       options: SyncOptions(retry: RetryPolicy(attempts: 2, base: .milliseconds(1), cap: .milliseconds(20))))
     var refusedAtOnce: Set<String> = []
-    var poison: [String: Kind] = [:]
+    var malformed: [String: Kind] = [:]
     for number in 0..<500 {
       try await engine.edits.set("good\(number)", #"{"value":\#(number)}"#)
       let kind = kinds[number % kinds.count]
       let key = kind.key(number)
-      poison[key] = kind
+      malformed[key] = kind
       do {
         try await engine.edits.set(key, kind.json)
       } catch let error as SyncError where error.code == .invalidEdit {
@@ -110,12 +110,13 @@ struct PoisonEditTests {
       default: Issue.record("\(edit.entry.id.key.prefix(20)) \(edit.reason)")
       }
     }
-    for (key, kind) in poison
+    for (key, kind) in malformed
     where !arrived.contains(key) && !named.contains(key) && !refusedAtOnce.contains(key) {
       Issue.record("\(kind) is lost: it has neither arrived nor is it named.")
     }
     #expect(
-      named.isDisjoint(with: arrived), "\(named.intersection(arrived).map { poison[$0]?.description ?? $0 })")
+      named.isDisjoint(with: arrived),
+      "\(named.intersection(arrived).map { malformed[$0]?.description ?? $0 })")
     #expect(named.count + refusedAtOnce.count >= 100)
   }
 }

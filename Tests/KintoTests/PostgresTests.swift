@@ -30,7 +30,7 @@ struct PostgresTests {
     let kinto = try await RealKinto(["items"], at: RealKinto.postgresAddress)
     let store = InMemoryStore()
     let engine = try await SyncEngine(
-      graph: EntityGraph(Entity("items")), store: store, source: kinto.source(overlap: .seconds(120)),
+      schema: SyncSchema(Entity("items")), store: store, source: kinto.source(overlap: .seconds(120)),
       options: SyncOptions(pageSize: 50))
     let writers = Countdown(3)
     // Each writer's batch is one transaction, whose first change is stamped long before its last; on a busy machine, very long.

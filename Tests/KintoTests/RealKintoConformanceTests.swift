@@ -9,7 +9,7 @@ import Testing
 struct RealKintoConformanceTests {
   /// It takes no such key, lets no time pass at a test's word, and stores nothing that is no JSON.
   private static let inapplicable: Set<SourceCheck> = [
-    .recordsAreReadWhole, .poisonComesInItsPlace, .voidTokenIsNoError, .lateCommitIsFound,
+    .recordsAreReadWhole, .malformedRecordComesInItsPlace, .voidTokenIsNoError, .lateCommitIsFound,
   ]
 
   @Test(arguments: Set(SourceCheck.allCases).subtracting(inapplicable).sorted { $0.rawValue < $1.rawValue })

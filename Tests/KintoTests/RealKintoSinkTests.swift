@@ -28,7 +28,7 @@ struct RealKintoSinkTests {
       })
     // A tombstone stands in the way of no creation.
     harness.remembersWhatIsGone = false
-    harness.ownFields = try kinto.source().capabilities.ownFields
+    harness.serverManagedFields = try kinto.source().capabilities.serverManagedFields
     harness.reopen = { KintoSink(try kinto.source()) }
     let outcome = try await check.run(on: harness)
     if case .skipped(let reason) = outcome {
@@ -61,7 +61,7 @@ struct RealKintoSinkTests {
         change("edited", #"{"value":2,"last_modified":7,"id":"another"}"#), change("stale", #"{"value":2}"#),
         change("gone", #"{"value":2}"#), change("deleted", nil), change("a/b", #"{"value":2}"#),
         change("new", #"{"value":3}"#),
-      ], entities: EntityGraph(Entity("items")))
+      ], entities: SyncSchema(Entity("items")))
     guard outcomes.count == 6, case .accepted(.upsert(let edited)) = outcomes[0],
       case .conflict(.upsert(let stale)?) = outcomes[1], case .conflict(nil) = outcomes[2],
       case .accepted(.tombstone) = outcomes[3], case .refused = outcomes[4],

@@ -56,7 +56,7 @@ struct DuplicateTests {
       let done = try await engine.rebuildDuplicates(of: "meters", version: 1, options: options)
       #expect(done.counts.groups == 9)
       let again = try await SyncEngine(
-        graph: EntityGraph(Setting.meters), store: store, source: setting.remote
+        schema: SyncSchema(Setting.meters), store: store, source: setting.remote
       )
       .rebuildDuplicates(of: "meters", version: 1)
       #expect(again.wasDone)

@@ -139,7 +139,7 @@ struct EditingTests {
     try await withSetting(kind) { setting in
       let remote = setting.remote
       setting.addTeams(1...1)
-      let edits = EditOptions(makeRoom: {
+      let edits = EditOptions(onStorageFull: {
         remote.recordQuota = 2
         return true
       })
@@ -203,7 +203,7 @@ struct EditingTests {
       try await withStore(kind, setting.clock) { store in
         let slow = ManualClock(timestamp: setting.clock.timestamp - .seconds(3600))
         let late = try await SyncEngine(
-          graph: EntityGraph(stamped), store: store, source: setting.remote, sink: setting.remote, clock: slow
+          schema: SyncSchema(stamped), store: store, source: setting.remote, sink: setting.remote, clock: slow
         )
         _ = try await late.sync()
         try await late.edits.upsert(Team(name: "second, by a slow clock"), key: "t")

@@ -62,7 +62,7 @@ struct PacingTests {
       let store = setting.store
       let seen = Mutex<[Set<String>]>([])
       let observed = try await SyncEngine(
-        graph: EntityGraph(teams),
+        schema: SyncSchema(teams),
         store: peeking(store) { keys in seen.withLock { $0.append(keys) } },
         source: setting.remote, clock: setting.clock)
       _ = try await observed.sync()
@@ -221,7 +221,7 @@ struct PacingTests {
       let (slow, urgent) = (Entity("slow"), Entity("urgent"))
       for number in 1...30 { setting.remote.upsert("slow", "s\(number)", #"{"id":"s\#(number)"}"#) }
       for number in 1...20 { setting.remote.upsert("urgent", "u\(number)", #"{"id":"u\#(number)"}"#) }
-      let options = SyncOptions(pageSize: 10, pagesAhead: 0, typesAtOnce: 1)
+      let options = SyncOptions(pageSize: 10, pagesAhead: 0, maximumConcurrentTypes: 1)
       let engine = try await setting.engine([slow, urgent], options: options)
       setting.remote.onRequest = { request in
         if request.entity.type == "slow" { engine.prioritize(["urgent"]) }

@@ -79,7 +79,7 @@ struct PullingTests {
       // The client's own clock is a year ahead, and is asked for no watermark.
       let own = ManualClock(timestamp: setting.clock.timestamp + .seconds(365 * 86_400))
       let engine = try await SyncEngine(
-        graph: EntityGraph(Setting.teams), store: store, source: remote, clock: own,
+        schema: SyncSchema(Setting.teams), store: store, source: remote, clock: own,
         options: SyncOptions(pageSize: 10, pagesAhead: 0), random: { 0 })
       _ = try await engine.sync()
       remote.onRequest = nil
@@ -122,7 +122,7 @@ struct PullingTests {
       _ = try await setting.engine([Setting.games, teams, stadiums, sports]).sync()
       #expect(setting.remote.requestLog.map(\.entity.type) == ["sports", "stadiums", "teams", "games"])
       #expect {
-        try EntityGraph(
+        try SyncSchema(
           Entity("a", references: [.to("b", by: "b")]), Entity("b", references: [.to("a", by: "a")]))
       } throws: {
         let error = $0 as? SyncError
@@ -162,7 +162,7 @@ struct PullingTests {
       let engine = try await setting.engine()
       setting.addTeams(1...3)
       setting.remote.upsert("games", "g", #"{"id":"g","home":"nowhere","date":"2026-04-01"}"#)
-      setting.remote.putPoison("games", "p", Array("{".utf8))
+      setting.remote.putMalformed("games", "p", Array("{".utf8))
       let first = try await engine.sync()
       #expect(first["teams"].inserted == 3)
       #expect(first["games"].deferred == 1)
@@ -201,17 +201,17 @@ struct PullingTests {
   func poisonIsKept(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
-      setting.remote.putPoison("teams", "t3", Array(#"{"id":"t3","#.utf8))
+      setting.remote.putMalformed("teams", "t3", Array(#"{"id":"t3","#.utf8))
       let engine = try await setting.engine()
       let result = try await engine.sync()
       #expect(result["teams"].inserted == 2)
       #expect(result["teams"].quarantined == 1)
-      guard case .poison(let poison)? = try await setting.setAside("teams").first?.change else {
+      guard case .malformed(let malformed)? = try await setting.withheld("teams").first?.change else {
         Issue.record("nothing is set aside")
         return
       }
-      #expect(poison.bytes.bytes.elementsEqual(#"{"id":"t3","#.utf8))
-      #expect(!poison.reason.isEmpty)
+      #expect(malformed.bytes.bytes.elementsEqual(#"{"id":"t3","#.utf8))
+      #expect(!malformed.reason.isEmpty)
       // A record that is one, and not of the type asked for, is listed as well.
       setting.remote.upsert("teams", "t4", #"{"id":"t4","name":4}"#)
       _ = try await engine.sync()

@@ -44,8 +44,8 @@ struct ReadingTests {
         setting.clock.advance(by: .seconds(60))
         // What the bundle was made from: another store's complete pull, and its token.
         let maker = InMemoryStore(leaseClock: { setting.clock.timestamp })
-        let graph = try EntityGraph(Setting.teams)
-        _ = try await SyncEngine(graph: graph, store: maker, source: setting.remote, clock: setting.clock)
+        let schema = try SyncSchema(Setting.teams)
+        _ = try await SyncEngine(schema: schema, store: maker, source: setting.remote, clock: setting.clock)
           .sync()
         let token = try await maker.read { (snapshot) throws(SyncError) in
           try snapshot.checkpoint(for: "teams")?.committed
@@ -55,7 +55,7 @@ struct ReadingTests {
         let document = #"{"format":1,"types":{"teams":{"token":\#(quoted),"records":[\#(rows)]}}}"#
         let bundle = Bootstrap(Array(document.utf8), layout: RecordLayout(modifiedAt: nil))
         let loaded = try await bundle.load(
-          into: setting.store, graph: graph, source: setting.remote, clock: setting.clock)
+          into: setting.store, schema: schema, source: setting.remote, clock: setting.clock)
         #expect(loaded.loaded == ["teams": 50])
         #expect(try await setting.keys("teams").count == 50)
         setting.clock.advance(by: .seconds(3600))
@@ -72,7 +72,7 @@ struct ReadingTests {
   func statesCanBeLookedInto(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
-      setting.remote.putPoison("teams", "bad", Array("{".utf8))
+      setting.remote.putMalformed("teams", "bad", Array("{".utf8))
       let engine = try await setting.engine()
       _ = try await engine.sync()
       setting.clock.advance(by: .seconds(100))
@@ -83,7 +83,7 @@ struct ReadingTests {
       let (teams, games) = (reports[0], reports[1])
       #expect(teams.status.lastError?.code == "permissionDenied")
       #expect(teams.status.consecutiveFailures == 1)
-      #expect(teams.setAside[.quarantined] == 1)
+      #expect(teams.withheld[.quarantined] == 1)
       #expect(teams.tokenAge == .seconds(100))
       #expect(teams.status.lastSuccess == setting.clock.timestamp - .seconds(100))
       #expect(teams.status.lastAttempt == setting.clock.timestamp)
@@ -103,7 +103,7 @@ struct ReadingTests {
       setting.addTeams(1...20)
       let counters = CounterObserver()
       let engine = try await SyncEngine(
-        graph: EntityGraph(Setting.teams), store: setting.store, source: setting.remote, clock: setting.clock,
+        schema: SyncSchema(Setting.teams), store: setting.store, source: setting.remote, clock: setting.clock,
         options: SyncOptions(pageSize: 10, pagesAhead: 0), observers: [setting.recorder, counters])
       let stream = engine.events()
       _ = try await engine.sync()

@@ -36,7 +36,7 @@ struct Setting: Sendable {
     connectivity: (any ConnectivityMonitor)? = nil
   ) async throws -> SyncEngine {
     try await SyncEngine(
-      graph: EntityGraph(entities), store: store, source: source ?? remote,
+      schema: SyncSchema(entities), store: store, source: source ?? remote,
       sink: source == nil && remote.capabilities.versions != .perScan ? remote : nil, clock: clock,
       options: options, edits: edits, connectivity: connectivity, observers: [recorder], random: { 0 })
   }
@@ -65,9 +65,9 @@ struct Setting: Sendable {
       .flatMap { try FieldMap($0.payload)[field] }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  func setAside(_ type: RecordType) async throws -> [SetAside] {
+  func withheld(_ type: RecordType) async throws -> [WithheldChange] {
     try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAside(type, kinds: Set(SetAside.Kind.allCases), after: nil, limit: 1000)
+      try snapshot.withheld(type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 1000)
     }
   }
 

@@ -12,7 +12,7 @@
         let remote = InMemoryRemote(clock: clock)
         let nodes = Entity("nodes", references: [.to("nodes", by: "next")])
         let engine = try await SyncEngine(
-          graph: EntityGraph(nodes), store: store, source: remote, clock: clock,
+          schema: SyncSchema(nodes), store: store, source: remote, clock: clock,
           options: SyncOptions(pageSize: 2))
         // 7 is a number, and refers to a record all the same.
         let next = ["1": "2", "2": "3", "3": "7", "7": "1", "tail": "7"]
@@ -26,7 +26,7 @@
         let counts = try await engine.sync()["nodes"]
         #expect(counts.deleted == 1 && counts.replayed == 4)
         let left = try await store.read { (snapshot) throws(SyncError) in
-          (try snapshot.count(Query("nodes")), try snapshot.setAsideCounts("nodes"))
+          (try snapshot.count(Query("nodes")), try snapshot.withheldCounts("nodes"))
         }
         #expect(left.0 == 0 && left.1.isEmpty)
       }

@@ -12,8 +12,8 @@
     @Test(arguments: [false, true])
     func isTheSameStoreInAFileOfItsOwn(_ isReadOnly: Bool) async throws {
       try await withStore { store, directory in
-        let graph = try EntityGraph(games)
-        try await store.register(graph)
+        let schema = try SyncSchema(games)
+        try await store.register(schema)
         let records = try (1...50).map { try copy(games, "k\($0)", #"{"date":"\#($0)"}"#) }
         try await store.write(.app) { (transaction) throws(SyncError) in try transaction.put(records) }
         let reader = try await SQLiteStore.open(
@@ -24,7 +24,7 @@
         #expect(try directory.permissions("a copy?mode=memory%.db") == 0o600)
 
         let second = try await SQLiteStore.open(path: directory.file("a copy?mode=memory%.db"))
-        try await second.register(graph)
+        try await second.register(schema)
         for other in [store, second] {
           let (identity, live) = try await other.read { (snapshot) throws(SyncError) in
             (try snapshot.storeIdentity(), try snapshot.records(Query("games")))

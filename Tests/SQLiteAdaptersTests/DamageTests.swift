@@ -17,7 +17,7 @@
         for number in 0..<12 { remote.upsert("teams", "t\(number)", #"{"name":"T\#(number % 4)"}"#) }
         let teams = Entity("teams", references: [.to("teams", by: "above")], naturalKey: NaturalKey("name"))
         let engine = try await SyncEngine(
-          graph: EntityGraph(teams), store: store, source: remote, sink: remote, clock: clock,
+          schema: SyncSchema(teams), store: store, source: remote, sink: remote, clock: clock,
           options: SyncOptions(retry: RetryPolicy(attempts: 1)))
         _ = try await engine.sync()
         try await body(engine, store, remote, directory)
@@ -133,13 +133,13 @@
         let clock = ManualClock()
         let remote = InMemoryRemote(clock: clock)
         for number in 0..<1200 { remote.upsert("teams", "t\(number)", #"{"name":"T\#(number)"}"#) }
-        let graph = try EntityGraph(Entity("teams", naturalKey: NaturalKey("name")))
+        let schema = try SyncSchema(Entity("teams", naturalKey: NaturalKey("name")))
         let engine = try await SyncEngine(
-          graph: graph, store: store, source: remote, clock: clock, options: SyncOptions(pageSize: 1000))
+          schema: schema, store: store, source: remote, clock: clock, options: SyncOptions(pageSize: 1000))
         _ = try await engine.sync()
         try await store.execute(
           "UPDATE fields SET filled_through = 0, name = ' ' || name WHERE name LIKE '{%'")
-        let changed = try EntityGraph(Entity("teams", naturalKey: NaturalKey("name"), indexes: ["city"]))
+        let changed = try SyncSchema(Entity("teams", naturalKey: NaturalKey("name"), indexes: ["city"]))
         #expect(await failure { try await store.register(changed) }?.code == .storeUnreadable)
       }
     }

@@ -69,7 +69,7 @@
       let directory = try TemporaryDirectory()
       let path = directory.file("store.db")
       let old = try await SQLiteStore.open(path: path, migrations: Array(Migration.all.prefix(1)))
-      try await old.register(try EntityGraph(games))
+      try await old.register(try SyncSchema(games))
       let record = try copy(games, "g")
       try await old.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
       await old.close()

@@ -36,20 +36,20 @@
     }
 
     @Test func copiesBesideTheWriter() async throws {
-      let lane = Lane(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+      let copier = SerialConnection(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
         try opening.openCopier()
       }
-      let connection = try writer(LogCopier(beside: lane, limits: .init(part: 100, whole: 100_000)))
+      let connection = try writer(LogCopier(beside: copier, limits: .init(part: 100, whole: 100_000)))
       try write(60, by: connection)
       #expect(try pages("store.db") < 60)
       try write(60, by: connection)
       while try pages("store.db") < 120 { await Task.yield() }
       // The copying is under way; whoever asks next has its turn when that is over.
-      try await lane.run { _ in }
+      try await copier.run { _ in }
       // What has been copied is there no more to be copied.
       try write(60, by: connection)
       #expect(try pages("store.db-wal") < 120 + 60)
-      await lane.close()
+      await copier.close()
     }
 
     @Test func holdsTheWriterUpWhereTheLogIsLong() throws {

@@ -29,9 +29,9 @@
     @Test(arguments: [0, 1, 499, 500, 501, 1234])
     func areFilledInWhateverTheNumberOfRows(_ count: Int) async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(plain))
+        try await store.register(try SyncSchema(plain))
         try await fill(store, plain, count: count)
-        try await store.register(try EntityGraph(keyed))
+        try await store.register(try SyncSchema(keyed))
         #expect(try await store.number("SELECT count(*) FROM fields WHERE filled_through IS NOT NULL") == 0)
         #expect(
           try await store.number("SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL") == Int64(count))
@@ -44,7 +44,7 @@
       let path = directory.file("store.db")
       let old = try await SQLiteStore.open(path: path, migrations: Array(Migration.all.prefix(1)))
       let fields = Entity("meters", indexes: ["mac", "v"])
-      try await old.register(try EntityGraph(fields))
+      try await old.register(try SyncSchema(fields))
       try await fill(old, fields, count: 7)
       // Such a file has the declaration already, as it was written then.
       let declaration = """
@@ -59,11 +59,11 @@
       #expect(
         try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]],
         "Before the app has registered it, payloads tell.")
-      try await store.register(try EntityGraph(keyed))
+      try await store.register(try SyncSchema(keyed))
       #expect(try await store.number("SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL") == 7)
       #expect(try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]])
       let catalog = try await store.number("SELECT value FROM meta WHERE key = 'catalog'")
-      try await store.register(try EntityGraph(keyed))
+      try await store.register(try SyncSchema(keyed))
       #expect(
         try await store.number("SELECT value FROM meta WHERE key = 'catalog'") == catalog,
         "Registering again changes nothing.")
@@ -72,7 +72,7 @@
 
     @Test func areFoundByTheIndex() async throws {
       try await withStore { store, directory in
-        try await store.register(try EntityGraph(keyed))
+        try await store.register(try SyncSchema(keyed))
         try await fill(store, keyed, count: 3)
         let reader = try Connection(
           uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
@@ -99,7 +99,7 @@
 
     @Test func leadToTheRowsThatAreDeletedNext() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(keyed))
+        try await store.register(try SyncSchema(keyed))
         try await fill(store, keyed, count: 6)
         let deleted = try await store.write(.app) { transaction throws(SyncError) in
           let keys = try transaction.duplicates("meters", after: nil, limit: 9).map(\.key)
@@ -125,7 +125,7 @@
 
     @Test func stayInTheIndexWhileTheirRecordsDeletionIsPending() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(keyed))
+        try await store.register(try SyncSchema(keyed))
         try await fill(store, keyed, count: 6)
         let deleted = try await store.write(.app) { transaction throws(SyncError) in
           let keys = try transaction.duplicates("meters", after: nil, limit: 9).map(\.key)
@@ -144,7 +144,7 @@
 
     @Test func leadToTheirRowsInWhateverOrderTheyCame() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(keyed))
+        try await store.register(try SyncSchema(keyed))
         let copies = try ["c", "a", "d", "b"].map { try copy(keyed, $0, #"{"mac":"same"}"#) }
         let key = try #require(keyed.naturalKey(of: copies[0]))
         let rest = try await store.write(.app) { transaction throws(SyncError) in
@@ -160,9 +160,9 @@
 
     @Test func ofEachProcessAreItsOwn() async throws {
       try await withStore { old, directory in
-        try await old.register(try EntityGraph(Entity("meters", naturalKey: NaturalKey("mac"))))
+        try await old.register(try SyncSchema(Entity("meters", naturalKey: NaturalKey("mac"))))
         let new = try await SQLiteStore.open(path: directory.file("store.db"))
-        try await new.register(try EntityGraph(keyed))
+        try await new.register(try SyncSchema(keyed))
         // The old process goes on writing records, and comparing keys, as it declared them.
         let entity = Entity("meters", naturalKey: NaturalKey("mac"))
         let records = [

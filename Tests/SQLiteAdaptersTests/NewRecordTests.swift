@@ -23,7 +23,7 @@
       let directory = try TemporaryDirectory(inMemory: true)
       let path = directory.file("store.db")
       let stores = [try await SQLiteStore.open(path: path), try await SQLiteStore.open(path: path)]
-      for store in stores { try await store.register(try EntityGraph(Self.types)) }
+      for store in stores { try await store.register(try SyncSchema(Self.types)) }
       var random = SplitMix64(seed: seed)
       var versions: [RecordID: Int64] = [:]
       for step in 1...200 as ClosedRange<Int64> {

@@ -29,7 +29,7 @@
     @Test func closingLeavesNoLogBehind() async throws {
       let directory = try TemporaryDirectory()
       let store = try await SQLiteStore.open(path: directory.file("store.db"))
-      try await store.register(try EntityGraph(Entity("games")))
+      try await store.register(try SyncSchema(Entity("games")))
       try await store.read { snapshot throws(SyncError) in _ = try snapshot.count(Query("games")) }
       await store.close()
       #expect(try directory.names == ["store.db", "store.db.lease"])
@@ -40,7 +40,7 @@
       let directory = try TemporaryDirectory()
       do {
         let store = try await SQLiteStore.open(path: directory.file("store.db"))
-        try await store.register(try EntityGraph(Entity("games")))
+        try await store.register(try SyncSchema(Entity("games")))
         try await store.read { snapshot throws(SyncError) in _ = try snapshot.count(Query("games")) }
       }
       #expect(try directory.names == ["store.db", "store.db.lease"])
@@ -137,7 +137,7 @@
       let directory = try TemporaryDirectory()
       try directory.write(Data(), to: "store.db")
       let store = try await SQLiteStore.open(path: directory.file("store.db"))
-      try await store.register(try EntityGraph(Entity("games")))
+      try await store.register(try SyncSchema(Entity("games")))
       await store.close()
     }
 
@@ -188,19 +188,19 @@
     @Test func readOnlyReadsAndRefusesToWrite() async throws {
       let games = Entity("games", indexes: ["v"])
       try await withStore { store, directory in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let record = try copy(games, "g", #"{"v":1}"#)
         try await store.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
         let reader = try await SQLiteStore.open(
           path: directory.file("store.db"), configuration: .init(isReadOnly: true))
-        try await reader.register(try EntityGraph(games))
+        try await reader.register(try SyncSchema(games))
         let found = try await reader.read { snapshot throws(SyncError) in
           try snapshot.records(Query("games", where: .equal("v", 1)))
         }
         #expect(found == [record])
         for write in [
           { try await reader.write(.app) { transaction throws(SyncError) in try transaction.delete([]) } },
-          { try await reader.register(try EntityGraph(Entity("clubs"))) },
+          { try await reader.register(try SyncSchema(Entity("clubs"))) },
           { _ = try await reader.acquireLease(for: .seconds(1)) },
         ] as [() async throws -> Void] {
           let error = await #expect(throws: SyncError.self) { try await write() }
@@ -252,7 +252,7 @@
       let games = Entity("games")
       let record = try copy(games, "g")
       let old = try await SQLiteStore.open(path: path)
-      try await old.register(try EntityGraph(games))
+      try await old.register(try SyncSchema(games))
       try await old.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
       await old.close()
       let store = try await SQLiteStore.open(
@@ -285,7 +285,7 @@
               // However slow the disk is, each has its turn.
               let store = try await SQLiteStore.open(
                 path: path, configuration: .init(busyTimeout: .seconds(300)))
-              try await store.register(try EntityGraph(Entity("games", indexes: ["v"])))
+              try await store.register(try SyncSchema(Entity("games", indexes: ["v"])))
               return try await store.read { snapshot throws(SyncError) in try snapshot.storeIdentity() }
             }
           }
@@ -300,7 +300,7 @@
     @Test func aFullStoreKeepsWhatItHad() async throws {
       let games = Entity("games")
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let small = try copy(games, "small")
         let large = try copy(games, "large", "{\"x\":\"\(String(repeating: "x", count: 1 << 20))\"}")
         try await store.limitPages(to: 60)

@@ -25,7 +25,7 @@
     ])
     func useTheDeclaredIndex(_ query: Query, _ step: String) async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let plan = try await store.queryPlan(query)
         #expect(plan.contains { $0.contains("USING INDEX " + step) }, "\(plan)")
       }
@@ -37,7 +37,7 @@
     ])
     func needNoSortingWhereAnIndexHasTheOrder(_ query: Query) async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let plan = try await store.queryPlan(query)
         #expect(!plan.contains { $0.contains("TEMP B-TREE") }, "\(plan)")
       }
@@ -46,7 +46,7 @@
     @Test func keepNULsAndSpellingsApart() async throws {
       let keys = ["a", "a\u{0}", "a\u{0}b", "é", "e\u{301}", "\u{0}", "ab"]
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let records = try keys.map { key in
           let text = String(decoding: JSONString.quoted(key), as: UTF8.self)
           return try copy(games, key, "{\"a\":\(text)}")
@@ -77,7 +77,7 @@
     ])
     func mayBeLargerThanSQLiteLikes(_ condition: Condition) async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let records = try (0..<20).map { try copy(games, "g\($0)", "{\"a\":\($0)}") }
         try await store.write(.app) { transaction throws(SyncError) in try transaction.put(records) }
         let expected = records.filter { record in
@@ -98,7 +98,7 @@
 
     @Test func giveEachRecordItsOwnPayloadHoweverLongTheyAre() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         // Payloads of a query share buffers: some fill one exactly or leave a little room, and one is larger than any.
         let lengths = (0..<300).map { $0 == 150 ? 100_000 : $0 * 37 % 900 }
         let records = try lengths.enumerated().map { number, length in
@@ -118,7 +118,7 @@
     @Test func answerAsAPlainEvaluationDoes() async throws {
       try await withStore { store, _ in
         var random = SplitMix64(seed: 20_260_401)
-        try await store.register(try EntityGraph(games))
+        try await store.register(try SyncSchema(games))
         let records = try (0..<100).map { number in
           try copy(games, "\(number % 3 == 0 ? "é" : "k")\(number)", QuerySamples.json(&random))
         }

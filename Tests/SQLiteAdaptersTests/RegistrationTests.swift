@@ -23,9 +23,9 @@
     @Test(arguments: [0, 1, 499, 500, 501, 1234])
     func aNewFieldIsFilledInWhateverTheNumberOfRows(_ count: Int) async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(plain))
+        try await store.register(try SyncSchema(plain))
         try await fill(store, plain, count: count)
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         #expect(try await store.number("SELECT count(*) FROM fields WHERE filled_through IS NOT NULL") == 0)
         #expect(
           try await keys(store, Query("games", where: .atLeast("date", 490), order: ["date"], limit: 5000))
@@ -38,16 +38,16 @@
     @Test func aDroppedIndexIsGoneAndAFieldMayComeBack() async throws {
       try await withStore { store, _ in
         let indexes = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rows_games.f%'"
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         try await fill(store, indexed, count: 3)
         #expect(try await store.number(indexes) == 2)
-        try await store.register(try EntityGraph(Entity("games", indexes: ["home"])))
+        try await store.register(try SyncSchema(Entity("games", indexes: ["home"])))
         #expect(try await store.number(indexes) == 1)
         // Written while the field was not declared; its column has to be filled in again.
         let late = try copy(Entity("games", indexes: ["home"]), "g0", #"{"date":77}"#)
         try await store.write(.app) { transaction throws(SyncError) in try transaction.put([late]) }
         #expect(try await keys(store, Query("games", where: .equal("date", 77))) == ["g0"])
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         #expect(try await keys(store, Query("games", where: .equal("date", 77))) == ["g0"])
         #expect(try await store.number("SELECT count(*) FROM fields") == 2)
       }
@@ -55,11 +55,11 @@
 
     @Test func aFieldThatBecomesAReferenceIsReadAsAKey() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         try await fill(store, indexed, count: 10)
         #expect(try await keys(store, Query("games", where: .equal("home", 6))) == ["g6"])
         let referring = Entity("games", references: [.to("games", by: "home")], indexes: ["date"])
-        try await store.register(try EntityGraph(referring))
+        try await store.register(try SyncSchema(referring))
         #expect(try await keys(store, Query("games", where: .equal("home", "6"))) == ["g6"])
         #expect(try await keys(store, Query("games", where: .equal("home", 6))) == [])
         let fields = try await store.read { snapshot throws(SyncError) in
@@ -71,7 +71,7 @@
 
     @Test func anInterruptedRegistrationIsGoneOnWith() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         try await fill(store, indexed, count: 1200)
         // What a process leaves that dies after its first portion.
         try await store.execute("UPDATE fields SET filled_through = 500")
@@ -79,7 +79,7 @@
         try await store.execute("UPDATE entities SET declaration = replace(declaration, '\"date\",', '')")
         try await store.execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
         #expect(try await keys(store, Query("games", where: .equal("date", 1100))) == ["g1100"])
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         #expect(try await keys(store, Query("games", where: .equal("date", 1100))) == ["g1100"])
         #expect(try await store.number("SELECT count(*) FROM rows_games WHERE f0 IS NULL") == 0)
       }
@@ -87,9 +87,9 @@
 
     @Test func processesWithDifferentDeclarationsReadAndWriteTheirOwn() async throws {
       try await withStore { old, directory in
-        try await old.register(try EntityGraph(Entity("games", indexes: ["home"])))
+        try await old.register(try SyncSchema(Entity("games", indexes: ["home"])))
         let new = try await SQLiteStore.open(path: directory.file("store.db"))
-        try await new.register(try EntityGraph(indexed))
+        try await new.register(try SyncSchema(indexed))
         // The old process goes on writing records with the one field that it declared.
         let record = try copy(Entity("games", indexes: ["home"]), "g", #"{"date":5,"home":1}"#)
         try await old.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
@@ -104,9 +104,9 @@
 
     @Test func aTypeThatDiffersInCaseFromAnEarlierOneIsRefused() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(Entity("games")))
+        try await store.register(try SyncSchema(Entity("games")))
         let error = await #expect(throws: SyncError.self) {
-          try await store.register(try EntityGraph(Entity("Games")))
+          try await store.register(try SyncSchema(Entity("Games")))
         }
         #expect(error?.code == .invalidConfiguration)
       }
@@ -118,7 +118,7 @@
       ]
       let entity = Entity("sqlite_select", indexes: fields)
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(entity, Entity("meta"), Entity("rows_x"), Entity("x")))
+        try await store.register(try SyncSchema(entity, Entity("meta"), Entity("rows_x"), Entity("x")))
         let record = try copy(entity, "k", #"{"é":1,"e\u0301":2,"a\"b":3,"payload":4}"#)
         try await store.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
         let found = try await store.read { snapshot throws(SyncError) in
@@ -132,7 +132,7 @@
 
     @Test func anyToolCanReadTheViews() async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(indexed))
+        try await store.register(try SyncSchema(indexed))
         let record = try copy(indexed, "g", #"{"date":7,"home":true}"#)
         try await store.write(.app) { transaction throws(SyncError) in
           try transaction.put([record])

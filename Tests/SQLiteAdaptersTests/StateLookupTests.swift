@@ -13,7 +13,7 @@
     @Test(arguments: [1, 9, 40])
     func areThoseOfEachOne(_ stride: Int) async throws {
       try await withStore { store, _ in
-        try await store.register(try EntityGraph(plain))
+        try await store.register(try SyncSchema(plain))
         let key = { (number: Int) in "m\(1000 + number)" }
         let stored = try (0..<900).map { try copy(plain, key($0), "{\"v\":\($0)}") }
         try await store.write(.app) { transaction throws(SyncError) in

@@ -16,7 +16,7 @@
     @Test func namesEveryTableAndWhatRecordsAreMadeOf() async throws {
       let text = try description()
       try await withStore { store, directory in
-        try await store.register(try EntityGraph(Entity("games", indexes: ["date"])))
+        try await store.register(try SyncSchema(Entity("games", indexes: ["date"])))
         let reader = try Connection(
           uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
         var names: [String] = []

@@ -23,7 +23,7 @@ struct World {
     self.remote = remote ?? InMemoryRemote(configuration: configuration, clock: clock)
     self.store = store ?? InMemoryStore(leaseClock: { clock.timestamp })
     engine = try await SyncEngine(
-      graph: EntityGraph(entities), store: self.store, source: self.remote, clock: clock, options: options,
+      schema: SyncSchema(entities), store: self.store, source: self.remote, clock: clock, options: options,
       connectivity: connectivity, observers: [recorder], random: { 0 })
   }
 

@@ -13,7 +13,7 @@ struct PromiseTests {
 
   @Test func everyPromiseOutlivesAFaultAtAnyCall() async {
     var simulation = Simulation()
-    simulation.hazards = [.lateCommits, .poison, .newerSchemas, .expiringTokens, .oddPages, .wipes]
+    simulation.hazards = [.lateCommits, .malformed, .newerSchemas, .expiringTokens, .oddPages, .wipes]
     let kinds = SweptFault.allCases
     let campaign = await Campaign.inParallel(worlds: 4) { [simulation] seeds in
       var campaign = Campaign()

@@ -26,8 +26,8 @@ struct GatewaySource: RemoteRecordSource {
 
 /// The greater payload wins, whoever wrote it, and a deletion loses.
 struct GreatestWins: MergePolicy {
-  func settle(_ clash: Clash) -> Verdict {
-    let (ours, theirs) = (clash.local.content?.bytes ?? [], clash.remote.content?.bytes ?? [])
+  func settle(_ conflict: MergeConflict) -> MergeResolution {
+    let (ours, theirs) = (conflict.local.content?.bytes ?? [], conflict.remote.content?.bytes ?? [])
     return theirs.lexicographicallyPrecedes(ours) ? .local(reason: "greater") : .remote(reason: "greater")
   }
 }

@@ -8,7 +8,7 @@
   struct DamagedWorld {
     let clock = ManualClock()
     let remote: InMemoryRemote
-    let graph: EntityGraph
+    let schema: SyncSchema
 
     struct Team: SyncedRecord, Codable {
       static let recordType: RecordType = "teams"
@@ -19,7 +19,7 @@
     init() throws(SyncError) {
       remote = InMemoryRemote(clock: clock)
       do {
-        graph = try EntityGraph(
+        schema = try SyncSchema(
           Entity(
             "teams", schemaVersionField: "schema", references: [.to("teams", by: "above")],
             naturalKey: NaturalKey("name")),
@@ -32,7 +32,7 @@
 
     func engine(on store: SQLiteStore, pageSize: Int = 100) async throws(SyncError) -> SyncEngine {
       try await SyncEngine(
-        graph: graph, store: store, source: remote, sink: remote, clock: clock,
+        schema: schema, store: store, source: remote, sink: remote, clock: clock,
         options: SyncOptions(pageSize: pageSize, retry: RetryPolicy(attempts: 1)), random: { 7 })
     }
 
@@ -59,7 +59,7 @@
       }
       for number in 0..<30 { remote.upsert("venues", "v\(number)", #"{"seats":\#(number * 1000)}"#) }
       remote.upsert("teams", "future", #"{"schema":9}"#)
-      for number in 0..<3 { remote.putPoison("games", nil, Array("no JSON \(number)".utf8)) }
+      for number in 0..<3 { remote.putMalformed("games", nil, Array("no JSON \(number)".utf8)) }
 
       let store = try await Self.opened(path)
       let engine = try await engine(on: store)
@@ -103,7 +103,7 @@
         if count == pages + 2 { stop.cancel() }
       }
       _ = try await engine(on: store, pageSize: 10).sync(
-        SyncRequest(types: types, completely: Set(types), direction: .pull), token: stop)
+        SyncRequest(types: types, fullPull: Set(types), direction: .pull), token: stop)
       remote.onRequest = nil
     }
 
@@ -158,7 +158,7 @@
       _ = await attempt("clean") { () throws(SyncError) in _ = try await engine.cleanUp(Self.policy) }
       _ = await attempt("resync") { () throws(SyncError) in
         _ = try await engine.sync(
-          SyncRequest(completely: ["teams", "games", "venues"], allowsMassDeletion: true))
+          SyncRequest(fullPull: ["teams", "games", "venues"], allowsMassDeletion: true))
       }
       _ = await attempt("inspect again") { () throws(SyncError) in try await inspect(engine) }
       await store.close()

@@ -24,7 +24,7 @@
         options: options)
       let store = try await SQLiteStore.open(path: orders.store)
       engine = try await SyncEngine(
-        graph: EntityGraph(Entity("items")), store: store, source: source, sink: KintoSink(source),
+        schema: SyncSchema(Entity("items")), store: store, source: source, sink: KintoSink(source),
         // Short, so that a process need not be stopped for long to lose it.
         options: SyncOptions(
           pageSize: 10, retry: RetryPolicy(attempts: 3, base: .milliseconds(10)),

@@ -21,8 +21,8 @@ package final class ScreenObserver: SyncObserver {
       screen.say("\(type): \(error.code); attempt \(attempt) in \(pause).")
     case .reset(let type, let reason):
       screen.say("\(type): the remote lists everything anew (\(reason.rawValue)).")
-    case .quarantined(let poison):
-      mention(poison)
+    case .quarantined(let malformed):
+      mention(malformed)
     case .sweepRefused(let type, let refusal):
       screen.say("\(type): nothing was removed: \(refusal.sentence).")
       if case .massDeletion = refusal { screen.say("  --allow-mass-deletion lets them go.") }
@@ -46,14 +46,14 @@ package final class ScreenObserver: SyncObserver {
     }
   }
 
-  private func mention(_ poison: Poison) {
+  private func mention(_ malformed: MalformedRecord) {
     let count = quarantined.withLock { count in
       count += 1
       return count
     }
     guard count <= Self.mentioned else { return }
-    let place = poison.location ?? poison.id?.description ?? poison.type.rawValue
-    screen.say("\(place): set aside, \(poison.reason).")
+    let place = malformed.location ?? malformed.id?.description ?? malformed.type.rawValue
+    screen.say("\(place): set aside, \(malformed.reason).")
     if count == Self.mentioned { screen.say("More is set aside: `sync-inspect quarantine` lists it.") }
   }
 }

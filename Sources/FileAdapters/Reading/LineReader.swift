@@ -20,8 +20,8 @@ struct LineReader {
       // The number of the pass makes each scan's copies newer than the last one's, whatever their times say.
       return reader.read(bytes, sequence: request.pass, location: location(number))
     case .tooLong(let prefix, let length):
-      return .poison(
-        Poison(
+      return .malformed(
+        MalformedRecord(
           type: request.entity.type, bytes: Payload(prefix).detached(),
           reason: "has \(Counted(length, "byte")), too many for a record; only the beginning is kept",
           location: location(number)))

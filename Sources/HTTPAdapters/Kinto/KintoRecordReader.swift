@@ -25,8 +25,8 @@ struct KintoRecordReader: Sendable {
     if case .tombstone = change, Self.saysMore(bytes) { change = recordsAlone.read(bytes) }
     guard let (id, version) = change.identified else { return change }
     guard (1...KintoAnswer.latest).contains(version.modifiedAt.microseconds / 1000) else {
-      return .poison(
-        Poison(
+      return .malformed(
+        MalformedRecord(
           type: id.type, key: id.key, bytes: Payload(bytes).detached(),
           reason: "\"last_modified\" is missing or no time"))
     }
@@ -49,7 +49,7 @@ extension RecordChange {
     switch self {
     case .upsert(let record): (record.id, record.version)
     case .tombstone(let tombstone): (tombstone.id, tombstone.version)
-    case .poison: nil
+    case .malformed: nil
     }
   }
 }

@@ -36,7 +36,7 @@ extension KintoSource {
     }
     let wanted = Set(ids)
     return changes.filter { change in
-      if case .poison = change { return false }
+      if case .malformed = change { return false }
       return change.id.map(wanted.contains) == true
     }
   }

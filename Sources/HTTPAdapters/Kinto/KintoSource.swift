@@ -75,7 +75,8 @@ public final class KintoSource: RemoteRecordSource {
     identity = "kinto:\(self.server.base)/buckets/\(bucket)"
     capabilities = SourceCapabilities(
       deltas: .modifiedSince(overlap: options.overlap), sendsTombstones: true, listing: .moving,
-      supportsLookup: true, maximumPageSize: KintoServer.largestPage, ownFields: KintoContent.ownFields)
+      supportsLookup: true, maximumPageSize: KintoServer.largestPage,
+      serverManagedFields: KintoContent.serverManagedFields)
   }
 
   #if !canImport(FoundationNetworking)

@@ -8,7 +8,7 @@ package protocol ForwardingStore: LocalStore {
 }
 
 extension ForwardingStore {
-  package func register(_ graph: EntityGraph) async throws(SyncError) { try await base.register(graph) }
+  package func register(_ schema: SyncSchema) async throws(SyncError) { try await base.register(schema) }
 
   package func read<R: Sendable>(
     _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R

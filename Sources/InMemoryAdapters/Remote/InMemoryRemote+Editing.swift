@@ -39,12 +39,12 @@ extension InMemoryRemote {
   /// Puts bytes among the records that no source can read as one.
   ///
   /// - Parameter key: The key under which the bytes are known; `nil` for bytes that nobody can attribute.
-  public func putPoison(_ type: RecordType, _ key: String? = nil, _ bytes: [UInt8]) {
+  public func putMalformed(_ type: RecordType, _ key: String? = nil, _ bytes: [UInt8]) {
     let time = configuration.rounded(clock.timestamp)
     change(type) { collection in
       // A place of its own, which is never sent and which no client's key is likely to take.
       let place = key ?? "\u{1}unknown-\(collection.sequence)"
-      collection.commit(key: place, body: .poison(Payload(bytes), key: key), modifiedAt: time)
+      collection.commit(key: place, body: .malformed(Payload(bytes), key: key), modifiedAt: time)
     }
   }
 

@@ -20,7 +20,7 @@ extension InMemoryRemote: RemoteRecordSink {
   ///
   /// - Throws: `batchTooLarge` for more than ``Configuration/acceptedAtOnce``; what the script says; `cancelled`.
   public func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     let (behaviours, hook) = state.withLock { state in
       (state.pushes.receive(changes), state.onPush)
@@ -106,8 +106,8 @@ extension InMemoryRemote: RemoteRecordSink {
       body = .record(payload.detached())
     }
     let draft = RemoteDocument(key: change.id.key, body: body, version: Version(modifiedAt: time))
-    if case .poison(let poison) = draft.change(for: entity) {
-      return .refused(reason: "The payload \(poison.reason).")
+    if case .malformed(let malformed) = draft.change(for: entity) {
+      return .refused(reason: "The payload \(malformed.reason).")
     }
     let written = state.collections[type, default: RemoteCollection(configuration)]
       .commit(key: change.id.key, body: body, modifiedAt: time)

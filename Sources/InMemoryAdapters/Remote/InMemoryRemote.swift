@@ -100,7 +100,7 @@ public final class InMemoryRemote: RemoteRecordSource {
   ) -> RecordPage {
     let type = request.entity.type
     let collection = state.collections[type, default: RemoteCollection(configuration)]
-    var desk = PageDesk(
+    var desk = PageReader(
       identity: identity, configuration: configuration, collection: collection,
       snapshots: state.snapshots[type] ?? [], time: configuration.rounded(time))
     for behaviour in behaviours {

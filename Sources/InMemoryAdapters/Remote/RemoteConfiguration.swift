@@ -70,7 +70,8 @@ extension InMemoryRemote {
     var capabilities: SourceCapabilities {
       SourceCapabilities(
         deltas: deltas, sendsTombstones: sendsTombstones, listing: listing, supportsLookup: supportsLookup,
-        versions: versions, maximumPageSize: maximumPageSize, ownFields: numberField.map { [$0] } ?? [])
+        versions: versions, maximumPageSize: maximumPageSize,
+        serverManagedFields: numberField.map { [$0] } ?? [])
     }
 
     var isByTime: Bool {

@@ -4,7 +4,7 @@ import SyncModels
 struct RemoteDocument: Sendable {
   enum Body: Sendable {
     case record(Payload)
-    case poison(Payload, key: String?)
+    case malformed(Payload, key: String?)
     case deleted
   }
 
@@ -36,22 +36,24 @@ struct RemoteDocument: Sendable {
     switch body {
     case .deleted:
       return .tombstone(Tombstone(id: id, version: version, entityTag: tag))
-    case .poison(let bytes, let key):
-      return .poison(Poison(type: entity.type, key: key, bytes: bytes, reason: "is no record"))
+    case .malformed(let bytes, let key):
+      return .malformed(MalformedRecord(type: entity.type, key: key, bytes: bytes, reason: "is no record"))
     case .record(let payload):
       // Keys are the server's own here, so payloads need not repeat them, as RecordReader would demand.
       do {
         let schema = try entity.schemaVersion(of: payload)
         guard let schema else {
-          return .poison(
-            Poison(type: entity.type, key: key, bytes: payload, reason: "has no readable schema version"))
+          return .malformed(
+            MalformedRecord(
+              type: entity.type, key: key, bytes: payload, reason: "has no readable schema version"))
         }
         return .upsert(
           Record(
             id: id, version: version, entityTag: tag, schemaVersion: schema, payload: payload,
             fields: try entity.fields(of: payload)))
       } catch {
-        return .poison(Poison(type: entity.type, key: key, bytes: payload, reason: error.description))
+        return .malformed(
+          MalformedRecord(type: entity.type, key: key, bytes: payload, reason: error.description))
       }
     }
   }

@@ -33,11 +33,11 @@ public final class InMemoryStore: LocalStore {
     self.leaseClock = leaseClock
   }
 
-  /// Makes the store fit for a graph.
-  public func register(_ graph: EntityGraph) async throws(SyncError) {
+  /// Makes the store fit for a schema.
+  public func register(_ schema: SyncSchema) async throws(SyncError) {
     writer.withLock { _ in
       var changed = state.withLock { $0.committed }
-      changed.register(graph)
+      changed.register(schema)
       let registered = changed
       state.withLock { $0.committed = registered }
     }

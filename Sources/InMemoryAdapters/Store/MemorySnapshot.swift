@@ -37,23 +37,23 @@ class MemorySnapshot: StoreSnapshot {
     state.checkpoints[type]
   }
 
-  func setAside(
-    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) -> [SetAside] {
+  func withheld(
+    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) -> [WithheldChange] {
     state.shelf.entries(type, kinds: kinds, after: after, limit: limit)
   }
 
-  func setAside(for keys: [SetAside.Key]) -> [SetAside] {
+  func withheld(for keys: [WithheldChange.Key]) -> [WithheldChange] {
     keys.compactMap { state.shelf[$0] }
   }
 
-  func setAside(
-    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) -> [SetAside] {
+  func withheld(
+    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) -> [WithheldChange] {
     state.shelf.entries(referringTo: ids, kinds: kinds, after: after, limit: limit)
   }
 
-  func setAsideCounts(_ type: RecordType) -> [SetAside.Kind: Int] {
+  func withheldCounts(_ type: RecordType) -> [WithheldChange.Kind: Int] {
     state.shelf.counts(type)
   }
 
@@ -175,15 +175,15 @@ final class MemoryTransaction: MemorySnapshot, StoreTransaction {
     }
   }
 
-  func setAside(_ entries: [SetAside]) {
+  func withheld(_ entries: [WithheldChange]) {
     for entry in entries { state.shelf.file(entry, state.tables[entry.key.type]?.entity) }
   }
 
-  func removeSetAside(_ keys: [SetAside.Key]) {
+  func release(_ keys: [WithheldChange.Key]) {
     for key in keys { state.shelf.remove(key) }
   }
 
-  func parked(waitingFor ids: [RecordID], limit: Int) -> [SetAside] {
+  func parked(waitingFor ids: [RecordID], limit: Int) -> [WithheldChange] {
     state.shelf.parked(waitingFor: ids, limit: limit)
   }
 
@@ -207,7 +207,7 @@ final class MemoryTransaction: MemorySnapshot, StoreTransaction {
 
   func log(_ conflicts: [Conflict]) throws(SyncError) {
     for conflict in conflicts {
-      if case .poison = conflict.remote {
+      if case .malformed = conflict.remote {
         throw SyncError(
           .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
           "What the remote has is a copy or a tombstone.")

@@ -3,14 +3,14 @@ import SyncModels
 /// Everything in a store, as one value: copying it is a snapshot, dropping a changed copy is a rollback.
 struct StoreState: Sendable {
   var tables: [RecordType: Table] = [:]
-  var shelf = Shelf()
+  var shelf = WithheldTable()
   var outbox = Outbox()
   var conflicts = ConflictLog()
   var checkpoints: [RecordType: Checkpoint] = [:]
   var values = OrderedMap<UTF8Key, [UInt8]>()
 
-  mutating func register(_ graph: EntityGraph) {
-    for entity in graph.entities {
+  mutating func register(_ schema: SyncSchema) {
+    for entity in schema.entities {
       if tables[entity.type]?.entity.references != entity.references { shelf.refile(entity) }
       tables[entity.type, default: Table(entity)].redeclare(as: entity)
     }

@@ -11,10 +11,10 @@ struct NetworkTable {
     var link: NetworkLink
     var kind: NetworkStatus.Interface
   }
-  private var links = Roll<Int32, Entry>()
+  private var links = NetlinkTable<Int32, Entry>()
   /// Whether each address can be used.
-  private var addresses = Roll<LinkAddress, Bool>()
-  private var routes = Roll<DefaultRoute, Bool>()
+  private var addresses = NetlinkTable<LinkAddress, Bool>()
+  private var routes = NetlinkTable<DefaultRoute, Bool>()
 
   init(needsDefaultRoute: Bool, classify: @escaping Classifier) {
     self.needsDefaultRoute = needsDefaultRoute

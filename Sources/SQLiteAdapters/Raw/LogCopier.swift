@@ -7,7 +7,7 @@
   /// copies each part as it comes, while the writer goes on; only the end of a long log holds the writer up, since a log is begun anew
   /// when nobody adds to it meanwhile. The connections need no agreement but SQLite's own: <https://www.sqlite.org/wal.html>.
   final class LogCopier {
-    private let beside: Lane?
+    private let beside: SerialConnection?
     private let limits: Limits
     // How long the log was when the last part was begun.
     private var lastLength = 0
@@ -27,7 +27,7 @@
     static let lengthToKeep = 64 << 20
 
     /// - Parameter beside: Where the log is copied without holding up the writer; it has to have a queue.
-    init(beside: Lane?, limits: Limits = Limits()) {
+    init(beside: SerialConnection?, limits: Limits = Limits()) {
       self.beside = beside
       self.limits = limits
     }

@@ -2,61 +2,61 @@
   import SyncModels
   import Synchronization
 
-  /// A few lanes for reads: each read gets one that is free, or the next to become free.
+  /// A few connections for reads: each read gets one that is free, or the next to become free.
   final class ReaderPool: Sendable {
     private struct State {
-      var idle: [Lane]
-      var waiting: [CheckedContinuation<Lane, Never>] = []
+      var idle: [SerialConnection]
+      var waiting: [CheckedContinuation<SerialConnection, Never>] = []
     }
 
-    private let lanes: [Lane]
+    private let connections: [SerialConnection]
     private let state: Mutex<State>
 
-    init(_ lanes: [Lane]) {
-      self.lanes = lanes
-      state = Mutex(State(idle: lanes.reversed()))
+    init(_ connections: [SerialConnection]) {
+      self.connections = connections
+      state = Mutex(State(idle: connections.reversed()))
     }
 
-    /// Runs a read on a lane of its own.
+    /// Runs a read on a connection of its own.
     func run<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
-      let lane = await take()
-      defer { giveBack(lane) }
-      return try await lane.run(body)
+      let connection = await take()
+      defer { giveBack(connection) }
+      return try await connection.run(body)
     }
 
     /// Closes the connections once the reads that have begun are done.
     func close() async {
-      for lane in lanes { await lane.close() }
+      for connection in connections { await connection.close() }
     }
 
-    /// Runs something on every lane, one after another.
+    /// Runs something on every connection, one after another.
     func runOnEach(_ body: @Sendable (Connection) throws(SyncError) -> Void) async throws(SyncError) {
-      for lane in lanes { try await lane.run(body) }
+      for connection in connections { try await connection.run(body) }
     }
 
-    private func take() async -> Lane {
-      if let lane = state.withLock({ $0.idle.popLast() }) { return lane }
+    private func take() async -> SerialConnection {
+      if let connection = state.withLock({ $0.idle.popLast() }) { return connection }
       return await withCheckedContinuation { continuation in
-        let lane = state.withLock { state -> Lane? in
-          if let lane = state.idle.popLast() { return lane }
+        let connection = state.withLock { state -> SerialConnection? in
+          if let connection = state.idle.popLast() { return connection }
           state.waiting.append(continuation)
           return nil
         }
-        if let lane { continuation.resume(returning: lane) }
+        if let connection { continuation.resume(returning: connection) }
       }
     }
 
-    private func giveBack(_ lane: Lane) {
-      let next = state.withLock { state -> CheckedContinuation<Lane, Never>? in
+    private func giveBack(_ connection: SerialConnection) {
+      let next = state.withLock { state -> CheckedContinuation<SerialConnection, Never>? in
         if state.waiting.isEmpty {
-          state.idle.append(lane)
+          state.idle.append(connection)
           return nil
         }
         return state.waiting.removeFirst()
       }
-      next?.resume(returning: lane)
+      next?.resume(returning: connection)
     }
   }
 #endif

@@ -6,8 +6,8 @@
     private(set) var generation = 0
     private(set) var entities: [RecordType: Entity] = [:]
 
-    mutating func declare(_ graph: EntityGraph) {
-      for entity in graph.entities { entities[entity.type] = entity }
+    mutating func declare(_ schema: SyncSchema) {
+      for entity in schema.entities { entities[entity.type] = entity }
       generation += 1
     }
   }

@@ -18,7 +18,7 @@
       Migration("outbox counts", outboxCounts),
       // No statement: who does not know of it would take records for live whose deletion is pending.
       Migration("natural keys of pending deletions", []),
-      Migration("references of what is set aside", setAsideReferences),
+      Migration("references of what is set aside", withheldReferences),
       Migration("authors of edits", authors),
     ]
 

@@ -1,25 +1,25 @@
 #if SQLite
   import SyncModels
 
-  /// Makes a file fit for a graph, in transactions that each end soon.
+  /// Makes a file fit for a schema, in transactions that each end soon.
   ///
   /// First the tables and columns are made; then columns of rows that were there before are filled in by portions, while readers
   /// evaluate their fields from payloads; last come indexes, views and the declarations themselves. A process that dies in between leaves
   /// a file that is right, and the next registration goes on.
   struct Registration {
     private let connection: Connection
-    private let graph: EntityGraph
+    private let schema: SyncSchema
     private static let portion = 500
 
-    init(_ graph: EntityGraph, on connection: Connection) {
+    init(_ schema: SyncSchema, on connection: Connection) {
       self.connection = connection
-      self.graph = graph
+      self.schema = schema
     }
 
-    /// Whether the file is as this graph wants it.
-    static func isDone(_ graph: EntityGraph, in catalog: Catalog) -> Bool {
+    /// Whether the file is as this schema wants it.
+    static func isDone(_ schema: SyncSchema, in catalog: Catalog) -> Bool {
       let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
-      return graph.entities.allSatisfy { entity in
+      return schema.entities.allSatisfy { entity in
         // A file that was made before natural keys had columns has none for a type that has declared one all along.
         stored[entity.type] == entity && !catalog.unread.contains(entity.type)
           && (entity.naturalKey == nil || catalog.tables[entity.type]?.naturalKeyColumn != nil)
@@ -29,7 +29,7 @@
     func run() throws(SyncError) {
       var unfilled: [Entity] = []
       try connection.transaction(.write) { () throws(SyncError) in
-        for entity in graph.entities {
+        for entity in schema.entities {
           try checkName(of: entity)
           try makeTable(entity)
           if try declareColumns(of: entity) { unfilled.append(entity) }
@@ -44,12 +44,12 @@
       for entity in unfilled {
         while try fillPortion(of: entity) {}
       }
-      for entity in graph.entities {
+      for entity in schema.entities {
         let renewal = ReferenceRenewal(connection: connection, entity: entity)
         while try renewal.renewPortion() {}
       }
       try connection.transaction(.write) { () throws(SyncError) in
-        for entity in graph.entities {
+        for entity in schema.entities {
           try retireOtherColumns(of: entity)
           try makeIndexes(entity)
           try makeView(entity)

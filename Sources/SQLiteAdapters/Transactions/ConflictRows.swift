@@ -79,7 +79,7 @@
         try bind(tombstone.version, tag: tombstone.entityTag, at: 11)
         try bindNull(at: 15)
         return nil
-      case .poison:
+      case .malformed:
         throw SyncError(
           .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
           "What the remote has is a copy or a tombstone.")

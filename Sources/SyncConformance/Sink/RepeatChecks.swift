@@ -78,7 +78,7 @@ enum RepeatChecks {
         record.version, equals: base.version ?? .unversioned, "A change sent again has no second effect.")
     case .tombstone?, nil:
       try expect(base.record == nil, "A change sent again meets what it made.")
-    case .poison?: throw ConformanceFailure("What was accepted is a record or its deletion.")
+    case .malformed?: throw ConformanceFailure("What was accepted is a record or its deletion.")
     }
     guard case .upsert(let record)? = try await bench.harness.read(change.id.key) else { return }
     try expect(

@@ -4,11 +4,11 @@ import SyncPorts
 /// A sink with its world, and short words for what checks do with them.
 struct SinkBench: Sendable {
   let harness: SinkHarness
-  let graph: EntityGraph
+  let schema: SyncSchema
 
   init(harness: SinkHarness) throws(SyncError) {
     self.harness = harness
-    graph = try EntityGraph(SinkHarness.entity)
+    schema = try SyncSchema(SinkHarness.entity)
   }
 
   /// An upsert as the engine sends it, named after its record, its value and its base.
@@ -36,7 +36,7 @@ struct SinkBench: Sendable {
   /// Pushes one batch, and demands one outcome for each change.
   func push(_ changes: [OutgoingChange], to sink: (any RemoteRecordSink)? = nil) async throws -> [PushOutcome]
   {
-    let outcomes = try await (sink ?? harness.sink).push(changes, entities: graph)
+    let outcomes = try await (sink ?? harness.sink).push(changes, entities: schema)
     try expect(outcomes.count, equals: changes.count, "A push has one outcome for each change.")
     return outcomes
   }
@@ -67,7 +67,7 @@ struct SinkBench: Sendable {
     case .tombstone(let tombstone):
       try expect(tombstone.version.epoch, equals: 0, "A sink leaves the epoch to the engine.")
       return .deleted(tombstone)
-    case .poison: throw ConformanceFailure("What was accepted is a record or its deletion.")
+    case .malformed: throw ConformanceFailure("What was accepted is a record or its deletion.")
     }
   }
 
@@ -76,7 +76,7 @@ struct SinkBench: Sendable {
     switch try await harness.read(key) {
     case .upsert(let record)?: .copy(record)
     case .tombstone(let tombstone)?: .deleted(tombstone)
-    case .poison?: throw ConformanceFailure("A record comes as a copy.")
+    case .malformed?: throw ConformanceFailure("A record comes as a copy.")
     case nil: .none
     }
   }
@@ -103,7 +103,7 @@ struct SinkBench: Sendable {
         found, equals: value.map { .integer($0) }, "A conflict tells the record as the remote has it.")
     case .tombstone?, nil:
       try expect(value == nil, "A conflict tells the record that the remote has.")
-    case .poison?: throw ConformanceFailure("A conflict with a record tells it as a copy.")
+    case .malformed?: throw ConformanceFailure("A conflict with a record tells it as a copy.")
     }
   }
 }

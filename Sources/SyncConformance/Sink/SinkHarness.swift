@@ -20,7 +20,7 @@ public struct SinkHarness: Sendable {
   /// Whether the remote remembers sent changes or deletions, and so tells a record that was deleted since from one that never was.
   public var remembersWhatIsGone = true
   /// The members that the source declares as the remote's own to write; see `SourceCapabilities`.
-  public var ownFields: [FieldName] = []
+  public var serverManagedFields: [FieldName] = []
   /// Makes a second sink over the same data, as another process does; `nil` where that cannot be done.
   public var reopen: (@Sendable () async throws -> any RemoteRecordSink)?
 

@@ -90,17 +90,23 @@ enum ListingChecks {
     try expect(total, equals: 11, "A total is what the pass lists, when nothing changes meanwhile.")
   }
 
-  static func poisonComesInItsPlace(_ bench: SourceBench) async throws {
+  static func malformedRecordComesInItsPlace(_ bench: SourceBench) async throws {
     try await bench.fill(3)
     let bytes = Array(#"{"value":"#.utf8)
-    try await bench.harness.putPoison?(bytes)
+    try await bench.harness.putMalformed?(bytes)
     let pass = try await bench.pull(limit: 2)
-    try expect(pass.upserted.sorted(), equals: ["i00", "i01", "i02"], "Poison keeps no other record away.")
-    let poison = pass.changes.compactMap { if case .poison(let poison) = $0 { poison } else { nil } }
-    try expect(poison.count, equals: 1, "Bytes that are no record come as poison, once.")
-    try expect(poison.first?.type, equals: SourceHarness.entity.type, "Poison has the type of its page.")
-    try expect(poison.first.map { Array($0.bytes.bytes) }, equals: bytes, "Poison has its bytes as they are.")
-    try expect(poison.first?.reason.isEmpty, equals: false, "Poison has a reason.")
+    try expect(
+      pass.upserted.sorted(), equals: ["i00", "i01", "i02"], "MalformedRecord keeps no other record away.")
+    let malformed = pass.changes.compactMap {
+      if case .malformed(let malformed) = $0 { malformed } else { nil }
+    }
+    try expect(malformed.count, equals: 1, "Bytes that are no record come as a malformed record, once.")
+    try expect(
+      malformed.first?.type, equals: SourceHarness.entity.type, "MalformedRecord has the type of its page.")
+    try expect(
+      malformed.first.map { Array($0.bytes.bytes) }, equals: bytes,
+      "MalformedRecord has its bytes as they are.")
+    try expect(malformed.first?.reason.isEmpty, equals: false, "MalformedRecord has a reason.")
   }
 
   static func lookupGivesCurrentCopies(_ bench: SourceBench) async throws {
@@ -117,7 +123,7 @@ enum ListingChecks {
         values += record.fields
       case .tombstone(let tombstone):
         try expect(tombstone.id.key != "i01", "A lookup gives tombstones of those that don't exist.")
-      case .poison: throw ConformanceFailure("A lookup of records gives no poison.")
+      case .malformed: throw ConformanceFailure("A lookup of records gives no malformed record.")
       }
     }
     try expect(values, equals: [77], "A lookup gives the current copy.")

@@ -8,7 +8,7 @@ public enum SourceCheck: String, CaseIterable, Sendable {
   // Listings.
   case listingHoldsEveryRecordOnce, emptyRemoteListsNothing, pagesObeyTheirLimit, recordsAreReadWhole
   case samePositionIsAnsweredAlike, resumablePassGoesOnInAnotherProcess, deletedRecordIsNotListed
-  case totalCountsTheListing, poisonComesInItsPlace, lookupGivesCurrentCopies
+  case totalCountsTheListing, malformedRecordComesInItsPlace, lookupGivesCurrentCopies
   // Deltas and tokens.
   case deltaHoldsWhatChanged, deltaOfNothingIsEmpty, deletionComesAsTombstone, changesDuringAPassAreNotLost
   case changesDuringADeltaAreNotLost, lateCommitIsFound, tokenComesFromTheStart, unknownTokenIsNoError
@@ -29,7 +29,8 @@ public enum SourceCheck: String, CaseIterable, Sendable {
     return switch self {
     case .resumablePassGoesOnInAnotherProcess where harness.reopen == nil:
       "The harness cannot make a second source."
-    case .poisonComesInItsPlace where harness.putPoison == nil: "The harness cannot put poison."
+    case .malformedRecordComesInItsPlace where harness.putMalformed == nil:
+      "The harness cannot put malformed records."
     case .voidTokenIsNoError where harness.voidTokens == nil: "The harness cannot make tokens void."
     case .lookupGivesCurrentCopies where !capabilities.supportsLookup: "The source has no lookup."
     case .deletionComesAsTombstone where !capabilities.sendsTombstones: "The source sends no tombstones."
@@ -48,7 +49,7 @@ public enum SourceCheck: String, CaseIterable, Sendable {
     case .resumablePassGoesOnInAnotherProcess: ListingChecks.resumablePassGoesOnInAnotherProcess
     case .deletedRecordIsNotListed: ListingChecks.deletedRecordIsNotListed
     case .totalCountsTheListing: ListingChecks.totalCountsTheListing
-    case .poisonComesInItsPlace: ListingChecks.poisonComesInItsPlace
+    case .malformedRecordComesInItsPlace: ListingChecks.malformedRecordComesInItsPlace
     case .lookupGivesCurrentCopies: ListingChecks.lookupGivesCurrentCopies
     case .deltaHoldsWhatChanged: DeltaChecks.deltaHoldsWhatChanged
     case .deltaOfNothingIsEmpty: DeltaChecks.deltaOfNothingIsEmpty

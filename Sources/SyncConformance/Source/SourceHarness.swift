@@ -20,7 +20,7 @@ public struct SourceHarness: Sendable {
   /// Lets so much time pass at the remote that earlier changes are out of any overlap's reach; `nil` where that cannot be done.
   public var settle: (@Sendable () async throws -> Void)?
   /// Puts bytes among the records that are none; `nil` where that cannot be done.
-  public var putPoison: (@Sendable (_ bytes: [UInt8]) async throws -> Void)?
+  public var putMalformed: (@Sendable (_ bytes: [UInt8]) async throws -> Void)?
   /// Makes void every token that was given; `nil` where that cannot be done.
   public var voidTokens: (@Sendable () async throws -> Void)?
   /// Begins a write that becomes visible when the returned function is called; `nil` where that cannot be done.

@@ -15,8 +15,8 @@ enum AtomicityChecks {
     try transaction.touch([touch])
     try transaction.delete([StoreBench.tombstone("games", "gone")])
     try transaction.mark([StoreBench.game("kept")])
-    try transaction.setAside([StoreBench.entry(.record(StoreBench.game("aside")))])
-    try transaction.removeSetAside([.record(StoreBench.game("before"))])
+    try transaction.withheld([StoreBench.entry(.record(StoreBench.game("aside")))])
+    try transaction.release([.record(StoreBench.game("before"))])
     try transaction.setCheckpoint(checkpoint, for: "games")
     try transaction.setValue([1], forKey: "k")
     try transaction.queue([StoreBench.pending(StoreBench.game("new"), at: StoreBench.stamp(2))])
@@ -29,7 +29,7 @@ enum AtomicityChecks {
     try await bench.put(
       StoreBench.copy("games", "old"), StoreBench.copy("games", "gone", #"{"code":"c"}"#),
       StoreBench.copy("games", "kept"))
-    try await bench.setAside(StoreBench.entry(.record(StoreBench.game("before"))))
+    try await bench.withheld(StoreBench.entry(.record(StoreBench.game("before"))))
     try await bench.queue(StoreBench.pending(StoreBench.game("gone"), at: StoreBench.stamp(1)))
     try await bench.log(StoreBench.conflict(StoreBench.game("gone"), settledAt: 7))
     return (
@@ -42,7 +42,7 @@ enum AtomicityChecks {
     var live: [Bytes]
     var version: Int64?
     var isMarked: Bool?
-    var aside: [SetAside.Key]
+    var aside: [WithheldChange.Key]
     var hasCheckpoint: Bool
     var value: [UInt8]?
     /// What was edited, what the conflicts were over, and what has the natural key of `gone` and `new`.
@@ -67,8 +67,9 @@ enum AtomicityChecks {
       live: try snapshot.records(Query("games")).map { Bytes($0.id.key) },
       version: try snapshot.state(of: StoreBench.game("old"))?.version.sequence,
       isMarked: try snapshot.state(of: StoreBench.game("kept"))?.isMarked,
-      aside: try snapshot.setAside("games", kinds: Set(SetAside.Kind.allCases), after: nil, limit: 9).map(
-        \.key),
+      aside: try snapshot.withheld("games", kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 9)
+        .map(
+          \.key),
       hasCheckpoint: try snapshot.checkpoint(for: "games") != nil,
       value: try snapshot.value(forKey: "k"),
       edited: try snapshot.outbox("games", after: nil, limit: 9).map { Bytes($0.id.key) },

@@ -13,7 +13,7 @@ enum DurabilityChecks {
     try await bench.delete(StoreBench.tombstone("games", "gone"))
     try await bench.queue(pending)
     try await bench.log(StoreBench.conflict(copy.id, settledAt: 5))
-    try await bench.setAside(entry)
+    try await bench.withheld(entry)
     try await bench.write { transaction throws(SyncError) in
       try transaction.mark([copy.id])
       try transaction.setCheckpoint(checkpoint, for: "games")
@@ -23,7 +23,7 @@ enum DurabilityChecks {
     try await bench.store.release(lease)
 
     let reopened = StoreBench(harness: bench.harness, store: try await bench.harness.open())
-    try await reopened.store.register(try StoreBench.graph())
+    try await reopened.store.register(try StoreBench.schema())
     try expect(
       try await reopened.records(Query("games", where: .equal("v", 1))), equals: [copy], "Records are there.")
     try expect(try await reopened.state(copy.id)?.isMarked, equals: true, "Marks are there.")
@@ -52,7 +52,7 @@ enum DurabilityChecks {
 
   static func handlesSeeEachOthersCommits(_ bench: StoreBench) async throws {
     let other = StoreBench(harness: bench.harness, store: try await bench.harness.open())
-    try await other.store.register(try StoreBench.graph())
+    try await other.store.register(try StoreBench.schema())
     let first = try StoreBench.copy("games", "a")
     let second = try StoreBench.copy("games", "b")
     try await bench.put(first)

@@ -71,7 +71,7 @@ enum KeptStateChecks {
     full.deletionsVerifiedAt = Timestamp(microseconds: -1)
     full.sweep = .init(pass: 3, listed: 0, refusal: .massDeletion(missing: 5, of: 6))
     var other = full
-    other.sweep = .init(pass: 3, refusal: .unidentifiedPoison(2))
+    other.sweep = .init(pass: 3, refusal: .unidentifiedMalformed(2))
     other.inFlight = .init(number: 1, base: nil, coverage: .changes)
     for checkpoint in [full, other, Checkpoint(scope: scope)] {
       try await bench.write { transaction throws(SyncError) in

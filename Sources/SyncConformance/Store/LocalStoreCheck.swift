@@ -105,15 +105,15 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .payloadsKeepTheirBytes: RowChecks.payloadsKeepTheirBytes
     case .keysCompareByBytes: RowChecks.keysCompareByBytes
     case .batchesMayBeEmptyOrLarge: RowChecks.batchesMayBeEmptyOrLarge
-    case .everyKindAndChangeComesBack: SetAsideChecks.everyKindAndChangeComesBack
-    case .entryReplacesTheOneWithItsKey: SetAsideChecks.entryReplacesTheOneWithItsKey
-    case .entriesComeByKeyInPortions: SetAsideChecks.entriesComeByKeyInPortions
-    case .kindsAreToldApartAndCounted: SetAsideChecks.kindsAreToldApartAndCounted
-    case .entriesAreFoundByKey: SetAsideChecks.entriesAreFoundByKey
-    case .parkedEntriesAreFoundByWhatTheyWaitFor: SetAsideChecks.parkedEntriesAreFoundByWhatTheyWaitFor
-    case .entriesAreFoundByWhatTheyReferTo: SetAsideChecks.entriesAreFoundByWhatTheyReferTo
-    case .changedReferencesHoldForAllEntries: SetAsideChecks.changedReferencesHoldForAllEntries
-    case .entriesShowNothing: SetAsideChecks.entriesShowNothing
+    case .everyKindAndChangeComesBack: WithheldChecks.everyKindAndChangeComesBack
+    case .entryReplacesTheOneWithItsKey: WithheldChecks.entryReplacesTheOneWithItsKey
+    case .entriesComeByKeyInPortions: WithheldChecks.entriesComeByKeyInPortions
+    case .kindsAreToldApartAndCounted: WithheldChecks.kindsAreToldApartAndCounted
+    case .entriesAreFoundByKey: WithheldChecks.entriesAreFoundByKey
+    case .parkedEntriesAreFoundByWhatTheyWaitFor: WithheldChecks.parkedEntriesAreFoundByWhatTheyWaitFor
+    case .entriesAreFoundByWhatTheyReferTo: WithheldChecks.entriesAreFoundByWhatTheyReferTo
+    case .changedReferencesHoldForAllEntries: WithheldChecks.changedReferencesHoldForAllEntries
+    case .entriesShowNothing: WithheldChecks.entriesShowNothing
     case .marksTellWhatAListingHeld: KeptStateChecks.marksTellWhatAListingHeld
     case .checkpointsComeBack: KeptStateChecks.checkpointsComeBack
     case .valuesComeBack: KeptStateChecks.valuesComeBack

@@ -75,7 +75,7 @@ enum NaturalKeyChecks {
   }
 
   static func naturalKeysAreNormalized(_ bench: StoreBench) async throws {
-    try await bench.store.register(try EntityGraph(meters, places, StoreBench.venues))
+    try await bench.store.register(try SyncSchema(meters, places, StoreBench.venues))
     let spelled = try copy(meters, "a", #"{"mac":"AA:BB-0c","site":1}"#)
     try await bench.put(
       spelled, copy(meters, "b", #"{"mac":"aabb0C"}"#), copy(meters, "c", #"{"mac":"AABB0D"}"#),
@@ -91,7 +91,7 @@ enum NaturalKeyChecks {
   }
 
   static func nullsHaveNoNaturalKey(_ bench: StoreBench) async throws {
-    try await bench.store.register(try EntityGraph(meters, places, StoreBench.venues))
+    try await bench.store.register(try SyncSchema(meters, places, StoreBench.venues))
     for (place, json) in ["{}", #"{"code":null}"#, #"{"code":""}"#, #"{"code":[1]}"#, #"{"code":{}}"#]
       .enumerated()
     {
@@ -270,7 +270,7 @@ enum NaturalKeyChecks {
 
   static func changedNaturalKeyHoldsForAllRecords(_ bench: StoreBench) async throws {
     let plain = Entity("meters")
-    try await bench.store.register(try EntityGraph(plain))
+    try await bench.store.register(try SyncSchema(plain))
     try await bench.put(
       copy(plain, "a", #"{"mac":"AA:BB","site":"s"}"#), copy(plain, "b", #"{"mac":"aabb","site":"S"}"#),
       copy(plain, "c", #"{"mac":"AABB","site":"s"}"#), copy(plain, "gone", #"{"mac":"AABB","site":"s"}"#))
@@ -285,7 +285,7 @@ enum NaturalKeyChecks {
     ]
     for (naturalKey, wanted) in declarations {
       let entity = Entity("meters", naturalKey: naturalKey)
-      try await bench.store.register(try EntityGraph(entity))
+      try await bench.store.register(try SyncSchema(entity))
       // It came under the declaration before.
       try await bench.delete(StoreBench.tombstone("meters", "gone"))
       try expect(

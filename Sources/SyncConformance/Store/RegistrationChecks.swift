@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What registering a graph does to a store, and what not.
+/// What registering a schema does to a store, and what not.
 enum RegistrationChecks {
   static func unregisteredTypeIsRefused(_ bench: StoreBench) async throws {
     try await expect(.invalidConfiguration, "A query of a type that is not registered is refused.") {
@@ -17,7 +17,7 @@ enum RegistrationChecks {
     let copy = try StoreBench.copy("games", "g", #"{"v":1}"#)
     try await bench.put(copy)
     let entities = try await bench.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
-    try await bench.store.register(try StoreBench.graph())
+    try await bench.store.register(try StoreBench.schema())
     try expect(
       try await bench.record(copy.id), equals: copy, "Registering again leaves records as they were.")
     let again = try await bench.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
@@ -30,7 +30,7 @@ enum RegistrationChecks {
       StoreBench.copy("venues", "b", #"{"size":30}"#), StoreBench.copy("venues", "c", #"{"size":20}"#))
     try await bench.delete(StoreBench.tombstone("venues", "c"))
     let entity = Entity("venues", indexes: ["name", "size"])
-    try await bench.store.register(try EntityGraph(StoreBench.games, entity, StoreBench.teams))
+    try await bench.store.register(try SyncSchema(StoreBench.games, entity, StoreBench.teams))
     let found = try await bench.records(
       Query("venues", where: .atLeast("size", 10), order: [.descending("size")]))
     try expect(
@@ -43,7 +43,7 @@ enum RegistrationChecks {
   static func droppedFieldIsGone(_ bench: StoreBench) async throws {
     try await bench.put(StoreBench.copy("teams", "t", #"{"city":"Bern","parent":"p"}"#))
     let entity = Entity("teams", indexes: ["city"])
-    try await bench.store.register(try EntityGraph(StoreBench.games, StoreBench.venues, entity))
+    try await bench.store.register(try SyncSchema(StoreBench.games, StoreBench.venues, entity))
     try expect(
       try await bench.record(StoreBench.team("t"))?.fields, equals: ["Bern"],
       "Records have a value for each of the fields declared now, in their order.")
@@ -56,12 +56,12 @@ enum RegistrationChecks {
   static func undeclaredTypeStays(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("venues", "a", #"{"size":10}"#)
     try await bench.put(copy)
-    try await bench.store.register(try EntityGraph(Entity("clubs")))
+    try await bench.store.register(try SyncSchema(Entity("clubs")))
     let entities = try await bench.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
     try expect(
       entities, equals: [Entity("clubs"), StoreBench.games, StoreBench.teams, StoreBench.venues],
-      "Declarations stay when a graph lacks them, and come by type.")
-    try await bench.store.register(try StoreBench.graph())
+      "Declarations stay when a schema lacks them, and come by type.")
+    try await bench.store.register(try StoreBench.schema())
     try expect(
       try await bench.record(copy.id), equals: copy, "Records of a type that was not declared meanwhile stay."
     )

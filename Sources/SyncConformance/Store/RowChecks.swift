@@ -62,7 +62,7 @@ enum RowChecks {
       try await bench.delete(Tombstone(id: copy.id, version: version))
       try expect(try await bench.state(copy.id)?.version, equals: version, "A deletion keeps its version.")
       let entry = StoreBench.entry(.record(copy.id), .parked, .upsert(copy))
-      try await bench.setAside(entry)
+      try await bench.withheld(entry)
       try expect(try await bench.entries(), equals: [entry], "An entry keeps its copy's version.")
     }
   }
@@ -113,7 +113,7 @@ enum RowChecks {
     try await bench.put(StoreBench.copy("games", "live"), StoreBench.copy("games", "gone"))
     try await bench.delete(StoreBench.tombstone("games", "gone"))
     let aside = StoreBench.game("aside")
-    try await bench.setAside(StoreBench.entry(.record(aside)))
+    try await bench.withheld(StoreBench.entry(.record(aside)))
     let ids = ["live", "gone", "unknown"].map(StoreBench.game) + [StoreBench.team("live"), aside]
     let absent = try await bench.write { transaction throws(SyncError) in try transaction.absent(among: ids) }
     try expect(absent, equals: Array(ids[1...]), "Live is what is neither deleted nor merely set aside.")
@@ -175,7 +175,7 @@ enum RowChecks {
     try await bench.put(StoreBench.copy("games", "moved", #"{"home":"z"}"#))
     try await bench.delete(StoreBench.tombstone("games", "gone"))
     let waiting = try StoreBench.copy("games", "waiting", #"{"home":"w"}"#)
-    try await bench.setAside(StoreBench.entry(.record(waiting.id), .parked, .upsert(waiting)))
+    try await bench.withheld(StoreBench.entry(.record(waiting.id), .parked, .upsert(waiting)))
     let ids =
       ["self", "top", "sub", "h", "a", "x", "y", "z", "w", "7"].map(StoreBench.team)
       + [RecordID(type: "venues", key: "v"), StoreBench.game("h")]
@@ -242,8 +242,8 @@ enum RowChecks {
       try transaction.put([])
       try transaction.touch([])
       try transaction.delete([])
-      try transaction.setAside([])
-      try transaction.removeSetAside([])
+      try transaction.withheld([])
+      try transaction.release([])
       try transaction.mark([])
       try transaction.put(copies)
       try transaction.touch(copies)
@@ -256,7 +256,7 @@ enum RowChecks {
         try transaction.records(withIDs: ids).compactMap(\.self).count,
         try transaction.unmarkedCount("games").unmarked,
         try transaction.parked(waitingFor: ids, limit: 9).count,
-        try transaction.setAside(for: ids.map { .record($0) }).count,
+        try transaction.withheld(for: ids.map { .record($0) }).count,
       ]
     }
     try expect(numbers, equals: [0, 5000, 5000, 5000, 5000, 0, 0, 0], "Batches may be of any size.")

@@ -14,7 +14,7 @@ struct StoreBench: Sendable {
   init(_ harness: LocalStoreHarness) async throws {
     self.harness = harness
     store = try await harness.open()
-    try await store.register(try Self.graph())
+    try await store.register(try Self.schema())
   }
 
   static let teams = Entity(
@@ -27,8 +27,8 @@ struct StoreBench: Sendable {
     ],
     naturalKey: NaturalKey("code"), indexes: ["v"])
 
-  static func graph() throws -> EntityGraph {
-    try EntityGraph(games, venues, teams)
+  static func schema() throws -> SyncSchema {
+    try SyncSchema(games, venues, teams)
   }
 
   static func entity(_ type: RecordType) -> Entity {
@@ -56,13 +56,15 @@ struct StoreBench: Sendable {
   }
 
   static func entry(
-    _ key: SetAside.Key, _ kind: SetAside.Kind = .parked, _ change: RecordChange? = nil,
+    _ key: WithheldChange.Key, _ kind: WithheldChange.Kind = .parked, _ change: RecordChange? = nil,
     waitsFor: [RecordID] = [], reason: String = "because"
-  ) -> SetAside {
+  ) -> WithheldChange {
     let id: RecordID? = if case .record(let id) = key { id } else { nil }
-    let poison = Poison(type: key.type, key: id?.key, bytes: Payload(Array("{".utf8)), reason: "unfinished")
-    return SetAside(
-      key: key, kind: kind, change: change ?? .poison(poison), reason: reason, waitsFor: waitsFor, pass: 4,
+    let malformed = MalformedRecord(
+      type: key.type, key: id?.key, bytes: Payload(Array("{".utf8)), reason: "unfinished")
+    return WithheldChange(
+      key: key, kind: kind, change: change ?? .malformed(malformed), reason: reason, waitsFor: waitsFor,
+      pass: 4,
       fence: 2, since: Timestamp(milliseconds: 77))
   }
 
@@ -79,8 +81,8 @@ struct StoreBench: Sendable {
     try await write { transaction throws(SyncError) in try transaction.delete(tombstones) }
   }
 
-  func setAside(_ entries: SetAside...) async throws(SyncError) {
-    try await write { transaction throws(SyncError) in try transaction.setAside(entries) }
+  func withheld(_ entries: WithheldChange...) async throws(SyncError) {
+    try await write { transaction throws(SyncError) in try transaction.withheld(entries) }
   }
 
   func write<R: Sendable>(
@@ -113,11 +115,11 @@ struct StoreBench: Sendable {
   }
 
   func entries(
-    _ type: RecordType = "games", kinds: Set<SetAside.Kind> = Set(SetAside.Kind.allCases),
-    after: SetAside.Key? = nil, limit: Int = 1000
-  ) async throws(SyncError) -> [SetAside] {
+    _ type: RecordType = "games", kinds: Set<WithheldChange.Kind> = Set(WithheldChange.Kind.allCases),
+    after: WithheldChange.Key? = nil, limit: Int = 1000
+  ) async throws(SyncError) -> [WithheldChange] {
     try await read { snapshot throws(SyncError) in
-      try snapshot.setAside(type, kinds: kinds, after: after, limit: limit)
+      try snapshot.withheld(type, kinds: kinds, after: after, limit: limit)
     }
   }
 }

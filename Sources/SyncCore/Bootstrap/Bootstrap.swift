@@ -22,7 +22,7 @@ public struct Bootstrap: Sendable {
     public var loaded: [RecordType: Int] = [:]
   }
 
-  /// Takes the document's bytes; nothing is read before ``load(into:graph:source:)``.
+  /// Takes the document's bytes; nothing is read before ``load(into:schema:source:)``.
   ///
   /// - Parameter layout: Where in each record its key and modification time stand.
   public init(_ bytes: [UInt8], layout: RecordLayout) {
@@ -40,23 +40,23 @@ public struct Bootstrap: Sendable {
   ///   `leaseLost` when another process began one after this one had stood still.
   /// - Complexity: O(*n*) in the document's bytes, which are held in memory.
   public func load(
-    into store: any LocalStore, graph: EntityGraph, source: any RemoteRecordSource,
+    into store: any LocalStore, schema: SyncSchema, source: any RemoteRecordSource,
     clock: any Clock<Duration> = ContinuousClock()
   ) async throws(SyncError) -> Result {
     let sections = try BootstrapDocument(bytes).sections
-    let known = Set(graph.entities.map(\.type))
+    let known = Set(schema.entities.map(\.type))
     if let stranger = sections.keys.filter({ !known.contains($0) }).sorted().first {
       throw BootstrapDocument.flaw("It has records of the type \(stranger), which is not declared.")
     }
-    try await StoredDeclarations.noteRegistered(in: store, before: graph)
-    try await store.register(graph)
+    try await StoredDeclarations.noteRegistered(in: store, before: schema)
+    try await store.register(schema)
     return try await LeaseKeeper.hold(of: store, clock: clock, for: .seconds(60)) {
       (keeper) throws(SyncError) in
       var result = Result()
-      for entity in graph.entities {
+      for entity in schema.entities {
         guard let section = sections[entity.type] else { continue }
         let load = SectionLoad(
-          entity: entity, graph: graph, layout: layout, section: section, source: source,
+          entity: entity, schema: schema, layout: layout, section: section, source: source,
           fence: keeper.fence, now: clock.timestamp)
         if let count = try await load.run(&keeper) { result.loaded[entity.type] = count }
       }

@@ -4,7 +4,7 @@ import SyncPorts
 /// Puts one type's bundled records into the store, in portions, if nothing is known of the type yet.
 struct SectionLoad: Sendable {
   var entity: Entity
-  var graph: EntityGraph
+  var schema: SyncSchema
   var layout: RecordLayout
   var section: BootstrapDocument.Section
   var source: any RemoteRecordSource
@@ -34,7 +34,7 @@ struct SectionLoad: Sendable {
     var merge = PageMerge(
       entity,
       context: MergeContext(
-        graph: graph, edits: EditOptions(), fence: fence, now: now, source: source.capabilities,
+        schema: schema, edits: EditOptions(), fence: fence, now: now, source: source.capabilities,
         pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false))
     let changes = places.map { place in
       let location = "bundled \(entity.type), record \(place + 1)"
@@ -63,7 +63,7 @@ extension RecordChange {
     case .tombstone(var tombstone):
       tombstone.version = .unversioned
       return .tombstone(tombstone)
-    case .poison:
+    case .malformed:
       return self
     }
   }

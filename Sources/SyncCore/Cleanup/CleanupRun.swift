@@ -13,7 +13,7 @@ struct CleanupRun {
       var report = CleanupReport()
       try await HiddenReview(environment: environment, policy: policy, stop: stop).perform(&keeper, &report)
       // What refers to others goes first: nothing that is referred to does.
-      for entity in environment.graph.entities.reversed() {
+      for entity in environment.schema.entities.reversed() {
         for rule in policy.rules where rule.type == entity.type {
           try await apply(rule, to: entity, &keeper, &report)
         }
@@ -66,15 +66,15 @@ struct CleanupRun {
   private func hide(
     _ rule: CleanupPolicy.Rule, of entity: Entity, after key: String?, _ keeper: inout LeaseKeeper
   ) async throws(SyncError) -> Portion {
-    let (graph, now, limit) = (environment.graph, environment.clock.timestamp, policy.recordsAtOnce)
+    let (schema, now, limit) = (environment.schema, environment.clock.timestamp, policy.recordsAtOnce)
     let fence = keeper.fence
     return try await keeper.write { (transaction) throws(SyncError) in
       let records = try transaction.portion(
         of: Query(entity.type, where: rule.condition(at: now), afterKey: key, limit: limit))
       let covered = records.filter { rule.covers($0, at: now) }
-      let spared = try spared(among: covered.map(\.id), of: entity, graph, in: transaction)
+      let spared = try spared(among: covered.map(\.id), of: entity, schema, in: transaction)
       let chosen = covered.filter { !spared.contains($0.id) }
-      try HiddenRecords(graph: graph, transaction: transaction).hide(
+      try HiddenRecords(schema: schema, transaction: transaction).hide(
         chosen, reason: "hidden by a clean-up rule, until the remote changes it", fence: fence, at: now)
       return Portion(
         hidden: chosen.map(\.id), spared: spared.count,
@@ -84,18 +84,18 @@ struct CleanupRun {
 
   /// Those of some records that stay whatever their age.
   private func spared(
-    among ids: [RecordID], of entity: Entity, _ graph: EntityGraph, in transaction: any StoreTransaction
+    among ids: [RecordID], of entity: Entity, _ schema: SyncSchema, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     guard !ids.isEmpty else { return [] }
     var spared: Set<RecordID> = []
-    if !graph.referrers(to: entity.type).isEmpty {
-      spared = try transaction.referenced(among: ids, by: graph)
+    if !schema.referrers(to: entity.type).isEmpty {
+      spared = try transaction.referenced(among: ids, by: schema)
     }
     if try transaction.outboxCount(entity.type) > 0 {
       spared.formUnion(try transaction.outbox(for: ids).map(\.id))
     }
-    if try !transaction.setAsideCounts(entity.type).isEmpty {
-      for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+    if try !transaction.withheldCounts(entity.type).isEmpty {
+      for entry in try transaction.withheld(for: ids.map { .record($0) }) {
         if case .record(let id) = entry.key { spared.insert(id) }
       }
     }

@@ -3,7 +3,7 @@ import SyncPorts
 
 /// Records that are hidden: set aside as the remote has them, while the store has them as deleted.
 struct HiddenRecords {
-  let graph: EntityGraph
+  let schema: SyncSchema
   let transaction: any StoreTransaction
   /// The type of a page that is being committed, and the complete listing that it belongs to: the checkpoint does not know of its first page yet.
   var listing: (type: RecordType, pass: Int64)?
@@ -14,14 +14,14 @@ struct HiddenRecords {
     let checkpoint = try transaction.checkpoint(for: type)
     let tombstones = records.map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) }
     let states = try transaction.states(of: tombstones)
-    try transaction.setAside(
+    try transaction.withheld(
       zip(records, states).map { record, state in
         #if MUTANTS
           let isMarked = state?.isMarked ?? false || Mutant.hiddenTakenForListed.isActive
         #else
           let isMarked = state?.isMarked ?? false
         #endif
-        return SetAside(
+        return WithheldChange(
           key: .record(record.id), kind: .hidden, change: .upsert(record), reason: reason,
           pass: checkpoint?.lastPass(ofRowMarked: isMarked) ?? 0, fence: fence, since: now)
       })
@@ -31,7 +31,7 @@ struct HiddenRecords {
   /// The copy of a hidden record; `nil` for a record that is not hidden.
   func copy(of id: RecordID) throws(SyncError) -> Record? {
     guard try isAnyHidden(id.type) else { return nil }
-    let entry = try transaction.setAside(for: [.record(id)]).first
+    let entry = try transaction.withheld(for: [.record(id)]).first
     guard let entry, entry.kind == .hidden, case .upsert(let record) = entry.change else { return nil }
     return record
   }
@@ -39,13 +39,13 @@ struct HiddenRecords {
   /// The first hidden record that refers to another by an ordered reference.
   func firstReferring(to id: RecordID) throws(SyncError) -> RecordID? {
     var isAny = false
-    for referrer in graph.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
-    var last: SetAside.Key?
+    for referrer in schema.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
+    var last: WithheldChange.Key?
     while isAny {
-      let entries = try transaction.portion(setAsideReferringTo: [id], [.hidden], after: last)
+      let entries = try transaction.portion(withheldReferringTo: [id], [.hidden], after: last)
       for case .upsert(var record) in entries.map(\.change) {
         // What is no longer declared, or no longer ordered, holds nothing.
-        guard let entity = graph[record.id.type] else { continue }
+        guard let entity = schema[record.id.type] else { continue }
         record.fields = (try? entity.fields(of: record.payload)) ?? []
         if entity.requiredReferences(of: record).contains(id) { return record.id }
       }
@@ -61,7 +61,7 @@ struct HiddenRecords {
   ///
   /// - Returns: The records that are live now.
   func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
-    var found: [RecordID: (entry: SetAside, record: Record)] = [:]
+    var found: [RecordID: (entry: WithheldChange, record: Record)] = [:]
     var types: [RecordType: Bool] = [:]
     for type in Set(ids.map(\.type)) { types[type] = try isAnyHidden(type) }
     var wanted = Set(ids.filter { types[$0.type] == true })
@@ -69,8 +69,8 @@ struct HiddenRecords {
     while !wanted.isEmpty {
       asked.formUnion(wanted)
       var targets: Set<RecordID> = []
-      for entry in try transaction.setAside(for: wanted.map { .record($0) }) where entry.kind == .hidden {
-        guard case .upsert(var record) = entry.change, let entity = graph[record.id.type] else { continue }
+      for entry in try transaction.withheld(for: wanted.map { .record($0) }) where entry.kind == .hidden {
+        guard case .upsert(var record) = entry.change, let entity = schema[record.id.type] else { continue }
         record.fields = (try? entity.fields(of: record.payload)) ?? []
         found[record.id] = (entry, record)
         targets.formUnion(entity.requiredReferences(of: record))
@@ -82,7 +82,7 @@ struct HiddenRecords {
     guard !found.isEmpty else { return [] }
     let records = found.values.map(\.record).sorted { $0.id < $1.id }
     try transaction.put(records)
-    try transaction.removeSetAside(found.values.map(\.entry.key))
+    try transaction.release(found.values.map(\.entry.key))
     var listed: [RecordID] = []
     for (entry, record) in found.values {
       var pass = try transaction.checkpoint(for: record.id.type)?.markPass
@@ -95,15 +95,15 @@ struct HiddenRecords {
 
   /// Takes what would dangle out of what is shown, and parks it.
   private func parkThoseWithoutTargets(
-    _ found: inout [RecordID: (entry: SetAside, record: Record)]
+    _ found: inout [RecordID: (entry: WithheldChange, record: Record)]
   ) throws(SyncError) {
-    let targets = found.values.flatMap { graph[$0.record.id.type]?.requiredReferences(of: $0.record) ?? [] }
+    let targets = found.values.flatMap { schema[$0.record.id.type]?.requiredReferences(of: $0.record) ?? [] }
     guard !targets.isEmpty else { return }
     let absent = Set(try transaction.absent(among: Array(Set(targets))))
-    var parked: [SetAside] = []
+    var parked: [WithheldChange] = []
     while true {
       let missing = found.mapValues { _, record in
-        (graph[record.id.type]?.requiredReferences(of: record) ?? [])
+        (schema[record.id.type]?.requiredReferences(of: record) ?? [])
           .filter { absent.contains($0) && found[$0] == nil }
       }.filter { !$0.value.isEmpty }
       if missing.isEmpty { break }
@@ -111,11 +111,11 @@ struct HiddenRecords {
         if let (entry, _) = found.removeValue(forKey: id) { parked.append(entry.parked(waitingFor: targets)) }
       }
     }
-    if !parked.isEmpty { try transaction.setAside(parked) }
+    if !parked.isEmpty { try transaction.withheld(parked) }
   }
 
   private func isAnyHidden(_ type: RecordType) throws(SyncError) -> Bool {
-    guard graph[type] != nil else { return false }
-    return try transaction.setAsideCounts(type)[.hidden, default: 0] > 0
+    guard schema[type] != nil else { return false }
+    return try transaction.withheldCounts(type)[.hidden, default: 0] > 0
   }
 }

@@ -17,8 +17,8 @@ struct HiddenReview {
     let counts = try await environment.store.read { (snapshot) throws(SyncError) in
       try environment.hiddenCounts(in: snapshot)
     }
-    for entity in environment.graph.entities where counts[entity.type] != nil {
-      var last: SetAside.Key?
+    for entity in environment.schema.entities where counts[entity.type] != nil {
+      var last: WithheldChange.Key?
       repeat {
         if stop.isRaised { return report.wasCancelled = true }
         let portion = try await review(entity, after: last, &keeper)
@@ -34,11 +34,11 @@ struct HiddenReview {
     /// How many hidden records are hidden no longer, by type.
     var shown: [RecordType: Int] = [:]
     /// The key after which the next portion begins; `nil` after the last.
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
   }
 
   private func review(
-    _ entity: Entity, after key: SetAside.Key?, _ keeper: inout LeaseKeeper
+    _ entity: Entity, after key: WithheldChange.Key?, _ keeper: inout LeaseKeeper
   ) async throws(SyncError) -> Portion {
     let (environment, limit) = (environment, policy.recordsAtOnce)
     let rules = policy.rules.filter { $0.type == entity.type }
@@ -46,7 +46,7 @@ struct HiddenReview {
     let fence = keeper.fence
     return try await keeper.write { (transaction) throws(SyncError) in
       let entries = try transaction.portion(
-        setAside: entity.type, [.hidden], after: key, limit: limit)
+        withheld: entity.type, [.hidden], after: key, limit: limit)
       var portion = Portion(last: entries.count == limit ? entries.last?.key : nil)
       let unhidden = entries.filter { entry in
         guard case .upsert(let record) = entry.change else { return false }
@@ -58,7 +58,7 @@ struct HiddenReview {
       var merge = PageMerge(
         entity, context: environment.releaseContext(fence: fence, markPass: markPass))
       try merge.release(unhidden, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
       portion.tally = merge.tally
       // A record that comes back brings the hidden ones with it that it refers to.
       let after = try environment.hiddenCounts(in: transaction)
@@ -74,7 +74,7 @@ extension RunEnvironment {
   /// How many records are hidden, for types that have any.
   fileprivate func hiddenCounts(in snapshot: any StoreSnapshot) throws(SyncError) -> [RecordType: Int] {
     var counts: [RecordType: Int] = [:]
-    for entity in graph.entities { counts[entity.type] = try snapshot.setAsideCounts(entity.type)[.hidden] }
+    for entity in schema.entities { counts[entity.type] = try snapshot.withheldCounts(entity.type)[.hidden] }
     return counts
   }
 }

@@ -29,10 +29,10 @@ struct DeclarationPhase {
       if Mutant.declarationsIgnored.isActive { return true }
     #endif
     let environment = environment
-    let graph = environment.graph
-    if try await stored()?.isInLine(with: graph) ?? false { return true }
-    try await update { $0.begin(graph) }
-    for entity in graph.entities {
+    let schema = environment.schema
+    if try await stored()?.isInLine(with: schema) ?? false { return true }
+    try await update { $0.begin(schema) }
+    for entity in schema.entities {
       guard let stored = try await stored(), let change = stored.change(to: entity) else { continue }
       let progress = stored.progress(of: entity)
       if !progress.isReleased {
@@ -60,16 +60,16 @@ struct DeclarationPhase {
     of entity: Entity, after: String?, notesProgress: Bool = true
   ) async throws(SyncError) -> Bool {
     let (environment, fence) = (environment, lease.fence)
-    var last = after.map { SetAside.Key.record(RecordID(type: entity.type, key: $0)) }
+    var last = after.map { WithheldChange.Key.record(RecordID(type: entity.type, key: $0)) }
     repeat {
       if stop.isRaised { return false }
       let start = last
       let (tally, end) = try await write { (transaction) throws(SyncError) in
-        let entries = try transaction.portion(setAside: entity.type, [.parked], after: start)
+        let entries = try transaction.portion(withheld: entity.type, [.parked], after: start)
         let markPass = try transaction.checkpoint(for: entity.type)?.markPass
         var merge = PageMerge(entity, context: environment.releaseContext(fence: fence, markPass: markPass))
         if !entries.isEmpty { try merge.release(entries, in: transaction) }
-        try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+        try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
         if case .record(let id)? = entries.last?.key, notesProgress {
           try StoredDeclarations.update(in: transaction) { stored in
             stored.note(StoredDeclarations.Progress(shape: DeclaredShape(entity), after: id.key), of: entity)
@@ -94,7 +94,7 @@ struct DeclarationPhase {
     #endif
     guard let stored = try await stored() else { return true }
     if !stored.left.isEmpty, try await !withholdLeft(stored.left) { return false }
-    for entity in environment.graph.entities {
+    for entity in environment.schema.entities {
       guard let change = stored.change(to: entity), change.withholds, try await isComplete(entity) else {
         continue
       }
@@ -106,10 +106,10 @@ struct DeclarationPhase {
 
   /// Whether all that a type refers to has been listed once, and nothing of the type waits for its publication.
   private func isComplete(_ entity: Entity) async throws(SyncError) -> Bool {
-    let types = environment.graph.dependencies(of: entity) + [entity.type]
+    let types = environment.schema.dependencies(of: entity) + [entity.type]
     return try await environment.store.read { (snapshot) throws(SyncError) in
       for type in types where try snapshot.checkpoint(for: type)?.committedAt == nil { return false }
-      return try snapshot.setAsideCounts(entity.type)[.staged, default: 0] == 0
+      return try snapshot.withheldCounts(entity.type)[.staged, default: 0] == 0
     }
   }
 
@@ -123,7 +123,7 @@ struct DeclarationPhase {
       let (dangling, end) = try await write { (transaction) throws(SyncError) in
         let records = try transaction.portion(
           of: Query(entity.type, afterKey: start, limit: MergeContext.portion))
-        let withholding = Withholding(graph: environment.graph, transaction: transaction)
+        let withholding = Withholding(schema: environment.schema, transaction: transaction)
         return (try withholding.dangling(among: records), records.last?.id.key)
       }
       guard try await withhold(dangling) else { return false }
@@ -135,7 +135,7 @@ struct DeclarationPhase {
     } while last != nil
     // What an interrupted round has withheld may have had no more reason to wait by the time that this one began.
     guard wasBegun else { return true }
-    for entity in environment.graph.entities {
+    for entity in environment.schema.entities {
       guard try await releaseParked(of: entity, after: nil, notesProgress: false) else { return false }
     }
     return true
@@ -147,7 +147,7 @@ struct DeclarationPhase {
       let dangling = try await write { (transaction) throws(SyncError) in
         let edited = Set(try transaction.outbox(for: ids).map(\.id))
         let records = try transaction.records(withIDs: ids.filter { !edited.contains($0) })
-        return try Withholding(graph: environment.graph, transaction: transaction)
+        return try Withholding(schema: environment.schema, transaction: transaction)
           .dangling(among: records.compactMap(\.self))
       }
       guard try await withhold(dangling) else { return false }
@@ -170,7 +170,7 @@ struct DeclarationPhase {
       let above = Set(rounds.joined())
       let known = done
       let outcome = try await write { (transaction) throws(SyncError) in
-        let withholding = Withholding(graph: environment.graph, transaction: transaction)
+        let withholding = Withholding(schema: environment.schema, transaction: transaction)
         let referrers = try withholding.referrers(to: round, except: above.union(known))
         if !referrers.isEmpty { return Withholding.Outcome(referrers: referrers) }
         return try withholding.withhold(

@@ -31,10 +31,10 @@ struct StoredDeclarations: Hashable, Codable {
 
   private static let formerAtMost = 8
 
-  /// Whether nothing is to be done for a graph.
-  func isInLine(with graph: EntityGraph) -> Bool {
-    types.filter { $0.carriedOut != nil }.count == graph.entities.count
-      && graph.entities.allSatisfy { change(to: $0) == nil }
+  /// Whether nothing is to be done for a schema.
+  func isInLine(with schema: SyncSchema) -> Bool {
+    types.filter { $0.carriedOut != nil }.count == schema.entities.count
+      && schema.entities.allSatisfy { change(to: $0) == nil }
   }
 
   /// What the declaration of a type means, if that is not carried out yet.
@@ -64,10 +64,10 @@ struct StoredDeclarations: Hashable, Codable {
     }
   }
 
-  /// Notes which types a graph declares, and finishes those of which nothing that is stored is concerned.
-  mutating func begin(_ graph: EntityGraph) {
-    for type in types.map(\.type) where graph[type] == nil { update(type) { $0.retire() } }
-    for entity in graph.entities where change(to: entity)?.isEmpty == true { finish(entity) }
+  /// Notes which types a schema declares, and finishes those of which nothing that is stored is concerned.
+  mutating func begin(_ schema: SyncSchema) {
+    for type in types.map(\.type) where schema[type] == nil { update(type) { $0.retire() } }
+    for entity in schema.entities where change(to: entity)?.isEmpty == true { finish(entity) }
   }
 
   private func known(_ type: RecordType) -> Known {
@@ -112,13 +112,13 @@ extension StoredDeclarations {
     if after != before { try transaction.encode(after, forKey: key) }
   }
 
-  /// Notes what a store is in line with that does not say so itself, where a graph that says otherwise is about to be registered.
-  static func noteRegistered(in store: any LocalStore, before graph: EntityGraph) async throws(SyncError) {
+  /// Notes what a store is in line with that does not say so itself, where a schema that says otherwise is about to be registered.
+  static func noteRegistered(in store: any LocalStore, before schema: SyncSchema) async throws(SyncError) {
     let registered = try await store.read { (snapshot) throws(SyncError) -> [Entity] in
       try load(from: snapshot) == nil ? snapshot.registeredEntities() : []
     }
     let isAlike = registered.allSatisfy { entity in
-      graph[entity.type].map { DeclaredShape($0) == DeclaredShape(entity) } ?? false
+      schema[entity.type].map { DeclaredShape($0) == DeclaredShape(entity) } ?? false
     }
     if isAlike { return }
     try await store.write(.app) { (transaction) throws(SyncError) in

@@ -3,7 +3,7 @@ import SyncPorts
 
 /// Takes live records out of sight that refer to records which are not here: parked as the remote has them, while the store has them as deleted.
 struct Withholding {
-  let graph: EntityGraph
+  let schema: SyncSchema
   let transaction: any StoreTransaction
 
   /// What one transaction did.
@@ -24,7 +24,7 @@ struct Withholding {
   func referrers(to ids: [RecordID], except known: Set<RecordID>) throws(SyncError) -> [RecordID] {
     for (target, ids) in Dictionary(grouping: ids, by: \.type).sorted(by: { $0.key < $1.key }) {
       let keys = ids.map { FieldValue.string($0.key) }
-      for (type, field) in graph.referrers(to: target) {
+      for (type, field) in schema.referrers(to: target) {
         var query = Query(type, where: .isIn(field, keys), limit: MergeContext.portion)
         while true {
           let records = try transaction.portion(of: query)
@@ -50,8 +50,8 @@ struct Withholding {
     let records = try transaction.records(withIDs: ids).compactMap(\.self)
     let absent = try absent(among: records.flatMap { targets(of: $0) })
     let edited = Set(try transaction.outbox(for: ids).map(\.id))
-    var filed: [RecordID: SetAside.Kind] = [:]
-    for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+    var filed: [RecordID: WithheldChange.Kind] = [:]
+    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
       if let id = entry.change.id { filed[id] = entry.kind }
     }
     var parked: [(record: Record, missing: [RecordID])] = []
@@ -87,7 +87,7 @@ struct Withholding {
       let checkpoint = try transaction.checkpoint(for: type)
       let states = try transaction.states(
         of: parked.map { Tombstone(id: $0.record.id, version: $0.record.version) })
-      try transaction.setAside(
+      try transaction.withheld(
         zip(parked, states).map { found, state in
           var entry = context.parked(found.record, waitingFor: found.missing, origin: .page)
           entry.pass = checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0
@@ -98,7 +98,7 @@ struct Withholding {
 
   /// What a record has to refer to as its type is declared today.
   private func targets(of record: Record) -> [RecordID] {
-    guard let entity = graph[record.id.type] else { return [] }
+    guard let entity = schema[record.id.type] else { return [] }
     var record = record
     record.fields = (try? entity.fields(of: record.payload)) ?? []
     return entity.requiredReferences(of: record)
@@ -109,6 +109,6 @@ struct Withholding {
     let absent = Set(try transaction.absent(among: Array(Set(targets))))
     guard !absent.isEmpty else { return [] }
     return absent.subtracting(
-      try HiddenRecords(graph: graph, transaction: transaction).reveal(absent).map(\.id))
+      try HiddenRecords(schema: schema, transaction: transaction).reveal(absent).map(\.id))
   }
 }

@@ -10,7 +10,7 @@ public struct Explanation: Sendable {
   /// What the remote said last, as far as it was applied; `nil` for a record never heard of.
   public var state: StoredState?
   /// What is kept without being shown.
-  public var setAside: [SetAside]
+  public var withheld: [WithheldChange]
   /// The local edit that the remote has not acknowledged, with what it waits for.
   public var waiting: PendingEdit?
   /// The local edit that the remote has not acknowledged.
@@ -25,7 +25,7 @@ public struct Explanation: Sendable {
       let entity = pending.isEmpty ? nil : try snapshot.registeredEntities().first { $0.type == id.type }
       return Explanation(
         id: id, live: try snapshot.records(withIDs: [id]).first ?? nil, state: try snapshot.state(of: id),
-        setAside: try snapshot.setAside(for: [.record(id)]) + quarantined(as: id, in: snapshot),
+        withheld: try snapshot.withheld(for: [.record(id)]) + quarantined(as: id, in: snapshot),
         waiting: try PendingEdit.read(pending, of: entity, in: snapshot).first)
     }
   }
@@ -35,12 +35,12 @@ extension Explanation {
   /// What is quarantined of a record beside the entry under its id, found by looking through the type's quarantine.
   private static func quarantined(
     as id: RecordID, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [SetAside] {
-    guard try snapshot.setAsideCounts(id.type)[.quarantined, default: 0] > 0 else { return [] }
-    var found: [SetAside] = []
-    var last: SetAside.Key?
+  ) throws(SyncError) -> [WithheldChange] {
+    guard try snapshot.withheldCounts(id.type)[.quarantined, default: 0] > 0 else { return [] }
+    var found: [WithheldChange] = []
+    var last: WithheldChange.Key?
     while true {
-      let entries = try snapshot.portion(setAside: id.type, [.quarantined], after: last)
+      let entries = try snapshot.portion(withheld: id.type, [.quarantined], after: last)
       guard let end = entries.last else { return found }
       last = end.key
       found += entries.filter { $0.key != .record(id) && $0.change.id == id }
@@ -56,17 +56,17 @@ extension Explanation: CustomStringConvertible {
       lines.append("\(id) is live, at version \(live.version), \(live.payload).")
     } else if pending?.edit.content == .deletion {
       lines.append("\(id) was deleted here.")
-    } else if setAside.contains(where: { $0.kind == .hidden }) {
+    } else if withheld.contains(where: { $0.kind == .hidden }) {
       lines.append("\(id) is hidden here, and the remote still has it.")
     } else if let state, state.isDeleted {
       lines.append("\(id) was deleted at the remote, as of version \(state.version).")
-    } else if setAside.isEmpty {
+    } else if withheld.isEmpty {
       lines.append("\(id) was never heard of.")
     } else {
       lines.append("\(id) is not live.")
     }
     if let waiting { lines.append(waiting.sentence) }
-    for entry in setAside {
+    for entry in withheld {
       lines.append(
         "It has a change set aside, \(entry.kind.rawValue), since pass \(entry.pass): \(entry.reason).")
       if !entry.waitsFor.isEmpty {

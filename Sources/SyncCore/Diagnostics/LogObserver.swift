@@ -44,9 +44,9 @@ extension SyncEvent {
       "sync.retrying type=\(type) attempt=\(attempt) after=\(pause) code=\(error.code)"
     case .reset(let type, let reason):
       "sync.reset type=\(type) reason=\(reason.rawValue)"
-    case .quarantined(let poison):
-      "sync.quarantined type=\(poison.type) key=\(poison.key ?? "?") at=\"\(poison.location ?? "?")\""
-        + " reason=\"\(poison.reason)\""
+    case .quarantined(let malformed):
+      "sync.quarantined type=\(malformed.type) key=\(malformed.key ?? "?") at=\"\(malformed.location ?? "?")\""
+        + " reason=\"\(malformed.reason)\""
     case .edited(.some(let ids)):
       "edit.saved records=\(ids.count)"
     case .edited(.many):
@@ -108,7 +108,7 @@ extension Checkpoint.Refusal {
     switch self {
     case .massDeletion(let missing, let live):
       "\(missing) of \(Counted(live, "record")) \(Counted(missing, "is", "are").words) gone from the remote; removing so many has to be allowed"
-    case .unidentifiedPoison(let count):
+    case .unidentifiedMalformed(let count):
       "\(Counted(count, "unreadable record")) may be any of those that seem to be gone; mend or remove \(Counted(count, "it", "them").words) at the remote"
     }
   }

@@ -4,7 +4,7 @@ extension TypeReport {
   /// The report as numbers under stable names, for a metrics system to collect.
   ///
   /// For a type `games` the names are `type.games.successes`, `type.games.failures`, `type.games.consecutiveFailures`,
-  /// `type.games.live`, `type.games.pending`, `type.games.refused`, `type.games.setAside.<kind>` for each kind that there is,
+  /// `type.games.live`, `type.games.pending`, `type.games.refused`, `type.games.withheld.<kind>` for each kind that there is,
   /// and, once they are known, `type.games.successRate` (0 to 1) and `type.games.age.seconds`.
   public var metrics: [String: Double] {
     var metrics: [String: Double] = [
@@ -14,7 +14,7 @@ extension TypeReport {
     ]
     metrics["successRate"] = status.successRate
     metrics["age.seconds"] = dataAge?.inSeconds
-    for (kind, count) in setAside { metrics["setAside.\(kind.rawValue)"] = Double(count) }
+    for (kind, count) in withheld { metrics["withheld.\(kind.rawValue)"] = Double(count) }
     return Dictionary(uniqueKeysWithValues: metrics.map { ("type.\(type).\($0.key)", $0.value) })
   }
 }

@@ -20,7 +20,7 @@ public struct TypeReport: Sendable {
   /// A sweep that is due, and why it waits.
   public var sweep: Checkpoint.Sweep?
   /// How many entries of each kind are set aside.
-  public var setAside: [SetAside.Kind: Int]
+  public var withheld: [WithheldChange.Kind: Int]
   /// By what the last of several edits of a record is told.
   public var lastWrite: LastWrite
   /// How many local edits are in the outbox, refused ones included.
@@ -66,7 +66,7 @@ public struct TypeReport: Sendable {
             tokenAge: checkpoint?.committedAt.map { now.duration(since: $0) },
             dataAge: status.lastSuccess.map { max(now.duration(since: $0), .zero) },
             inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
-            setAside: try snapshot.setAsideCounts(entity.type), lastWrite: LastWrite(entity),
+            withheld: try snapshot.withheldCounts(entity.type), lastWrite: LastWrite(entity),
             pending: try snapshot.outboxCount(entity.type),
             waiting: try waits(of: entity, in: snapshot)))
       }

@@ -26,7 +26,7 @@ struct AwaitedRecords: Hashable, Codable {
     let isDue = try await environment.store.read { (snapshot) throws(SyncError) in
       try snapshot.value(forKey: key) != nil
     }
-    guard isDue, let entity = environment.graph.entities.first else { return }
+    guard isDue, let entity = environment.schema.entities.first else { return }
     let now = environment.clock.timestamp
     let tally = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       let noted = try transaction.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
@@ -36,7 +36,7 @@ struct AwaitedRecords: Hashable, Codable {
         fence: lease.fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: now)
       var merge = PageMerge(entity, context: context)
       try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
       try transaction.setValue(nil, forKey: key)
       return merge.tally
     }

@@ -6,16 +6,16 @@ import SyncModels
 /// of the record already is as late: then both are on one clock, and can be compared.
 struct ClockBelief {
   var now: Timestamp
-  /// See ``EditOptions/clockBound``.
+  /// See ``EditOptions/maximumClockSkew``.
   var bound: Duration
   /// The stamp of the edit that others are compared with.
   var known: EditStamp?
 
   /// The stamp of the remote's word as far as it is believed, and how far ahead it was if it was not.
-  func stamp(of word: Word, _ entity: Entity) -> (believed: EditStamp, disbelieved: Duration?) {
-    let taken = word.version.modifiedAt
+  func stamp(of remoteState: RemoteState, _ entity: Entity) -> (believed: EditStamp, disbelieved: Duration?) {
+    let taken = remoteState.version.modifiedAt
     let modified = EditStamp(physical: taken)
-    let stated = word.payload.flatMap { entity.stamp(in: $0) } ?? modified
+    let stated = remoteState.payload.flatMap { entity.stamp(in: $0) } ?? modified
     if stated.physical > limit(now) {
       let believed = modified.physical <= limit(now) ? modified : EditStamp(physical: now)
       return (believed, stated.physical.duration(since: now))

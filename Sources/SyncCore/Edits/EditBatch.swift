@@ -4,7 +4,7 @@ import SyncPorts
 /// Several edits in one transaction; each sees those before it.
 public struct EditBatch {
   var writer: EditWriter
-  let graph: EntityGraph
+  let schema: SyncSchema
   let transaction: any StoreTransaction
 
   /// The record as it is now, with the edits made so far.
@@ -42,7 +42,7 @@ public struct EditBatch {
   public mutating func set(
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
-    let entity = graph[id.type]
+    let entity = schema[id.type]
     try writer.edit(id) { (shown) throws(SyncError) in
       var fields = FieldMap()
       if let shown {

@@ -7,24 +7,24 @@ public struct EditOptions: Sendable {
   /// Other policies, for some types.
   public var policies: [RecordType: any MergePolicy]
   /// How far ahead of the local clock a remote's stamp is believed; one further ahead is told and counts as the remote's modification time, or as now.
-  public var clockBound: Duration
+  public var maximumClockSkew: Duration
   /// Whether a settled conflict matters to a person.
   public var isSignificant: @Sendable (Conflict) -> Bool
   /// Makes room at a remote whose storage is full, and answers whether it did; the push then tries once more.
-  public var makeRoom: (@Sendable () async -> Bool)?
+  public var onStorageFull: (@Sendable () async -> Bool)?
 
   /// Describes how edits are settled; by default the later write wins, and every conflict matters.
   public init(
     policy: any MergePolicy = LastWriteWins(), policies: [RecordType: any MergePolicy] = [:],
-    clockBound: Duration = .seconds(300),
+    maximumClockSkew: Duration = .seconds(300),
     isSignificant: @escaping @Sendable (Conflict) -> Bool = { _ in true },
-    makeRoom: (@Sendable () async -> Bool)? = nil
+    onStorageFull: (@Sendable () async -> Bool)? = nil
   ) {
     self.policy = policy
     self.policies = policies
-    self.clockBound = clockBound
+    self.maximumClockSkew = maximumClockSkew
     self.isSignificant = isSignificant
-    self.makeRoom = makeRoom
+    self.onStorageFull = onStorageFull
   }
 
   /// Who settles the clashes of a type.

@@ -25,8 +25,8 @@ struct EditSettler {
   var entity: Entity
   var policy: any MergePolicy
   /// The members that the remote writes itself.
-  var ownFields: [FieldName]
-  var clockBound: Duration
+  var serverManagedFields: [FieldName]
+  var maximumClockSkew: Duration
   var now: Timestamp
 
   /// The remote has something else than the entry's base.
@@ -37,80 +37,80 @@ struct EditSettler {
   ///   - isAnswer: Whether the remote took what was sent, and says that this is what the record is now.
   ///   - flaw: Why what the policy makes of a clash cannot stand, where that is known.
   func meeting(
-    _ word: Word, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
+    _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
   ) -> EditSettlement {
-    let entry = entry.taking(ownFields, of: word)
-    if word.isSame(as: entry.edit.content) { return settled(by: word, entry) }
-    let isTaken = entry.sent.map { word.fulfils($0.content, on: entry.base) } ?? false
+    let entry = entry.taking(serverManagedFields, of: remoteState)
+    if remoteState.isSame(as: entry.edit.content) { return settled(by: remoteState, entry) }
+    let isTaken = entry.sent.map { remoteState.fulfils($0.content, on: entry.base) } ?? false
     if let sent = entry.sent, isAnswer || isTaken {
-      guard sent != entry.edit else { return settled(by: word, entry) }
-      if word.isSame(as: sent.content) { return rebased(entry, onto: word) }
+      guard sent != entry.edit else { return settled(by: remoteState, entry) }
+      if remoteState.isSame(as: sent.content) { return rebased(entry, onto: remoteState) }
       #if MUTANTS
-        if Mutant.answerUnmet.isActive, isAnswer { return rebased(entry, onto: word) }
+        if Mutant.answerUnmet.isActive, isAnswer { return rebased(entry, onto: remoteState) }
       #endif
-      if isAnswer, isTaken, let content = entry.edit.content.adding(word, since: sent.content) {
-        let taken = word.payload.flatMap { entity.stamp(in: $0) } ?? sent.stamp
+      if isAnswer, isTaken, let content = entry.edit.content.adding(remoteState, since: sent.content) {
+        let taken = remoteState.payload.flatMap { entity.stamp(in: $0) } ?? sent.stamp
         return rebased(
-          entry, onto: word, as: stamped(content, of: entry, after: taken))
+          entry, onto: remoteState, as: stamped(content, of: entry, after: taken))
       }
       // Another edit went on from what was sent, and so did this one.
-      return settle(entry, word, since: sent.content.payload, flaw)
+      return settle(entry, remoteState, since: sent.content.payload, flaw)
     }
-    if word.isSame(as: entry.base) {
-      guard entry.base.version == .unversioned, case .copy(let record) = word else {
-        return rebased(entry, onto: word)
+    if remoteState.isSame(as: entry.base) {
+      guard entry.base.version == .unversioned, case .copy(let record) = remoteState else {
+        return rebased(entry, onto: remoteState)
       }
       // A copy that came with the app did not say when it was written, and a rebuild could not know.
       let stamp = entity.stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
-      return rebased(entry.written(max(entry.lastWrite, stamp)), onto: word)
+      return rebased(entry.written(max(entry.lastWrite, stamp)), onto: remoteState)
     }
     // Nothing may be lost to an edit that only removes what has ended, whoever made it and however late.
     if let base = entry.base.record?.payload {
-      let managed = Set(ownFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
+      let managed = Set(serverManagedFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
       let isPurge = { (payload: Payload?) in
         payload.map { base.isPurged(as: $0, at: now, managed: managed) } ?? false
       }
-      if isPurge(entry.edit.content.payload) { return settled(by: word, entry) }
-      if isPurge(word.payload) { return rebased(entry, onto: word) }
+      if isPurge(entry.edit.content.payload) { return settled(by: remoteState, entry) }
+      if isPurge(remoteState.payload) { return rebased(entry, onto: remoteState) }
     }
-    return settle(entry, word, since: entry.base.record?.payload, flaw)
+    return settle(entry, remoteState, since: entry.base.record?.payload, flaw)
   }
 
   // MARK: Endings
 
   /// Nothing is left to push, unless the word changes what an immutable field has been.
-  private func settled(by word: Word, _ entry: OutboxEntry) -> EditSettlement {
-    guard !entity.immutable.isEmpty, case .copy(let record) = word else {
-      return EditSettlement(row: word.row)
+  private func settled(by remoteState: RemoteState, _ entry: OutboxEntry) -> EditSettlement {
+    guard !entity.immutable.isEmpty, case .copy(let record) = remoteState else {
+      return EditSettlement(row: remoteState.row)
     }
     let known = [entry.base.record?.payload, entry.edit.content.payload, entry.sent?.content.payload]
     let kept = known.reduce(record.payload) { entity.keepingImmutable($0, $1) }
-    if kept == record.payload { return EditSettlement(row: word.row) }
+    if kept == record.payload { return EditSettlement(row: remoteState.row) }
     let restoring = Edit.Content.upsert(kept, schemaVersion: record.schemaVersion)
     let stamp = entity.stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
-    return rebased(entry, onto: word, as: stamped(restoring, of: entry, after: stamp))
+    return rebased(entry, onto: remoteState, as: stamped(restoring, of: entry, after: stamp))
   }
 
   /// The edit stays, on top of the remote's word.
   private func rebased(
-    _ entry: OutboxEntry, onto word: Word, as content: Edit.Content? = nil
+    _ entry: OutboxEntry, onto remoteState: RemoteState, as content: Edit.Content? = nil
   ) -> EditSettlement {
     var entry = entry
-    entry.base = word.base
+    entry.base = remoteState.base
     entry.sent = nil
     entry.attempts = 0
     // What the remote put off, a newer copy does not hasten.
     if case .postponed = entry.state {} else { entry.state = .waiting }
     if let content { entry.edit.content = content }
-    keepImmutable(in: &entry, word)
+    keepImmutable(in: &entry, remoteState)
     entry.leaves = entry.departures(of: entity)
     return EditSettlement(row: entry.row(of: entity), entry: entry)
   }
 
   /// Gives an edit the values of immutable fields that the remote's word has.
-  private func keepImmutable(in entry: inout OutboxEntry, _ word: Word) {
+  private func keepImmutable(in entry: inout OutboxEntry, _ remoteState: RemoteState) {
     guard case .upsert(let payload, let schemaVersion) = entry.edit.content else { return }
-    let kept = entity.keepingImmutable(payload, word.payload)
+    let kept = entity.keepingImmutable(payload, remoteState.payload)
     guard kept != payload else { return }
     entry.edit.content = .upsert(kept, schemaVersion: schemaVersion)
     entry.edit.content = stamped(
@@ -121,42 +121,42 @@ struct EditSettler {
   ///
   /// - Parameter base: What both the edit and the word started from.
   private func settle(
-    _ entry: OutboxEntry, _ word: Word, since base: Payload?, _ flaw: String?
+    _ entry: OutboxEntry, _ remoteState: RemoteState, since base: Payload?, _ flaw: String?
   ) -> EditSettlement {
-    let (stamp, disbelieved) = ClockBelief(now: now, bound: clockBound, known: entry.lastWrite).stamp(
-      of: word, entity)
+    let (stamp, disbelieved) = ClockBelief(now: now, bound: maximumClockSkew, known: entry.lastWrite).stamp(
+      of: remoteState, entity)
     // When they were edited is no member that policies merge: the result is stamped anew.
-    let clash = Clash(
+    let merge = MergeConflict(
       id: entry.id, base: base?.withoutEditStamp,
-      local: Write(entry.edit.content.payload?.withoutEditStamp, stamp: entry.lastWrite),
-      remote: Write(word.payload?.withoutEditStamp, stamp: stamp))
+      local: StampedValue(entry.edit.content.payload?.withoutEditStamp, stamp: entry.lastWrite),
+      remote: StampedValue(remoteState.payload?.withoutEditStamp, stamp: stamp))
     var conflict = Conflict(
-      id: entry.id, settledAt: now, local: entry.edit, remote: word.change, remoteStamp: stamp,
+      id: entry.id, settledAt: now, local: entry.edit, remote: remoteState.change, remoteStamp: stamp,
       base: base, winner: .remote, reason: "")
     var settlement: EditSettlement
-    var verdict = policy.settle(clash)
+    var resolution = policy.settle(merge)
     #if MUTANTS
-      let flaw = Mutant.policyUnchecked.isActive ? nil : flaw ?? entity.flaw(in: verdict)
+      let flaw = Mutant.policyUnchecked.isActive ? nil : flaw ?? entity.flaw(in: resolution)
     #else
-      let flaw = flaw ?? entity.flaw(in: verdict)
+      let flaw = flaw ?? entity.flaw(in: resolution)
     #endif
-    if let flaw { verdict = .remote(reason: "what the policy made of both cannot stand: it \(flaw)") }
-    switch verdict {
+    if let flaw { resolution = .remote(reason: "what the policy made of both cannot stand: it \(flaw)") }
+    switch resolution {
     case .remote(let reason):
       conflict.reason = reason
-      settlement = settled(by: word, entry)
+      settlement = settled(by: remoteState, entry)
     case .local(let reason):
       (conflict.winner, conflict.reason) = (.local, reason)
-      settlement = rebased(entry, onto: word, as: stamped(entry.edit.content, of: entry, after: stamp))
+      settlement = rebased(entry, onto: remoteState, as: stamped(entry.edit.content, of: entry, after: stamp))
     case .merged(let payload, let reason):
       conflict.reason = reason
-      let schema = max(entry.edit.content.schemaVersion ?? 1, word.schemaVersion ?? 1)
+      let schema = max(entry.edit.content.schemaVersion ?? 1, remoteState.schemaVersion ?? 1)
       let content = stamped(.upsert(payload, schemaVersion: schema), of: entry, after: stamp)
-      if word.isSame(as: content) {
-        settlement = settled(by: word, entry)
+      if remoteState.isSame(as: content) {
+        settlement = settled(by: remoteState, entry)
       } else {
         conflict.winner = .merged
-        settlement = rebased(entry.written(max(entry.lastWrite, stamp)), onto: word, as: content)
+        settlement = rebased(entry.written(max(entry.lastWrite, stamp)), onto: remoteState, as: content)
       }
     }
     settlement.conflict = conflict
@@ -177,8 +177,8 @@ struct EditSettler {
 
 extension Entity {
   /// Why a policy's verdict cannot be a record of the type; `nil` where it can, or where it makes none.
-  fileprivate func flaw(in verdict: Verdict) -> String? {
-    guard case .merged(let payload, _) = verdict else { return nil }
+  fileprivate func flaw(in resolution: MergeResolution) -> String? {
+    guard case .merged(let payload, _) = resolution else { return nil }
     do throws(JSONError) {
       _ = try FieldMap(payload)
       guard let version = try schemaVersion(of: payload) else { return "names no schema" }
@@ -245,15 +245,16 @@ extension Edit.Content {
   }
 
   /// The content with the members that the remote added to what was sent before; `nil` where it says otherwise of one of them.
-  func adding(_ word: Word, since sent: Edit.Content) -> Edit.Content? {
+  func adding(_ remoteState: RemoteState, since sent: Edit.Content) -> Edit.Content? {
     guard case .upsert(let payload, let schema) = self else { return self }
-    guard var fields = try? FieldMap(payload), let theirs = word.payload.flatMap({ try? FieldMap($0) }),
+    guard var fields = try? FieldMap(payload),
+      let theirs = remoteState.payload.flatMap({ try? FieldMap($0) }),
       let before = sent.payload.flatMap({ try? FieldMap($0) })
     else { return nil }
     for field in theirs.fields where before[field] == nil {
       if fields[field] != nil, !fields.hasSameValue(as: theirs, for: field) { return nil }
       fields[field] = theirs[field]
     }
-    return .upsert(fields.payload, schemaVersion: max(schema, word.schemaVersion ?? schema))
+    return .upsert(fields.payload, schemaVersion: max(schema, remoteState.schemaVersion ?? schema))
   }
 }

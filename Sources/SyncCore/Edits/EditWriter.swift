@@ -3,10 +3,10 @@ import SyncPorts
 
 /// Makes local edits within one transaction: the row and the outbox entry of each, and the clock that stamps them.
 struct EditWriter {
-  private let graph: EntityGraph
+  private let schema: SyncSchema
   let transaction: any StoreTransaction
   private let now: Timestamp
-  private let clockBound: Duration
+  private let maximumClockSkew: Duration
   private var clock: HybridClock
   private var listed: [RecordType: Bool] = [:]
   // Edits that come together are mostly of one type.
@@ -18,21 +18,21 @@ struct EditWriter {
 
   /// Goes on where the store's last edit left the clock.
   ///
-  /// - Parameter clockBound: See ``EditOptions/clockBound``.
+  /// - Parameter maximumClockSkew: See ``EditOptions/maximumClockSkew``.
   init(
-    _ graph: EntityGraph, at now: Timestamp, clockBound: Duration, in transaction: any StoreTransaction
+    _ schema: SyncSchema, at now: Timestamp, maximumClockSkew: Duration, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    self.graph = graph
+    self.schema = schema
     self.transaction = transaction
     self.now = now
-    self.clockBound = clockBound
+    self.maximumClockSkew = maximumClockSkew
     clock = try HybridClock.load(from: transaction)
   }
 
   /// Writes what has to be there for the next edits; to be called once, after the last one.
   func finish() throws(SyncError) {
     if !appeared.isEmpty { try AwaitedRecords.note(appeared, in: transaction) }
-    try ArrivedDuplicates.note(changed, of: graph, in: transaction)
+    try ArrivedDuplicates.note(changed, of: schema, in: transaction)
     try clock.save(in: transaction)
   }
 
@@ -46,7 +46,7 @@ struct EditWriter {
     let shown = try transaction.records(withIDs: [id]).first ?? nil
     // An edit of a hidden record is made on the copy that the remote still has, and brings the record back.
     let hidden =
-      shown == nil ? try HiddenRecords(graph: graph, transaction: transaction).copy(of: id) : nil
+      shown == nil ? try HiddenRecords(schema: schema, transaction: transaction).copy(of: id) : nil
     let pending = try transaction.outbox(for: [id]).first
     let content = try change(shown ?? hidden).keepingImmutable(shown ?? hidden, entity)
     if let hidden, content.isShown(by: hidden) { return try showAgain(hidden, entity) }
@@ -54,7 +54,7 @@ struct EditWriter {
     let base = if let pending { pending.base } else { try base(of: id, shown: shown ?? hidden) }
     let entry = entry(for: content, of: id, entity, on: base, after: pending)
     try check(entry, entity)
-    if hidden != nil { try transaction.removeSetAside([.record(id)]) }
+    if hidden != nil { try transaction.release([.record(id)]) }
     var batch = Batch()
     batch.add(entry, entity)
     try write(batch)
@@ -88,7 +88,7 @@ struct EditWriter {
     after former: OutboxEntry?, author: OutboxEntry.Author = .app
   ) -> OutboxEntry {
     let seen = [former?.edit.stamp, former?.sent?.stamp, base.lastStamp(by: entity)].compactMap(\.self).max()
-    let stamp = clock.stamp(at: now, after: seen, bound: clockBound)
+    let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
     // Of a record that no remote has given a time, nobody knows when it was written.
@@ -140,7 +140,7 @@ struct EditWriter {
 
   /// Shows records again that were hidden.
   private mutating func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
-    let records = try HiddenRecords(graph: graph, transaction: transaction).reveal(ids)
+    let records = try HiddenRecords(schema: schema, transaction: transaction).reveal(ids)
     for record in records { changed.insert(record.id) }
     return records
   }
@@ -181,7 +181,7 @@ struct EditWriter {
       throw SyncError(.invalidEdit, during: "editing \(id)", "A record's key is not empty.")
     }
     if let lastEntity, lastEntity.type == id.type { return lastEntity }
-    guard let entity = graph[id.type] else {
+    guard let entity = schema[id.type] else {
       throw SyncError(
         .invalidConfiguration, during: "editing \(id)", "The record type \(id.type) is not declared.")
     }
@@ -231,24 +231,24 @@ struct EditWriter {
 
   /// Sets the remote's last word on a record aside, unless something newer is there already.
   private func park(_ record: Record, waitingFor missing: [RecordID]) throws(SyncError) {
-    guard try transaction.setAside(for: [.record(record.id)]).isEmpty else { return }
-    try transaction.setAside([
-      SetAside(
+    guard try transaction.withheld(for: [.record(record.id)]).isEmpty else { return }
+    try transaction.withheld([
+      WithheldChange(
         key: .record(record.id), kind: .parked, change: .upsert(record),
-        reason: SetAside.reason(forMissing: missing), waitsFor: missing,
+        reason: WithheldChange.reason(forMissing: missing), waitsFor: missing,
         pass: try transaction.checkpoint(for: record.id.type)?.lastPass ?? 0, fence: 0, since: now)
     ])
   }
 
   private func checkIsNotReferredTo(_ id: RecordID) throws(SyncError) {
-    guard !graph.referrers(to: id.type).isEmpty else { return }
-    if try transaction.referenced(among: [id], by: graph).contains(id) {
+    guard !schema.referrers(to: id.type).isEmpty else { return }
+    if try transaction.referenced(among: [id], by: schema).contains(id) {
       throw SyncError(
         .invalidEdit, during: "deleting \(id)",
         "Other records refer to it: delete them, or point them elsewhere, first.")
     }
     // The remote has the hidden ones still, and they would dangle there.
-    let hidden = HiddenRecords(graph: graph, transaction: transaction)
+    let hidden = HiddenRecords(schema: schema, transaction: transaction)
     if let referrer = try hidden.firstReferring(to: id) {
       throw SyncError(
         .invalidEdit, during: "deleting \(id)",

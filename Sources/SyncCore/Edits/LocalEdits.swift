@@ -11,37 +11,38 @@ public import SyncPorts
 /// ```
 public struct LocalEdits: Sendable {
   private let store: any LocalStore
-  private let graph: EntityGraph
+  private let schema: SyncSchema
   private let clock: any Clock<Duration>
   private let options: EditOptions
   private let emit: @Sendable (SyncEvent) -> Void
 
-  /// Edits a store whose types are those of a graph.
+  /// Edits a store whose types are those of a schema.
   ///
   /// - Parameters:
   ///   - clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
   ///   - sink: Where the edits will be pushed, perhaps by another process. It says whether stamps travel with records; see ``Stamping/automatic``. Without one they do not.
-  ///   - ownFields: The members that the remote writes itself, as ``SourceCapabilities/ownFields`` tells.
+  ///   - serverManagedFields: The members that the remote writes itself, as ``SourceCapabilities/serverManagedFields`` tells.
   public init(
-    store: any LocalStore, graph: EntityGraph, clock: any Clock<Duration> = ContinuousClock(),
-    options: EditOptions = EditOptions(), sink: (any RemoteRecordSink)? = nil, ownFields: [FieldName] = [],
+    store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
+    options: EditOptions = EditOptions(), sink: (any RemoteRecordSink)? = nil,
+    serverManagedFields: [FieldName] = [],
     emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) {
     self.init(
       store: store,
-      graph: graph.synced(
+      schema: schema.synced(
         with: Entity.RemoteTraits(
-          ownFields: ownFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false)),
+          serverManagedFields: serverManagedFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false)),
       clock, options, emit)
   }
 
-  /// Edits for a remote that the graph knows.
+  /// Edits for a remote that the schema knows.
   init(
-    store: any LocalStore, graph: EntityGraph, _ clock: any Clock<Duration>, _ options: EditOptions,
+    store: any LocalStore, schema: SyncSchema, _ clock: any Clock<Duration>, _ options: EditOptions,
     _ emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
-    self.graph = graph
+    self.schema = schema
     self.clock = clock
     self.options = options
     self.emit = emit
@@ -71,11 +72,11 @@ public struct LocalEdits: Sendable {
   public func perform<R: Sendable>(
     _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let (graph, options, now) = (graph, options, clock.timestamp)
+    let (schema, options, now) = (schema, options, clock.timestamp)
     let (result, changed) = try await store.write(.app) { (transaction) throws(SyncError) in
       var batch = EditBatch(
-        writer: try EditWriter(graph, at: now, clockBound: options.clockBound, in: transaction),
-        graph: graph, transaction: transaction)
+        writer: try EditWriter(schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction),
+        schema: schema, transaction: transaction)
       let result = try body(&batch)
       try batch.writer.finish()
       return (result, batch.writer.changed)
@@ -135,7 +136,7 @@ public struct LocalEdits: Sendable {
   public func waiting(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [PendingEdit] {
-    let entity = graph[type]
+    let entity = schema[type]
     return try await store.read { (snapshot) throws(SyncError) in
       try PendingEdit.read(
         snapshot.portion(outbox: type, after: after, limit: limit), of: entity, in: snapshot)

@@ -5,22 +5,22 @@ public import SyncModels
 /// A pure function of the clash: the same on every replica, whatever the order in which things arrive.
 public protocol MergePolicy: Sendable {
   /// Whose word stands.
-  func settle(_ clash: Clash) -> Verdict
+  func settle(_ conflict: MergeConflict) -> MergeResolution
 }
 
 /// A pending local edit and what somebody else made of the record at the remote meanwhile.
-public struct Clash: Hashable, Sendable {
+public struct MergeConflict: Hashable, Sendable {
   /// The record.
   public var id: RecordID
   /// The payload that both started from; `nil` where there was none.
   public var base: Payload?
   /// The local edit; a deletion has no content.
-  public var local: Write
+  public var local: StampedValue
   /// What the remote has; a deletion has no content.
-  public var remote: Write
+  public var remote: StampedValue
 
   /// Describes a clash.
-  public init(id: RecordID, base: Payload?, local: Write, remote: Write) {
+  public init(id: RecordID, base: Payload?, local: StampedValue, remote: StampedValue) {
     self.id = id
     self.base = base
     self.local = local
@@ -29,7 +29,7 @@ public struct Clash: Hashable, Sendable {
 }
 
 /// How a clash ends, with the reason for a person; record contents stay out of it.
-public enum Verdict: Hashable, Sendable {
+public enum MergeResolution: Hashable, Sendable {
   /// The local edit is pushed on top of the remote's.
   case local(reason: String)
   /// The local edit is given up, and kept in the log of conflicts.
@@ -44,8 +44,8 @@ public struct LastWriteWins: MergePolicy {
   public init() {}
 
   /// Gives the word to the later write.
-  public func settle(_ clash: Clash) -> Verdict {
-    clash.local.merged(with: clash.remote) == clash.local
+  public func settle(_ conflict: MergeConflict) -> MergeResolution {
+    conflict.local.merged(with: conflict.remote) == conflict.local
       ? .local(reason: "the local edit was written last")
       : .remote(reason: "the remote's was written last")
   }
@@ -57,8 +57,8 @@ public struct ServerWins: MergePolicy {
   public init() {}
 
   /// Gives the word to the remote.
-  public func settle(_ clash: Clash) -> Verdict {
-    .remote(reason: "the remote's word always stands")
+  public func settle(_ conflict: MergeConflict) -> MergeResolution {
+    .remote(reason: "the remote's state always stands")
   }
 }
 
@@ -71,12 +71,12 @@ public struct FieldwiseLastWriteWins: MergePolicy {
   public init() {}
 
   /// Merges the fields.
-  public func settle(_ clash: Clash) -> Verdict {
-    guard let local = clash.local.content, let remote = clash.remote.content,
+  public func settle(_ conflict: MergeConflict) -> MergeResolution {
+    guard let local = conflict.local.content, let remote = conflict.remote.content,
       let ours = try? FieldMap(local), let theirs = try? FieldMap(remote)
-    else { return LastWriteWins().settle(clash) }
-    let base = clash.base.flatMap { try? FieldMap($0) }
-    let isLocalLater = clash.local.merged(with: clash.remote) == clash.local
+    else { return LastWriteWins().settle(conflict) }
+    let base = conflict.base.flatMap { try? FieldMap($0) }
+    let isLocalLater = conflict.local.merged(with: conflict.remote) == conflict.local
     var merged = theirs
     var lost = (local: 0, remote: 0)
     for field in ours.fields + theirs.fields.filter({ ours[$0] == nil })

@@ -123,8 +123,8 @@ extension PendingEdit {
     guard let entity, !deletions.isEmpty else { return [:] }
     let declared = try snapshot.registeredEntities()
     // Types that are no longer declared may close a circle with those that are.
-    guard let graph = try? EntityGraph(declared) else { return [:] }
-    let gate = DeletionGate(entity: entity, graph: graph)
+    guard let schema = try? SyncSchema(declared) else { return [:] }
+    let gate = DeletionGate(entity: entity, schema: schema)
     var obstacles = try gate.obstacles(of: deletions, in: snapshot)
     for (entry, referrers) in zip(deletions, try gate.referrers(to: deletions, limit: 4, in: snapshot))
     where !referrers.isEmpty && obstacles[entry.id] == nil {
@@ -135,12 +135,12 @@ extension PendingEdit {
 
   private static func waitingCopies(
     under entries: [OutboxEntry], of type: RecordType, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [RecordID: SetAside] {
-    let counts = try snapshot.setAsideCounts(type)
-    guard SetAside.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [:] }
-    var copies: [RecordID: SetAside] = [:]
-    for copy in try snapshot.setAside(for: entries.map { .record($0.id) })
-    where SetAside.Kind.blocking.contains(copy.kind) {
+  ) throws(SyncError) -> [RecordID: WithheldChange] {
+    let counts = try snapshot.withheldCounts(type)
+    guard WithheldChange.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [:] }
+    var copies: [RecordID: WithheldChange] = [:]
+    for copy in try snapshot.withheld(for: entries.map { .record($0.id) })
+    where WithheldChange.Kind.blocking.contains(copy.kind) {
       if case .record(let id) = copy.key { copies[id] = copy }
     }
     return copies
@@ -158,7 +158,7 @@ extension PendingEdit {
 }
 
 extension OutboxEntry {
-  fileprivate func wait(copy: SetAside?, for missing: [RecordID], isFull: Bool) -> PendingEdit.Wait {
+  fileprivate func wait(copy: WithheldChange?, for missing: [RecordID], isFull: Bool) -> PendingEdit.Wait {
     switch state {
     case .refused(let reason, _): return .change(reason: reason)
     case .postponed(let until): return .time(until)

@@ -11,17 +11,17 @@ struct CircleReview {
       guard try await isDue(entity.type) else { continue }
       let environment = environment
       let context = environment.releaseContext(fence: lease.fence, markPass: nil)
-      var last: SetAside.Key?
+      var last: WithheldChange.Key?
       repeat {
         let start = last
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
-          let entries = try transaction.portion(setAside: entity.type, [.parked], after: start)
+          let entries = try transaction.portion(withheld: entity.type, [.parked], after: start)
           var merge = PageMerge(entity, context: context)
           merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
           merge.parked = Set(entries.compactMap(\.change.id))
           try merge.releaseParked(waitingFor: [], in: transaction)
-          try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+          try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
           if entries.isEmpty { try transaction.setValue([1], forKey: Self.key(entity.type)) }
           return (merge.tally, entries.last?.key)
         }
@@ -35,7 +35,7 @@ struct CircleReview {
   private func isDue(_ type: RecordType) async throws(SyncError) -> Bool {
     try await environment.store.read { (snapshot) throws(SyncError) in
       // A store without anything parked has nothing to remember either.
-      guard try snapshot.setAsideCounts(type)[.parked, default: 0] > 0 else { return false }
+      guard try snapshot.withheldCounts(type)[.parked, default: 0] > 0 else { return false }
       return try snapshot.value(forKey: Self.key(type)) == nil
     }
   }

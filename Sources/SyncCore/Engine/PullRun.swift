@@ -50,7 +50,8 @@ struct PullRun {
     self.progress = progress
     self.starts = starts
     self.allowsMassDeletion = allowsMassDeletion
-    schedule = PullSchedule(entities, of: environment.graph, width: environment.options.typesAtOnce)
+    schedule = PullSchedule(
+      entities, of: environment.schema, width: environment.options.maximumConcurrentTypes)
   }
 
   /// Pulls every type, until all are through, somebody asks to stop, or something ends the sync.
@@ -215,7 +216,7 @@ struct PullRun {
 
   private mutating func commitNext(in group: inout TaskGroup<Event>) {
     guard !isCommitting, let index = schedule.mostUrgent(commits.map(\.type)),
-      let entity = environment.graph[commits[index].type]
+      let entity = environment.schema[commits[index].type]
     else {
       return
     }
@@ -291,7 +292,7 @@ struct PullRun {
 
   private func context(for commit: PageCommit, of entity: Entity) -> MergeContext {
     MergeContext(
-      graph: environment.graph, edits: environment.edits, fence: lease.fence,
+      schema: environment.schema, edits: environment.edits, fence: lease.fence,
       now: environment.clock.timestamp,
       source: environment.source.capabilities, pass: commit.pass, markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)

@@ -25,7 +25,7 @@ struct PullStart: Sendable {
             scope: scope, capabilities: source.capabilities, pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,
             deletionCheckInterval: options.deletionCheckInterval,
-            forcesFullPass: request.completely.contains(entity.type) || lacksSomething))
+            forcesFullPass: request.fullPull.contains(entity.type) || lacksSomething))
       }
       return starts
     }

@@ -3,7 +3,7 @@ import SyncPorts
 
 /// Everything a sync works with, its own state aside.
 struct RunEnvironment: Sendable {
-  var graph: EntityGraph
+  var schema: SyncSchema
   var store: any LocalStore
   var source: any RemoteRecordSource
   /// Where local edits go; without one they stay.
@@ -25,7 +25,7 @@ struct RunEnvironment: Sendable {
   /// - Parameter now: The time of a step that has read the clock already.
   func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
-      graph: graph, edits: edits, fence: fence, now: now ?? clock.timestamp, source: source.capabilities,
+      schema: schema, edits: edits, fence: fence, now: now ?? clock.timestamp, source: source.capabilities,
       pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: markPass, stages: false)
   }
 
@@ -46,7 +46,7 @@ struct RunEnvironment: Sendable {
 
   /// Tells what a transaction met that somebody may want to look into.
   func emitFindings(_ tally: Tally) {
-    for poison in tally.poison { emit(.quarantined(poison)) }
+    for malformed in tally.malformed { emit(.quarantined(malformed)) }
     for (id, ahead) in tally.clocksAhead { emit(.clockAhead(id, by: ahead)) }
     for (id, reason) in tally.policyFlaws { emit(.policyFailed(id, reason: reason)) }
     for conflict in tally.conflicts {

@@ -21,7 +21,7 @@ extension SyncEngine {
   public func cleanUp(
     _ policy: CleanupPolicy, token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> CleanupReport {
-    for type in policy.rules.map(\.type) + policy.expiring.map(\.type) where graph[type] == nil {
+    for type in policy.rules.map(\.type) + policy.expiring.map(\.type) where schema[type] == nil {
       throw SyncError(
         .invalidConfiguration, during: "cleaning up", "The record type \(type) is not declared.")
     }

@@ -16,10 +16,10 @@ extension SyncEngine {
   public func migrate(
     _ settings: any LegacySettings, by migration: LegacyMigration, token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> MigrationReport {
-    guard let entity = graph[migration.type], migration.recordsAtOnce > 0 else {
+    guard let entity = schema[migration.type], migration.recordsAtOnce > 0 else {
       throw SyncError(
         .invalidConfiguration, during: "migrating \(migration.name)",
-        graph[migration.type] == nil
+        schema[migration.type] == nil
           ? "The record type \(migration.type) is not declared." : "A transaction takes up 1 record or more.")
     }
     return try await MigrationRun(

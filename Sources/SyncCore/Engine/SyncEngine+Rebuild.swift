@@ -5,7 +5,7 @@ extension SyncEngine {
   /// Makes one record of each group of records that share a natural key, once for each version of the rebuild.
   ///
   /// The record that was written last wins: by its pending edit, else by its stamp field, else by the remote's modification time; of simultaneous ones the one
-  /// whose id comes first. A stamp that is later than the remote's modification time by more than ``EditOptions/clockBound`` is not believed, and that time stands
+  /// whose id comes first. A stamp that is later than the remote's modification time by more than ``EditOptions/maximumClockSkew`` is not believed, and that time stands
   /// for it. The winner stays in place. References to the others are re-pointed to it, and the others are deleted, through the
   /// outbox where the remote has them, so that the remote sees exactly these deletions, after the edits. A record without a natural key has no duplicates.
   ///
@@ -27,10 +27,10 @@ extension SyncEngine {
     of type: RecordType, version: Int, options: RebuildOptions = RebuildOptions(), dryRun: Bool = false,
     token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> RebuildReport {
-    guard let entity = graph[type], entity.naturalKey != nil else {
+    guard let entity = schema[type], entity.naturalKey != nil else {
       throw SyncError(
         .invalidConfiguration, during: "collapsing duplicates of \(type)",
-        graph[type] == nil ? "The record type is not declared." : "The record type has no natural key.")
+        schema[type] == nil ? "The record type is not declared." : "The record type has no natural key.")
     }
     try options.check()
     return try await RebuildRun(

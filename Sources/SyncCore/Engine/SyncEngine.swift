@@ -4,7 +4,7 @@ public import SyncPorts
 /// Keeps a store in step with a remote, and the remote with the app's edits.
 ///
 /// ```swift
-/// let engine = try await SyncEngine(graph: graph, store: store, source: source)
+/// let engine = try await SyncEngine(schema: schema, store: store, source: source)
 /// let result = try await engine.sync()
 /// ```
 ///
@@ -13,12 +13,12 @@ public import SyncPorts
 /// task that outlives a call, and may be shared among tasks.
 public final class SyncEngine: Sendable {
   /// The types that are synced.
-  public let graph: EntityGraph
+  public let schema: SyncSchema
   let environment: RunEnvironment
   private let flight = SingleFlight()
   private let hub: EventHub
 
-  /// Sets up syncing, and makes the store fit for the graph.
+  /// Sets up syncing, and makes the store fit for the schema.
   ///
   /// - Parameters:
   ///   - sink: Where local edits go; without one they stay in the outbox.
@@ -30,7 +30,7 @@ public final class SyncEngine: Sendable {
   /// - Throws: `invalidConfiguration` for options that make no sense, or are not safe with the source, and for a sink that is another remote's; what ``LocalStore/register(_:)``
   ///   throws.
   public init(
-    graph: EntityGraph, store: any LocalStore, source: any RemoteRecordSource,
+    schema: SyncSchema, store: any LocalStore, source: any RemoteRecordSource,
     sink: (any RemoteRecordSink)? = nil,
     clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
     edits: EditOptions = EditOptions(),
@@ -39,16 +39,17 @@ public final class SyncEngine: Sendable {
   ) async throws(SyncError) {
     try options.check(against: source.capabilities)
     try Self.check(sink, against: source)
-    try await StoredDeclarations.noteRegistered(in: store, before: graph)
-    try await store.register(graph)
-    let graph = graph.synced(
+    try await StoredDeclarations.noteRegistered(in: store, before: schema)
+    try await store.register(schema)
+    let schema = schema.synced(
       with: Entity.RemoteTraits(
-        ownFields: source.capabilities.ownFields, keepsUnknownMembers: sink?.keepsUnknownMembers ?? false))
+        serverManagedFields: source.capabilities.serverManagedFields,
+        keepsUnknownMembers: sink?.keepsUnknownMembers ?? false))
     let hub = EventHub(observers: observers)
-    self.graph = graph
+    self.schema = schema
     self.hub = hub
     self.environment = RunEnvironment(
-      graph: graph, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
+      schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       connectivity: connectivity,
       priorities: PriorityBoard(), random: random, emit: { hub.emit($0) })
   }
@@ -92,7 +93,7 @@ public final class SyncEngine: Sendable {
     _ request: SyncRequest, token: (any CancellationToken)?, onBegin: () -> Void
   ) async throws(SyncError) -> SyncResult {
     let (environment, hub) = (environment, hub)
-    let scope = try SyncScope(request, of: graph, canPush: environment.sink != nil)
+    let scope = try SyncScope(request, of: schema, canPush: environment.sink != nil)
     let run = SyncRun(
       environment: environment, request: request, scope: scope, stop: StopSignal(token: token))
     return try await flight.run(
@@ -130,9 +131,9 @@ public final class SyncEngine: Sendable {
   public func resync(
     _ types: RecordType..., allowingMassDeletion: Bool = false, token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> SyncResult {
-    let types = types.isEmpty ? graph.entities.map(\.type) : types
+    let types = types.isEmpty ? schema.entities.map(\.type) : types
     return try await sync(
-      SyncRequest(types: types, completely: Set(types), allowsMassDeletion: allowingMassDeletion),
+      SyncRequest(types: types, fullPull: Set(types), allowsMassDeletion: allowingMassDeletion),
       token: token)
   }
 
@@ -153,20 +154,20 @@ public final class SyncEngine: Sendable {
   /// The records in the store; reading never touches the network.
   public var records: LocalRecords {
     let hub = hub
-    return LocalRecords(store: environment.store, graph: graph) { hub.emit($0) }
+    return LocalRecords(store: environment.store, schema: schema) { hub.emit($0) }
   }
 
   /// Edits the records in the store; the next sync tells the remote.
   public var edits: LocalEdits {
     let hub = hub
     return LocalEdits(
-      store: environment.store, graph: graph, environment.clock, environment.edits
+      store: environment.store, schema: schema, environment.clock, environment.edits
     ) { hub.emit($0) }
   }
 
   /// How the syncs of each type have gone, in the order in which types are synced.
   public func status() async throws(SyncError) -> [TypeReport] {
-    try await TypeReport.load(graph.entities, from: environment.store, at: environment.clock.timestamp)
+    try await TypeReport.load(schema.entities, from: environment.store, at: environment.clock.timestamp)
   }
 
   /// What the store knows of one record, shown or not.

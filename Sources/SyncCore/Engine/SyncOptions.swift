@@ -10,7 +10,7 @@ public struct SyncOptions: Hashable, Sendable {
   /// comes faster than the store can write it is written in larger pieces, anything else page by page.
   public var pagesAhead: Int
   /// How many types are fetched side by side, where none of them refers to another.
-  public var typesAtOnce: Int
+  public var maximumConcurrentTypes: Int
   /// When a failed request is made again.
   public var retry: RetryPolicy
   /// How long the right to sync outlives its holder; it is renewed three times as often.
@@ -28,13 +28,14 @@ public struct SyncOptions: Hashable, Sendable {
 
   /// Describes a pace; the defaults suit a phone as well as a server.
   public init(
-    pageSize: Int = 400, pagesAhead: Int = 10, typesAtOnce: Int = 4, retry: RetryPolicy = RetryPolicy(),
+    pageSize: Int = 400, pagesAhead: Int = 10, maximumConcurrentTypes: Int = 4,
+    retry: RetryPolicy = RetryPolicy(),
     leaseDuration: Duration = .seconds(15), deletionCheckInterval: Duration = .seconds(24 * 3600),
     massDeletionRecords: Int = 100, massDeletionShare: Double = 0.5, emptyListingRecords: Int = 10
   ) {
     self.pageSize = pageSize
     self.pagesAhead = pagesAhead
-    self.typesAtOnce = typesAtOnce
+    self.maximumConcurrentTypes = maximumConcurrentTypes
     self.retry = retry
     self.leaseDuration = leaseDuration
     self.deletionCheckInterval = deletionCheckInterval
@@ -48,8 +49,8 @@ public struct SyncOptions: Hashable, Sendable {
     let flaw: String? =
       if pageSize < 1 {
         "A page has to hold 1 record or more, not \(pageSize)."
-      } else if pagesAhead < 0 || typesAtOnce < 1 {
-        "pagesAhead has to be 0 or more, and typesAtOnce 1 or more."
+      } else if pagesAhead < 0 || maximumConcurrentTypes < 1 {
+        "pagesAhead has to be 0 or more, and maximumConcurrentTypes 1 or more."
       } else if retry.attempts < 1 || retry.base < .zero || retry.cap < .zero {
         "A request is made at least once, and pauses are not negative."
       } else if leaseDuration < .milliseconds(10) {

@@ -5,7 +5,7 @@ public struct SyncRequest: Sendable {
   /// The types to sync; `nil` for all.
   public var types: [RecordType]?
   /// Those of them that are listed completely, whatever their tokens say.
-  public var completely: Set<RecordType>
+  public var fullPull: Set<RecordType>
   /// Whether sweeps may remove as much as they find missing.
   public var allowsMassDeletion: Bool
   /// The types that go first, the most urgent one first, each with those that it refers to; the others wait until these are through.
@@ -21,12 +21,12 @@ public struct SyncRequest: Sendable {
 
   /// Asks for a sync of everything that changed, here and there.
   public init(
-    types: [RecordType]? = nil, completely: Set<RecordType> = [], allowsMassDeletion: Bool = false,
+    types: [RecordType]? = nil, fullPull: Set<RecordType> = [], allowsMassDeletion: Bool = false,
     priority: [RecordType] = [], direction: Direction = .both, ifBusy: Busy = .refuse,
     patience: Duration = .seconds(600)
   ) {
     self.types = types
-    self.completely = completely
+    self.fullPull = fullPull
     self.allowsMassDeletion = allowsMassDeletion
     self.priority = priority
     self.direction = direction

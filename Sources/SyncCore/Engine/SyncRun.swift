@@ -13,7 +13,7 @@ struct SyncRun {
   /// - Parameter first: The types that go first, the most urgent one first.
   func perform(first: [RecordType]) async throws(SyncError) -> SyncResult {
     if let offline = environment.offline { throw offline }
-    let entities = environment.graph.entities.filter { scope.types.contains($0.type) }
+    let entities = environment.schema.entities.filter { scope.types.contains($0.type) }
     environment.priorities.begin(first)
     let elapsed = environment.clock.stopwatch()
     guard let lease = try await acquireLease() else {
@@ -35,7 +35,7 @@ struct SyncRun {
 
   /// Tells a coordinator of this attempt, if it is one at everything.
   private func note(_ change: (inout Attempts, Timestamp) -> Void) {
-    guard scope.pulls, scope.types.count == environment.graph.entities.count else { return }
+    guard scope.pulls, scope.types.count == environment.schema.entities.count else { return }
     var attempts = environment.attempts.value
     change(&attempts, environment.clock.timestamp)
     environment.attempts.send(attempts)
@@ -70,7 +70,7 @@ struct SyncRun {
       addWatchers(to: &group, lease: lease)
       defer { group.cancelAll() }
       do throws(SyncError) {
-        var progress = SyncProgress(order: environment.graph.entities.map(\.type))
+        var progress = SyncProgress(order: environment.schema.entities.map(\.type))
         var declarations = DeclarationPhase(
           environment: environment, lease: lease, stop: stop, progress: progress)
         guard try await declarations.release() else { return .success((declarations.progress, true)) }

@@ -5,7 +5,7 @@ struct SyncScope: Hashable, Sendable {
   /// The types that are synced, all of them named.
   var types: Set<RecordType>
   /// Those that are listed completely.
-  var completely: Set<RecordType>
+  var fullPull: Set<RecordType>
   var pulls: Bool
   var pushes: Bool
   var allowsMassDeletion: Bool
@@ -16,8 +16,8 @@ struct SyncScope: Hashable, Sendable {
   ///
   /// - Parameter canPush: Whether there is a sink; without one a sync of both directions is a pull.
   /// - Throws: `invalidConfiguration` for a type that is not declared, and for a push without a sink.
-  init(_ request: SyncRequest, of graph: EntityGraph, canPush: Bool) throws(SyncError) {
-    for type in (request.types ?? []) + request.completely + request.priority where graph[type] == nil {
+  init(_ request: SyncRequest, of schema: SyncSchema, canPush: Bool) throws(SyncError) {
+    for type in (request.types ?? []) + request.fullPull + request.priority where schema[type] == nil {
       throw SyncError(
         .invalidConfiguration, during: "starting a sync", "The record type \(type) is not declared.")
     }
@@ -25,10 +25,10 @@ struct SyncScope: Hashable, Sendable {
       throw SyncError(
         .invalidConfiguration, during: "starting a sync", "There is no sink that edits could be pushed to.")
     }
-    types = Set(request.types ?? graph.entities.map(\.type))
+    types = Set(request.types ?? schema.entities.map(\.type))
     pulls = request.direction != .push
     pushes = request.direction != .pull && canPush
-    completely = pulls ? request.completely.intersection(types) : []
+    fullPull = pulls ? request.fullPull.intersection(types) : []
     allowsMassDeletion = request.allowsMassDeletion
     first = request.priority
   }
@@ -37,7 +37,7 @@ struct SyncScope: Hashable, Sendable {
   ///
   /// A partial order but for ``first``: each covers itself, and what covers a cover covers what that covers.
   func covers(_ other: SyncScope) -> Bool {
-    types.isSuperset(of: other.types) && completely.isSuperset(of: other.completely)
+    types.isSuperset(of: other.types) && fullPull.isSuperset(of: other.fullPull)
       && (pulls || !other.pulls) && (pushes || !other.pushes)
       && (allowsMassDeletion || !other.allowsMassDeletion || !other.pulls)
   }

@@ -9,18 +9,18 @@ struct UpgradeReplay {
   func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) {
     for entity in entities {
       guard try await isDue(entity) else { continue }
-      var last: SetAside.Key?
+      var last: WithheldChange.Key?
       repeat {
         let (start, context) = (last, environment.releaseContext(fence: lease.fence, markPass: nil))
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
-          let entries = try transaction.portion(setAside: entity.type, [.incompatible], after: start)
+          let entries = try transaction.portion(withheld: entity.type, [.incompatible], after: start)
           // What the listing held that waits for its sweep is not to be swept.
           var context = context
           context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
           var merge = PageMerge(entity, context: context)
           try merge.release(entries.filter { $0.isUnderstood(by: entity) }, in: transaction)
-          try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+          try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
           return (merge.tally, entries.last?.key)
         }
         progress.note(tally)
@@ -33,7 +33,7 @@ struct UpgradeReplay {
   private func isDue(_ entity: Entity) async throws(SyncError) -> Bool {
     let environment = environment
     return try await environment.store.read { (snapshot) throws(SyncError) in
-      guard try snapshot.setAsideCounts(entity.type)[.incompatible, default: 0] > 0 else { return false }
+      guard try snapshot.withheldCounts(entity.type)[.incompatible, default: 0] > 0 else { return false }
       if entity.visibility == .perPage { return true }
       // What is shown only whole is listed anew by the pass that a changed schema calls for. None follows where an older version of the app has
       // set a record aside since, in a store that both share.
@@ -45,7 +45,7 @@ struct UpgradeReplay {
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   fileprivate func isUnderstood(by entity: Entity) -> Bool {
     guard case .upsert(let record) = change else { return false }
     return record.schemaVersion <= entity.schemaVersion

@@ -27,7 +27,7 @@ public struct ExpiringValues: Sendable {
   let store: any LocalStore
   let clock: any Clock<Duration>
   let edits: LocalEdits
-  let clockBound: Duration
+  let maximumClockSkew: Duration
 
   /// Writes a value, whose lifetime begins now; `nil` removes it.
   ///
@@ -108,6 +108,6 @@ extension SyncEngine {
   public var expiring: ExpiringValues {
     ExpiringValues(
       store: environment.store, clock: environment.clock, edits: edits,
-      clockBound: environment.edits.clockBound)
+      maximumClockSkew: environment.edits.maximumClockSkew)
   }
 }

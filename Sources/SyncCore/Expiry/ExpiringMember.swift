@@ -59,7 +59,7 @@ extension ExpiringValues {
 
   /// The value that a record has, written here or elsewhere, if it has not ended; `nil` as well for one of another shape.
   ///
-  /// A value that ends later than its lifetime allows, by more than ``EditOptions/clockBound``, was written by a clock far ahead. It is
+  /// A value that ends later than its lifetime allows, by more than ``EditOptions/maximumClockSkew``, was written by a clock far ahead. It is
   /// taken for ended.
   public func value<Value>(of member: ExpiringMember<Value>, key: String) async throws(SyncError) -> Value? {
     let (id, now) = (RecordID(type: member.type, key: key), clock.timestamp)
@@ -68,7 +68,7 @@ extension ExpiringValues {
     }
     guard let record = records.first ?? nil, let bytes = (try? FieldMap(record.payload))?[member.name],
       let kept = try? PayloadDecoder().decode(Expiring<Value>.self, from: bytes),
-      kept.expiresAt <= now + member.lifetime + clockBound
+      kept.expiresAt <= now + member.lifetime + maximumClockSkew
     else { return nil }
     return kept.value(at: now)
   }

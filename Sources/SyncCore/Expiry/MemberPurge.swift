@@ -3,7 +3,7 @@ import SyncPorts
 
 /// Removes the values of one member that have ended from records, by edits in short transactions.
 ///
-/// A value has to have ended ``EditOptions/clockBound`` ago, so that a clock that is a little ahead takes nothing from devices whose clocks
+/// A value has to have ended ``EditOptions/maximumClockSkew`` ago, so that a clock that is a little ahead takes nothing from devices whose clocks
 /// are right. Records with an edit pending are left to a later clean-up: the purge must not make that edit look newer. What another
 /// device has purged already is not here any more, so nobody purges it twice; ``EditSettler`` lets every real edit pass over a purge.
 struct MemberPurge {
@@ -13,7 +13,7 @@ struct MemberPurge {
   let stop: StopSignal
 
   func run(portion: Int, _ report: inout CleanupReport) async throws(SyncError) {
-    let (member, end) = (member, environment.clock.timestamp - environment.edits.clockBound)
+    let (member, end) = (member, environment.clock.timestamp - environment.edits.maximumClockSkew)
     var last: String?
     repeat {
       if stop.isRaised { return report.wasCancelled = true }

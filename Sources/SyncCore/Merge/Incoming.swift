@@ -11,7 +11,7 @@ struct Incoming {
     case page
     /// What had been set aside, and may no longer have to wait.
     // Behind a pointer, so that the many changes without one stay small.
-    indirect case setAside(SetAside)
+    indirect case withheld(WithheldChange)
 
     /// Whether the change was listed just now.
     var isPage: Bool {
@@ -24,8 +24,8 @@ struct Incoming {
     self.origin = .page
   }
 
-  init(_ entry: SetAside) {
+  init(_ entry: WithheldChange) {
     self.change = entry.change
-    self.origin = .setAside(entry)
+    self.origin = .withheld(entry)
   }
 }

@@ -6,7 +6,7 @@ struct MergeContext {
   /// How many records a transaction takes up at a time where their number is not bounded by a page.
   static let portion = 400
 
-  var graph: EntityGraph
+  var schema: SyncSchema
   /// How pending edits are settled.
   var edits: EditOptions
   /// The sync's fencing number.
@@ -15,7 +15,7 @@ struct MergeContext {
   var versionOrder: SourceCapabilities.VersionOrder
   var isSnapshot: Bool
   /// The members that the remote writes itself.
-  var ownFields: [FieldName]
+  var serverManagedFields: [FieldName]
   /// The number of the pass, and what it lists.
   var pass: Int64
   var coverage: RecordPage.Coverage
@@ -27,17 +27,17 @@ struct MergeContext {
   var together: Set<RecordID> = []
 
   init(
-    graph: EntityGraph, edits: EditOptions, fence: Int64, now: Timestamp, source: SourceCapabilities,
+    schema: SyncSchema, edits: EditOptions, fence: Int64, now: Timestamp, source: SourceCapabilities,
     pass: Checkpoint.Pass,
     markPass: Int64?, stages: Bool
   ) {
-    self.graph = graph
+    self.schema = schema
     self.edits = edits
     self.fence = fence
     self.now = now
     self.versionOrder = source.versions
     self.isSnapshot = source.listing == .snapshot
-    self.ownFields = source.ownFields
+    self.serverManagedFields = source.serverManagedFields
     self.pass = pass.number
     self.coverage = pass.coverage
     self.markPass = markPass
@@ -56,19 +56,19 @@ struct MergeContext {
   /// Whether the listing that is being marked holds a change from somewhere: from its own page, or one that it had to set aside.
   func isListed(_ origin: Incoming.Origin) -> Bool {
     guard let markPass else { return false }
-    guard case .setAside(let entry) = origin else { return true }
+    guard case .withheld(let entry) = origin else { return true }
     return entry.pass >= markPass
   }
 
   /// An entry that the pass lists as well, and that stays.
-  func relisted(_ entry: SetAside) -> SetAside {
+  func relisted(_ entry: WithheldChange) -> WithheldChange {
     var entry = entry
     entry.pass = max(entry.pass, pass)
     return entry
   }
 
   /// A hidden record whose copy the remote states again, as it was: it stays hidden.
-  func restated(_ entry: SetAside, by change: RecordChange) -> SetAside? {
+  func restated(_ entry: WithheldChange, by change: RecordChange) -> WithheldChange? {
     guard entry.kind == .hidden, case .upsert(let record) = change, case .upsert(var hidden) = entry.change,
       hidden.payload == record.payload
     else { return nil }
@@ -90,48 +90,49 @@ struct MergeContext {
 }
 
 extension MergeContext {
-  func parked(_ record: Record, waitingFor missing: [RecordID], origin: Incoming.Origin) -> SetAside {
+  func parked(_ record: Record, waitingFor missing: [RecordID], origin: Incoming.Origin) -> WithheldChange {
     entry(
-      .record(record.id), .parked, .upsert(record), SetAside.reason(forMissing: missing), waitsFor: missing,
+      .record(record.id), .parked, .upsert(record), WithheldChange.reason(forMissing: missing),
+      waitsFor: missing,
       origin: origin)
   }
 
-  func held(_ tombstone: Tombstone, origin: Incoming.Origin) -> SetAside {
+  func held(_ tombstone: Tombstone, origin: Incoming.Origin) -> WithheldChange {
     entry(
       .record(tombstone.id), .held, .tombstone(tombstone),
       "deleted at the remote, and other records still refer to it", origin: origin)
   }
 
-  func incompatible(_ record: Record, entity: Entity, origin: Incoming.Origin) -> SetAside {
+  func incompatible(_ record: Record, entity: Entity, origin: Incoming.Origin) -> WithheldChange {
     entry(
       .record(record.id), .incompatible, .upsert(record),
       "written with schema \(record.schemaVersion), and the app understands up to \(entity.schemaVersion)",
       origin: origin)
   }
 
-  func staged(_ change: RecordChange, id: RecordID, origin: Incoming.Origin) -> SetAside {
+  func staged(_ change: RecordChange, id: RecordID, origin: Incoming.Origin) -> WithheldChange {
     entry(.record(id), .staged, change, "waits until all of \(id.type) has arrived", origin: origin)
   }
 
-  func missing(_ tombstone: Tombstone) -> SetAside {
+  func missing(_ tombstone: Tombstone) -> WithheldChange {
     entry(
       .record(tombstone.id), .missing, .tombstone(tombstone),
       "the last complete listing lacked it; it goes if the next one lacks it too", origin: .page)
   }
 
-  func quarantine(_ poison: Poison, at key: SetAside.Key) -> SetAside {
-    entry(key, .quarantined, .poison(poison), poison.reason, origin: .page)
+  func quarantine(_ malformed: MalformedRecord, at key: WithheldChange.Key) -> WithheldChange {
+    entry(key, .quarantined, .malformed(malformed), malformed.reason, origin: .page)
   }
 
   /// What is filed again stays the find of the pass and the sync that fetched it.
   private func entry(
-    _ key: SetAside.Key, _ kind: SetAside.Kind, _ change: RecordChange, _ reason: String,
+    _ key: WithheldChange.Key, _ kind: WithheldChange.Kind, _ change: RecordChange, _ reason: String,
     waitsFor: [RecordID] = [], origin: Incoming.Origin
-  ) -> SetAside {
-    var entry = SetAside(
+  ) -> WithheldChange {
+    var entry = WithheldChange(
       key: key, kind: kind, change: change, reason: reason, waitsFor: waitsFor, pass: pass, fence: fence,
       since: now)
-    if case .setAside(let earlier) = origin {
+    if case .withheld(let earlier) = origin {
       entry.pass = earlier.pass
       entry.fence = earlier.fence
       entry.since = earlier.since
@@ -141,26 +142,26 @@ extension MergeContext {
 }
 
 // No byte of a record's key is 254 or 255, so a key runs together with what follows it in one way alone.
-extension SetAside.Key {
+extension WithheldChange.Key {
   /// Where a change is filed: under its record, where that is known.
-  static func of(_ change: RecordChange) -> SetAside.Key? {
+  static func of(_ change: RecordChange) -> WithheldChange.Key? {
     change.id.map { .record($0) }
   }
 
   /// Where bytes are filed that could not be read, while something else is filed under their record.
-  static func beside(_ id: RecordID) -> SetAside.Key {
+  static func beside(_ id: RecordID) -> WithheldChange.Key {
     .bytes(id.type, digest: ContentDigest.of((Array(id.key.utf8) + [254])[...]))
   }
 
   /// Where bytes are filed of which there may be more under one record, or whose record is unknown: two records may be broken alike.
-  static func bytes(of poison: Poison) -> SetAside.Key {
+  static func bytes(of malformed: MalformedRecord) -> WithheldChange.Key {
     .bytes(
-      poison.type,
-      digest: ContentDigest.of((Array((poison.key ?? "").utf8) + [255] + poison.bytes.bytes)[...]))
+      malformed.type,
+      digest: ContentDigest.of((Array((malformed.key ?? "").utf8) + [255] + malformed.bytes.bytes)[...]))
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   /// Why a copy is parked that refers to records that are not here.
   static func reason(forMissing missing: [RecordID]) -> String {
     let names = missing.prefix(3).map(\.description).joined(separator: ", ")
@@ -169,7 +170,7 @@ extension SetAside {
   }
 
   /// The entry as one that waits for records that are not here.
-  func parked(waitingFor missing: [RecordID]) -> SetAside {
+  func parked(waitingFor missing: [RecordID]) -> WithheldChange {
     var entry = self
     entry.kind = .parked
     entry.waitsFor = missing

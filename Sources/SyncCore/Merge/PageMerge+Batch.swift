@@ -8,8 +8,8 @@ extension PageMerge {
     /// Where each of the copies comes from; empty where all are of the page.
     var origins: [Incoming.Origin] = []
     var tombstones: [(tombstone: Tombstone, origin: Incoming.Origin)] = []
-    var setAside: [SetAside] = []
-    var superseded: [SetAside.Key] = []
+    var withheld: [WithheldChange] = []
+    var superseded: [WithheldChange.Key] = []
     /// Records of which this pass has listed a copy that had to wait: the mark on the row is that copy's, and not the row's own.
     var waited: Set<RecordID> = []
     var marks: [RecordID] = []
@@ -29,11 +29,11 @@ extension PageMerge {
     }
 
     /// What is set aside, each key once. Bytes that are there already stay the find of the day they were first seen, and nameless ones that of the sync.
-    func entries(in transaction: any StoreTransaction) throws(SyncError) -> [SetAside] {
-      guard !setAside.isEmpty else { return [] }
-      var places: [SetAside.Key: Int] = [:]
-      var entries: [SetAside] = []
-      for entry in setAside {
+    func entries(in transaction: any StoreTransaction) throws(SyncError) -> [WithheldChange] {
+      guard !withheld.isEmpty else { return [] }
+      var places: [WithheldChange.Key: Int] = [:]
+      var entries: [WithheldChange] = []
+      for entry in withheld {
         if let place = places[entry.key] {
           entries[place] = entry
         } else {
@@ -43,7 +43,7 @@ extension PageMerge {
       }
       let unnamed = entries.filter { $0.kind == .quarantined }.map(\.key)
       guard !unnamed.isEmpty else { return entries }
-      for known in try transaction.setAside(for: unnamed) where known.kind == .quarantined {
+      for known in try transaction.withheld(for: unnamed) where known.kind == .quarantined {
         if let place = places[known.key], known.change == entries[place].change {
           entries[place].since = known.since
           if known.change.id == nil { entries[place].fence = known.fence }

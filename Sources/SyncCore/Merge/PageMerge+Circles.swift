@@ -4,7 +4,7 @@ import SyncPorts
 // Records of one type that refer to each other: none of them can be shown first, so they are shown together.
 extension PageMerge {
   /// Notes which of some entries may close a circle.
-  mutating func noteParked(_ entries: [SetAside]) {
+  mutating func noteParked(_ entries: [WithheldChange]) {
     guard entity.refersToItself else { return }
     for entry in entries where entry.kind == .parked {
       if case .record(let id) = entry.key, entry.waitsFor.contains(where: { $0.type == id.type }) {
@@ -26,7 +26,7 @@ extension PageMerge {
     let seeds = Dictionary(grouping: parked, by: \.type).sorted { $0.key < $1.key }
     parked = []
     for (type, seeds) in seeds {
-      guard let other = context.graph[type] else { continue }
+      guard let other = context.schema[type] else { continue }
       let waiting = try ParkedCircles(entity: other, transaction: transaction).find(around: Set(seeds))
       if !waiting.isEmpty { appeared += try show(waiting, of: other, in: transaction) }
     }
@@ -38,12 +38,12 @@ extension PageMerge {
     _ waiting: Set<RecordID>, of other: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
     var needs = MutualNeeds()
-    var outdated: [SetAside] = []
+    var outdated: [WithheldChange] = []
     let portions = waiting.sorted().portions(of: MergeContext.portion)
     for ids in portions {
       let edited = Set(try transaction.outbox(for: ids).map(\.id))
-      var (entries, copies): ([SetAside], [Record]) = ([], [])
-      for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+      var (entries, copies): ([WithheldChange], [Record]) = ([], [])
+      for entry in try transaction.withheld(for: ids.map { .record($0) }) {
         guard case .upsert(let record) = entry.lifted(by: other).change else { continue }
         entries.append(entry)
         copies.append(record)
@@ -63,8 +63,8 @@ extension PageMerge {
     defer { context.together = [] }
     var appeared: [RecordID] = []
     for ids in portions {
-      let shown = ids.filter(context.together.contains).map { SetAside.Key.record($0) }
-      if !shown.isEmpty { appeared += try merge(transaction.setAside(for: shown), in: transaction) }
+      let shown = ids.filter(context.together.contains).map { WithheldChange.Key.record($0) }
+      if !shown.isEmpty { appeared += try merge(transaction.withheld(for: shown), in: transaction) }
     }
     outdated.removeAll { $0.change.id.map(context.together.contains) ?? false }
     if !outdated.isEmpty { appeared += try merge(outdated, in: transaction) }

@@ -45,7 +45,7 @@ extension PageMerge {
           quarantineRival(record, into: &batch)
         }
       } else if !missing.isEmpty {
-        batch.setAside.append(context.parked(record, waitingFor: missing, origin: origin))
+        batch.withheld.append(context.parked(record, waitingFor: missing, origin: origin))
         note(.deferred, of: record.id, origin: origin)
       } else {
         puts.append(index)
@@ -89,7 +89,7 @@ extension PageMerge {
     let absent = Set(try transaction.absent(among: Array(targets)))
     guard !absent.isEmpty else { return [] }
     let listing = context.markPass.map { (type: self.entity.type, pass: $0) }
-    let revealed = try HiddenRecords(graph: context.graph, transaction: transaction, listing: listing)
+    let revealed = try HiddenRecords(schema: context.schema, transaction: transaction, listing: listing)
       .reveal(absent)
     for record in revealed {
       tally.noteRevealed(record.id)

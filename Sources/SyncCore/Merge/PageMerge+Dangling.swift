@@ -7,7 +7,8 @@ extension PageMerge {
   ///
   /// - Parameter absent: Those of the word's own targets that are not live.
   func missing(
-    for settlement: EditSettlement, _ word: Word, absent: Set<RecordID>, in transaction: any StoreTransaction
+    for settlement: EditSettlement, _ remoteState: RemoteState, absent: Set<RecordID>,
+    in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
     guard !absent.isEmpty, case .live(let record) = settlement.row else { return [] }
     return record.missing(absent, entity)

@@ -25,7 +25,7 @@ extension PageMerge {
     let entries = try pendingEdits(of: batch.copies.map(\.id), in: transaction)
     guard !entries.isEmpty else { return [] }
     var (copies, origins): ([Record], [Incoming.Origin]) = ([], [])
-    var edited: [(word: Word, origin: Incoming.Origin, entry: OutboxEntry)] = []
+    var edited: [(remoteState: RemoteState, origin: Incoming.Origin, entry: OutboxEntry)] = []
     for (place, copy) in batch.copies.enumerated() {
       if let entry = entries[copy.id] {
         edited.append((.copy(copy), batch.origin(ofCopy: place), entry))
@@ -36,23 +36,24 @@ extension PageMerge {
     }
     (batch.copies, batch.origins) = (copies, origins)
     let absent = try absentTargets(
-      of: edited.compactMap { if case .copy(let record) = $0.word { record } else { nil } }, of: entity,
+      of: edited.compactMap { if case .copy(let record) = $0.remoteState { record } else { nil } },
+      of: entity,
       in: transaction)
     var settlements = Settlements()
     var dangling: [(settlement: EditSettlement, origin: Incoming.Origin, entry: OutboxEntry)] = []
-    for (word, origin, entry) in edited {
-      guard case .copy(let record) = word else { continue }
+    for (remoteState, origin, entry) in edited {
+      guard case .copy(let record) = remoteState else { continue }
       let fate = rule.fate(ofCopy: record.version, over: entry.state(comparedWith: record))
-      if isKnown(word, to: entry, fate: fate) {
+      if isKnown(remoteState, to: entry, fate: fate) {
         note(fate, of: record.id, origin: origin)
         continue
       }
-      let settlement = try settlement(of: word, entry, in: transaction)
-      let missing = try missing(for: settlement, word, absent: absent, in: transaction)
+      let settlement = try settlement(of: remoteState, entry, in: transaction)
+      let missing = try missing(for: settlement, remoteState, absent: absent, in: transaction)
       if missing.isEmpty {
         settle(by: settlement, entry, fate: fate, origin: origin, into: &settlements)
       } else {
-        batch.setAside.append(
+        batch.withheld.append(
           context.parked(record, waitingFor: record.missing(absent, entity), origin: origin))
         note(.deferred, of: record.id, origin: origin)
         dangling.append((settlement, origin, entry))
@@ -86,14 +87,14 @@ extension PageMerge {
       var fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
       // A record that only lives here is deleted there for the first time.
       if entry.base == .none { fate = .deleted }
-      let word = Word.deletion(tombstone)
-      if isKnown(word, to: entry, fate: fate) {
+      let remoteState = RemoteState.deletion(tombstone)
+      if isKnown(remoteState, to: entry, fate: fate) {
         note(fate, of: entry.id, origin: origin)
         continue
       }
-      let settlement = try settlement(of: word, entry, in: transaction)
+      let settlement = try settlement(of: remoteState, entry, in: transaction)
       if fate == .deleted, settlement.row.isDeleted, referenced.contains(tombstone.id) {
-        batch.setAside.append(context.held(tombstone, origin: origin))
+        batch.withheld.append(context.held(tombstone, origin: origin))
         note(.deferred, of: tombstone.id, origin: origin)
       } else {
         settle(by: settlement, entry, fate: fate, origin: origin, into: &settlements)
@@ -109,23 +110,24 @@ extension PageMerge {
   }
 
   /// Whether a word tells nothing that an edit was not made on.
-  private func isKnown(_ word: Word, to entry: OutboxEntry, fate: Fate) -> Bool {
+  private func isKnown(_ remoteState: RemoteState, to entry: OutboxEntry, fate: Fate) -> Bool {
     // An answer is heard in any case: what was sent is not under way any more.
     if answered.contains(entry.id) { return false }
-    return fate == .skippedOlder || word.version == entry.base.version && word.isSame(as: entry.base)
+    return fate == .skippedOlder
+      || remoteState.version == entry.base.version && remoteState.isSame(as: entry.base)
   }
 
   /// How the remote's word settles an edit. What a policy makes of both may refer to live records alone, or to what the word refers to.
   private func settlement(
-    of word: Word, _ entry: OutboxEntry, in transaction: any StoreTransaction
+    of remoteState: RemoteState, _ entry: OutboxEntry, in transaction: any StoreTransaction
   ) throws(SyncError) -> EditSettlement {
     let isAnswer = answered.contains(entry.id)
-    let settlement = settler.meeting(word, entry, isAnswer: isAnswer)
+    let settlement = settler.meeting(remoteState, entry, isAnswer: isAnswer)
     guard settlement.conflict?.winner == .merged, case .live(let record) = settlement.row else {
       return settlement
     }
     var targets = entity.requiredReferences(of: record)
-    if case .copy(let copy) = word {
+    if case .copy(let copy) = remoteState {
       let theirs = entity.requiredReferences(of: copy)
       targets.removeAll { theirs.contains($0) }
     }
@@ -133,7 +135,7 @@ extension PageMerge {
       return settlement
     }
     return settler.meeting(
-      word, entry, isAnswer: isAnswer, policyFlaw: "refers to \(first), which is not here")
+      remoteState, entry, isAnswer: isAnswer, policyFlaw: "refers to \(first), which is not here")
   }
 
   private mutating func settle(
@@ -163,8 +165,9 @@ extension PageMerge {
 
   var settler: EditSettler {
     EditSettler(
-      entity: entity, policy: context.edits.policy(for: entity.type), ownFields: context.ownFields,
-      clockBound: context.edits.clockBound, now: context.now)
+      entity: entity, policy: context.edits.policy(for: entity.type),
+      serverManagedFields: context.serverManagedFields,
+      maximumClockSkew: context.edits.maximumClockSkew, now: context.now)
   }
 }
 
@@ -177,33 +180,35 @@ extension PageMerge {
   ///   - accepted: Edits that it took, each as it was sent, with what the remote has now.
   ///   - met: What the remote has instead of what an edit was made on.
   mutating func settle(
-    accepted: [(entry: OutboxEntry, word: Word)], met: [Word], in transaction: any StoreTransaction
+    accepted: [(entry: OutboxEntry, remoteState: RemoteState)], met: [RemoteState],
+    in transaction: any StoreTransaction
   ) throws(SyncError) {
     var dequeued: [RecordID] = []
     var rebuilt: [(entry: OutboxEntry, record: Record)] = []
-    var words: [Incoming] = []
+    var remoteStates: [Incoming] = []
     unedited.reserveCapacity(unedited.count + accepted.count)
-    for (entry, word) in accepted {
+    for (entry, remoteState) in accepted {
       if let sent = entry.sent, sent != entry.edit {
         answered.insert(entry.id)
       } else {
         dequeued.append(entry.id)
         // The answer may be what somebody else has made of the record since.
-        if case .rebuild = entry.author, case .copy(let record) = word,
-          word.fulfils(entry.taking(context.ownFields, of: word).edit.content, on: entry.base)
+        if case .rebuild = entry.author, case .copy(let record) = remoteState,
+          remoteState.fulfils(
+            entry.taking(context.serverManagedFields, of: remoteState).edit.content, on: entry.base)
         {
           rebuilt.append((entry, record))
         }
         unedited.insert(entry.id)
       }
-      words.append(Incoming(word.change))
+      remoteStates.append(Incoming(remoteState.change))
     }
     if !dequeued.isEmpty { try transaction.dequeue(dequeued) }
     for (entry, record) in rebuilt {
       try FormerWrites.note(entry, accepted: record, of: entity, in: transaction)
     }
     // Without its edit, the record takes the remote's copy as any other does; with a newer one, the copy meets that.
-    try mergeAndRelease(words + met.map { Incoming($0.change) }, in: transaction)
+    try mergeAndRelease(remoteStates + met.map { Incoming($0.change) }, in: transaction)
     answered = []
   }
 }

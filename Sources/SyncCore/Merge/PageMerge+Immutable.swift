@@ -21,7 +21,7 @@ extension PageMerge {
   func restore(_ changes: [EditWriter.Change], in transaction: any StoreTransaction) throws(SyncError) {
     guard !changes.isEmpty else { return }
     var writer = try EditWriter(
-      context.graph, at: context.now, clockBound: context.edits.clockBound, in: transaction)
+      context.schema, at: context.now, maximumClockSkew: context.edits.maximumClockSkew, in: transaction)
     try writer.edit(changes, pending: [:])
     try writer.finish()
   }

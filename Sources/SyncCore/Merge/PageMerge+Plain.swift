@@ -19,7 +19,7 @@ extension PageMerge {
   private func plainCopies(
     of changes: [RecordChange], in transaction: any StoreTransaction
   ) throws(SyncError) -> [Record]? {
-    guard !context.stages, try transaction.setAsideCounts(entity.type).isEmpty,
+    guard !context.stages, try transaction.withheldCounts(entity.type).isEmpty,
       try transaction.outboxCount(entity.type) == 0
     else { return nil }
     var copies: [Record] = []

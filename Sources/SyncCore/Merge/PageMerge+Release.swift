@@ -11,7 +11,7 @@ extension PageMerge {
   }
 
   /// Merges entries that may no longer have to wait, and what was parked for them.
-  mutating func release(_ entries: [SetAside], in transaction: any StoreTransaction) throws(SyncError) {
+  mutating func release(_ entries: [WithheldChange], in transaction: any StoreTransaction) throws(SyncError) {
     let appeared = try merge(entries, in: transaction)
     try releaseParked(waitingFor: appeared, in: transaction)
   }
@@ -37,12 +37,12 @@ extension PageMerge {
   ) throws(SyncError) {
     guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
     var pending = appeared[...]
-    var before: [SetAside.Key] = []
+    var before: [WithheldChange.Key] = []
     while !pending.isEmpty {
       let portion = Array(pending.prefix(MergeContext.portion))
       let entries = try transaction.parked(waitingFor: portion, limit: MergeContext.portion)
       // A type that is no longer declared keeps what waits for it, out of the way of others' copies.
-      let strangers = entries.filter { context.graph[$0.key.type] == nil }
+      let strangers = entries.filter { context.schema[$0.key.type] == nil }
       if entries.count < MergeContext.portion {
         pending = pending.dropFirst(portion.count)
       } else {
@@ -50,21 +50,21 @@ extension PageMerge {
         let keys = entries.map(\.key)
         guard keys != before else { throw .notReleased(keys[0].type) }
         before = keys
-        if !strangers.isEmpty { try transaction.setAside(strangers.map(\.waitingForItsDeclaration)) }
+        if !strangers.isEmpty { try transaction.withheld(strangers.map(\.waitingForItsDeclaration)) }
       }
-      let declared = entries.filter { context.graph[$0.key.type] != nil }
+      let declared = entries.filter { context.schema[$0.key.type] != nil }
       if !declared.isEmpty { pending += try merge(declared, in: transaction) }
     }
   }
 
   /// Merges entries of any types, without what waits for them.
   mutating func merge(
-    _ entries: [SetAside], in transaction: any StoreTransaction
+    _ entries: [WithheldChange], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
-    try transaction.removeSetAside(entries.map(\.key))
+    try transaction.release(entries.map(\.key))
     var appeared: [RecordID] = []
     for (type, entries) in Dictionary(grouping: entries, by: \.key.type).sorted(by: { $0.key < $1.key }) {
-      guard let other = context.graph[type] else { continue }
+      guard let other = context.schema[type] else { continue }
       let markPass =
         type == entity.type ? context.markPass : try transaction.checkpoint(for: type)?.markPass
       var merge = PageMerge(other, context: context.forRelease(markPass: markPass), tally: tally)
@@ -77,16 +77,16 @@ extension PageMerge {
 
   private func isAnythingParked(in transaction: any StoreTransaction) throws(SyncError) -> Bool {
     // A release may reach on to types that refer to this one by way of others.
-    for other in context.graph.entities {
-      if try transaction.setAsideCounts(other.type)[.parked, default: 0] > 0 { return true }
+    for other in context.schema.entities {
+      if try transaction.withheldCounts(other.type)[.parked, default: 0] > 0 { return true }
     }
     return false
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   /// The entry as one that waits for no record, until its type is declared again.
-  fileprivate var waitingForItsDeclaration: SetAside {
+  fileprivate var waitingForItsDeclaration: WithheldChange {
     var entry = self
     entry.waitsFor = []
     entry.reason = "the app does not declare \(key.type) any more"
@@ -94,7 +94,7 @@ extension SetAside {
   }
 
   /// The entry with its fields as the type is declared today, which may not be as it was when the entry was filed.
-  func lifted(by entity: Entity) -> SetAside {
+  func lifted(by entity: Entity) -> WithheldChange {
     guard case .upsert(var record) = change, let fields = try? entity.fields(of: record.payload) else {
       return self
     }

@@ -18,7 +18,7 @@ extension PageMerge {
   }
 
   /// Whether a copy that had to be set aside is from the same listing, and is another copy.
-  func isRival(_ record: Record, of entry: SetAside) -> Bool {
+  func isRival(_ record: Record, of entry: WithheldChange) -> Bool {
     guard listsOneInstant, entry.kind == .parked || entry.kind == .staged, entry.pass == context.pass,
       case .upsert(let other) = entry.change
     else { return false }
@@ -45,16 +45,16 @@ extension PageMerge {
   ///
   /// - Parameter entry: As what it was set aside and counted until now, if it was.
   mutating func quarantineRival(
-    _ loser: Record, insteadOf entry: SetAside? = nil, into batch: inout Batch
+    _ loser: Record, insteadOf entry: WithheldChange? = nil, into batch: inout Batch
   ) {
-    let poison = Poison(
+    let malformed = MalformedRecord(
       type: entity.type, key: loser.id.key, bytes: loser.payload.detached(),
       reason: "another record of the same listing has this id, and the one written last is shown")
-    batch.setAside.append(context.quarantine(poison, at: .bytes(of: poison)))
+    batch.withheld.append(context.quarantine(malformed, at: .bytes(of: malformed)))
     if let entry {
-      tally.note(poison, insteadOf: entry, fence: context.fence)
+      tally.note(malformed, insteadOf: entry, fence: context.fence)
     } else {
-      tally.note(poison)
+      tally.note(malformed)
     }
   }
 }

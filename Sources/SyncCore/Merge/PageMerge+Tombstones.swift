@@ -13,7 +13,7 @@ extension PageMerge {
     for (index, (tombstone, origin)) in batch.tombstones.enumerated() {
       let fate = rule.fate(of: tombstone, over: states[index])
       if fate == .deleted, referenced.contains(tombstone.id) {
-        batch.setAside.append(context.held(tombstone, origin: origin))
+        batch.withheld.append(context.held(tombstone, origin: origin))
         note(.deferred, of: tombstone.id, origin: origin)
         continue
       }
@@ -33,8 +33,8 @@ extension PageMerge {
     #if MUTANTS
       if Mutant.parentDeletedFirst.isActive { return [] }
     #endif
-    guard !context.graph.referrers(to: entity.type).isEmpty else { return [] }
+    guard !context.schema.referrers(to: entity.type).isEmpty else { return [] }
     return try transaction.referenced(
-      among: ids.filter { !context.together.contains($0) }, by: context.graph)
+      among: ids.filter { !context.together.contains($0) }, by: context.schema)
   }
 }

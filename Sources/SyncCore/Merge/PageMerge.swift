@@ -63,11 +63,11 @@ struct PageMerge {
     _ changes: [Incoming], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
     var batch = Batch(capacity: changes.count)
-    let earlier = try entriesSetAside(for: changes, in: transaction)
+    let earlier = try entriesWithheld(for: changes, in: transaction)
     for incoming in changes {
       sort(incoming, earlier: earlier, into: &batch)
     }
-    if !batch.superseded.isEmpty { try transaction.removeSetAside(batch.superseded) }
+    if !batch.superseded.isEmpty { try transaction.release(batch.superseded) }
 
     return try write(&batch, in: transaction)
   }
@@ -83,7 +83,7 @@ struct PageMerge {
     var entries = try batch.entries(in: transaction)
     if !revealed.isEmpty { try touchRevealed(&entries, in: transaction) }
     if !entries.isEmpty {
-      try transaction.setAside(entries)
+      try transaction.withheld(entries)
       noteParked(entries)
     }
     if context.markPass != nil, !batch.marks.isEmpty { try transaction.mark(batch.marks) }
@@ -92,7 +92,7 @@ struct PageMerge {
 
   /// Takes those records out of what is to be set aside that were hidden, stated anew as they were, and then shown for what refers to them.
   private func touchRevealed(
-    _ entries: inout [SetAside], in transaction: any StoreTransaction
+    _ entries: inout [WithheldChange], in transaction: any StoreTransaction
   ) throws(SyncError) {
     #if MUTANTS
       if Mutant.shownAndHidden.isActive { return }
@@ -113,29 +113,29 @@ struct PageMerge {
   /// What is set aside for the records of a round.
   private struct Earlier {
     /// Entries filed under their records.
-    var entries: [RecordID: SetAside] = [:]
+    var entries: [RecordID: WithheldChange] = [:]
     /// Bytes that could not be read and that came while something else was filed under their record.
-    var besides: [RecordID: SetAside] = [:]
+    var besides: [RecordID: WithheldChange] = [:]
   }
 
-  private func entriesSetAside(
+  private func entriesWithheld(
     for changes: [Incoming], in transaction: any StoreTransaction
   ) throws(SyncError) -> Earlier {
     var earlier = Earlier()
-    let counts = try transaction.setAsideCounts(entity.type)
+    let counts = try transaction.withheldCounts(entity.type)
     guard !counts.isEmpty else { return earlier }
     let ids = changes.compactMap(\.change.id)
-    for entry in try transaction.setAside(for: ids.map { .record($0) }) {
+    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
       if case .record(let id) = entry.key { earlier.entries[id] = entry }
     }
     // An edit of a hidden record is made on the hidden copy. Stores of before 2026-11 may hold both, and the edit would never be settled.
     let edited = try pendingEdits(
       of: earlier.entries.values.filter { $0.kind == .hidden }.compactMap(\.change.id), in: transaction
     ).keys
-    if !edited.isEmpty { try transaction.removeSetAside(edited.map { .record($0) }) }
+    if !edited.isEmpty { try transaction.release(edited.map { .record($0) }) }
     for id in edited { earlier.entries[id] = nil }
     guard counts[.quarantined, default: 0] > 0 else { return earlier }
-    for entry in try transaction.setAside(for: ids.map { .beside($0) }) {
+    for entry in try transaction.withheld(for: ids.map { .beside($0) }) {
       if let id = entry.change.id { earlier.besides[id] = entry }
     }
     return earlier
@@ -144,16 +144,16 @@ struct PageMerge {
   private mutating func sort(_ incoming: Incoming, earlier: Earlier, into batch: inout Batch) {
     let change = incoming.change
     if let id = change.id, context.isListed(incoming.origin) { batch.marks.append(id) }
-    var place = SetAside.Key.of(change)
+    var place = WithheldChange.Key.of(change)
     if let id = change.id, let entry = earlier.entries[id], incoming.origin.isPage {
       if let restated = context.restated(entry, by: change) {
-        batch.setAside.append(restated)
+        batch.withheld.append(restated)
         supersedeBytes(besides: earlier, by: change, in: &batch)
         return note(.unchanged, of: id, origin: .page)
       }
       switch standing(of: change, against: entry) {
       case .older:
-        batch.setAside.append(context.relisted(entry))
+        batch.withheld.append(context.relisted(entry))
         if case .upsert(let record) = change, isRival(record, of: entry) {
           quarantineRival(record, into: &batch)
         } else {
@@ -161,7 +161,7 @@ struct PageMerge {
         }
         return
       case .beside:
-        batch.setAside.append(context.relisted(entry))
+        batch.withheld.append(context.relisted(entry))
         place = .beside(id)
       case .newer:
         batch.superseded.append(entry.key)
@@ -179,20 +179,20 @@ struct PageMerge {
       place = nil
     }
     switch change {
-    case .poison(let poison):
+    case .malformed(let malformed):
       #if MUTANTS
-        if Mutant.poisonDropped.isActive { return tally.note(poison) }
+        if Mutant.poisonDropped.isActive { return tally.note(malformed) }
       #endif
-      batch.setAside.append(context.quarantine(poison, at: place ?? .bytes(of: poison)))
-      tally.note(poison)
+      batch.withheld.append(context.quarantine(malformed, at: place ?? .bytes(of: malformed)))
+      tally.note(malformed)
     case .upsert(let record) where record.schemaVersion > entity.schemaVersion:
-      batch.setAside.append(context.incompatible(record, entity: entity, origin: incoming.origin))
+      batch.withheld.append(context.incompatible(record, entity: entity, origin: incoming.origin))
       note(.skippedIncompatible, of: record.id, origin: incoming.origin)
     case .upsert(let record) where context.stages:
-      batch.setAside.append(context.staged(change, id: record.id, origin: incoming.origin))
+      batch.withheld.append(context.staged(change, id: record.id, origin: incoming.origin))
       note(.deferred, of: record.id, origin: incoming.origin)
     case .tombstone(let tombstone) where context.stages:
-      batch.setAside.append(context.staged(change, id: tombstone.id, origin: incoming.origin))
+      batch.withheld.append(context.staged(change, id: tombstone.id, origin: incoming.origin))
       note(.deferred, of: tombstone.id, origin: incoming.origin)
     case .upsert(let record):
       batch.copies.append(record)
@@ -218,13 +218,13 @@ struct PageMerge {
 
   private enum Standing { case older, beside, newer }
 
-  private func standing(of change: RecordChange, against entry: SetAside) -> Standing {
+  private func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
     switch (change, entry.kind) {
-    case (.poison, .missing): return .newer
+    case (.malformed, .missing): return .newer
     // Bytes that cannot be read have no version: what waits under the same id is kept beside them.
-    case (.poison, .quarantined):
+    case (.malformed, .quarantined):
       return entry.change == change || entry.pass < context.pass ? .newer : .beside
-    case (.poison, _): return .beside
+    case (.malformed, _): return .beside
     case (_, .missing): return .newer
     // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
     case (_, .quarantined): return listsOneInstant && entry.pass == context.pass ? .beside : .newer
@@ -233,12 +233,12 @@ struct PageMerge {
     }
   }
 
-  private func isOlder(_ version: Version, than entry: SetAside) -> Bool {
+  private func isOlder(_ version: Version, than entry: WithheldChange) -> Bool {
     if context.versionOrder == .latestFetched { return false }
     switch entry.change {
     case .upsert(let record): return version < record.version
     case .tombstone(let tombstone): return version < tombstone.version
-    case .poison: return false
+    case .malformed: return false
     }
   }
 }

@@ -19,7 +19,7 @@ struct PageTransaction: Sendable {
   func merge(in transaction: any StoreTransaction) throws(SyncError) -> PageMerge {
     #if MUTANTS
       if Mutant.poisonStopsItsPage.isActive,
-        commit.page.changes.contains(where: { if case .poison = $0 { true } else { false } })
+        commit.page.changes.contains(where: { if case .malformed = $0 { true } else { false } })
       {
         throw SyncError(.inconsistentData, during: "merging a page")
       }
@@ -43,7 +43,7 @@ struct PageTransaction: Sendable {
   func finish(
     _ merge: PageMerge, with checkpoint: Checkpoint, in transaction: any StoreTransaction
   ) throws(SyncError) -> Tally {
-    try ArrivedDuplicates.note(merge.tally.changed, of: context.graph, in: transaction)
+    try ArrivedDuplicates.note(merge.tally.changed, of: context.schema, in: transaction)
     try transaction.setCheckpoint(checkpoint, for: entity.type)
     if let status { try status.save(for: entity.type, in: transaction) }
     return merge.tally
@@ -69,12 +69,12 @@ struct PageTransaction: Sendable {
     var context = context
     context.stages = false
     var publication = PageMerge(entity, context: context, tally: merge.tally)
-    var last: SetAside.Key?
-    while try transaction.setAsideCounts(entity.type)[.staged, default: 0] > 0 {
-      let entries = try transaction.portion(setAside: entity.type, [.staged], after: last)
+    var last: WithheldChange.Key?
+    while try transaction.withheldCounts(entity.type)[.staged, default: 0] > 0 {
+      let entries = try transaction.portion(withheld: entity.type, [.staged], after: last)
       guard let end = entries.last else { break }
       last = end.key
-      try transaction.removeSetAside(entries.map(\.key))
+      try transaction.release(entries.map(\.key))
       // What an abandoned pass staged, this one has listed anew, or the remote no longer has it.
       for entry in entries where entry.pass != commit.pass.number {
         publication.tally.noteSuperseded(entry, fence: context.fence)

@@ -40,11 +40,11 @@ struct ParkedCircles {
   }
 
   private func parked(_ ids: some Collection<RecordID>) throws(SyncError) -> [Entry] {
-    try transaction.setAside(for: ids.map { .record($0) }).compactMap(entry)
+    try transaction.withheld(for: ids.map { .record($0) }).compactMap(entry)
   }
 
   /// What an entry adds to a walk: nothing unless it waits for records of its own type alone.
-  private func entry(_ entry: SetAside) -> Entry? {
+  private func entry(_ entry: WithheldChange) -> Entry? {
     guard case .record(let id) = entry.key, entry.kind == .parked, id.type == entity.type,
       entry.waitsFor.allSatisfy({ $0.type == entity.type })
     else { return nil }

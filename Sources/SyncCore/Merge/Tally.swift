@@ -13,7 +13,7 @@ struct Tally: Sendable {
   private var type: RecordType?
   private var current = SyncCounts()
   private(set) var changed = SyncEvent.ChangedRecords.some([])
-  private(set) var poison: [Poison] = []
+  private(set) var malformed: [MalformedRecord] = []
   private(set) var conflicts: [Conflict] = []
   /// Remote stamps that were too far ahead to be believed.
   private(set) var clocksAhead: [(id: RecordID, by: Duration)] = []
@@ -42,19 +42,19 @@ struct Tally: Sendable {
     switch origin {
     case .page:
       self[id.type][keyPath: fate.count] += 1
-    case .setAside(let entry) where entry.fence == fence:
+    case .withheld(let entry) where entry.fence == fence:
       if let before = entry.kind.fate { self[id.type][keyPath: before.count] -= 1 }
       self[id.type][keyPath: fate.count] += 1
-    case .setAside(let entry) where entry.isFindOfSweep:
+    case .withheld(let entry) where entry.isFindOfSweep:
       if fate == .deleted { return noteSwept(id) }
-    case .setAside:
+    case .withheld:
       if fate.isVisible { self[id.type].replayed += 1 }
     }
     if fate.isVisible { changed.insert(id) }
   }
 
   /// Counts an entry that a later copy took the place of before it could be applied.
-  mutating func noteSuperseded(_ entry: SetAside, fence: Int64) {
+  mutating func noteSuperseded(_ entry: WithheldChange, fence: Int64) {
     guard entry.fence == fence, let path = entry.kind.fate?.count else { return }
     self[entry.key.type][keyPath: path] -= 1
     #if MUTANTS
@@ -69,18 +69,18 @@ struct Tally: Sendable {
   }
 
   /// Counts bytes that were set aside.
-  mutating func note(_ poison: Poison) {
-    self[poison.type].quarantined += 1
-    self.poison.append(poison)
+  mutating func note(_ malformed: MalformedRecord) {
+    self[malformed.type].quarantined += 1
+    self.malformed.append(malformed)
   }
 
   /// Counts the bytes of an entry that is set aside for another reason now; what an earlier sync had set aside, that one has counted.
-  mutating func note(_ poison: Poison, insteadOf entry: SetAside, fence: Int64) {
+  mutating func note(_ malformed: MalformedRecord, insteadOf entry: WithheldChange, fence: Int64) {
     if entry.fence == fence, let before = entry.kind.fate {
-      self[poison.type][keyPath: before.count] -= 1
-      note(poison)
+      self[malformed.type][keyPath: before.count] -= 1
+      note(malformed)
     } else {
-      self.poison.append(poison)
+      self.malformed.append(malformed)
     }
   }
 
@@ -136,12 +136,12 @@ struct Tally: Sendable {
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   /// Whether a sweep found the deletion out, so that no remote sent it and nobody has counted it yet.
   var isFindOfSweep: Bool { fence == 0 && kind == .held }
 }
 
-extension SetAside.Kind {
+extension WithheldChange.Kind {
   /// How a change that is set aside for this reason is counted; a missing record was not fetched at all.
   var fate: Fate? {
     switch self {

@@ -52,7 +52,7 @@ extension RecordChange {
     switch self {
     case .upsert(let record): 256 + 2 * record.payload.bytes.count
     case .tombstone: 256
-    case .poison(let poison): 256 + poison.bytes.bytes.count
+    case .malformed(let malformed): 256 + malformed.bytes.bytes.count
     }
   }
 
@@ -65,7 +65,7 @@ extension RecordChange {
     case .tombstone(var tombstone):
       tombstone.version.epoch = epoch
       return .tombstone(tombstone)
-    case .poison:
+    case .malformed:
       return self
     }
   }
@@ -127,7 +127,7 @@ enum PullFailure: Hashable {
         case .tombstone(var tombstone):
           tombstone.version = version
           return .tombstone(tombstone)
-        case .poison: return change
+        case .malformed: return change
         }
       }
       return page

@@ -14,11 +14,11 @@ struct PullSchedule {
   private let dependencies: [RecordType: [RecordType]]
   private let width: Int
 
-  /// Plans the pulls of some types of a graph.
-  init(_ entities: [Entity], of graph: EntityGraph, width: Int) {
+  /// Plans the pulls of some types of a schema.
+  init(_ entities: [Entity], of schema: SyncSchema, width: Int) {
     waiting = entities
     dependencies = Dictionary(
-      entities.map { ($0.type, graph.dependencies(of: $0)) }, uniquingKeysWith: { first, _ in first })
+      entities.map { ($0.type, schema.dependencies(of: $0)) }, uniquingKeysWith: { first, _ in first })
     self.width = max(1, width)
   }
 

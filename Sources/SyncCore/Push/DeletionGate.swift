@@ -37,7 +37,7 @@ enum DeletionObstacle: Hashable, Sendable {
 /// Finds out which deletions of a type may be sent: those that leave nothing dangling at the remote, and no group of duplicates without its winner.
 struct DeletionGate {
   let entity: Entity
-  let graph: EntityGraph
+  let schema: SyncSchema
 
   /// What keeps those of some deletions back that rebuilds have made.
   func obstacles(
@@ -48,7 +48,7 @@ struct DeletionGate {
     guard !losers.isEmpty else { return [:] }
     let groups = try LoserGroups(of: losers, entity, in: snapshot)
     let checkpoint = try snapshot.checkpoint(for: entity.type)
-    let withheld = try WithheldReferrers(to: entity.type, in: graph).targets(
+    let withheld = try WithheldReferrers(to: entity.type, in: schema).targets(
       among: losers.map(\.id), kinds: [.parked, .hidden, .incompatible], in: snapshot)
     let standing = try standing(
       among: losers.flatMap { groups.records(of: $0.id) ?? [] }, checkpoint, in: snapshot)
@@ -72,11 +72,11 @@ struct DeletionGate {
   func referrers(
     to entries: [OutboxEntry], limit: Int, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [[OutboxEntry]] {
-    guard graph.entities.contains(where: { $0.references.contains { $0.target == entity.type } }) else {
+    guard schema.entities.contains(where: { $0.references.contains { $0.target == entity.type } }) else {
       return entries.map { _ in [] }
     }
     let places = Dictionary(
-      graph.entities.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
+      schema.entities.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
     let own = places[entity.type] ?? 0
     return try snapshot.outbox(leaving: entries.map(\.id), limit: limit).map { referrers in
       // Where there may be more, nothing is known of those.
@@ -106,8 +106,8 @@ struct DeletionGate {
     var standing = Set(records.filter { areBundledKnown || $0.version != .unversioned }.map(\.id))
     let ids = Array(standing)
     standing.subtract(try snapshot.outbox(for: ids).map(\.id))
-    if try !snapshot.setAsideCounts(entity.type).isEmpty {
-      standing.subtract(try snapshot.setAside(for: ids.map { .record($0) }).compactMap(\.change.id))
+    if try !snapshot.withheldCounts(entity.type).isEmpty {
+      standing.subtract(try snapshot.withheld(for: ids.map { .record($0) }).compactMap(\.change.id))
     }
     return standing
   }

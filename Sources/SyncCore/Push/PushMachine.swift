@@ -16,7 +16,7 @@ struct PushMachine {
     /// Keeps an edit that the remote fails at from going out with the next push.
     case isolate(OutboxEntry, EditFailure)
     case wait(Duration)
-    case makeRoom
+    case onStorageFull
     case finish
     case fail(SyncError.Code)
   }
@@ -267,7 +267,7 @@ struct PushMachine {
     if !starved.isEmpty {
       guard hasAskedForRoom else {
         hasAskedForRoom = true
-        return .makeRoom
+        return .onStorageFull
       }
       noteFull()
     }
@@ -363,9 +363,9 @@ extension PushOutcome {
   /// Whether it can be the outcome of a record's change.
   fileprivate func isAbout(_ id: RecordID) -> Bool {
     switch self {
-    case .accepted(.poison): false
+    case .accepted(.malformed): false
     case .accepted(let change): change.id == id
-    case .conflict(.poison(let poison)?): poison.id.map { $0 == id } ?? true
+    case .conflict(.malformed(let malformed)?): malformed.id.map { $0 == id } ?? true
     case .conflict(let change?): change.id == id
     case .conflict(nil), .refused, .retryLater, .quotaExceeded: true
     }

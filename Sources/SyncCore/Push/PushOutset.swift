@@ -8,7 +8,7 @@ import SyncPorts
 struct PushOutset: Sendable {
   var portion: PushPortion
   var entity: Entity
-  var graph: EntityGraph
+  var schema: SyncSchema
   var edits: EditOptions
   var source: SourceCapabilities
   var fence: Int64
@@ -32,7 +32,8 @@ struct PushOutset: Sendable {
     }
     let blocked = Set(waiting.compactMap(\.change.id))
     return (
-      try portion.candidates(among: entries, blocked: blocked, entity, in: graph, at: now, from: transaction),
+      try portion.candidates(
+        among: entries, blocked: blocked, entity, in: schema, at: now, from: transaction),
       tally
     )
   }
@@ -44,36 +45,36 @@ struct PushOutset: Sendable {
   /// What is set aside of the entries' records, and is newer than what their edits were made on.
   private func copies(
     under entries: [OutboxEntry], in transaction: any StoreTransaction
-  ) throws(SyncError) -> [SetAside] {
-    let counts = try transaction.setAsideCounts(portion.type)
-    guard SetAside.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [] }
+  ) throws(SyncError) -> [WithheldChange] {
+    let counts = try transaction.withheldCounts(portion.type)
+    guard WithheldChange.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [] }
     let keys = entries.filter { $0.isDue(at: now) && portion.stage.includes($0) }
-      .map { SetAside.Key.record($0.id) }
+      .map { WithheldChange.Key.record($0.id) }
     guard !keys.isEmpty else { return [] }
-    return try transaction.setAside(for: keys).filter { SetAside.Kind.blocking.contains($0.kind) }
+    return try transaction.withheld(for: keys).filter { WithheldChange.Kind.blocking.contains($0.kind) }
   }
 
   private func settle(
-    by copies: [SetAside], in transaction: any StoreTransaction
+    by copies: [WithheldChange], in transaction: any StoreTransaction
   ) throws(SyncError) -> Tally {
     let checkpoint = try transaction.checkpoint(for: portion.type)
     let context = MergeContext(
-      graph: graph, edits: edits, fence: fence, now: now, source: source,
+      schema: schema, edits: edits, fence: fence, now: now, source: source,
       pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
       markPass: checkpoint?.markPass, stages: false)
     var merge = PageMerge(entity, context: context)
     try merge.release(copies, in: transaction)
-    try ArrivedDuplicates.note(merge.tally.changed, of: graph, in: transaction)
+    try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
     return merge.tally
   }
 }
 
-extension SetAside.Kind {
+extension WithheldChange.Kind {
   /// Why a copy of the remote's may wait that no edit of its record can do without.
-  static let blocking: Set<SetAside.Kind> = [.parked, .held, .incompatible]
+  static let blocking: Set<WithheldChange.Kind> = [.parked, .held, .incompatible]
 }
 
-extension SetAside {
+extension WithheldChange {
   /// Whether edits can be settled by it now, as far as the app understands it.
   fileprivate var meetsEdits: Bool { kind == .parked || kind == .held }
 }

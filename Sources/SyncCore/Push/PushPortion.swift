@@ -49,13 +49,13 @@ extension PushPortion {
   /// - Parameter blocked: Records of which the remote has a copy that waits here, so that no edit of them can be sent.
   /// - Complexity: That of the portion and, for a type that refers to itself, of the new records above it.
   func candidates(
-    among entries: [OutboxEntry], blocked: Set<RecordID>, _ entity: Entity, in graph: EntityGraph,
+    among entries: [OutboxEntry], blocked: Set<RecordID>, _ entity: Entity, in schema: SyncSchema,
     at now: Timestamp, from snapshot: any StoreSnapshot
   ) throws(SyncError) -> LoadedPortion {
     var loaded = LoadedPortion(candidates: [], count: entries.count, last: entries.last?.edit.stamp)
     let due = entries.filter { $0.isDue(at: now) && stage.includes($0) && !blocked.contains($0.id) }
     if stage == .deletions {
-      loaded.candidates = try deletions(due, entity, in: graph, at: now, from: snapshot)
+      loaded.candidates = try deletions(due, entity, in: schema, at: now, from: snapshot)
       return loaded
     }
     guard entity.references.contains(where: \.isOrdered) else {
@@ -79,10 +79,10 @@ extension PushPortion {
 
   /// The deletions that may be sent, after those of the records that refer to theirs at the remote.
   private func deletions(
-    _ due: [OutboxEntry], _ entity: Entity, in graph: EntityGraph, at now: Timestamp,
+    _ due: [OutboxEntry], _ entity: Entity, in schema: SyncSchema, at now: Timestamp,
     from snapshot: any StoreSnapshot
   ) throws(SyncError) -> [PushCandidate] {
-    let gate = DeletionGate(entity: entity, graph: graph)
+    let gate = DeletionGate(entity: entity, schema: schema)
     var candidates: [PushCandidate] = []
     var seen = Set(due.map(\.id))
     var open = due
@@ -108,12 +108,12 @@ extension PushPortion {
   ) throws(SyncError) -> [OutboxEntry] {
     let entries = try snapshot.outbox(for: ids).filter(\.isNewToTheRemote)
     guard !entries.isEmpty else { return [] }
-    let known = Set(try snapshot.setAside(for: entries.map { .record($0.id) }).compactMap(\.copyID))
+    let known = Set(try snapshot.withheld(for: entries.map { .record($0.id) }).compactMap(\.copyID))
     return entries.filter { !known.contains($0.id) }.sorted { $0.edit.stamp < $1.edit.stamp }
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   /// The record that the remote had a copy of, readable or not.
   fileprivate var copyID: RecordID? {
     if case .tombstone = change { nil } else { change.id }

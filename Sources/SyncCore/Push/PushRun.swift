@@ -139,8 +139,8 @@ struct PushRun {
       // A wait that is cut short is asked about like any other stop.
       guard await unlessStopped({ try? await clock.pause(for: pause) }) != nil else { return nil }
       return machine.waited()
-    case .makeRoom:
-      guard let wasMade = await makeRoom() else { return nil }
+    case .onStorageFull:
+      guard let wasMade = await onStorageFull() else { return nil }
       return machine.roomMade(wasMade)
     case .finish:
       return nil
@@ -178,11 +178,11 @@ struct PushRun {
   }
 
   private mutating func load(_ portion: PushPortion) async throws(SyncError) -> LoadedPortion {
-    guard let entity = environment.graph[portion.type] else {
+    guard let entity = environment.schema[portion.type] else {
       return LoadedPortion(candidates: [], count: 0)
     }
     let outset = PushOutset(
-      portion: portion, entity: entity, graph: environment.graph, edits: environment.edits,
+      portion: portion, entity: entity, schema: environment.schema, edits: environment.edits,
       source: environment.source.capabilities, fence: lease.fence, now: environment.clock.timestamp)
     // Where it is written next: a store that remembers what it has read in a write need not read it again.
     let environment = environment
@@ -215,9 +215,9 @@ struct PushRun {
 
   private mutating func settle(_ answers: [PushAnswer]) async throws(SyncError) -> [PushFate] {
     // A batch is of one type.
-    guard let type = answers.first?.entry.id.type, let entity = environment.graph[type] else { return [] }
+    guard let type = answers.first?.entry.id.type, let entity = environment.schema[type] else { return [] }
     let settlement = PushSettlement(
-      entity: entity, graph: environment.graph, edits: environment.edits,
+      entity: entity, schema: environment.schema, edits: environment.edits,
       source: environment.source.capabilities, retry: environment.options.retry, fence: lease.fence,
       now: environment.clock.timestamp, answers: answers)
     let outcome = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
@@ -252,12 +252,12 @@ struct PushRun {
   }
 
   /// Tells that the remote is full, and lets the app make room; `nil` if the push was stopped meanwhile.
-  private mutating func makeRoom() async -> Bool? {
+  private mutating func onStorageFull() async -> Bool? {
     // How many wait is for a person to read: that they could not be counted changes nothing.
-    let pending = (try? await pending(environment.graph.entities)) ?? []
+    let pending = (try? await pending(environment.schema.entities)) ?? []
     environment.emit(.remoteStorageFull(pending: pending.reduce(0) { $0 + $1.count }))
-    guard let makeRoom = environment.edits.makeRoom else { return false }
-    return await unlessStopped(makeRoom)
+    guard let onStorageFull = environment.edits.onStorageFull else { return false }
+    return await unlessStopped(onStorageFull)
   }
 }
 
@@ -278,7 +278,7 @@ extension RunEnvironment {
   ) async -> Result<[PushOutcome], SyncError> {
     if let offline { return .failure(offline) }
     do throws(SyncError) {
-      return .success(try await sink.push(changes, entities: graph))
+      return .success(try await sink.push(changes, entities: schema))
     } catch {
       return .failure(error)
     }

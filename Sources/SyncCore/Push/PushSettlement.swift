@@ -24,7 +24,7 @@ enum PushFate: Hashable, Sendable {
 /// Writes down what the remote said to a batch, in one transaction.
 struct PushSettlement: Sendable {
   var entity: Entity
-  var graph: EntityGraph
+  var schema: SyncSchema
   var edits: EditOptions
   var source: SourceCapabilities
   var retry: RetryPolicy
@@ -44,27 +44,27 @@ struct PushSettlement: Sendable {
     let before = try entries(of: answers, in: transaction)
     let checkpoint = try transaction.checkpoint(for: entity.type)
     var outcome = Outcome()
-    var accepted: [(entry: OutboxEntry, word: Word)] = []
-    var met: [Word] = []
-    var words: [RecordID: Word] = [:]
+    var accepted: [(entry: OutboxEntry, remoteState: RemoteState)] = []
+    var met: [RemoteState] = []
+    var remoteStates: [RecordID: RemoteState] = [:]
     var stay = Stay()
     for answer in answers {
-      let word = answer.word(in: checkpoint?.epoch ?? 0)
-      if !answer.isAccepted { words[answer.entry.id] = word }
+      let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
+      if !answer.isAccepted { remoteStates[answer.entry.id] = remoteState }
       guard let entry = before[answer.entry.id] else {
         // Without an entry, what the remote has is a copy like any other.
-        if let word { met.append(word) }
+        if let remoteState { met.append(remoteState) }
         continue
       }
       switch answer.outcome {
       case .accepted:
-        if let word { accepted.append((entry, word)) }
-      case .conflict(.poison(let poison)?):
-        let reason = "What the remote has under its id cannot be read: it \(poison.reason)."
+        if let remoteState { accepted.append((entry, remoteState)) }
+      case .conflict(.malformed(let malformed)?):
+        let reason = "What the remote has under its id cannot be read: it \(malformed.reason)."
         stay.refuse(entry, reason: reason, at: now)
       case .conflict:
-        if let word {
-          met.append(word)
+        if let remoteState {
+          met.append(remoteState)
         } else if entry.base == .none {
           // The remote lets nothing be made, and shows nothing that is in the way.
           stay.keep(entry, as: .postponed(until: now + pause(nil, entry)))
@@ -87,13 +87,14 @@ struct PushSettlement: Sendable {
       // An earlier attempt may have had its effect long ago: what became of that since, a listing has passed over.
       try ListingGap.answered(entity.type, in: transaction)
     }
-    try ArrivedDuplicates.note(merge.tally.changed, of: graph, in: transaction)
+    try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
     // What became of the others follows from what is left of them.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.fates = answers.map { answer in
       let id = answer.entry.id
       return answer.fate(
-        before: before[id], after: after[id], word: words[id], ownFields: source.ownFields)
+        before: before[id], after: after[id], remoteState: remoteStates[id],
+        serverManagedFields: source.serverManagedFields)
     }
     outcome.tally = merge.tally
     outcome.refusals = stay.refusals
@@ -117,7 +118,7 @@ struct PushSettlement: Sendable {
   private func context(at checkpoint: Checkpoint?) -> MergeContext {
     MergeContext(
       // What is set aside here was not counted as fetched, so that the pull must not count it anew.
-      graph: graph, edits: edits, fence: -fence, now: now, source: source,
+      schema: schema, edits: edits, fence: -fence, now: now, source: source,
       pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
       // What a push finds out is as good as listed: it must not be swept.
       markPass: checkpoint?.markPass, stages: false)
@@ -132,9 +133,9 @@ extension PushAnswer {
   /// The remote's word, as one of the remote's lives that the engine counts.
   ///
   /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by.
-  fileprivate func word(in epoch: Int64) -> Word? {
+  fileprivate func remoteState(in epoch: Int64) -> RemoteState? {
     switch outcome {
-    case .accepted(let change), .conflict(let change?): return Word(change.stamped(epoch: epoch))
+    case .accepted(let change), .conflict(let change?): return RemoteState(change.stamped(epoch: epoch))
     case .conflict(nil):
       guard let record = entry.base.record else { return nil }
       return .deletion(Tombstone(id: record.id, version: record.version))
@@ -143,11 +144,11 @@ extension PushAnswer {
   }
 
   fileprivate func fate(
-    before: OutboxEntry?, after: OutboxEntry?, word: Word?, ownFields: [FieldName]
+    before: OutboxEntry?, after: OutboxEntry?, remoteState: RemoteState?, serverManagedFields: [FieldName]
   ) -> PushFate {
     switch outcome {
     case .accepted: return .accepted
-    case .refused, .conflict(.poison?):
+    case .refused, .conflict(.malformed?):
       if case .refused? = after?.state { return .refused }
       return .left
     case .retryLater: return .postponed
@@ -155,9 +156,9 @@ extension PushAnswer {
     case .conflict:
       guard before != nil else { return .lost }
       if case .postponed? = after?.state { return .postponed }
-      if after != before, let word {
-        let entry = entry.taking(ownFields, of: word)
-        if let sent = entry.sent, word.fulfils(sent.content, on: entry.base) { return .accepted }
+      if after != before, let remoteState {
+        let entry = entry.taking(serverManagedFields, of: remoteState)
+        if let sent = entry.sent, remoteState.fulfils(sent.content, on: entry.base) { return .accepted }
       }
       guard let after else { return .lost }
       return after == before ? .left : .stands(after)

@@ -74,8 +74,8 @@ struct SourceExchange {
     if !queue.isEmpty { try transaction.queue(queue) }
     try transaction.giveUp(moot)
     // That a listing lacked them is no news of records that are deleted.
-    let notes = try transaction.setAside(for: moot.map { .record($0.id) }).filter { $0.kind == .missing }
-    if !notes.isEmpty { try transaction.removeSetAside(notes.map(\.key)) }
+    let notes = try transaction.withheld(for: moot.map { .record($0.id) }).filter { $0.kind == .missing }
+    if !notes.isEmpty { try transaction.release(notes.map(\.key)) }
     return true
   }
 

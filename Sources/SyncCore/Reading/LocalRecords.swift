@@ -7,15 +7,15 @@ public import SyncPorts
 /// observers as ``SyncEvent/undecodable(_:reason:)``; it stays in the store, untouched. ``undecodable(_:where:)`` lists such records.
 public struct LocalRecords: Sendable {
   private let store: any LocalStore
-  private let graph: EntityGraph
+  private let schema: SyncSchema
   private let emit: @Sendable (SyncEvent) -> Void
 
-  /// Reads from a store whose types are those of a graph.
+  /// Reads from a store whose types are those of a schema.
   public init(
-    store: any LocalStore, graph: EntityGraph, emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    store: any LocalStore, schema: SyncSchema, emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) {
     self.store = store
-    self.graph = graph
+    self.schema = schema
     self.emit = emit
   }
 
@@ -124,7 +124,7 @@ public struct LocalRecords: Sendable {
   private func columns(of fields: [FieldName], in type: RecordType) throws(SyncError) -> [Column] {
     var columns: [Column] = []
     for field in fields {
-      guard let entity = graph[type], let index = entity.fields.firstIndex(of: field),
+      guard let entity = schema[type], let index = entity.fields.firstIndex(of: field),
         let reference = entity.references.first(where: { $0.field == field })
       else {
         throw SyncError(

@@ -18,22 +18,23 @@ extension StoreSnapshot {
       by: { $0.precedesByUTF8($1) }, reading: "the unmarked records of \(type)")
   }
 
-  /// One portion of what ``StoreSnapshot/setAside(_:kinds:after:limit:)`` gives.
+  /// One portion of what ``StoreSnapshot/withheld(_:kinds:after:limit:)`` gives.
   package func portion(
-    setAside type: RecordType, _ kinds: Set<SetAside.Kind>, after key: SetAside.Key?, limit: Int? = nil
-  ) throws(SyncError) -> [SetAside] {
+    withheld type: RecordType, _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?,
+    limit: Int? = nil
+  ) throws(SyncError) -> [WithheldChange] {
     try advancing(
-      try setAside(type, kinds: kinds, after: key, limit: limit ?? MergeContext.portion), past: key,
+      try withheld(type, kinds: kinds, after: key, limit: limit ?? MergeContext.portion), past: key,
       at: \.key, by: <,
       reading: "what is set aside of \(type)")
   }
 
-  /// One portion of what ``StoreSnapshot/setAside(referringTo:kinds:after:limit:)`` gives.
+  /// One portion of what ``StoreSnapshot/withheld(referringTo:kinds:after:limit:)`` gives.
   func portion(
-    setAsideReferringTo ids: [RecordID], _ kinds: Set<SetAside.Kind>, after key: SetAside.Key?
-  ) throws(SyncError) -> [SetAside] {
+    withheldReferringTo ids: [RecordID], _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?
+  ) throws(SyncError) -> [WithheldChange] {
     try advancing(
-      try setAside(referringTo: ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
+      try withheld(referringTo: ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
       at: \.key, by: <, reading: "the copies set aside that refer to others")
   }
 

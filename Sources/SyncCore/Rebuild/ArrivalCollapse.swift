@@ -47,8 +47,8 @@ struct ArrivalCollapse {
     guard let (found, options) = plan else { return true }
     var due = found
     let collapse = Collapse(
-      entity: entity, graph: environment.graph, options: options, now: environment.clock.timestamp,
-      clockBound: environment.edits.clockBound)
+      entity: entity, schema: environment.schema, options: options, now: environment.clock.timestamp,
+      maximumClockSkew: environment.edits.maximumClockSkew)
     let limit = max(1, options.recordsAtOnce / 2)
     var last: String?
     var postponed: [String] = []

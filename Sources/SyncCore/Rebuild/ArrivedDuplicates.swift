@@ -14,9 +14,9 @@ struct ArrivedDuplicates: Hashable, Codable {
 
   /// Notes which of the records that changed share their natural key with another one.
   static func note(
-    _ changed: SyncEvent.ChangedRecords, of graph: EntityGraph, in transaction: any StoreTransaction
+    _ changed: SyncEvent.ChangedRecords, of schema: SyncSchema, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    for entity in graph.entities where entity.naturalKey != nil {
+    for entity in schema.entities where entity.naturalKey != nil {
       var ids: [RecordID]?
       if case .some(let all) = changed {
         let own = all.filter { $0.type == entity.type }

@@ -5,7 +5,7 @@ extension Collapse {
   /// How copies meet edits; a re-pointed copy may be one that was set aside while its record was edited.
   struct Settling {
     var edits: EditOptions
-    var ownFields: [FieldName]
+    var serverManagedFields: [FieldName]
   }
 
   /// Points what refers to losers whose deletions are still pending to their winners: what came too late for the rebuild.
@@ -16,10 +16,10 @@ extension Collapse {
   func repoint(
     to winners: [RecordID: RecordID], _ settling: Settling, in transaction: any StoreTransaction
   ) throws(SyncError) -> (changed: SyncEvent.ChangedRecords, isComplete: Bool) {
-    let referrers = Referrers(to: winners, of: entity.type, in: graph)
+    let referrers = Referrers(to: winners, of: entity.type, in: schema)
     var changed = SyncEvent.ChangedRecords.some([])
     guard !referrers.winners.isEmpty else { return (changed, true) }
-    let withheld = WithheldReferrers(to: entity.type, in: graph)
+    let withheld = WithheldReferrers(to: entity.type, in: schema)
     let shown = try withheld.reveal(referrers.winners.keys, limit: MergeContext.portion, in: transaction)
     let (found, isComplete) = try referrers.find(limit: MergeContext.portion, in: transaction)
     var drafts: [RecordDraft] = []
@@ -31,10 +31,10 @@ extension Collapse {
     }
     var pending: [RecordID: OutboxEntry] = [:]
     for entry in try transaction.outbox(for: drafts.map(\.record.id)) { pending[entry.id] = entry }
-    var writer = try EditWriter(graph, at: now, clockBound: clockBound, in: transaction)
+    var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
     let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
     try writer.edit(try changes(drafts, pending, pass: pass, in: transaction), pending: pending)
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     repeat {
       let entries = try withheld.entries(
         referringTo: referrers.winners.keys.sorted(), kinds: [.parked], after: last, in: transaction)
@@ -51,12 +51,12 @@ extension Collapse {
 
   /// Shows copies that lack nothing but losers, as edits on top of them.
   private func release(
-    _ entries: [SetAside], _ referrers: Referrers, _ settling: Settling, pass: Int64,
+    _ entries: [WithheldChange], _ referrers: Referrers, _ settling: Settling, pass: Int64,
     by writer: inout EditWriter
   ) throws(SyncError) {
     let transaction = writer.transaction
     for entry in entries {
-      guard case .upsert(var record) = entry.change, let own = graph[record.id.type],
+      guard case .upsert(var record) = entry.change, let own = schema[record.id.type],
         referrers.winners[record.id] == nil
       else { continue }
       record.fields = (try? own.fields(of: record.payload)) ?? []
@@ -66,15 +66,16 @@ extension Collapse {
       var content = record
       if let edit = pending {
         let settler = EditSettler(
-          entity: own, policy: settling.edits.policy(for: own.type), ownFields: settling.ownFields,
-          clockBound: clockBound, now: now)
+          entity: own, policy: settling.edits.policy(for: own.type),
+          serverManagedFields: settling.serverManagedFields,
+          maximumClockSkew: maximumClockSkew, now: now)
         let settlement = settler.meeting(.copy(record), edit)
         if let conflict = settlement.conflict { try transaction.log([conflict]) }
         pending = settlement.entry
         guard case .live(let live) = settlement.row else {
           // The app's deletion stands, on top of the copy.
           if let pending { try transaction.queue([pending]) }
-          try transaction.removeSetAside([entry.key])
+          try transaction.release([entry.key])
           continue
         }
         content = live
@@ -82,7 +83,7 @@ extension Collapse {
       }
       var draft = try RecordDraft(content)
       _ = referrers.point(&draft, referrers.fields(of: own.type))
-      try transaction.removeSetAside([entry.key])
+      try transaction.release([entry.key])
       let edits = try changes([draft], pending.map { [record.id: $0] } ?? [:], pass: pass, in: transaction)
       try writer.edit(edits, pending: pending.map { [record.id: $0] } ?? [:])
       writer.noteAppeared(record.id)

@@ -7,10 +7,10 @@ import SyncPorts
 /// edited before losers are deleted, and the outbox keeps that order.
 struct Collapse: Sendable {
   var entity: Entity
-  var graph: EntityGraph
+  var schema: SyncSchema
   var options: RebuildOptions
   var now: Timestamp
-  var clockBound: Duration
+  var maximumClockSkew: Duration
 
   struct Outcome: Sendable {
     var counts: RebuildReport.Counts
@@ -27,12 +27,13 @@ struct Collapse: Sendable {
   func run(
     _ keys: [String], _ lists: [[Record]], in transaction: any StoreTransaction
   ) throws(SyncError) -> Outcome {
-    let plan = try CollapsePlan(keys, lists, of: entity, graph, clockBound: clockBound, in: transaction)
-    let referrers = Referrers(to: plan.winners(), of: entity.type, in: graph)
+    let plan = try CollapsePlan(
+      keys, lists, of: entity, schema, maximumClockSkew: maximumClockSkew, in: transaction)
+    let referrers = Referrers(to: plan.winners(), of: entity.type, in: schema)
     var (found, isComplete): ([RecordID: Referrers.Found], Bool) = ([:], true)
     var shown: [RecordID] = []
     if !plan.elections.isEmpty {
-      shown = try WithheldReferrers(to: entity.type, in: graph)
+      shown = try WithheldReferrers(to: entity.type, in: schema)
         .reveal(referrers.winners.keys, limit: options.recordsAtOnce, in: transaction)
       (found, isComplete) = try referrers.find(limit: options.recordsAtOnce, in: transaction)
       if shown.count >= options.recordsAtOnce { isComplete = false }
@@ -69,8 +70,9 @@ struct Collapse: Sendable {
   func survey(
     _ keys: [String], _ lists: [[Record]], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> RebuildReport.Counts {
-    let plan = try CollapsePlan(keys, lists, of: entity, graph, clockBound: clockBound, in: snapshot)
-    let referrers = Referrers(to: plan.winners(), of: entity.type, in: graph)
+    let plan = try CollapsePlan(
+      keys, lists, of: entity, schema, maximumClockSkew: maximumClockSkew, in: snapshot)
+    let referrers = Referrers(to: plan.winners(), of: entity.type, in: schema)
     var counts = plan.counts
     guard counts.groups > 0 else { return counts }
     counts.repointed = try referrers.count(
@@ -99,7 +101,7 @@ struct Collapse: Sendable {
     _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool,
     in transaction: any StoreTransaction
   ) throws(SyncError) -> SyncEvent.ChangedRecords {
-    var writer = try EditWriter(graph, at: now, clockBound: clockBound, in: transaction)
+    var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
     // In one order on every machine, so that what was done can be told again.
     let written = drafts.values.sorted { $0.record.id < $1.record.id }
     var pending = plan.pending
@@ -132,7 +134,7 @@ struct Collapse: Sendable {
       if !changes.isEmpty { try PendingLosers.note(entity.type, in: transaction) }
       if !deletions.isEmpty { try transaction.delete(deletions) }
       for deletion in deletions { writer.changed.insert(deletion.id) }
-      if !plan.notes.isEmpty { try transaction.removeSetAside(plan.notes) }
+      if !plan.notes.isEmpty { try transaction.release(plan.notes) }
     }
     try writer.finish()
     return writer.changed
@@ -147,10 +149,10 @@ struct Collapse: Sendable {
     var changes: [EditWriter.Change] = []
     for draft in drafts {
       let id = draft.record.id
-      guard let entity = graph[id.type] else { continue }
+      guard let entity = schema[id.type] else { continue }
       let former =
         if let known = writes[id.type] { known } else {
-          try FormerWrites(entity, clockBound: clockBound, in: snapshot)
+          try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)
         }
       writes[id.type] = former
       let lastWrite = try former.lastWrite(of: draft.record, pending: pending[id], in: snapshot)

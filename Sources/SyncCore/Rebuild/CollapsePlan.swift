@@ -10,31 +10,32 @@ struct CollapsePlan {
   private(set) var postponed: [String] = []
   private(set) var pending: [RecordID: OutboxEntry] = [:]
   /// Notes on losers that go with them.
-  private(set) var notes: [SetAside.Key] = []
+  private(set) var notes: [WithheldChange.Key] = []
 
   /// Holds the elections among records that share natural keys.
   ///
   /// - Parameter lists: The records with each of the keys.
-  /// - Parameter clockBound: See ``EditOptions/clockBound``.
+  /// - Parameter maximumClockSkew: See ``EditOptions/maximumClockSkew``.
   init(
-    _ keys: [String], _ lists: [[Record]], of entity: Entity, _ graph: EntityGraph, clockBound: Duration,
+    _ keys: [String], _ lists: [[Record]], of entity: Entity, _ schema: SyncSchema,
+    maximumClockSkew: Duration,
     in snapshot: any StoreSnapshot
   ) throws(SyncError) {
     let mayBePending = try snapshot.outboxCount(entity.type) > 0
-    let mayBeFiled = try !snapshot.setAsideCounts(entity.type).isEmpty
+    let mayBeFiled = try !snapshot.withheldCounts(entity.type).isEmpty
     let ids = mayBePending || mayBeFiled ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
     if mayBePending {
       for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
     }
-    var filed: [RecordID: SetAside] = [:]
+    var filed: [RecordID: WithheldChange] = [:]
     if mayBeFiled {
-      for entry in try snapshot.setAside(for: ids.map { .record($0) }) {
+      for entry in try snapshot.withheld(for: ids.map { .record($0) }) {
         if case .record(let id) = entry.key { filed[id] = entry }
       }
     }
-    let barred = try WithheldReferrers(to: entity.type, in: graph).targets(
+    let barred = try WithheldReferrers(to: entity.type, in: schema).targets(
       among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)
-    let stamps = try FormerWrites(entity, clockBound: clockBound, in: snapshot)
+    let stamps = try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)
     elections.reserveCapacity(keys.count)
     for (key, records) in zip(keys, lists) {
       guard records.count > 1 else {
@@ -77,7 +78,7 @@ struct CollapsePlan {
   }
 
   /// Whether the remote has something of a record that is not shown yet, so that nobody can tell what it will be.
-  private func isUnsettled(_ id: RecordID, _ entry: SetAside?) -> Bool {
+  private func isUnsettled(_ id: RecordID, _ entry: WithheldChange?) -> Bool {
     switch entry?.kind {
     case nil, .missing: false
     case .held: pending[id] != nil
@@ -86,7 +87,7 @@ struct CollapsePlan {
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   /// The deletion that waits until nothing refers to the record.
   fileprivate var deletion: Tombstone? {
     guard kind == .held, case .tombstone(let tombstone) = change else { return nil }

@@ -8,7 +8,7 @@ struct CompletePull: Sendable {
   init(
     of entity: Entity, in environment: RunEnvironment, store identity: String
   ) {
-    scopes = environment.graph.entities.filter { other in
+    scopes = environment.schema.entities.filter { other in
       other.type == entity.type || other.references.contains { $0.target == entity.type }
     }.map { ($0.type, environment.scope(of: $0, store: identity)) }
   }

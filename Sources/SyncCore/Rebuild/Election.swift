@@ -49,7 +49,7 @@ extension Entity {
   ///
   /// No copy was written later than the remote took it: one that says so, by more than the bound, was stamped by a clock that was wrong. The local
   /// clock is not asked, or replicas that ask at different times would elect different records, and delete each other's.
-  func lastWrite(of record: Record, pending: OutboxEntry?, clockBound: Duration) -> EditStamp {
+  func lastWrite(of record: Record, pending: OutboxEntry?, maximumClockSkew: Duration) -> EditStamp {
     #if MUTANTS
       if Mutant.rebuildIsAWrite.isActive, let pending { return pending.edit.stamp }
     #endif
@@ -57,7 +57,7 @@ extension Entity {
     let taken = record.version.modifiedAt
     guard let stamp = stamp(in: record.payload) else { return EditStamp(physical: taken) }
     // Not every remote tells when it took a copy.
-    let isBelieved = taken.microseconds <= 0 || stamp.physical <= taken + clockBound
+    let isBelieved = taken.microseconds <= 0 || stamp.physical <= taken + maximumClockSkew
     return isBelieved ? stamp : EditStamp(physical: taken)
   }
 }

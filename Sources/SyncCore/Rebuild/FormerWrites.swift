@@ -7,7 +7,7 @@ import SyncPorts
 /// rebuild's edit, and this store remembers the one before, as long as the record is as that edit left it.
 struct FormerWrites {
   private let entity: Entity
-  private let clockBound: Duration
+  private let maximumClockSkew: Duration
   private let areAny: Bool
 
   private struct Kept: Codable {
@@ -22,10 +22,10 @@ struct FormerWrites {
     }
   }
 
-  /// - Parameter clockBound: See ``EditOptions/clockBound``.
-  init(_ entity: Entity, clockBound: Duration, in snapshot: any StoreSnapshot) throws(SyncError) {
+  /// - Parameter maximumClockSkew: See ``EditOptions/maximumClockSkew``.
+  init(_ entity: Entity, maximumClockSkew: Duration, in snapshot: any StoreSnapshot) throws(SyncError) {
     self.entity = entity
-    self.clockBound = clockBound
+    self.maximumClockSkew = maximumClockSkew
     guard entity.naturalKey != nil else {
       areAny = false
       return
@@ -42,7 +42,7 @@ struct FormerWrites {
     {
       return kept.before
     }
-    return entity.lastWrite(of: record, pending: pending, clockBound: clockBound)
+    return entity.lastWrite(of: record, pending: pending, maximumClockSkew: maximumClockSkew)
   }
 
   /// Notes that the remote has a record as an edit left it.

@@ -56,10 +56,10 @@ struct LoserReview {
   private func review(_ entity: Entity, after last: EditStamp?) async throws(SyncError) -> Outcome {
     let (environment, fence) = (environment, lease.fence)
     let collapse = Collapse(
-      entity: entity, graph: environment.graph, options: RebuildOptions(), now: environment.clock.timestamp,
-      clockBound: environment.edits.clockBound)
+      entity: entity, schema: environment.schema, options: RebuildOptions(), now: environment.clock.timestamp,
+      maximumClockSkew: environment.edits.maximumClockSkew)
     let settling = Collapse.Settling(
-      edits: environment.edits, ownFields: environment.source.capabilities.ownFields)
+      edits: environment.edits, serverManagedFields: environment.source.capabilities.serverManagedFields)
     return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       let entries = try transaction.portion(outbox: entity.type, after: last)
       let all = entries.filter { $0.loser != nil }
@@ -72,7 +72,7 @@ struct LoserReview {
         context: environment.releaseContext(
           fence: fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: collapse.now))
       try Self.restore(orphans, by: &merge, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: environment.graph, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
       let (changed, isComplete) = try collapse.repoint(
         to: groups.winners(of: losers.map(\.id)), settling, in: transaction)
       return Outcome(
@@ -87,7 +87,7 @@ struct LoserReview {
   ) throws(SyncError) {
     guard !orphans.isEmpty else { return }
     var filed: Set<RecordID> = []
-    for entry in try transaction.setAside(for: orphans.map { .record($0.id) }) {
+    for entry in try transaction.withheld(for: orphans.map { .record($0.id) }) {
       if let id = entry.change.id { filed.insert(id) }
     }
     try transaction.giveUp(orphans)
@@ -95,7 +95,7 @@ struct LoserReview {
     try merge.release(
       orphans.compactMap { orphan in
         guard let record = orphan.base.record, !filed.contains(orphan.id) else { return nil }
-        return SetAside(
+        return WithheldChange(
           key: .record(orphan.id), kind: .parked, change: .upsert(record), reason: "", pass: 0, fence: 0,
           since: orphan.edit.stamp.physical)
       }, in: transaction)

@@ -72,10 +72,10 @@ struct LoserGroups {
   private static func deleted(
     among ids: [RecordID], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
-    guard let type = ids.first?.type, try snapshot.setAsideCounts(type)[.held, default: 0] > 0 else {
+    guard let type = ids.first?.type, try snapshot.withheldCounts(type)[.held, default: 0] > 0 else {
       return []
     }
-    let entries = try snapshot.setAside(for: ids.map { .record($0) })
+    let entries = try snapshot.withheld(for: ids.map { .record($0) })
     return Set(entries.filter { $0.kind == .held }.compactMap(\.change.id))
   }
 

@@ -92,8 +92,8 @@ struct RebuildRun {
 
   private var collapse: Collapse {
     Collapse(
-      entity: entity, graph: environment.graph, options: options, now: environment.clock.timestamp,
-      clockBound: environment.edits.clockBound)
+      entity: entity, schema: environment.schema, options: options, now: environment.clock.timestamp,
+      maximumClockSkew: environment.edits.maximumClockSkew)
   }
 
   private func machine() async throws(SyncError) -> RebuildMachine {

@@ -15,15 +15,15 @@ struct Referrers {
     var fields: [FieldName]
   }
 
-  private let graph: EntityGraph
+  private let schema: SyncSchema
 
   /// - Parameter winners: Whom each record loses to.
   init(
-    to winners: @autoclosure () -> [RecordID: RecordID], of type: RecordType, in graph: EntityGraph
+    to winners: @autoclosure () -> [RecordID: RecordID], of type: RecordType, in schema: SyncSchema
   ) {
     self.type = type
-    self.graph = graph
-    columns = graph.entities.flatMap { entity in
+    self.schema = schema
+    columns = schema.entities.flatMap { entity in
       entity.references.filter { $0.target == type }.map { (entity, $0.field) }
     }
     self.winners = columns.isEmpty ? [:] : winners()
@@ -70,7 +70,7 @@ struct Referrers {
   func point(_ draft: inout RecordDraft, _ fields: [FieldName]) -> Int {
     var count = 0
     for field in fields {
-      guard let index = graph[draft.record.id.type]?.fields.firstIndex(of: field),
+      guard let index = schema[draft.record.id.type]?.fields.firstIndex(of: field),
         let winner = winner(named: draft.record.fields.element(at: index))
       else { continue }
       draft.point(field, to: winner)

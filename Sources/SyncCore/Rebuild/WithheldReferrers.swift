@@ -3,22 +3,22 @@ import SyncPorts
 
 /// The copies that are set aside and refer to records of a type, ordered or not: readers do not see them, and the remote has them.
 struct WithheldReferrers {
-  private let graph: EntityGraph
+  private let schema: SyncSchema
   private let types: [RecordType]
 
-  init(to type: RecordType, in graph: EntityGraph) {
-    self.graph = graph
-    types = graph.entities.filter { $0.references.contains { $0.target == type } }.map(\.type)
+  init(to type: RecordType, in schema: SyncSchema) {
+    self.schema = schema
+    types = schema.entities.filter { $0.references.contains { $0.target == type } }.map(\.type)
   }
 
   /// Those of some records that such a copy refers to.
   func targets(
-    among ids: [RecordID], kinds: Set<SetAside.Kind>, in snapshot: any StoreSnapshot
+    among ids: [RecordID], kinds: Set<WithheldChange.Kind>, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
     guard try areAny(kinds, in: snapshot) else { return [] }
     var found: Set<RecordID> = []
     for id in ids
-    where try !snapshot.setAside(referringTo: [id], kinds: kinds, after: nil, limit: 1).isEmpty {
+    where try !snapshot.withheld(referringTo: [id], kinds: kinds, after: nil, limit: 1).isEmpty {
       found.insert(id)
     }
     return found
@@ -26,11 +26,11 @@ struct WithheldReferrers {
 
   /// The copies that refer to one of some records, a portion of them.
   func entries(
-    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?,
+    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?,
     in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [SetAside] {
+  ) throws(SyncError) -> [WithheldChange] {
     guard try areAny(kinds, in: snapshot) else { return [] }
-    return try snapshot.portion(setAsideReferringTo: ids, kinds, after: after)
+    return try snapshot.portion(withheldReferringTo: ids, kinds, after: after)
   }
 
   /// Shows hidden records that refer to one of some records, as far as what they refer to is live, so that they can be edited.
@@ -44,11 +44,11 @@ struct WithheldReferrers {
     var shown: [RecordID] = []
     for start in stride(from: 0, to: ids.count, by: MergeContext.portion) {
       let portion = Array(ids[start..<min(start + MergeContext.portion, ids.count)])
-      var last: SetAside.Key?
+      var last: WithheldChange.Key?
       repeat {
         let entries = try entries(referringTo: portion, kinds: [.hidden], after: last, in: transaction)
         last = entries.count < MergeContext.portion ? nil : entries.last?.key
-        shown += try HiddenRecords(graph: graph, transaction: transaction)
+        shown += try HiddenRecords(schema: schema, transaction: transaction)
           .reveal(entries.compactMap(\.change.id)).map(\.id)
         if shown.count >= limit { return shown }
       } while last != nil
@@ -57,10 +57,10 @@ struct WithheldReferrers {
   }
 
   private func areAny(
-    _ kinds: Set<SetAside.Kind>, in snapshot: any StoreSnapshot
+    _ kinds: Set<WithheldChange.Kind>, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Bool {
     for type in types
-    where try snapshot.setAsideCounts(type).contains(where: { kinds.contains($0.key) && $0.value > 0 }) {
+    where try snapshot.withheldCounts(type).contains(where: { kinds.contains($0.key) && $0.value > 0 }) {
       return true
     }
     return false

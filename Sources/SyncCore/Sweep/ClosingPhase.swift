@@ -113,7 +113,7 @@ struct ClosingPhase {
 
   private func context(pass: Int64) -> MergeContext {
     MergeContext(
-      graph: environment.graph, edits: environment.edits, fence: lease.fence,
+      schema: environment.schema, edits: environment.edits, fence: lease.fence,
       now: environment.clock.timestamp,
       source: environment.source.capabilities,
       pass: Checkpoint.Pass(number: pass, base: nil, coverage: .changes), markPass: pass, stages: false)
@@ -156,7 +156,7 @@ struct ClosingPhase {
   }
 
   private func forgetUnlisted(by sweep: Sweep) async throws(SyncError) -> Bool {
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     repeat {
       if stop.isRaised { return false }
       let start = last
@@ -211,7 +211,7 @@ struct ClosingPhase {
 
   private func isAnythingHeld(of type: RecordType) async throws(SyncError) -> Bool {
     try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAsideCounts(type)[.held, default: 0] > 0
+      try snapshot.withheldCounts(type)[.held, default: 0] > 0
     }
   }
 
@@ -221,7 +221,7 @@ struct ClosingPhase {
   ) async throws(SyncError) -> Bool {
     let type = deletions.entity.type
     guard try await isAnythingHeld(of: type) else { return true }
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     repeat {
       if stop.isRaised { return false }
       let start = last

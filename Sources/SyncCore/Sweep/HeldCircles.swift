@@ -18,7 +18,7 @@ struct HeldCircles: Sendable {
     merge.context.together = try together(by: merge, in: transaction)
     let sorted = merge.context.together.sorted()
     for ids in sorted.portions(of: MergeContext.portion) {
-      try merge.release(transaction.setAside(for: ids.map { .record($0) }), in: transaction)
+      try merge.release(transaction.withheld(for: ids.map { .record($0) }), in: transaction)
     }
     return (merge.tally, merge.tally.changed.isEmpty ? [] : sorted)
   }
@@ -31,7 +31,7 @@ struct HeldCircles: Sendable {
     var needs = MutualNeeds()
     for id in candidates { needs.add(id) }
     // Its own type first: where that is no circle already, no other type has to be asked.
-    let columns = context.graph.referrers(to: entity.type)
+    let columns = context.schema.referrers(to: entity.type)
     let ownFirst = columns.filter { $0.type == entity.type } + columns.filter { $0.type != entity.type }
     for (type, field) in ownFirst {
       for ids in needs.complete().sorted().portions(of: MergeContext.portion) {
@@ -46,9 +46,9 @@ struct HeldCircles: Sendable {
     by merge: PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     var candidates: Set<RecordID> = []
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     while true {
-      let entries = try transaction.portion(setAside: entity.type, [.held], after: last)
+      let entries = try transaction.portion(withheld: entity.type, [.held], after: last)
       guard let end = entries.last else { return candidates }
       last = end.key
       let tombstones = entries.compactMap {
@@ -70,7 +70,7 @@ struct HeldCircles: Sendable {
     of type: RecordType, by field: FieldName, to ids: [RecordID], amongst candidates: Set<RecordID>,
     into needs: inout MutualNeeds, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    guard let index = context.graph[type]?.fields.firstIndex(of: field) else { return }
+    guard let index = context.schema[type]?.fields.firstIndex(of: field) else { return }
     var sought = Set(ids)
     var last: String?
     while !sought.isEmpty {

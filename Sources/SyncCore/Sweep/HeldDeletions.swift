@@ -12,16 +12,16 @@ struct HeldDeletions: Sendable {
     /// What was carried out: by each, others may have got free.
     var released: [RecordID]
     /// The key after which the next portion begins; `nil` after the last.
-    var next: SetAside.Key?
+    var next: WithheldChange.Key?
   }
 
   /// Carries out what nothing refers to any more, of one portion of the entries.
   func portion(
-    after key: SetAside.Key?, in transaction: any StoreTransaction
+    after key: WithheldChange.Key?, in transaction: any StoreTransaction
   ) throws(SyncError) -> Portion {
-    let entries = try transaction.portion(setAside: entity.type, [.held], after: key)
+    let entries = try transaction.portion(withheld: entity.type, [.held], after: key)
     let referenced = try transaction.referenced(
-      among: entries.compactMap(\.change.id), by: context.graph)
+      among: entries.compactMap(\.change.id), by: context.schema)
     let free = entries.filter { entry in entry.change.id.map { !referenced.contains($0) } ?? false }
     var merge = PageMerge(entity, context: context.forRelease(markPass: nil))
     if !free.isEmpty { try merge.release(free, in: transaction) }

@@ -62,7 +62,7 @@ extension StoreTransaction {
     try dequeue(entries.map(\.id))
     var types = Set(entries.filter { $0.base.record != nil }.map(\.id.type))
     // A copy that waits for something else is shown as soon as that comes.
-    for case .record(let id) in try setAside(for: entries.map { .record($0.id) }).map(\.key) {
+    for case .record(let id) in try withheld(for: entries.map { .record($0.id) }).map(\.key) {
       types.insert(id.type)
     }
     for type in types.sorted() { try ListingGap.expose(type, in: self) }

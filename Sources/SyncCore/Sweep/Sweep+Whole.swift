@@ -40,7 +40,7 @@ extension Sweep {
       if !circles.tally.changed.isEmpty { tallies.append(circles.tally) }
       rounds.note(circles.deleted)
     } while try rounds.end()
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     repeat { last = try forgetUnlisted(after: last, in: transaction) } while last != nil
     return tallies
   }

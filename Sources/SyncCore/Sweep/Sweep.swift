@@ -45,18 +45,18 @@ struct Sweep: Sendable {
       var merge = PageMerge(entity, context: context)
       merge.tally.noteAnswers(of: entity.type, count: answer.present.count)
       try merge.mergeAndRelease(answer.present.map { Incoming($0) }, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: context.graph, in: transaction)
+      try ArrivedDuplicates.note(merge.tally.changed, of: context.schema, in: transaction)
       result.tally = merge.tally
     }
     guard !candidates.isEmpty else { return result }
-    let entries = try transaction.setAside(for: candidates.map { .record($0.id) })
+    let entries = try transaction.withheld(for: candidates.map { .record($0.id) })
     // A live record with a change set aside has no room for a note that it was missed; the change's own pass tells.
     let missed = Set(entries.filter { isMissedBefore($0) }.compactMap(\.change.id))
     let filed = Set(entries.filter { $0.kind != .missing && !isMissedBefore($0) }.compactMap(\.change.id))
     let gone = absence == .twice ? candidates.filter { missed.contains($0.id) } : candidates
     if absence == .twice {
       let first = candidates.filter { !missed.contains($0.id) && !filed.contains($0.id) }
-      if !first.isEmpty { try transaction.setAside(first.map(context.missing)) }
+      if !first.isEmpty { try transaction.withheld(first.map(context.missing)) }
     }
     try remove(gone, filed: filed, &result, in: transaction)
     return result
@@ -67,7 +67,7 @@ struct Sweep: Sendable {
   ) throws(SyncError) {
     #if MUTANTS
       if Mutant.sweepAtOnce.isActive {
-        try transaction.removeSetAside(gone.map { .record($0.id) })
+        try transaction.release(gone.map { .record($0.id) })
         try transaction.delete(gone)
         for tombstone in gone { result.tally.noteSwept(tombstone.id) }
         result.removed = gone.map(\.id)
@@ -75,13 +75,13 @@ struct Sweep: Sendable {
       }
     #endif
     let referenced =
-      context.graph.referrers(to: entity.type).isEmpty
-      ? [] : try transaction.referenced(among: gone.map(\.id), by: context.graph)
+      context.schema.referrers(to: entity.type).isEmpty
+      ? [] : try transaction.referenced(among: gone.map(\.id), by: context.schema)
     let held = gone.filter { referenced.contains($0.id) && !filed.contains($0.id) }
-    if !held.isEmpty { try transaction.setAside(held.map(context.heldAfterSweep)) }
+    if !held.isEmpty { try transaction.withheld(held.map(context.heldAfterSweep)) }
     let removable = gone.filter { !referenced.contains($0.id) }
     guard !removable.isEmpty else { return }
-    try transaction.removeSetAside(removable.map { .record($0.id) })
+    try transaction.release(removable.map { .record($0.id) })
     try transaction.delete(removable)
     for tombstone in removable { result.tally.noteSwept(tombstone.id) }
     result.removed = removable.map(\.id)
@@ -91,15 +91,15 @@ struct Sweep: Sendable {
   ///
   /// - Returns: The key after which the next portion begins; `nil` after the last.
   func forgetUnlisted(
-    after key: SetAside.Key?, in transaction: any StoreTransaction
-  ) throws(SyncError) -> SetAside.Key? {
-    let entries = try transaction.portion(setAside: entity.type, Self.forgettable, after: key)
+    after key: WithheldChange.Key?, in transaction: any StoreTransaction
+  ) throws(SyncError) -> WithheldChange.Key? {
+    let entries = try transaction.portion(withheld: entity.type, Self.forgettable, after: key)
     let gone = entries.filter { isUnlisted($0) }
-    if !gone.isEmpty { try transaction.removeSetAside(gone.map(\.key)) }
+    if !gone.isEmpty { try transaction.release(gone.map(\.key)) }
     return entries.last?.key
   }
 
-  private func isMissedBefore(_ entry: SetAside) -> Bool {
+  private func isMissedBefore(_ entry: WithheldChange) -> Bool {
     entry.kind == .missing ? entry.pass < pass : Self.forgettable.contains(entry.kind) && isUnlisted(entry)
   }
 
@@ -108,10 +108,10 @@ struct Sweep: Sendable {
   /// A record with a pending edit is not in doubt: what the remote has of it is for the push to find out.
   func isAnythingInDoubt(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
     guard absence != .once else { return false }
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     while true {
       let entries = try snapshot.portion(
-        setAside: entity.type, Self.forgettable.union([.missing]), after: last)
+        withheld: entity.type, Self.forgettable.union([.missing]), after: last)
       if entries.contains(where: { $0.kind != .missing && $0.pass < pass }) { return true }
       let missing = entries.filter { $0.kind == .missing }.compactMap(\.change.id)
       if try missing.count > snapshot.outbox(for: missing).count { return true }
@@ -121,17 +121,17 @@ struct Sweep: Sendable {
   }
 
   /// What is set aside without a live record that would be swept instead.
-  static let forgettable: Set<SetAside.Kind> = [.parked, .incompatible, .quarantined, .hidden]
+  static let forgettable: Set<WithheldChange.Kind> = [.parked, .incompatible, .quarantined, .hidden]
 
   /// Whether the listing, and where one proves nothing the one before it too, lacked what is set aside.
-  func isUnlisted(_ entry: SetAside) -> Bool {
+  func isUnlisted(_ entry: WithheldChange) -> Bool {
     entry.pass < (absence == .once ? pass : min(pass, passBefore))
   }
 }
 
 extension MergeContext {
   /// A deletion that a sweep found out, and that nobody has counted yet.
-  fileprivate func heldAfterSweep(_ tombstone: Tombstone) -> SetAside {
+  fileprivate func heldAfterSweep(_ tombstone: Tombstone) -> WithheldChange {
     var entry = held(tombstone, origin: .page)
     entry.fence = 0
     return entry

@@ -25,11 +25,11 @@ struct SweepGuard: Sendable {
     let type = sweep.entity.type
     let (unmarked, shown) = try snapshot.unmarkedCount(type)
     // Of a type that is shown whole, what was listed is staged, and is shown together with the sweep.
-    let live = max(shown, unmarked + (try snapshot.setAsideCounts(type)[.staged, default: 0]))
+    let live = max(shown, unmarked + (try snapshot.withheldCounts(type)[.staged, default: 0]))
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
     guard unmarked + unlisted > 0 else { return nil }
     // Bytes that cannot be read may be any of the records that were not seen.
-    if unmarked > 0, unidentified > 0 { return .unidentifiedPoison(unidentified) }
+    if unmarked > 0, unidentified > 0 { return .unidentifiedMalformed(unidentified) }
     let missing = unmarked + unlisted
     // A file that is caught while it is written, or that was cut off, lists nothing.
     let isEmptied = checkpoint.sweep?.listed == 0 && shown >= emptiedRecords
@@ -41,12 +41,12 @@ struct SweepGuard: Sendable {
   private func survey(
     _ type: RecordType, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> (unlisted: Int, kept: Int, unidentified: Int) {
-    let counts = try snapshot.setAsideCounts(type)
+    let counts = try snapshot.withheldCounts(type)
     let kept = Sweep.forgettable.reduce(0) { $0 + counts[$1, default: 0] }
     var (unlisted, unidentified) = (0, 0)
-    var last: SetAside.Key?
+    var last: WithheldChange.Key?
     while kept > 0 {
-      let entries = try snapshot.portion(setAside: type, Sweep.forgettable, after: last)
+      let entries = try snapshot.portion(withheld: type, Sweep.forgettable, after: last)
       guard let end = entries.last else { break }
       last = end.key
       unlisted += entries.count { sweep.isUnlisted($0) }
@@ -56,7 +56,7 @@ struct SweepGuard: Sendable {
   }
 
   /// What was there when the sweep before was carried out has cost nobody a record since.
-  private func isNewAndNameless(_ entry: SetAside) -> Bool {
+  private func isNewAndNameless(_ entry: WithheldChange) -> Bool {
     guard entry.kind == .quarantined, entry.change.id == nil, entry.pass >= sweep.pass else { return false }
     // No clock tells which came first: it may have been put right since.
     if let swept = checkpoint.sweptFence { return entry.fence > swept }

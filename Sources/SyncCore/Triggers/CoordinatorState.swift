@@ -75,7 +75,7 @@ struct CoordinatorState {
   }
 
   /// Begins to work, with what earlier processes left and what was signalled before.
-  mutating func begin(_ record: SyncRecord, at now: Moment) {
+  mutating func begin(_ record: PacingState, at now: Moment) {
     isReady = true
     triggers.restore(record, at: now)
     triggers.heard(

@@ -7,10 +7,10 @@ extension SyncCoordinator {
   /// It may be run again afterwards. A second call while one is running returns at once.
   public func run() async {
     guard begin() else { return }
-    let record = try? await SyncRecord.load(
-      engine.graph.entities.map(\.type), from: engine.environment.store)
+    let record = try? await PacingState.load(
+      engine.schema.entities.map(\.type), from: engine.environment.store)
     // A store that cannot be read says so in the first sync; its pace is then that of an app that never synced.
-    makeReady(record ?? SyncRecord())
+    makeReady(record ?? PacingState())
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watchNetwork() }
       group.addTask { await self.watchAttempts() }
@@ -29,7 +29,7 @@ extension SyncCoordinator {
     }
   }
 
-  private func makeReady(_ record: SyncRecord) {
+  private func makeReady(_ record: PacingState) {
     update { state, now in state.begin(record, at: now) }
   }
 
@@ -134,7 +134,7 @@ extension SyncCoordinator {
     return outcome
   }
 
-  private func save(_ record: SyncRecord) async {
+  private func save(_ record: PacingState) async {
     // A store that cannot take this note cannot take a page either, and that is where it is reported.
     try? await record.save(in: engine.environment.store)
   }

@@ -26,9 +26,9 @@ public final class SyncCoordinator: Sendable {
   let push: Work?
   let cleanUp: Work?
   let timeline: Timeline
-  let bell = Doorbell()
+  let bell = WakeSignal()
   /// Rings when there is something to tell the observer.
-  let untold = Doorbell()
+  let untold = WakeSignal()
   private let observe: @Sendable (Event) -> Void
   private let state: Mutex<CoordinatorState>
   private let feed: ValueFeed<Status>

@@ -44,7 +44,7 @@ struct TriggerMachine {
 
   private let pacing: SyncPacing
   private let staleAge: Duration
-  private(set) var record = SyncRecord()
+  private(set) var record = PacingState()
   private(set) var running: Run?
   private var planned: Plan?
   private var isOffline = false
@@ -63,7 +63,7 @@ struct TriggerMachine {
   }
 
   /// Goes on from what an earlier process left: an attempt that was to follow a failure still does.
-  mutating func restore(_ record: SyncRecord, at now: Moment) {
+  mutating func restore(_ record: PacingState, at now: Moment) {
     self.record = record
     // No clock that was set meanwhile can make a pause longer than it was when it was noted, nor than it may be.
     func left(_ end: Timestamp?, atMost limit: Duration) -> Duration? {

@@ -109,7 +109,7 @@ public struct Checkpoint: Hashable, Sendable, Codable {
     /// It would remove too much at once.
     case massDeletion(missing: Int, of: Int)
     /// So many bytes could not be read, and nobody knows which records they were.
-    case unidentifiedPoison(Int)
+    case unidentifiedMalformed(Int)
   }
 }
 

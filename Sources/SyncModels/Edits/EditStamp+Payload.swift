@@ -4,10 +4,10 @@
 extension EditStamp {
   /// The stamp that a record carries, if it is that of the record as it is.
   ///
-  /// - Parameter ownFields: The members that the remote writes itself; they do not count.
-  init?(carriedBy payload: Payload, ignoring ownFields: [FieldName]) {
+  /// - Parameter serverManagedFields: The members that the remote writes itself; they do not count.
+  init?(carriedBy payload: Payload, ignoring serverManagedFields: [FieldName]) {
     guard payload.mentions(MemberMention.editStamp),
-      let members = try? MemberDigest(of: payload.bytes, finding: .editStamp, ignoring: ownFields),
+      let members = try? MemberDigest(of: payload.bytes, finding: .editStamp, ignoring: serverManagedFields),
       let (stamp, digest) = Self.parts(of: payload, at: members.found), digest == members.value
     else { return nil }
     self = stamp
@@ -44,8 +44,9 @@ extension EditStamp {
 
 extension Payload {
   /// The payload with the stamp of an edit in the library's own member; unaltered where it is not one JSON object.
-  func stamped(_ stamp: EditStamp, ignoring ownFields: [FieldName]) -> Payload {
-    guard let members = try? MemberDigest(of: bytes, finding: .editStamp, ignoring: ownFields) else {
+  func stamped(_ stamp: EditStamp, ignoring serverManagedFields: [FieldName]) -> Payload {
+    guard let members = try? MemberDigest(of: bytes, finding: .editStamp, ignoring: serverManagedFields)
+    else {
       return self
     }
     let digits = String(members.value, radix: 16)

@@ -7,7 +7,7 @@
 ///   indexes: ["date"])
 /// ```
 ///
-/// Names are checked, and references resolved, when the entity joins an ``EntityGraph``.
+/// Names are checked, and references resolved, when the entity joins an ``SyncSchema``.
 public struct Entity: Hashable, Sendable, Codable {
   /// The record type declared.
   public let type: RecordType

@@ -3,12 +3,12 @@ public struct FieldName: RawRepresentable, Hashable, Sendable, Codable {
   /// The member's name, compared by its UTF-8 bytes.
   public let rawValue: String
 
-  /// Names a member; the name is checked when it is declared in an ``EntityGraph``.
+  /// Names a member; the name is checked when it is declared in an ``SyncSchema``.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Names a member; the name is checked when it is declared in an ``EntityGraph``.
+  /// Names a member; the name is checked when it is declared in an ``SyncSchema``.
   public init(_ rawValue: String) {
     self.rawValue = rawValue
   }

@@ -53,8 +53,8 @@ public struct RecordReader: Sendable {
     } catch {
       reason = error.description
     }
-    return .poison(
-      Poison(
+    return .malformed(
+      MalformedRecord(
         type: entity.type, key: draft.key, bytes: Payload(bytes).detached(), reason: reason,
         location: location()))
   }

@@ -27,7 +27,7 @@ extension Entity {
   /// When a record's edit was made, as its payload says; `nil` where it does not, or is no longer what was edited then.
   package func stamp(in payload: Payload) -> EditStamp? {
     switch stamping {
-    case .automatic: EditStamp(carriedBy: payload, ignoring: remote.ownFields)
+    case .automatic: EditStamp(carriedBy: payload, ignoring: remote.serverManagedFields)
     case .field(let field): EditStamp(in: field, of: payload)
     case .none: nil
     }
@@ -55,7 +55,7 @@ extension Entity {
   package func stamped(_ payload: Payload, _ stamp: EditStamp) -> Payload {
     switch stamping {
     case .automatic where remote.keepsUnknownMembers:
-      return payload.stamped(stamp, ignoring: remote.ownFields)
+      return payload.stamped(stamp, ignoring: remote.serverManagedFields)
     case .field(let field):
       guard var map = try? FieldMap(payload) else { return payload }
       map[field] = JSONString.quoted(stamp.description)[...]
@@ -67,13 +67,13 @@ extension Entity {
   /// What is known of the remote that a type is synced with.
   package struct RemoteTraits: Hashable, Sendable {
     /// The members that the remote writes itself, whatever it is sent.
-    package var ownFields: [FieldName] = []
+    package var serverManagedFields: [FieldName] = []
     /// Whether edits are sent to it with members that nobody declared, and come back with them.
     package var keepsUnknownMembers = false
 
     /// Describes a remote.
-    package init(ownFields: [FieldName] = [], keepsUnknownMembers: Bool = false) {
-      self.ownFields = ownFields
+    package init(serverManagedFields: [FieldName] = [], keepsUnknownMembers: Bool = false) {
+      self.serverManagedFields = serverManagedFields
       self.keepsUnknownMembers = keepsUnknownMembers
     }
 

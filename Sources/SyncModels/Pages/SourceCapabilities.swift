@@ -15,12 +15,12 @@ public struct SourceCapabilities: Hashable, Sendable {
   /// The members of a payload that the remote writes itself, whatever it is sent, such as the time of the last change.
   ///
   /// No edit is about them: where one meets the remote's copy, they are as the remote has them, before a merge policy is asked.
-  public var ownFields: [FieldName]
+  public var serverManagedFields: [FieldName]
 
   /// Declares what a source can do.
   public init(
     deltas: Deltas, sendsTombstones: Bool, listing: Listing, supportsLookup: Bool = false,
-    versions: VersionOrder = .perChange, maximumPageSize: Int? = nil, ownFields: [FieldName] = []
+    versions: VersionOrder = .perChange, maximumPageSize: Int? = nil, serverManagedFields: [FieldName] = []
   ) {
     self.deltas = deltas
     self.sendsTombstones = sendsTombstones
@@ -28,7 +28,7 @@ public struct SourceCapabilities: Hashable, Sendable {
     self.supportsLookup = supportsLookup
     self.versions = versions
     self.maximumPageSize = maximumPageSize
-    self.ownFields = ownFields
+    self.serverManagedFields = serverManagedFields
   }
 
   /// How a source tells what changed.

@@ -5,14 +5,14 @@ public enum RecordChange: Hashable, Sendable {
   /// The record was deleted at the remote.
   case tombstone(Tombstone)
   /// The remote sent something that is no record; it is set aside with its bytes and the reason.
-  case poison(Poison)
+  case malformed(MalformedRecord)
 
   /// The record concerned, where that is known.
   public var id: RecordID? {
     switch self {
     case .upsert(let record): record.id
     case .tombstone(let tombstone): tombstone.id
-    case .poison(let poison): poison.id
+    case .malformed(let malformed): malformed.id
     }
   }
 }
@@ -35,7 +35,7 @@ public struct Tombstone: Hashable, Sendable {
 }
 
 /// Bytes that a source could not read as a record.
-public struct Poison: Hashable, Sendable {
+public struct MalformedRecord: Hashable, Sendable {
   /// The type whose page held the bytes.
   public let type: RecordType
   /// The record's key, where it could be made out in spite of all.

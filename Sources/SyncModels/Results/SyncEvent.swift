@@ -11,7 +11,7 @@ public enum SyncEvent: Sendable {
   /// The remote's token is void and everything is listed anew.
   case reset(RecordType, ResetReason)
   /// Bytes were set aside because they are no record.
-  case quarantined(Poison)
+  case quarantined(MalformedRecord)
   /// The app edited records; readers see it, and the remote will be told.
   case edited(ChangedRecords)
   /// A clean-up hid records; readers no longer see them, and the remote is not told.

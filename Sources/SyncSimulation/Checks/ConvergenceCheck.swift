@@ -4,7 +4,7 @@ import SyncModels
 
 /// Whether a store has what a remote has, but for what it lists as set aside, for a reason that is true now.
 struct ConvergenceCheck {
-  let graph: EntityGraph
+  let schema: SyncSchema
   let view: StoreView
   let truth: RemoteTruth
   /// What edits wait for, as the store gives it.
@@ -14,21 +14,21 @@ struct ConvergenceCheck {
   /// Held deletions of records that others hold fast which have a reason of their own to be shown.
   private let heldFast: Set<RecordID>
 
-  init(graph: EntityGraph, view: StoreView, truth: RemoteTruth, waiting: [PendingEdit]) {
+  init(schema: SyncSchema, view: StoreView, truth: RemoteTruth, waiting: [PendingEdit]) {
     self.waiting = Dictionary(waiting.map { ($0.entry.id, $0) }, uniquingKeysWith: { first, _ in first })
-    self.graph = graph
+    self.schema = schema
     self.view = view
     self.truth = truth
-    showable = truth.showable(beside: view, graph)
-    heldFast = Self.heldFast(view, graph)
+    showable = truth.showable(beside: view, schema)
+    heldFast = Self.heldFast(view, schema)
   }
 
   /// Where the store differs from the remote without saying so, in words.
   var differences: [String] {
     let quarantined = Set(view.shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
-    var complaints = truth.poisoned.filter { graph[$0.type] != nil }.subtracting(quarantined).sorted()
-      .map { "\($0) is poison, and not quarantined" }
-    for entity in graph.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
+    var complaints = truth.poisoned.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
+      .map { "\($0) is malformed, and not quarantined" }
+    for entity in schema.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
     return complaints + leftovers
   }
 
@@ -70,7 +70,7 @@ struct ConvergenceCheck {
   /// Whether the remote does not take an edit, or has something instead that cannot be read or shown.
   private func hasToWait(_ entry: OutboxEntry) -> Bool {
     // Until the app declares the type again, nobody reads what the edit refers to.
-    if graph[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
+    if schema[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
     if truth.refused.contains(entry.id) || truth.poisoned.contains(entry.id) { return true }
     if truth.isFull, truth.payloads[entry.id] == nil { return true }
     if case .postponed(let until) = entry.state, until > truth.now, truth.refused.contains(entry.id) {
@@ -87,7 +87,7 @@ struct ConvergenceCheck {
     view.shelf.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
         truth.payloads[copy.id] == copy.payload || truth.poisoned.contains(copy.id),
-        let entity = graph[copy.id.type], let fields = try? entity.fields(of: copy.payload)
+        let entity = schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
       else { return false }
       return zip(entity.fields, fields).contains { field, value in
         value == .string(id.key) && entity.references.contains { $0.field == field && $0.target == id.type }
@@ -97,7 +97,7 @@ struct ConvergenceCheck {
 
   /// What an edit has to wait for: what its record refers to, and what was sent, which is sent again before anything newer.
   private func references(of entry: OutboxEntry) -> [RecordID] {
-    guard let entity = graph[entry.id.type] else { return [] }
+    guard let entity = schema[entry.id.type] else { return [] }
     let shown = view.live[entry.id].map { entity.requiredReferences(of: $0) } ?? []
     return shown + entry.requiredReferences(of: entity)
   }
@@ -108,7 +108,7 @@ struct ConvergenceCheck {
     return waiting.contains { id in
       // Until that edit is settled, its base is all that is known of the other record.
       if view.outbox[id]?.leaves.contains(entry.id) == true { return true }
-      guard let entity = graph[id.type], let record = truth.records[id] else { return false }
+      guard let entity = schema[id.type], let record = truth.records[id] else { return false }
       return entity.requiredReferences(of: record).contains(entry.id)
     }
   }
@@ -116,7 +116,7 @@ struct ConvergenceCheck {
   /// Whether the deletion of a rebuild's loser waits for a winner that is not at the remote as it is here.
   private func waitsForItsWinner(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
     guard entry.author != .app, entry.edit.content == .deletion, var loser = entry.base.record,
-      let entity = graph[entry.id.type], let fields = try? entity.fields(of: loser.payload)
+      let entity = schema[entry.id.type], let fields = try? entity.fields(of: loser.payload)
     else { return false }
     // Where nobody may look records up, no listing is brought to its end that lacks some, and none shows the winner.
     if truth.refusesLookups(entity.type), view.checkpoints[entity.type]?.sweep != nil { return true }
@@ -147,9 +147,9 @@ struct ConvergenceCheck {
       }
     }
     for entry in view.shelf.values where entry.key.type == type {
-      if case .bytes = entry.key, case .poison(let poison) = entry.change,
-        let id = poison.id,
-        truth.records[id] != nil, (try? FieldMap(poison.bytes)) == nil
+      if case .bytes = entry.key, case .malformed(let malformed) = entry.change,
+        let id = malformed.id,
+        truth.records[id] != nil, (try? FieldMap(malformed.bytes)) == nil
       {
         complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
       }
@@ -163,7 +163,7 @@ struct ConvergenceCheck {
 
   /// Whether a type, or one that refers to it, cannot be listed to the end because nobody may look its records up: its duplicates are not judged.
   private func isListingOpen(around entity: Entity) -> Bool {
-    graph.entities.contains { other in
+    schema.entities.contains { other in
       (other.type == entity.type || other.references.contains { $0.target == entity.type })
         && truth.refusesLookups(other.type) && view.checkpoints[other.type]?.sweep != nil
     }
@@ -176,14 +176,14 @@ struct ConvergenceCheck {
   }
 
   /// Whether that sweep, which stays due, would forget what is set aside.
-  private func isInDoubt(_ entry: SetAside) -> Bool {
+  private func isInDoubt(_ entry: WithheldChange) -> Bool {
     guard truth.refusesLookups(entry.key.type), let sweep = view.checkpoints[entry.key.type]?.sweep else {
       return false
     }
     return entry.pass < sweep.pass
   }
 
-  private func flaw(of entry: SetAside, there: Payload?) -> String? {
+  private func flaw(of entry: WithheldChange, there: Payload?) -> String? {
     if there == nil, isInDoubt(entry) { return nil }
     switch entry.kind {
     case .parked:
@@ -195,7 +195,7 @@ struct ConvergenceCheck {
       return entry.change.id.map(heldFast.contains) == true ? nil : "held without need"
     case .incompatible:
       guard case .upsert(let copy) = entry.change else { return "incompatible without a copy" }
-      if copy.schemaVersion <= graph[copy.id.type]?.schemaVersion ?? 0 { return "incompatible without need" }
+      if copy.schemaVersion <= schema[copy.id.type]?.schemaVersion ?? 0 { return "incompatible without need" }
       return copy.payload == there ? nil : "incompatible with a copy that the remote no longer has"
     case .quarantined:
       return there == nil ? nil : "quarantined, but the remote has a good copy"
@@ -211,13 +211,13 @@ struct ConvergenceCheck {
   }
 
   /// Deletions that have to be held: something refers to their records that is shown for another reason than that it is held itself.
-  private static func heldFast(_ view: StoreView, _ graph: EntityGraph) -> Set<RecordID> {
+  private static func heldFast(_ view: StoreView, _ schema: SyncSchema) -> Set<RecordID> {
     let held = Set(view.shelf.values.filter { $0.kind == .held }.compactMap(\.change.id))
     guard !held.isEmpty else { return [] }
     var fast: Set<RecordID> = []
     var open = view.live.values.filter { !held.contains($0.id) }[...]
     while let record = open.popFirst() {
-      for target in graph[record.id.type]?.requiredReferences(of: record) ?? [] where held.contains(target) {
+      for target in schema[record.id.type]?.requiredReferences(of: record) ?? [] where held.contains(target) {
         if fast.insert(target).inserted, let next = view.live[target] { open.append(next) }
       }
     }

@@ -77,7 +77,7 @@ final class EditWatch: Sendable {
       switch conflict.remote {
       case .upsert(let record): record.version
       case .tombstone(let tombstone): tombstone.version
-      case .poison: nil
+      case .malformed: nil
       }
     let own = remote.pushEffects.last { effect in
       effect.id == conflict.id && effect.version.sequence == met?.sequence
@@ -111,7 +111,7 @@ final class EditWatch: Sendable {
   /// Whether two payloads say the same, apart from what the remote writes itself.
   private func isSame(_ a: Payload?, _ b: Payload) -> Bool {
     guard let a, var ours = try? FieldMap(a), var theirs = try? FieldMap(b) else { return false }
-    for field in remote.capabilities.ownFields { (ours[field], theirs[field]) = (nil, nil) }
+    for field in remote.capabilities.serverManagedFields { (ours[field], theirs[field]) = (nil, nil) }
     return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
@@ -153,10 +153,10 @@ final class EditWatch: Sendable {
   private func isShown(
     _ payload: Payload, of id: RecordID, in view: StoreView, _ incarnation: Incarnation
   ) -> Bool {
-    guard let entity = incarnation.graph[id.type], let record = view.live[id],
+    guard let entity = incarnation.schema[id.type], let record = view.live[id],
       var said = try? FieldMap(payload), var shown = try? FieldMap(record.payload)
     else { return false }
-    for field in remote.capabilities.ownFields { (said[field], shown[field]) = (nil, nil) }
+    for field in remote.capabilities.serverManagedFields { (said[field], shown[field]) = (nil, nil) }
     for reference in entity.references where !said.hasSameValue(as: shown, for: reference.field) {
       guard case .string(let key)? = try? payload.values(of: [reference.field]).first else { return false }
       let loser = view.live[RecordID(type: reference.target, key: key)]
@@ -196,7 +196,7 @@ final class EditWatch: Sendable {
   ) {
     var losers: [RecordType: Int] = [:]
     for id in ids where after.live[id] == nil {
-      guard let loser = before.live[id], incarnation.graph[id.type]?.naturalKey != nil,
+      guard let loser = before.live[id], incarnation.schema[id.type]?.naturalKey != nil,
         case .deletion? = after.outbox[id]?.edit.content, before.outbox[id]?.edit.content != .deletion
       else { continue }
       guard let winner = winner(over: loser, in: after, incarnation) else {
@@ -229,7 +229,7 @@ final class EditWatch: Sendable {
   }
 
   private func winner(over loser: Record, in view: StoreView, _ incarnation: Incarnation) -> Record? {
-    guard let entity = incarnation.graph[loser.id.type], let key = entity.naturalKey(of: loser) else {
+    guard let entity = incarnation.schema[loser.id.type], let key = entity.naturalKey(of: loser) else {
       return nil
     }
     return view.live.values.filter {
@@ -246,11 +246,11 @@ final class EditWatch: Sendable {
     let former = state.withLock { $0.formerWrites[record.id] }
     if let former, former.version == record.version { return former.lastWrite }
     // Nobody wrote later than the remote took it: a clock that says so by far was wrong.
-    let graph = incarnation.graph.synced(
-      with: Entity.RemoteTraits(ownFields: remote.capabilities.ownFields))
+    let schema = incarnation.schema.synced(
+      with: Entity.RemoteTraits(serverManagedFields: remote.capabilities.serverManagedFields))
     // Of a copy that came with the app nobody knows when the remote took it.
-    if let stamp = graph[record.id.type]?.stamp(in: record.payload),
-      taken.microseconds <= 0 || stamp.physical <= taken + EditOptions().clockBound
+    if let stamp = schema[record.id.type]?.stamp(in: record.payload),
+      taken.microseconds <= 0 || stamp.physical <= taken + EditOptions().maximumClockSkew
     {
       return stamp
     }

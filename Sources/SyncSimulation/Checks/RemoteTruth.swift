@@ -21,18 +21,18 @@ struct RemoteTruth {
   let refusesLookups: @Sendable (RecordType) -> Bool
 
   init(
-    _ remote: InMemoryRemote, _ graph: EntityGraph, _ edits: RemoteEdits, keeps rules: FinalRules?,
+    _ remote: InMemoryRemote, _ schema: SyncSchema, _ edits: RemoteEdits, keeps rules: FinalRules?,
     now: Timestamp, _ shape: WorldShape
   ) {
     isFull =
       remote.recordQuota.map { quota in
-        graph.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
+        schema.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
       } ?? false
     refusesLookups = { shape.refusesLookups(of: $0) }
     (poisoned, refused) = (edits.poisoned, edits.refused.union(edits.choking))
     self.rules = rules
     self.now = now
-    for entity in graph.entities {
+    for entity in schema.entities {
       for (key, payload) in remote.records(of: entity.type) {
         let id = RecordID(type: entity.type, key: key)
         payloads[id] = payload
@@ -46,7 +46,7 @@ struct RemoteTruth {
   }
 
   /// What can be shown together of what the remote has, beside what is shown: the most that leaves no reference dangling, circles included.
-  func showable(beside view: StoreView, _ graph: EntityGraph) -> Set<RecordID> {
+  func showable(beside view: StoreView, _ schema: SyncSchema) -> Set<RecordID> {
     var showable = Set(records.keys)
     for (id, entry) in view.outbox where entry.edit.content == .deletion { showable.remove(id) }
     var count: Int
@@ -54,7 +54,7 @@ struct RemoteTruth {
       count = showable.count
       showable = showable.filter { id in
         guard let record = records[id] else { return false }
-        return (graph[id.type]?.requiredReferences(of: record) ?? [])
+        return (schema[id.type]?.requiredReferences(of: record) ?? [])
           .allSatisfy { showable.contains($0) || view.live[$0] != nil }
       }
     } while showable.count < count

@@ -5,7 +5,7 @@ import SyncPorts
 struct StoreView: Equatable, Sendable {
   private(set) var live: [RecordID: Record] = [:]
   private(set) var states: [RecordID: StoredState] = [:]
-  private(set) var shelf: [SetAside.Key: SetAside] = [:]
+  private(set) var shelf: [WithheldChange.Key: WithheldChange] = [:]
   private(set) var checkpoints: [RecordType: Checkpoint] = [:]
   private(set) var outbox: [RecordID: OutboxEntry] = [:]
   /// The newest conflicts of the log, the newest first.
@@ -45,8 +45,8 @@ struct StoreView: Equatable, Sendable {
     }
     for type in types {
       for record in try snapshot.records(Query(type)) { live[record.id] = record }
-      let kinds = Set(SetAside.Kind.allCases)
-      for entry in try snapshot.setAside(type, kinds: kinds, after: nil, limit: 10_000) {
+      let kinds = Set(WithheldChange.Kind.allCases)
+      for entry in try snapshot.withheld(type, kinds: kinds, after: nil, limit: 10_000) {
         shelf[entry.key] = entry
       }
       checkpoints[type] = try snapshot.checkpoint(for: type)
@@ -70,7 +70,7 @@ struct StoreView: Equatable, Sendable {
     }
     if !touched.shelf.isEmpty {
       for key in touched.shelf { shelf[key] = nil }
-      for entry in try snapshot.setAside(for: Array(touched.shelf)) { shelf[entry.key] = entry }
+      for entry in try snapshot.withheld(for: Array(touched.shelf)) { shelf[entry.key] = entry }
     }
     for type in touched.checkpoints { checkpoints[type] = try snapshot.checkpoint(for: type) }
     guard hasEdits else { return }
@@ -113,10 +113,10 @@ struct StoreView: Equatable, Sendable {
   }
 
   /// The same with the fields of all records as some declarations have them.
-  func lifted(by graph: EntityGraph) -> StoreView {
+  func lifted(by schema: SyncSchema) -> StoreView {
     func lifted(_ record: Record) -> Record {
       var record = record
-      record.fields = graph[record.id.type].flatMap { try? $0.fields(of: record.payload) } ?? []
+      record.fields = schema[record.id.type].flatMap { try? $0.fields(of: record.payload) } ?? []
       return record
     }
     var view = self
@@ -128,10 +128,10 @@ struct StoreView: Equatable, Sendable {
   }
 
   /// References of live records to records that are not live, in words.
-  func dangling(in graph: EntityGraph) -> [String] {
+  func dangling(in schema: SyncSchema) -> [String] {
     var found: [String] = []
     for record in live.values {
-      guard let entity = graph[record.id.type] else { continue }
+      guard let entity = schema[record.id.type] else { continue }
       for target in entity.requiredReferences(of: record) where live[target] == nil {
         found.append("\(record.id) refers to \(target)")
       }

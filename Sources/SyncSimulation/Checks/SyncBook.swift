@@ -93,7 +93,7 @@ final class SyncBook: Sendable {
   /// Notes a request, and tells what is wrong with it.
   func request(
     _ request: PageRequest, at now: Duration, checkpoint: Checkpoint?,
-    known: (graph: EntityGraph, completely: Set<RecordType>)
+    known: (schema: SyncSchema, fullPull: Set<RecordType>)
   ) -> [(Promise, String)] {
     let type = request.entity.type
     let entry = state.withLock { state in
@@ -111,8 +111,8 @@ final class SyncBook: Sendable {
     if ahead > options.pagesAhead {
       complaints.append((.bounds, "asks for more of \(type) with \(Counted(ahead, "page")) ahead"))
     }
-    if !entry.wasServed, !known.completely.contains(type), let token = checkpoint?.inFlight?.resumeAt,
-      checkpoint?.scope.schemaVersion == known.graph[type]?.schemaVersion,
+    if !entry.wasServed, !known.fullPull.contains(type), let token = checkpoint?.inFlight?.resumeAt,
+      checkpoint?.scope.schemaVersion == known.schema[type]?.schemaVersion,
       request.position != .resume(token)
     {
       complaints.append((.cancellation, "begins \(type) anew where it could go on"))

@@ -7,7 +7,7 @@ struct Touched: Sendable {
   /// Types whose marks were taken off.
   var unmarked: Set<RecordType> = []
   /// Entries that were set aside or forgotten.
-  var shelf: Set<SetAside.Key> = []
+  var shelf: Set<WithheldChange.Key> = []
   /// Records whose pending edit may have changed.
   var outbox: Set<RecordID> = []
   /// Types whose checkpoint was saved.

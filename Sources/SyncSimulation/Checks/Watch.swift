@@ -59,13 +59,13 @@ final class Watch: Sendable {
   }
 
   /// The view with its records as some declarations read them, in a world in which processes may not declare the same.
-  private func read(_ view: StoreView, as graph: EntityGraph) -> StoreView {
-    ledger.sights[.declarationsChanged] == nil ? view : view.lifted(by: graph)
+  private func read(_ view: StoreView, as schema: SyncSchema) -> StoreView {
+    ledger.sights[.declarationsChanged] == nil ? view : view.lifted(by: schema)
   }
 
   /// Compares what a store says with what the last commit left in it, as a process with some declarations reads both.
-  func compare(_ view: StoreView, _ moment: String, as graph: EntityGraph) {
-    let (view, last) = (read(view, as: graph), read(state.withLock { $0.view }, as: graph))
+  func compare(_ view: StoreView, _ moment: String, as schema: SyncSchema) {
+    let (view, last) = (read(view, as: schema), read(state.withLock { $0.view }, as: schema))
     guard view != last else { return }
     let ids = Set(view.live.keys).union(last.live.keys)
     let changed = ids.filter { view.live[$0] != last.live[$0] }.sorted()
@@ -127,12 +127,12 @@ final class Watch: Sendable {
   func committed(
     _ seen: StoreView?, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
   ) {
-    if let seen { compare(seen, "before a transaction of \(incarnation)", as: incarnation.graph) }
+    if let seen { compare(seen, "before a transaction of \(incarnation)", as: incarnation.schema) }
     let last = state.withLock { state in
       defer { (state.view, state.number) = (look.view, look.number) }
       return state.view
     }
-    let (before, after) = (read(last, as: incarnation.graph), read(look.view, as: incarnation.graph))
+    let (before, after) = (read(last, as: incarnation.schema), read(look.view, as: incarnation.schema))
     let touched = look.touched
     let ids = touched.records.sorted()
     for id in ids where before.live[id]?.payload != after.live[id]?.payload {
@@ -142,9 +142,9 @@ final class Watch: Sendable {
     checkOrder(before, after, ids, incarnation)
     if ids.contains(where: { before.live[$0] != after.live[$0] }) {
       // What an update of the app has left dangling, its next sync sees to.
-      let known = Set(before.dangling(in: incarnation.graph))
-      for words in after.dangling(in: incarnation.graph) where !known.contains(words) {
-        ledger.report(.references, words)
+      let known = Set(before.dangling(in: incarnation.schema))
+      for dangling in after.dangling(in: incarnation.schema) where !known.contains(dangling) {
+        ledger.report(.references, dangling)
       }
     }
     var pages: [RecordPage] = []
@@ -242,7 +242,7 @@ final class Watch: Sendable {
   }
 
   /// Notes what a transaction showed that the world can do.
-  private func note(_ before: StoreView, _ after: StoreView, _ keys: Set<SetAside.Key>) {
+  private func note(_ before: StoreView, _ after: StoreView, _ keys: Set<WithheldChange.Key>) {
     for key in keys {
       if case .record(let id) = key, let entry = before.shelf[key], after.shelf[key] == nil {
         if entry.kind == .hidden, after.live[id] != nil { ledger.saw(.revealed) }
@@ -265,7 +265,7 @@ final class Watch: Sendable {
 extension Watch {
   /// Notes where records that refer to each other were shown, or went, in one transaction.
   private func noteCircle(
-    around id: RecordID, _ kind: SetAside.Kind, _ before: StoreView, _ after: StoreView
+    around id: RecordID, _ kind: WithheldChange.Kind, _ before: StoreView, _ after: StoreView
   ) {
     let (view, other) = kind == .parked ? (after, before) : (before, after)
     guard kind == .parked || kind == .held, let record = view.live[id], other.live[id] == nil else { return }
@@ -302,7 +302,7 @@ extension RecordChange {
     switch self {
     case .upsert(let record): "the copy of \(record.id) at \(record.version)"
     case .tombstone(let tombstone): "the deletion of \(tombstone.id) at \(tombstone.version)"
-    case .poison(let poison): "the poison \(poison.key ?? "without a key")"
+    case .malformed(let malformed): "the malformed record \(malformed.key ?? "without a key")"
     }
   }
 }
@@ -316,7 +316,7 @@ extension StoreView {
       return isKnown(record.id, at: record.version, epoch: epoch)
     case .tombstone(let tombstone):
       return isKnown(tombstone.id, at: tombstone.version, epoch: epoch)
-    case .poison:
+    case .malformed:
       return shelf.values.contains { $0.kind == .quarantined && $0.change == change }
     }
   }
@@ -328,7 +328,7 @@ extension StoreView {
     switch shelf[.record(id)]?.change {
     case .upsert(let record): return record.version >= version
     case .tombstone(let tombstone): return tombstone.version >= version
-    case .poison, nil: return false
+    case .malformed, nil: return false
     }
   }
 }

@@ -8,17 +8,17 @@ struct WatchedPolicy: MergePolicy {
   var treatsSidesAlike: Bool
   var ledger: Ledger
 
-  func settle(_ clash: Clash) -> Verdict {
-    let verdict = base.settle(clash)
-    if clash.local.stamp.physical == clash.remote.stamp.physical { ledger.saw(.stampsTied) }
-    if base.settle(clash) != verdict {
-      ledger.report(.arithmetic, "one clash over \(clash.id) is settled in two ways")
+  func settle(_ conflict: MergeConflict) -> MergeResolution {
+    let resolution = base.settle(conflict)
+    if conflict.local.stamp.physical == conflict.remote.stamp.physical { ledger.saw(.stampsTied) }
+    if base.settle(conflict) != resolution {
+      ledger.report(.arithmetic, "one conflict over \(conflict.id) is settled in two ways")
     }
-    guard treatsSidesAlike else { return verdict }
-    var mirrored = clash
-    (mirrored.local, mirrored.remote) = (clash.remote, clash.local)
+    guard treatsSidesAlike else { return resolution }
+    var mirrored = conflict
+    (mirrored.local, mirrored.remote) = (conflict.remote, conflict.local)
     let theirs = Self.content(base.settle(mirrored), of: mirrored)
-    let ours = Self.content(verdict, of: clash)
+    let ours = Self.content(resolution, of: conflict)
     let isSame =
       switch (ours, theirs) {
       case (nil, nil): true
@@ -26,15 +26,15 @@ struct WatchedPolicy: MergePolicy {
       default: false
       }
     if !isSame {
-      ledger.report(.arithmetic, "two replicas settle a clash over \(clash.id) each in its own way")
+      ledger.report(.arithmetic, "two replicas settle a conflict over \(conflict.id) each in its own way")
     }
-    return verdict
+    return resolution
   }
 
-  private static func content(_ verdict: Verdict, of clash: Clash) -> Payload? {
-    switch verdict {
-    case .local: clash.local.content
-    case .remote: clash.remote.content
+  private static func content(_ resolution: MergeResolution, of conflict: MergeConflict) -> Payload? {
+    switch resolution {
+    case .local: conflict.local.content
+    case .remote: conflict.remote.content
     case .merged(let payload, _): payload
     }
   }

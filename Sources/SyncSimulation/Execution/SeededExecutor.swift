@@ -2,10 +2,10 @@ import Synchronization
 
 /// Runs the jobs of a world one at a time, on the thread that made it; which of those that are ready goes next is a choice.
 ///
-/// Each process of the world has a ``Lane``, and a lane can be stopped, as an operating system stops a process.
+/// Each process of the world has a ``ProcessExecutor``, and a process can be stopped, as an operating system stops a process.
 final class SeededExecutor: Sendable {
   /// The tasks of one process, as an executor preference.
-  final class Lane: TaskExecutor {
+  final class ProcessExecutor: TaskExecutor {
     let number: Int
     private let executor: SeededExecutor
 
@@ -25,7 +25,7 @@ final class SeededExecutor: Sendable {
   }
 
   private struct State {
-    var ready: [(lane: Lane, job: UnownedJob)] = []
+    var ready: [(process: ProcessExecutor, job: UnownedJob)] = []
     var stopped: Set<Int> = []
     var steps = 0
     var foreignJobs = 0
@@ -41,8 +41,8 @@ final class SeededExecutor: Sendable {
     self.trace = trace
   }
 
-  /// A lane of its own for a process.
-  func lane(_ number: Int) -> Lane { Lane(number, of: self) }
+  /// The executor of a process.
+  func processExecutor(_ number: Int) -> ProcessExecutor { ProcessExecutor(number, of: self) }
 
   /// How many jobs were run.
   var steps: Int { state.withLock { $0.steps } }
@@ -52,19 +52,19 @@ final class SeededExecutor: Sendable {
 
   func setHabit(_ habit: Habit) { state.withLock { $0.habit = habit } }
 
-  /// Lets no job of a lane run until it is resumed.
-  func stop(_ lane: Lane) { _ = state.withLock { $0.stopped.insert(lane.number) } }
+  /// Holds a process's jobs until the process is resumed.
+  func stop(_ process: ProcessExecutor) { _ = state.withLock { $0.stopped.insert(process.number) } }
 
-  func resume(_ lane: Lane) { _ = state.withLock { $0.stopped.remove(lane.number) } }
+  func resume(_ process: ProcessExecutor) { _ = state.withLock { $0.stopped.remove(process.number) } }
 
-  /// Resumes every lane.
+  /// Resumes every process.
   func resumeAll() { state.withLock { $0.stopped = [] } }
 
-  private func add(_ job: UnownedJob, of lane: Lane) {
+  private func add(_ job: UnownedJob, of process: ProcessExecutor) {
     let isForeign = ThreadIdentity.current != thread
     state.withLock { state in
       if isForeign { state.foreignJobs += 1 }
-      state.ready.append((lane, job))
+      state.ready.append((process, job))
     }
   }
 
@@ -72,17 +72,17 @@ final class SeededExecutor: Sendable {
   func step() -> Bool {
     let (candidates, count, habit) = state.withLock { state -> ([Int]?, Int, Habit) in
       guard !state.stopped.isEmpty else { return (nil, state.ready.count, state.habit) }
-      let candidates = state.ready.indices.filter { !state.stopped.contains(state.ready[$0].lane.number) }
+      let candidates = state.ready.indices.filter { !state.stopped.contains(state.ready[$0].process.number) }
       return (candidates, candidates.count, state.habit)
     }
     guard count > 0 else { return false }
     let place = place(among: count, habit)
-    let (lane, job) = state.withLock { state in
+    let (process, job) = state.withLock { state in
       state.steps += 1
       return state.ready.remove(at: candidates?[place] ?? place)
     }
-    trace.mix(UInt64(lane.number))
-    job.runSynchronously(on: lane.asUnownedTaskExecutor())
+    trace.mix(UInt64(process.number))
+    job.runSynchronously(on: process.asUnownedTaskExecutor())
     return true
   }
 

@@ -40,7 +40,7 @@ struct FlawedSink: RemoteRecordSink {
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     switch flaw {
     case .sinkTakesNothing:

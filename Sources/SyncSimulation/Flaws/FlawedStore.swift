@@ -36,12 +36,12 @@ private final class FlawedTransaction: ForwardingTransaction {
     try super.delete(flaw == .storeForgetsADeletion ? Array(tombstones.dropLast()) : tombstones)
   }
 
-  override func setAside(_ entries: [SetAside]) throws(SyncError) {
-    try super.setAside(flaw == .storeForgetsWhatWaits ? entries.filter { $0.kind != .parked } : entries)
+  override func withheld(_ entries: [WithheldChange]) throws(SyncError) {
+    try super.withheld(flaw == .storeForgetsWhatWaits ? entries.filter { $0.kind != .parked } : entries)
   }
 
-  override func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) {
-    if flaw != .storeKeepsWhatWasReleased { try super.removeSetAside(keys) }
+  override func release(_ keys: [WithheldChange.Key]) throws(SyncError) {
+    if flaw != .storeKeepsWhatWasReleased { try super.release(keys) }
   }
 
   override func mark(_ ids: [RecordID]) throws(SyncError) {
@@ -78,7 +78,7 @@ private final class FlawedTransaction: ForwardingTransaction {
     flaw == .storeOverlooksMissingTargets ? [] : try super.absent(among: ids)
   }
 
-  override func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside] {
+  override func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
     flaw == .storeOverlooksWaiters ? [] : try super.parked(waitingFor: ids, limit: limit)
   }
 
@@ -86,8 +86,8 @@ private final class FlawedTransaction: ForwardingTransaction {
     flaw == .storeOverlooksEdits ? [] : try super.outbox(for: ids)
   }
 
-  override func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside] {
-    flaw == .storeOverlooksWhatWaits ? [] : try super.setAside(for: keys)
+  override func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
+    flaw == .storeOverlooksWhatWaits ? [] : try super.withheld(for: keys)
   }
 
   override func unmarked(

@@ -15,8 +15,8 @@ class ForwardingTransaction: StoreTransaction {
   func touch(_ copies: [Record]) throws(SyncError) { try base.touch(copies) }
   func delete(_ tombstones: [Tombstone]) throws(SyncError) { try base.delete(tombstones) }
   func deletePending(_ tombstones: [Tombstone]) throws(SyncError) { try base.deletePending(tombstones) }
-  func setAside(_ entries: [SetAside]) throws(SyncError) { try base.setAside(entries) }
-  func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) { try base.removeSetAside(keys) }
+  func withheld(_ entries: [WithheldChange]) throws(SyncError) { try base.withheld(entries) }
+  func release(_ keys: [WithheldChange.Key]) throws(SyncError) { try base.release(keys) }
   func mark(_ ids: [RecordID]) throws(SyncError) { try base.mark(ids) }
   func clearMarks(_ type: RecordType) throws(SyncError) { try base.clearMarks(type) }
   func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError) {
@@ -46,16 +46,18 @@ class ForwardingTransaction: StoreTransaction {
   }
   func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? { try base.checkpoint(for: type) }
 
-  func setAside(
-    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) throws(SyncError) -> [SetAside] {
-    try base.setAside(type, kinds: kinds, after: after, limit: limit)
+  func withheld(
+    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
+    try base.withheld(type, kinds: kinds, after: after, limit: limit)
   }
-  func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside] { try base.setAside(for: keys) }
-  func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int] {
-    try base.setAsideCounts(type)
+  func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
+    try base.withheld(for: keys)
   }
-  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside] {
+  func withheldCounts(_ type: RecordType) throws(SyncError) -> [WithheldChange.Kind: Int] {
+    try base.withheldCounts(type)
+  }
+  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
     try base.parked(waitingFor: ids, limit: limit)
   }
 
@@ -98,9 +100,9 @@ class ForwardingTransaction: StoreTransaction {
   ) throws(SyncError) -> [DuplicateGroup] {
     try base.duplicates(type, after: key, limit: limit)
   }
-  func setAside(
-    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) throws(SyncError) -> [SetAside] {
-    try base.setAside(referringTo: ids, kinds: kinds, after: after, limit: limit)
+  func withheld(
+    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
+    try base.withheld(referringTo: ids, kinds: kinds, after: after, limit: limit)
   }
 }

@@ -17,7 +17,7 @@ struct HabitualSink: RemoteRecordSink {
   func limits() async throws(SyncError) -> SinkLimits { try await remote.limits() }
 
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     let outcomes = try await remote.push(respells ? changes.map(Self.respelled) : changes, entities: entities)
     guard answersAsOfNow else { return outcomes }

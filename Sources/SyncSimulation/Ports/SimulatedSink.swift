@@ -20,7 +20,7 @@ final class SimulatedSink: RemoteRecordSink {
   }
 
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     guard let type = changes.first?.id.type else { return [] }
     let (world, book) = (incarnation.world, incarnation.book)
@@ -120,7 +120,7 @@ final class SimulatedSink: RemoteRecordSink {
       switch word {
       case .upsert(let record): record.version
       case .tombstone(let tombstone): tombstone.version
-      case .poison: Version.unversioned
+      case .malformed: Version.unversioned
       }
     if let effect, effect.version != version { ledger.saw(.answeredAsOfNow) }
   }

@@ -15,9 +15,9 @@ final class SimulatedStore: LocalStore {
     FlawedStore(base: store, flaw: flaw)
   }
 
-  func register(_ graph: EntityGraph) async throws(SyncError) {
+  func register(_ schema: SyncSchema) async throws(SyncError) {
     try await incarnation.around(.register) { () async throws(SyncError) in
-      try await store.register(graph)
+      try await store.register(schema)
       guard incarnation.world.shape.hazards.contains(.changingDeclarations) else { return }
       let watch = incarnation.world.watch
       watch.redeclared(try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) })

@@ -25,14 +25,14 @@ final class WatchedTransaction: ForwardingTransaction {
     try base.deletePending(tombstones)
   }
 
-  override func setAside(_ entries: [SetAside]) throws(SyncError) {
+  override func withheld(_ entries: [WithheldChange]) throws(SyncError) {
     touched.shelf.formUnion(entries.lazy.map(\.key))
-    try base.setAside(entries)
+    try base.withheld(entries)
   }
 
-  override func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) {
+  override func release(_ keys: [WithheldChange.Key]) throws(SyncError) {
     touched.shelf.formUnion(keys)
-    try base.removeSetAside(keys)
+    try base.release(keys)
   }
 
   override func mark(_ ids: [RecordID]) throws(SyncError) {

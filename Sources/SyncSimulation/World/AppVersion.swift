@@ -28,7 +28,7 @@ struct AppVersion: Hashable, Sendable {
   }
 
   /// The declarations.
-  func graph(_ shape: WorldShape) throws(SyncError) -> EntityGraph {
+  func schema(_ shape: WorldShape) throws(SyncError) -> SyncSchema {
     let hasDuplicates = shape.hazards.contains(.duplicates)
     let areGamesAlike = hasDuplicates && shape.hazards.contains(.keysOfTwoTypes)
     let indexes: [FieldName] = shape.hazards.contains(.cleanUps) ? ["name", "date"] : []
@@ -51,6 +51,6 @@ struct AppVersion: Hashable, Sendable {
           "games", references: ofGames, naturalKey: areGamesAlike ? NaturalKey("slot") : nil,
           indexes: indexes, visibility: shape.visibilities[2]))
     }
-    return try EntityGraph(entities)
+    return try SyncSchema(entities)
   }
 }

@@ -6,19 +6,19 @@ struct BrokenPolicy: MergePolicy {
   var base: any MergePolicy
   var ledger: Ledger
 
-  func settle(_ clash: Clash) -> Verdict {
-    guard clash.local.content != nil, clash.remote.content != nil else { return base.settle(clash) }
+  func settle(_ conflict: MergeConflict) -> MergeResolution {
+    guard conflict.local.content != nil, conflict.remote.content != nil else { return base.settle(conflict) }
     // The same on every replica, and from either side.
-    let time = max(clash.local.stamp.physical, clash.remote.stamp.physical).microseconds
+    let time = max(conflict.local.stamp.physical, conflict.remote.stamp.physical).microseconds
     switch UInt64(bitPattern: time) % 4 {
     case 0:
       ledger.saw(.policyBroken)
       return .merged(Payload(Array("{broken".utf8)), reason: "it is broken")
-    case 1 where clash.id.type == "games":
+    case 1 where conflict.id.type == "games":
       ledger.saw(.policyBroken)
-      let payload = #"{"id":"\#(clash.id.key)","name":7,"home":"t99","away":null}"#
+      let payload = #"{"id":"\#(conflict.id.key)","name":7,"home":"t99","away":null}"#
       return .merged(Payload(Array(payload.utf8)), reason: "it is broken")
-    default: return base.settle(clash)
+    default: return base.settle(conflict)
     }
   }
 }

@@ -19,7 +19,7 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   /// The remote is wiped and set up anew.
   case wipes
   /// Bytes that are no record.
-  case poison
+  case malformed
   /// Records of a schema that the app does not understand yet, and apps that learn to.
   case newerSchemas
   /// Writes at the remote become visible later than their time says.

@@ -27,7 +27,7 @@ extension Incarnation {
 
   private func edit(_ engine: SyncEngine) async {
     let (choices, id) = (world.choices, world.edits.anyRecord())
-    guard graph[id.type] != nil else { return }
+    guard schema[id.type] != nil else { return }
     do throws(SyncError) {
       switch choices.below(12) {
       case 9, 10:
@@ -111,7 +111,7 @@ extension Incarnation {
   func letRefusedEditsGo() async {
     guard let engine else { return }
     do throws(SyncError) {
-      for entity in graph.entities {
+      for entity in schema.entities {
         // What was put off goes by itself.
         let refused = try await engine.edits.pending(entity.type).filter { entry in
           if case .refused = entry.state { true } else { false }
@@ -170,7 +170,7 @@ extension Incarnation {
 
   /// The types that duplicates may be of.
   private var rebuiltTypes: [RecordType] {
-    graph.entities.filter { $0.naturalKey != nil }.map(\.type)
+    schema.entities.filter { $0.naturalKey != nil }.map(\.type)
   }
 
   private func noteResumption(of type: RecordType) {

@@ -31,16 +31,16 @@ extension Incarnation {
   private func request() -> SyncRequest {
     let choices = world.choices
     var request = SyncRequest(allowsMassDeletion: choices.once(in: 3))
-    let types = graph.entities.map(\.type)
+    let types = schema.entities.map(\.type)
     let type = types[choices.below(types.count)]
     if world.hasSink {
       request.direction = choices.pick(.both, .both, .both, .push, .pull)
     }
     switch choices.below(9) {
     case 5: request.types = [type]
-    case 6: request.completely = [type]
+    case 6: request.fullPull = [type]
     case 7: request.priority = [type]
-    case 8: request.completely = Set(types)
+    case 8: request.fullPull = Set(types)
     default: break
     }
     return request

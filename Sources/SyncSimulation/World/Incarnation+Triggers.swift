@@ -67,7 +67,7 @@ extension Incarnation {
     }
     let written = world.remotes.current.records(of: id.type).first { $0.key == id.key }?.payload
     let state = try? await store.read { (snapshot) throws(SyncError) in
-      let (edit, aside) = (try snapshot.outbox(for: [id]), try snapshot.setAside(for: [.record(id)]))
+      let (edit, aside) = (try snapshot.outbox(for: [id]), try snapshot.withheld(for: [.record(id)]))
       return (
         shown: try snapshot.records(withIDs: [id]).first??.payload, isKept: !edit.isEmpty || !aside.isEmpty
       )

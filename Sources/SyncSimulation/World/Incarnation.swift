@@ -13,7 +13,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
   let life: Int
   let version: AppVersion
   let clock: ManualClock
-  let graph: EntityGraph
+  let schema: SyncSchema
   let book: SyncBook
   let connectivity = ManualConnectivity()
 
@@ -30,13 +30,13 @@ final class Incarnation: Sendable, CustomStringConvertible {
   private let state = Mutex(State())
 
   init(
-    world: World, process: Int, life: Int, version: AppVersion, graph: EntityGraph, clock: ManualClock
+    world: World, process: Int, life: Int, version: AppVersion, schema: SyncSchema, clock: ManualClock
   ) {
     self.world = world
     self.process = process
     self.life = life
     self.version = version
-    self.graph = graph
+    self.schema = schema
     self.clock = clock
     book = SyncBook(options: world.shape.options)
   }
@@ -93,7 +93,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
     state.withLock { $0.store = store }
     let (choices, home) = (world.choices, world.remotes.home)
     let engine = try await SyncEngine(
-      graph: graph, store: SimulatedStore(store, of: self),
+      schema: schema, store: SimulatedStore(store, of: self),
       source: SimulatedSource(home.source, remote: home.remote, of: self),
       sink: home.sink.map { SimulatedSink($0, of: self) }, clock: clock,
       options: world.shape.options, edits: world.editOptions, connectivity: connectivity,
@@ -181,8 +181,8 @@ final class Incarnation: Sendable, CustomStringConvertible {
   // MARK: What the checks have to know
 
   /// What the sync under way was asked to list completely, and by which declarations.
-  var known: (graph: EntityGraph, completely: Set<RecordType>) {
-    (graph, state.withLock { $0.request?.completely } ?? [])
+  var known: (schema: SyncSchema, fullPull: Set<RecordType>) {
+    (schema, state.withLock { $0.request?.fullPull } ?? [])
   }
 
   /// The codes of all errors that the ports have thrown since the sync began.

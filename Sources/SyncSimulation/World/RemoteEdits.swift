@@ -10,7 +10,7 @@ final class RemoteEdits: Sendable {
   private let watch: Watch
   private let ledger: Ledger
   private let trace: Trace
-  private let poison = Mutex<Set<RecordID>>([])
+  private let malformed = Mutex<Set<RecordID>>([])
   /// When each change became visible.
   private let commits = Mutex<[(type: RecordType, time: Timestamp)]>([])
   /// How many changes are on their way to being visible.
@@ -39,7 +39,7 @@ final class RemoteEdits: Sendable {
   private var remote: InMemoryRemote { remotes.current }
 
   /// The records of which the remote has nothing but unreadable bytes.
-  var poisoned: Set<RecordID> { poison.withLock { $0 } }
+  var poisoned: Set<RecordID> { malformed.withLock { $0 } }
 
   /// Whether versions have started over.
   var wasWiped: Bool { isWiped.withLock { $0 } }
@@ -137,15 +137,15 @@ final class RemoteEdits: Sendable {
       remote.expirePageTokens(of: type)
     case 40..<52:
       return delete(id)
-    case 52..<55 where shape.hazards.contains(.poison):
+    case 52..<55 where shape.hazards.contains(.malformed):
       if shape.hazards.contains(.namelessBytes), choices.once(in: 3) {
         trace.tell("remote", "somebody puts bytes among \(type)")
-        remote.putPoison(type, nil, Array("{\(roll)".utf8))
+        remote.putMalformed(type, nil, Array("{\(roll)".utf8))
         return nil
       }
       trace.tell("remote", "\(id) becomes unreadable")
-      remote.putPoison(type, id.key, Array("{\(roll)".utf8))
-      poison.withLock { _ = $0.insert(id) }
+      remote.putMalformed(type, id.key, Array("{\(roll)".utf8))
+      malformed.withLock { _ = $0.insert(id) }
       commits.withLock { $0.append((type, now)) }
     default:
       return write(id)
@@ -165,12 +165,12 @@ final class RemoteEdits: Sendable {
     ledger.saw(.remoteWiped)
     isWiped.withLock { $0 = true }
     remote.wipe(type)
-    poison.withLock { $0 = $0.filter { $0.type != type } }
+    malformed.withLock { $0 = $0.filter { $0.type != type } }
   }
 
   /// Fills a remote that the app goes over to with most of what another one has, as it happens to be there.
   func settle(from old: InMemoryRemote) {
-    poison.withLock { $0 = [] }
+    malformed.withLock { $0 = [] }
     lasting.withLock { $0 = [] }
     stuck.withLock { $0 = [] }
     ruled.withLock { $0 = [] }
@@ -226,7 +226,7 @@ final class RemoteEdits: Sendable {
   }
 
   private func heal(_ id: RecordID) {
-    poison.withLock { _ = $0.remove(id) }
+    malformed.withLock { _ = $0.remove(id) }
     commits.withLock { $0.append((id.type, now)) }
   }
 

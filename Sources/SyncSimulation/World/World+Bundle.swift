@@ -7,9 +7,9 @@ import Synchronization
 extension World {
   /// Makes a data set of what the remote has now, with the tokens that deltas start from, to come with the app.
   func bundle() async {
-    guard let graph = graph(of: AppVersion()) else { return }
+    guard let schema = schema(of: AppVersion()) else { return }
     var types: [String] = []
-    for entity in graph.entities {
+    for entity in schema.entities {
       guard let token = await token(of: entity) else { continue }
       let records = remotes.current.records(of: entity.type).map {
         String(decoding: $0.payload.bytes, as: UTF8.self)
@@ -58,7 +58,8 @@ extension Incarnation {
     do throws(SyncError) {
       let bundle = Bootstrap(bytes, layout: RecordLayout())
       let result = try await bundle.load(
-        into: SimulatedStore(store, of: self), graph: graph, source: world.remotes.home.source, clock: clock)
+        into: SimulatedStore(store, of: self), schema: schema, source: world.remotes.home.source, clock: clock
+      )
       if !result.loaded.isEmpty { world.ledger.saw(.bundleLoaded) }
     } catch {
       trace("could not load its data set: \(error.code)")

@@ -76,19 +76,19 @@ extension World {
   func differences(_ version: AppVersion) async -> [String] {
     ledger.saw(.convergenceChecked)
     guard let survivor = state.withLock({ $0.survivors[1] }), let store = survivor.store,
-      let engine = survivor.engine, let graph = graph(of: version)
+      let engine = survivor.engine, let schema = schema(of: version)
     else { return ["there is no store"] }
     do throws(SyncError) {
       let watch = watch
       var waiting: [PendingEdit] = []
       for type in watch.types { waiting += try await engine.edits.waiting(type) }
       let view = try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) }
-      watch.compare(view, "at the end", as: graph)
+      watch.compare(view, "at the end", as: schema)
       trace.mix(UInt64(view.live.count))
       let truth = RemoteTruth(
-        remotes.current, graph, edits, keeps: finalRules, now: machines[0].timestamp, shape)
-      return ConvergenceCheck(graph: graph, view: view, truth: truth, waiting: waiting).differences
-        + view.dangling(in: graph)
+        remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape)
+      return ConvergenceCheck(schema: schema, view: view, truth: truth, waiting: waiting).differences
+        + view.dangling(in: schema)
     } catch {
       return ["the store cannot be read: \(error)"]
     }

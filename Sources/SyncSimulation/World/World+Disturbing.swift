@@ -31,10 +31,10 @@ extension World {
     let duration = choices.duration(.seconds(5)...(.seconds(50)))
     trace.tell("app \(process)", "is stopped for \(duration)")
     if duration > shape.options.leaseDuration { ledger.saw(.processStopped) }
-    executor.stop(lanes[process - 1])
+    executor.stop(processExecutors[process - 1])
     Task(executorPreference: home) { [self] in
       await pause(duration)
-      executor.resume(lanes[process - 1])
+      executor.resume(processExecutors[process - 1])
       state.withLock { $0.current[process] }?.noteStall()
     }
   }

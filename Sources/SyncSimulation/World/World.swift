@@ -20,10 +20,10 @@ final class World: Sendable {
   let faults: FaultPlan
   let watch: Watch
   let machines: [ManualClock]
-  let lanes: [SeededExecutor.Lane]
+  let processExecutors: [SeededExecutor.ProcessExecutor]
   let serverClock = ManualClock()
   let databaseClock = ManualClock()
-  let home: SeededExecutor.Lane
+  let home: SeededExecutor.ProcessExecutor
 
   struct State {
     var isCalm = false
@@ -38,7 +38,7 @@ final class World: Sendable {
     /// Every life of every process.
     var incarnations: [Incarnation] = []
     /// The declarations, by the version of the app.
-    var graphs: [AppVersion: EntityGraph] = [:]
+    var schemas: [AppVersion: SyncSchema] = [:]
     /// What clean-ups hide at the end.
     var finalRules: FinalRules?
     /// The data set that comes with the app.
@@ -56,10 +56,10 @@ final class World: Sendable {
     shape = WorldShape(choices, allowing: plan.hazards, isSmall: plan.fault != nil)
     executor = SeededExecutor(choices: choices, trace: trace)
     executor.setHabit(shape.habit)
-    home = executor.lane(0)
+    home = executor.processExecutor(0)
     let executor = executor
     let shape = shape
-    lanes = (1...shape.processes).map { executor.lane($0) }
+    processExecutors = (1...shape.processes).map { executor.processExecutor($0) }
     machines = shape.rates.map { _ in ManualClock() }
     let (serverClock, databaseClock, time) = (
       serverClock, databaseClock,
@@ -83,14 +83,14 @@ final class World: Sendable {
     flaw = plan.flaw
     bench = try plan.stores { databaseClock.timestamp }
     faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
-    let graph = try AppVersion().graph(shape)
-    let ids = graph.entities.flatMap { entity in
+    let schema = try AppVersion().schema(shape)
+    let ids = schema.entities.flatMap { entity in
       (Array(1...shape.keys) + [99]).map {
         RecordID(type: entity.type, key: "\(entity.type.rawValue.prefix(1))\($0)")
       }
     }
     watch = Watch(
-      types: graph.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,
+      types: schema.entities.map(\.type), ids: ids, versions: remotes.home.source.capabilities.versions,
       leases: LeaseWatch(now: { databaseClock.timestamp }, ledger: ledger),
       edits: EditWatch(remotes: remotes, ledger: ledger), hasEdits: remotes.home.sink != nil,
       ledger: ledger)
@@ -135,11 +135,11 @@ final class World: Sendable {
 
   /// How a process settles its edits.
   var editOptions: EditOptions {
-    EditOptions(policy: policy, makeRoom: { [self] in makeRoom() })
+    EditOptions(policy: policy, onStorageFull: { [self] in onStorageFull() })
   }
 
   /// What an app does whose remote is full: sometimes it can make room.
-  private func makeRoom() -> Bool {
+  private func onStorageFull() -> Bool {
     guard choices.below(2) == 1 else { return false }
     trace.tell("remote", "has room again")
     ledger.saw(.roomMade)
@@ -202,11 +202,11 @@ final class World: Sendable {
   }
 
   /// What a version of the app declares.
-  func graph(of version: AppVersion) -> EntityGraph? {
-    if let graph = state.withLock({ $0.graphs[version] }) { return graph }
-    let graph = try? version.graph(shape)
-    state.withLock { $0.graphs[version] = graph }
-    return graph
+  func schema(of version: AppVersion) -> SyncSchema? {
+    if let schema = state.withLock({ $0.schemas[version] }) { return schema }
+    let schema = try? version.schema(shape)
+    state.withLock { $0.schemas[version] = schema }
+    return schema
   }
 
   private func live() async {
@@ -264,9 +264,10 @@ final class World: Sendable {
       state.lives[process, default: 0] += 1
       return (state.lives[process, default: 1], state.version)
     }
-    guard let graph = graph(of: version) else { return nil }
+    guard let schema = schema(of: version) else { return nil }
     let incarnation = Incarnation(
-      world: self, process: process, life: life, version: version, graph: graph, clock: machines[process - 1])
+      world: self, process: process, life: life, version: version, schema: schema,
+      clock: machines[process - 1])
     state.withLock { state in
       state.current[process] = incarnation
       state.incarnations.append(incarnation)
@@ -289,9 +290,9 @@ final class World: Sendable {
     await bench.close(store)
   }
 
-  /// Runs a piece of a process's life on its own lane.
+  /// Runs a piece of a process's life on its own executor.
   func inProcess(_ incarnation: Incarnation, _ work: @escaping @Sendable () async -> Void) async {
-    let task = Task(executorPreference: lanes[incarnation.process - 1]) { await work() }
+    let task = Task(executorPreference: processExecutors[incarnation.process - 1]) { await work() }
     incarnation.setEnd { task.cancel() }
     await task.value
   }

@@ -40,7 +40,8 @@ struct WorldShape: Sendable {
     visibilities = (0..<3).map { _ in choices.once(in: 3) ? .wholeEntity : .perPage }
     options = SyncOptions(
       pageSize: choices.number(in: 1...7), pagesAhead: choices.pick(0, 1, 2, 10),
-      typesAtOnce: choices.number(in: 1...3), retry: RetryPolicy(attempts: choices.number(in: 1...4)),
+      maximumConcurrentTypes: choices.number(in: 1...3),
+      retry: RetryPolicy(attempts: choices.number(in: 1...4)),
       leaseDuration: .seconds(15))
     processes = isSmall ? 1 : choices.number(in: 1...3)
     writers = isSmall ? 1 : choices.number(in: 1...5)

@@ -14,9 +14,9 @@
 
   /// What one side alone has is kept; otherwise the remote's word stands.
   struct KeepBoth: MergePolicy {
-    func settle(_ clash: Clash) -> Verdict {
-      guard let ours = clash.local.content.flatMap({ try? FieldMap($0) }),
-        var merged = clash.remote.content.flatMap({ try? FieldMap($0) })
+    func settle(_ conflict: MergeConflict) -> MergeResolution {
+      guard let ours = conflict.local.content.flatMap({ try? FieldMap($0) }),
+        var merged = conflict.remote.content.flatMap({ try? FieldMap($0) })
       else { return .remote(reason: "one side deleted it") }
       for field in ours.fields where merged[field] == nil { merged[field] = ours[field] }
       return .merged(merged.payload, reason: "what one side alone has is kept")
@@ -26,16 +26,16 @@
   private func editsExample(
     store: any LocalStore, remote: InMemoryRemote, settings: any LegacySettings
   ) async throws -> SyncEngine {
-    let graph = try EntityGraph(
+    let schema = try SyncSchema(
       Entity(
         "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), stampField: "edited"),
       Entity("readings", references: [.to("meters", by: "meter")], immutable: ["taken"]))
     let engine = try await SyncEngine(
-      graph: graph, store: store, source: remote, sink: remote,
+      schema: schema, store: store, source: remote, sink: remote,
       edits: EditOptions(
         policies: ["readings": ServerWins()],
         isSignificant: { $0.winner == .remote },
-        makeRoom: { await archiveOldReadings() }))  // whether there is more room now
+        onStorageFull: { await archiveOldReadings() }))  // whether there is more room now
 
     try await engine.edits.upsert(
       Meter(mac: "AA:BB:CC:DD:EE:01", name: "Cellar"), key: "cellar")
@@ -114,11 +114,12 @@
 
     @Test func showsAPolicyThatMerges() {
       let payload = { (text: String) in Payload(Array(text.utf8)) }
-      let clash = Clash(
+      let conflict = MergeConflict(
         id: RecordID(type: "meters", key: "cellar"), base: nil,
-        local: Write(payload(#"{"a":1,"b":1}"#), stamp: EditStamp(physical: Timestamp(milliseconds: 2))),
-        remote: Write(payload(#"{"a":2}"#), stamp: EditStamp(physical: Timestamp(milliseconds: 1))))
-      guard case .merged(let merged, _) = KeepBoth().settle(clash) else {
+        local: StampedValue(
+          payload(#"{"a":1,"b":1}"#), stamp: EditStamp(physical: Timestamp(milliseconds: 2))),
+        remote: StampedValue(payload(#"{"a":2}"#), stamp: EditStamp(physical: Timestamp(milliseconds: 1))))
+      guard case .merged(let merged, _) = KeepBoth().settle(conflict) else {
         Issue.record("It did not merge.")
         return
       }

@@ -11,12 +11,12 @@
   }
 
   func readmeExample(source: any RemoteRecordSource) async throws {
-    let graph = try EntityGraph(
+    let schema = try SyncSchema(
       Entity("teams"),
       Entity("games", references: [.to("teams", by: "home_team_id")], indexes: ["date"]))
 
     let store = try await SQLiteStore.open(path: "app.sqlite")
-    let engine = try await SyncEngine(graph: graph, store: store, source: source)
+    let engine = try await SyncEngine(schema: schema, store: store, source: source)
     let result = try await engine.sync()
     print(result)  // a table: inserted, updated, deleted, … of each type
 

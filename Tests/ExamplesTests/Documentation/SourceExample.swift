@@ -78,7 +78,7 @@
         switch change {
         case .upsert(let record): max(latest, record.version.modifiedAt.microseconds / 1000)
         case .tombstone(let tombstone): max(latest, tombstone.version.modifiedAt.microseconds / 1000)
-        case .poison: latest
+        case .malformed: latest
         }
       }
       return PageToken("\(since) \(last)")
@@ -108,7 +108,7 @@
 
     @Test func showsASourceThatSyncs() async throws {
       let engine = try await SyncEngine(
-        graph: EntityGraph(Entity("notes")), store: InMemoryStore(),
+        schema: SyncSchema(Entity("notes")), store: InMemoryStore(),
         source: ChangeSource(server: Fixed(), identity: "example"), options: SyncOptions(pageSize: 2))
       let result = try await engine.sync()
       #expect(result["notes"].inserted == 5)

@@ -53,11 +53,11 @@ extension Duration {
 
 #if Curl || !os(Linux)
   func engine(
-    for graph: EntityGraph, in store: any LocalStore, as token: String
+    for schema: SyncSchema, in store: any LocalStore, as token: String
   ) async throws -> SyncEngine {
     let source = try KintoSource(
       server: "https://settings.example.com/v1", bucket: "main", credentials: .bearer(token))
-    let engine = try await SyncEngine(graph: graph, store: store, source: source, sink: KintoSink(source))
+    let engine = try await SyncEngine(schema: schema, store: store, source: source, sink: KintoSink(source))
     return engine
   }
 #endif

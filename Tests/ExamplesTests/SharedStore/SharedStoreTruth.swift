@@ -16,7 +16,7 @@
     #expect(stored.copies == rows.filter { $0.value.content != nil }.mapValues(\.modified), replay)
     let gone = rows.filter { $0.value.content == nil }.mapValues(\.modified)
     #expect(stored.tombstones.allSatisfy { gone[$0.key] == $0.value }, replay)
-    #expect(stored.pending == 0 && stored.setAside == 0, replay)
+    #expect(stored.pending == 0 && stored.withheld == 0, replay)
     #expect(stored.flaws == 0, replay)
 
     expectEveryEdit(of: account, and: others, in: rows, replay)
@@ -71,7 +71,7 @@
     var copies: [String: Int64] = [:]
     var tombstones: [String: Int64] = [:]
     var pending = 0
-    var setAside = 0
+    var withheld = 0
     /// How many complaints SQLite has of the file.
     var flaws: Int64?
 
@@ -89,7 +89,7 @@
           state.tombstones[id.key] = known.version.modifiedAt.microseconds / 1000
         }
         state.pending = try snapshot.outboxCount("items")
-        state.setAside = try snapshot.setAsideCounts("items").values.reduce(0, +)
+        state.withheld = try snapshot.withheldCounts("items").values.reduce(0, +)
         return state
       }
       state.flaws = try await store.number(

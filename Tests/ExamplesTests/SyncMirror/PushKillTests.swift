@@ -113,7 +113,7 @@
         changes.updateValue(Int.random(in: 0..<5) == 0 ? nil : number, forKey: "k\(Int.random(in: 0..<50))")
       }
       let opened = try await SQLiteStore.open(path: store)
-      let edits = LocalEdits(store: opened, graph: try EntityGraph(Entity("items")))
+      let edits = LocalEdits(store: opened, schema: try SyncSchema(Entity("items")))
       try await edits.perform { [changes] (batch) throws(SyncError) in
         for (key, number) in changes {
           let id = RecordID(type: "items", key: key)

@@ -12,17 +12,17 @@ import Testing
 struct TCPDoorTests {
   @Test func isAnsweredWhereSomebodyListens() async throws {
     let listener = try Listener()
-    #expect(await TCPDoor(host: "127.0.0.1", port: listener.port).answers())
-    #expect(await TCPDoor(host: "localhost", port: listener.port).answers())
+    #expect(await TCPProbe(host: "127.0.0.1", port: listener.port).answers())
+    #expect(await TCPProbe(host: "localhost", port: listener.port).answers())
   }
 
   @Test func isNotAnsweredWhereNobodyDoes() async throws {
     let port = try Listener().port
-    #expect(await !TCPDoor(host: "127.0.0.1", port: port).answers())
+    #expect(await !TCPProbe(host: "127.0.0.1", port: port).answers())
   }
 
   @Test func isNotAnsweredByANameThatNobodyKnows() async {
-    #expect(await !TCPDoor(host: "no.such.host.invalid", port: 80).answers())
+    #expect(await !TCPProbe(host: "no.such.host.invalid", port: 80).answers())
   }
 
   #if os(Linux)
@@ -32,7 +32,7 @@ struct TCPDoorTests {
       let guests = try (0..<4).map { _ in try listener.guest() }
       defer { guests.forEach { close($0) } }
       let before = try Self.knocks(at: listener.port)
-      let knock = Task { await TCPDoor(host: "127.0.0.1", port: listener.port).answers() }
+      let knock = Task { await TCPProbe(host: "127.0.0.1", port: listener.port).answers() }
       while try Self.knocks(at: listener.port) == before { try await Task.sleep(for: .milliseconds(5)) }
       let start = ContinuousClock.now
       knock.cancel()
@@ -56,7 +56,7 @@ struct TCPDoorTests {
     // In a process of its own: what other tests have open meanwhile is not counted.
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
-      let door = TCPDoor(host: "127.0.0.1", port: listener.port)
+      let door = TCPProbe(host: "127.0.0.1", port: listener.port)
       for _ in 0..<1000 {
         #expect(await door.answers())
         listener.dismissGuest()

@@ -27,7 +27,7 @@
     let directory: TemporaryDirectory
     let disk: FaultyDisk
     let remote: InMemoryRemote
-    private let graph: EntityGraph
+    private let schema: SyncSchema
     private let clock = ManualClock()
     private var store: SQLiteStore?
     private var engine: SyncEngine?
@@ -42,7 +42,7 @@
     init() throws {
       directory = try TemporaryDirectory(inMemory: true)
       disk = FaultyDisk(directory)
-      graph = try EntityGraph(
+      schema = try SyncSchema(
         Entity("places", stamping: .none),
         Entity("meters", references: [.to("places", by: "place")], stamping: .none))
       remote = InMemoryRemote(clock: clock)
@@ -83,9 +83,10 @@
     private func begun(on store: SQLiteStore) async throws(SyncError) -> SyncEngine {
       if let engine { return engine }
       let begun = try await SyncEngine(
-        graph: graph, store: onCommit.map { ToldStore(base: store, onCommit: $0) } ?? store, source: remote,
+        schema: schema, store: onCommit.map { ToldStore(base: store, onCommit: $0) } ?? store, source: remote,
         sink: remote, clock: clock,
-        options: SyncOptions(pageSize: 4, pagesAhead: 0, typesAtOnce: 1, retry: RetryPolicy(attempts: 1)),
+        options: SyncOptions(
+          pageSize: 4, pagesAhead: 0, maximumConcurrentTypes: 1, retry: RetryPolicy(attempts: 1)),
         random: { 0 })
       engine = begun
       return begun
@@ -197,8 +198,8 @@
 
     private func expectTheEnd(of course: Course) async throws {
       let store = try await SQLiteStore.open(path: path)
-      try await store.register(graph)
-      for type in graph.entities.map(\.type) {
+      try await store.register(schema)
+      for type in schema.entities.map(\.type) {
         let records = try await store.read { (snapshot) throws(SyncError) in
           try snapshot.records(Query(type))
         }
@@ -218,7 +219,7 @@
 
     private var recordsAtRemote: [RecordType: [String: String]] {
       Dictionary(
-        uniqueKeysWithValues: graph.entities.map { entity in
+        uniqueKeysWithValues: schema.entities.map { entity in
           let records = remote.records(of: entity.type).map { ($0.key, $0.payload.text) }
           return (entity.type, Dictionary(uniqueKeysWithValues: records))
         })

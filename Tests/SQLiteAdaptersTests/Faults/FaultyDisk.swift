@@ -69,7 +69,7 @@
     var failures: Int { state.withLock(\.failed) }
 
     /// Whether a call fails, and how.
-    func verdict(_ call: Call) -> Failure? {
+    func resolution(_ call: Call) -> Failure? {
       state.withLock { state in
         guard let fault = state.fault, fault.failure.concerns(call) else { return nil }
         state.calls += 1

@@ -41,7 +41,7 @@
     ) -> Int32 {
       guard let file, let methods = real(file).pointee.pMethods else { return SQLITE_MISUSE }
       let place = place(file).pointee.takeUnretainedValue()
-      if let failure = place.disk.verdict(call) {
+      if let failure = place.disk.resolution(call) {
         return failure.code(SQLITE_IOERR | code << 8, whenFull: whenFull)
       }
       return act(real(file), methods, place.disk, place.path)
@@ -64,7 +64,7 @@
         let written = Array(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
         place.disk.note(place.path, .write(written, at: Int(offset)))
       }
-      guard let failure = place.disk.verdict(.write) else {
+      guard let failure = place.disk.resolution(.write) else {
         note(count)
         return methods.pointee.xWrite(real(file), bytes, count, offset)
       }

@@ -58,7 +58,7 @@
       }
       // Without methods, it is not closed.
       file.pointee.pMethods = nil
-      if let failure = disk.verdict(.open) { return failure.code(SQLITE_CANTOPEN) }
+      if let failure = disk.resolution(.open) { return failure.code(SQLITE_CANTOPEN) }
       let real = FaultyFile.real(file)
       let code = base.pointee.xOpen(base, path, real, flags, outFlags)
       if real.pointee.pMethods != nil { FaultyFile.begin(file, on: disk, at: name) }
@@ -67,7 +67,7 @@
 
     private func delete(_ path: UnsafePointer<CChar>?, _ syncs: Int32) -> Int32 {
       guard let (disk, name) = disk(of: path) else { return base.pointee.xDelete(base, path, syncs) }
-      if let failure = disk.verdict(.delete) { return failure.code(SQLITE_IOERR | 10 << 8) }
+      if let failure = disk.resolution(.delete) { return failure.code(SQLITE_IOERR | 10 << 8) }
       disk.noteDeletion(name)
       return base.pointee.xDelete(base, path, syncs)
     }
@@ -75,7 +75,9 @@
     private func access(
       _ path: UnsafePointer<CChar>?, _ flags: Int32, _ result: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
-      if let failure = disk(of: path)?.disk.verdict(.access) { return failure.code(SQLITE_IOERR | 13 << 8) }
+      if let failure = disk(of: path)?.disk.resolution(.access) {
+        return failure.code(SQLITE_IOERR | 13 << 8)
+      }
       return base.pointee.xAccess(base, path, flags, result)
     }
   }

@@ -23,8 +23,8 @@ final class CrashingStore: LocalStore {
   /// Starts the process again.
   func restart() { state.withLock { $0 = State() } }
 
-  func register(_ graph: EntityGraph) async throws(SyncError) {
-    try await base.register(graph)
+  func register(_ schema: SyncSchema) async throws(SyncError) {
+    try await base.register(schema)
   }
 
   func read<R: Sendable>(

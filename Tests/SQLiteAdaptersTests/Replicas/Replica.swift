@@ -7,12 +7,12 @@ final class Replica: Sendable {
   let store: any LocalStore
   let crashing: CrashingStore
   let clock: ManualClock
-  private let world: EntityGraph
+  private let world: SyncSchema
   private let remote: InMemoryRemote
   private let policy: any MergePolicy
 
   init(
-    _ name: String, store: any LocalStore, clock: ManualClock, graph: EntityGraph, remote: InMemoryRemote,
+    _ name: String, store: any LocalStore, clock: ManualClock, schema: SyncSchema, remote: InMemoryRemote,
     policy: any MergePolicy
   ) {
     self.name = name
@@ -20,16 +20,16 @@ final class Replica: Sendable {
     self.clock = clock
     self.remote = remote
     self.policy = policy
-    world = graph
+    world = schema
     crashing = CrashingStore(store)
   }
 
   /// A process that has just started.
   func engine(pageSize: Int) async throws(SyncError) -> SyncEngine {
     try await SyncEngine(
-      graph: world, store: crashing, source: remote, sink: remote, clock: clock,
+      schema: world, store: crashing, source: remote, sink: remote, clock: clock,
       options: SyncOptions(
-        pageSize: pageSize, pagesAhead: 0, typesAtOnce: 1, retry: RetryPolicy(attempts: 1)),
+        pageSize: pageSize, pagesAhead: 0, maximumConcurrentTypes: 1, retry: RetryPolicy(attempts: 1)),
       edits: EditOptions(policy: policy), random: { 0 })
   }
 
@@ -39,7 +39,7 @@ final class Replica: Sendable {
   func edit(
     _ id: RecordID, _ change: @Sendable (inout EditBatch) throws(SyncError) -> Void
   ) async throws(SyncError) -> Edit? {
-    let edits = LocalEdits(store: crashing, graph: world, clock: clock)
+    let edits = LocalEdits(store: crashing, schema: world, clock: clock)
     try await edits.perform(change)
     return try await pending(id)?.edit
   }

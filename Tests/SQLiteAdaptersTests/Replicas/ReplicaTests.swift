@@ -25,7 +25,7 @@ struct ReplicaTests {
       defer { world.close() }
       for _ in 0..<world.number(in: 10...60) { try await world.step() }
       #expect(try await world.comeToRest(), "\(replay)")
-      for type in world.graph.entities.map(\.type) {
+      for type in world.schema.entities.map(\.type) {
         let remote = Dictionary(
           uniqueKeysWithValues: world.remote.records(of: type).map { ($0.key, $0.payload.text) })
         for replica in world.replicas {

@@ -10,7 +10,7 @@ import InMemoryAdapters
 struct ReplicaWorld {
   let remote: InMemoryRemote
   let replicas: [Replica]
-  let graph: EntityGraph
+  let schema: SyncSchema
   private let serverClock = ManualClock()
   private let directory: URL?
   private var random: SplitMix64
@@ -27,7 +27,7 @@ struct ReplicaWorld {
 
   init(seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
-    graph = try EntityGraph(
+    schema = try SyncSchema(
       Entity("places"),
       Entity(
         "meters", references: [.to("places", by: "place")],
@@ -65,12 +65,12 @@ struct ReplicaWorld {
       #endif
       stores.append(InMemoryStore(identity: "replica-\(number)", leaseClock: { clock.timestamp }))
     }
-    for store in stores { try await store.register(graph) }
+    for store in stores { try await store.register(schema) }
     self.directory = directory
-    let (graph, remote) = (graph, remote)
+    let (schema, remote) = (schema, remote)
     replicas = zip(stores, clocks).enumerated().map { number, pair in
       Replica(
-        "\(number)", store: pair.0, clock: pair.1, graph: graph, remote: remote, policy: policy)
+        "\(number)", store: pair.0, clock: pair.1, schema: schema, remote: remote, policy: policy)
     }
     self.random = random
   }

@@ -8,7 +8,7 @@ struct BootstrapTests {
 
   private func load(_ json: String, into world: World) async throws(SyncError) -> Bootstrap.Result {
     try await Bootstrap(Array(json.utf8), layout: Self.layout).load(
-      into: world.store, graph: world.engine.graph, source: world.remote, clock: world.clock)
+      into: world.store, schema: world.engine.schema, source: world.remote, clock: world.clock)
   }
 
   @Test func withATokenIsFollowedByADelta() async throws {
@@ -61,7 +61,7 @@ struct BootstrapTests {
     let teams = (1...2000).map { #"{"id":"t\#($0)"}"# }.joined(separator: ",")
     let bundle = Array(#"{"format":1,"types":{"teams":{"records":[\#(teams)]},"games":{"records":[]}}}"#.utf8)
     let result = try await Bootstrap(bundle, layout: Self.layout).load(
-      into: store, graph: world.engine.graph, source: world.remote, clock: world.clock)
+      into: store, schema: world.engine.schema, source: world.remote, clock: world.clock)
     #expect(result.loaded == ["teams": 2000, "games": 0])
     // In portions, and never without a lease that another process would have found in force.
     #expect(store.writes > 5)
@@ -74,7 +74,7 @@ struct BootstrapTests {
     let teams = (1...1000).map { #"{"id":"t\#($0)"}"# }.joined(separator: ",")
     let json = #"{"format":1,"types":{"teams":{"records":[\#(teams)]}}}"#
     _ = try? await Bootstrap(Array(json.utf8), layout: Self.layout).load(
-      into: store, graph: world.engine.graph, source: world.remote, clock: world.clock)
+      into: store, schema: world.engine.schema, source: world.remote, clock: world.clock)
     #expect(world.keys("teams").count == 800)
     #expect(try await load(json, into: world).loaded == ["teams": 1000])
     #expect(world.keys("teams").count == 1000)
@@ -98,11 +98,11 @@ struct BootstrapTests {
     // A remote that only has times, and old ones.
     let source = ListedPages(pageSize: 1, versions: [0], [("t1", "{}")])
     let store = InMemoryStore()
-    let graph = try EntityGraph(Entity("teams"))
+    let schema = try SyncSchema(Entity("teams"))
     let tombstone = #"{"id":"t1","deleted":true,"updated_at":9000000000000}"#
     let bundle = Array(#"{"format":1,"types":{"teams":{"records":[\#(tombstone)]}}}"#.utf8)
-    _ = try await Bootstrap(bundle, layout: Self.layout).load(into: store, graph: graph, source: source)
-    _ = try await SyncEngine(graph: graph, store: store, source: source, clock: ManualClock()).sync()
+    _ = try await Bootstrap(bundle, layout: Self.layout).load(into: store, schema: schema, source: source)
+    _ = try await SyncEngine(schema: schema, store: store, source: source, clock: ManualClock()).sync()
     #expect(store.records(of: "teams").map(\.id.key) == ["t1"])
   }
 
@@ -126,7 +126,7 @@ struct BootstrapTests {
     #expect(try await load(bundle, into: world).loaded == ["games": 3, "teams": 1])
     #expect(world.keys("games") == ["g2"])
     let games1 = try await world.engine.status().first { $0.type == "games" }
-    #expect(games1?.setAside == [.parked: 1, .quarantined: 1])
+    #expect(games1?.withheld == [.parked: 1, .quarantined: 1])
   }
 
   @Test(

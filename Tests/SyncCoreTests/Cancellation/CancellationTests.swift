@@ -14,7 +14,7 @@ struct CancellationTests {
       for number in 0..<50 { world.remote.upsert("items", Self.key(number), #"{"n":\#(number)}"#) }
       let observer = PageGiver(giver, after: page)
       let engine = try await SyncEngine(
-        graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+        schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
         options: options, observers: [observer])
       // A task of its own, so that cancelling it leaves the test's alone.
       let result = try await Task { try await engine.sync(token: observer.token) }.value
@@ -96,7 +96,7 @@ struct CancellationTests {
     for number in 1...4 { world.remote.delete("teams", "t\(number)") }
     let observer = PageGiver(.source, after: 2)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       observers: [observer])
     #expect(try await engine.sync(token: observer.token).wasCancelled)
     #expect(world.keys("teams").count == 10)

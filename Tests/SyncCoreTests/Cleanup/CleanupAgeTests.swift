@@ -11,8 +11,8 @@ struct CleanupAgeTests {
   @Test func isNoneWhereTheRemoteStatesNoModificationTime() async throws {
     let source = ListedPages(pageSize: 3, versions: [0], [("t1", "{}"), ("t2", "{}")])
     let store = InMemoryStore()
-    let graph = try EntityGraph(Entity("teams"))
-    let engine = try await SyncEngine(graph: graph, store: store, source: source, clock: ManualClock())
+    let schema = try SyncSchema(Entity("teams"))
+    let engine = try await SyncEngine(schema: schema, store: store, source: source, clock: ManualClock())
     _ = try await engine.sync()
     let report = try await engine.cleanUp(
       CleanupPolicy([.hide("teams", olderThan: Self.year, by: .modification)]))

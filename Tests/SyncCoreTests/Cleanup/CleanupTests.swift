@@ -26,7 +26,7 @@ struct CleanupTests {
   ])
 
   private func hidden(_ world: World, _ type: RecordType = "games") async throws -> Int? {
-    try await world.engine.status().first { $0.type == type }?.setAside[.hidden]
+    try await world.engine.status().first { $0.type == type }?.withheld[.hidden]
   }
 
   @Test func hidesWhatIsTooOldAndTellsNobody() async throws {

@@ -24,8 +24,8 @@ struct HiddenRecordTests {
     world.remote.onRequest = nil
   }
 
-  private func asides(_ world: World, _ type: RecordType) async throws -> [SetAside.Kind: Int] {
-    try await world.engine.status().first { $0.type == type }?.setAside ?? [:]
+  private func asides(_ world: World, _ type: RecordType) async throws -> [WithheldChange.Kind: Int] {
+    try await world.engine.status().first { $0.type == type }?.withheld ?? [:]
   }
 
   @Test func isForgottenByTheListingThatHadNotComeToIt() async throws {
@@ -103,7 +103,7 @@ struct HiddenRecordTests {
   private func pushWorld() async throws -> (world: World, engine: SyncEngine) {
     let world = try await World(Self.pushing)
     let engine = try await SyncEngine(
-      graph: EntityGraph(Self.pushing), store: world.store, source: world.remote, sink: world.remote,
+      schema: SyncSchema(Self.pushing), store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, random: { 0 })
     world.addTeams(1...3)
     world.addGame("g", home: "t1", away: "t2", date: "2020-01-01")
@@ -137,7 +137,7 @@ struct HiddenRecordTests {
     #expect(result.pushed.accepted == 1)
     #expect(result.pushed.pending == 0)
     #expect(world.isEqual("games"))
-    #expect(try await engine.status().allSatisfy { $0.setAside.isEmpty })
+    #expect(try await engine.status().allSatisfy { $0.withheld.isEmpty })
   }
 
   @Test func isRefusedAnEditThatWouldDangle() async throws {
@@ -152,7 +152,7 @@ struct HiddenRecordTests {
       ($0 as? SyncError)?.code == .invalidEdit && "\($0)".contains("t1")
     }
     #expect(world.keys("games").isEmpty)
-    #expect(try await engine.status().first { $0.type == "games" }?.setAside == [.hidden: 1])
+    #expect(try await engine.status().first { $0.type == "games" }?.withheld == [.hidden: 1])
   }
 
   @Test func isNotLeftWithoutWhatItRefersTo() async throws {
@@ -180,7 +180,7 @@ struct HiddenRecordTests {
     #expect(world.keys("teams").isEmpty)
     #expect(try await engine.sync().pushed.accepted == 1)
     #expect(world.remote.records(of: "games").isEmpty)
-    #expect(try await engine.status().first { $0.type == "games" }?.setAside.isEmpty == true)
+    #expect(try await engine.status().first { $0.type == "games" }?.withheld.isEmpty == true)
   }
 
   @Test func isShownAgainByAnEditThatChangesNothing() async throws {
@@ -188,7 +188,7 @@ struct HiddenRecordTests {
     try await engine.edits.perform { (batch) throws(SyncError) in try batch.set(Self.game) { _ in } }
     #expect(world.keys("games") == ["g"])
     #expect(try await engine.edits.pending("games").isEmpty)
-    #expect(try await engine.status().first { $0.type == "games" }?.setAside.isEmpty == true)
+    #expect(try await engine.status().first { $0.type == "games" }?.withheld.isEmpty == true)
   }
 
   @Test func isParkedWhereSomethingRefersToItWhoseOwnTargetHasGone() async throws {
@@ -213,7 +213,7 @@ struct HiddenRecordTests {
     let (world, engine) = try await pushWorld()
     // As it was written before edits of hidden records were made on their copies.
     try await world.store.write(.app) { (transaction) throws(SyncError) in
-      let entry = try transaction.setAside(for: [.record(Self.game)])[0]
+      let entry = try transaction.withheld(for: [.record(Self.game)])[0]
       guard case .upsert(let copy) = entry.change else { return }
       let payload = Payload(Array(#"{"id":"g","home":"t3","away":"t2"}"#.utf8))
       let stamp = EditStamp(physical: world.clock.timestamp + .seconds(60))
@@ -230,7 +230,7 @@ struct HiddenRecordTests {
     for _ in 1...3 { _ = try await engine.sync() }
     #expect(try await engine.edits.pending("games").isEmpty)
     #expect(world.isEqual("games"))
-    #expect(try await engine.status().allSatisfy { $0.setAside.isEmpty })
+    #expect(try await engine.status().allSatisfy { $0.withheld.isEmpty })
   }
 
   /// A listing that holds a hidden record unchanged leaves it hidden; not so where another record of the listing refers to it.
@@ -244,7 +244,7 @@ struct HiddenRecordTests {
     _ = try await world.engine.resync()
     #expect(world.keys("nodes") == ["a", "b"])
     let counts = try await world.store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAsideCounts("nodes")
+      try snapshot.withheldCounts("nodes")
     }
     #expect(counts.isEmpty)
   }

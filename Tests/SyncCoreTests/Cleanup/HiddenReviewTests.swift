@@ -74,7 +74,7 @@ struct HiddenReviewTests {
     #expect(try await world.engine.cleanUp(CleanupPolicy([])).shown == ["games": 2])
     #expect(world.keys("games") == ["years"])
     let games = try await world.engine.status().first { $0.type == "games" }
-    #expect(games?.setAside == [.parked: 1])
+    #expect(games?.withheld == [.parked: 1])
     world.addTeams(2...2)
     _ = try await world.engine.sync()
     #expect(world.keys("games") == ["month", "years"])

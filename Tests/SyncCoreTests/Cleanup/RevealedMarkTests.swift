@@ -15,9 +15,9 @@ struct RevealedMarkTests {
 
   /// While the first page of a listing is committed, the checkpoint is still that of the listing before.
   @Test(arguments: [1, 2]) func isThatOfTheListingUnderWay(pass: Int64) async throws {
-    let graph = try EntityGraph([Self.nodes])
+    let schema = try SyncSchema([Self.nodes])
     let store = InMemoryStore()
-    try await store.register(graph)
+    try await store.register(schema)
     let lease = try await store.acquireLease(for: .seconds(60))
     let isMarked = try await store.write(.lease(lease)) { (transaction) throws(SyncError) in
       var checkpoint = Checkpoint(
@@ -26,10 +26,10 @@ struct RevealedMarkTests {
       try transaction.setCheckpoint(checkpoint, for: "nodes")
       try transaction.put([Self.record])
       try transaction.mark([Self.record.id])
-      try HiddenRecords(graph: graph, transaction: transaction)
+      try HiddenRecords(schema: schema, transaction: transaction)
         .hide([Self.record], reason: "", fence: 1, at: Timestamp(milliseconds: 2))
       if pass > 1 { try transaction.clearMarks("nodes") }
-      _ = try HiddenRecords(graph: graph, transaction: transaction, listing: ("nodes", pass))
+      _ = try HiddenRecords(schema: schema, transaction: transaction, listing: ("nodes", pass))
         .reveal([Self.record.id])
       return try transaction.state(of: Self.record.id)?.isMarked
     }

@@ -10,7 +10,7 @@ struct ChangedDeclarationTests {
   private static let alarms = Entity("alarms", references: [.to("games", by: "game")])
 
   /// A remote, and a store that outlives the versions of an app.
-  private struct Shelf {
+  private struct WithheldTable {
     let clock = ManualClock()
     let remote: InMemoryRemote
     let store: InMemoryStore
@@ -23,19 +23,19 @@ struct ChangedDeclarationTests {
 
     func engine(_ entities: Entity...) async throws -> SyncEngine {
       try await SyncEngine(
-        graph: EntityGraph(entities), store: store, source: remote, sink: remote, clock: clock,
+        schema: SyncSchema(entities), store: store, source: remote, sink: remote, clock: clock,
         random: { 0 })
     }
 
     func keys(_ type: RecordType) -> [String] { store.records(of: type).map(\.id.key).sorted() }
 
-    func setAside(_ id: RecordID) async throws -> SetAside? {
-      try await store.read { (snapshot) throws(SyncError) in try snapshot.setAside(for: [.record(id)]).first }
+    func withheld(_ id: RecordID) async throws -> WithheldChange? {
+      try await store.read { (snapshot) throws(SyncError) in try snapshot.withheld(for: [.record(id)]).first }
     }
   }
 
   @Test func rowsOfATypeThatIsNotDeclaredHoldNoDeletion() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     for key in ["t", "u", "v"] { shelf.remote.upsert("teams", key, "{}") }
     for key in ["t", "u", "v"] { shelf.remote.upsert("games", "g\(key)", #"{"team":"\#(key)"}"#) }
     _ = try await shelf.engine(Self.teams, Self.games).sync()
@@ -58,7 +58,7 @@ struct ChangedDeclarationTests {
   }
 
   @Test func copiesOfATypeThatIsNotDeclaredKeepNoOthersWaiting() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     let old = Entity("alarms", references: [.to("teams", by: "team")])
     for n in 0..<900 { shelf.remote.upsert("alarms", "a\(n)", #"{"team":"t"}"#) }
     shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
@@ -73,7 +73,7 @@ struct ChangedDeclarationTests {
   }
 
   @Test func whatDanglesByAnAddedReferenceIsWithheldWithWhatRefersToIt() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("teams", "t", "{}")
     shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
     for n in 0..<500 { shelf.remote.upsert("games", "h\(n)", #"{"team":"nowhere"}"#) }
@@ -88,11 +88,11 @@ struct ChangedDeclarationTests {
     #expect(result["games"].replayed == 500)
     #expect(result["alarms"].replayed == 900)
     #expect(!result.isEmpty)
-    let game = try #require(try await shelf.setAside(RecordID(type: "games", key: "h7")))
+    let game = try #require(try await shelf.withheld(RecordID(type: "games", key: "h7")))
     #expect(game.kind == .parked)
     #expect(game.waitsFor == [RecordID(type: "teams", key: "nowhere")])
     #expect(game.reason.contains("teams/nowhere"))
-    #expect(try await next.status().map { $0.setAside[.parked, default: 0] } == [0, 500, 900])
+    #expect(try await next.status().map { $0.withheld[.parked, default: 0] } == [0, 500, 900])
     // Once is enough, and a listing changes nothing.
     #expect(try await next.sync().isEmpty)
     #expect(try await next.resync().total.swept == 0)
@@ -103,7 +103,7 @@ struct ChangedDeclarationTests {
   }
 
   @Test func whatATypeRefersToThatIsNewAsWellIsPulledFirst() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("teams", "t", #"{"league":"l"}"#)
     shelf.remote.upsert("leagues", "l", "{}")
     _ = try await shelf.engine(Self.teams).sync()
@@ -118,7 +118,7 @@ struct ChangedDeclarationTests {
   }
 
   @Test func anEditIsPushedBeforeItsRecordIsWithheld() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("teams", "t", "{}")
     shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
     _ = try await shelf.engine(Self.teams, Entity("games")).sync()
@@ -137,12 +137,12 @@ struct ChangedDeclarationTests {
     _ = try await next.sync()
     #expect(shelf.keys("games") == [])
     #expect(try await next.edits.pending("games").isEmpty)
-    #expect(try await shelf.setAside(RecordID(type: "games", key: "g"))?.kind == .parked)
+    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
   }
 
   @Test(arguments: [true, false])
   func whatWaitedForAReferenceThatIsNoLongerOrderedIsShown(_ isDeclared: Bool) async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     for n in 0..<500 { shelf.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
     _ = try await shelf.engine(Self.teams, Self.games).sync()
     #expect(shelf.keys("games") == [])
@@ -150,11 +150,11 @@ struct ChangedDeclarationTests {
     let result = try await next.sync()
     #expect(result["games"].replayed == 500)
     #expect(shelf.keys("games").count == 500)
-    #expect(try await next.status().allSatisfy { $0.setAside.isEmpty })
+    #expect(try await next.status().allSatisfy { $0.withheld.isEmpty })
   }
 
   @Test func whatIsReferredToElsewhereIsLookedForThere() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("teams", "t", "{}")
     shelf.remote.upsert("clubs", "c", "{}")
     shelf.remote.upsert("games", "old", #"{"team":"t"}"#)
@@ -167,13 +167,13 @@ struct ChangedDeclarationTests {
   }
 
   @Test func itGoesOnWhereItWasStopped() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("teams", "t", "{}")
     for n in 0..<1000 { shelf.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
     _ = try await shelf.engine(Self.teams, Entity("games")).sync()
     let token = FlagToken()
     let next = try await SyncEngine(
-      graph: EntityGraph(Self.teams, Self.games), store: shelf.store, source: shelf.remote,
+      schema: SyncSchema(Self.teams, Self.games), store: shelf.store, source: shelf.remote,
       clock: shelf.clock, observers: [AfterPages(3) { token.isCancelled = true }], random: { 0 })
     #expect(try await next.sync(token: token).wasCancelled)
     let left = shelf.keys("games").count
@@ -184,7 +184,7 @@ struct ChangedDeclarationTests {
   }
 
   @Test func twoVersionsThatTakeTurnsComeToRest() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("teams", "t", "{}")
     shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
     shelf.remote.upsert("games", "h", #"{"team":"nowhere"}"#)
@@ -210,7 +210,7 @@ struct ChangedDeclarationTests {
   }
 
   @Test func aRebuildByAnotherNaturalKeyIsDoneAnew() async throws {
-    let shelf = Shelf()
+    let shelf = WithheldTable()
     shelf.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
     shelf.clock.advance(by: .seconds(1))
     shelf.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)

@@ -35,7 +35,7 @@ struct EventTests {
     let world = try await World(options: SyncOptions(pageSize: 2, pagesAhead: 0))
     world.addTeams(1...3)
     world.addGame("g1", home: "t1", away: "t2")
-    world.remote.putPoison("games", "g2", [])
+    world.remote.putMalformed("games", "g2", [])
     _ = try await world.engine.sync()
     #expect(
       world.recorder.events.map(name) == [
@@ -124,7 +124,7 @@ struct EventTests {
     let counters = CounterObserver()
     let world = try await World(options: SyncOptions(pageSize: 2))
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       observers: [counters], random: { 0 })
     world.addTeams(1...3)
     world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), on: 1)

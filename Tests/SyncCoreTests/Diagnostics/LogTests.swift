@@ -15,11 +15,11 @@ struct LogTests {
     let lines = Lines()
     let world = try await World()
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(massDeletionRecords: 0, massDeletionShare: 0),
       observers: [LogObserver { lines.append($0) }], random: { 0 })
     world.addTeams(1...3, name: "TOP-SECRET")
-    world.remote.putPoison("teams", "t4", Array(#"{"name":"TOP-SECRET"#.utf8))
+    world.remote.putMalformed("teams", "t4", Array(#"{"name":"TOP-SECRET"#.utf8))
     world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), on: 1)
     _ = try await engine.sync()
     world.remote.wipe("teams")
@@ -43,9 +43,9 @@ struct LogTests {
     let lines = Lines()
     let world = try await World()
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       observers: [LogObserver { lines.append($0) }])
-    world.remote.putPoison("teams", "t1\nsync.failed code=forged", [])
+    world.remote.putMalformed("teams", "t1\nsync.failed code=forged", [])
     _ = try await engine.sync()
     #expect(lines.all.contains { $0.hasPrefix("sync.quarantined") })
     #expect(!lines.all.contains { $0.contains { $0.isNewline } })

@@ -53,7 +53,7 @@ struct MetricsTests {
     let world = try await World()
     let counters = CounterObserver(clock: world.clock)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters], random: { 0 })
     #expect(counters.values.isEmpty)
     _ = try await engine.sync()

@@ -129,7 +129,7 @@ struct ImmutableFieldTests {
       Entity("a", schemaVersionField: "s", immutable: ["s"]), Entity("a", stampField: "t", immutable: ["t"]),
       Entity("a", immutable: [""]),
     ] {
-      #expect(throws: SyncError.self) { try EntityGraph(entity) }
+      #expect(throws: SyncError.self) { try SyncSchema(entity) }
     }
   }
 

@@ -42,7 +42,7 @@ struct LastWriteTests {
       let base: InMemoryRemote
       var identity: String { base.identity }
       func push(
-        _ changes: [OutgoingChange], entities: EntityGraph
+        _ changes: [OutgoingChange], entities: SyncSchema
       ) async throws(SyncError) -> [PushOutcome] { try await base.push(changes, entities: entities) }
     }
     let (a, b) = try await devices { Forgetful(base: $0) }
@@ -139,7 +139,7 @@ struct LastWriteTests {
     let slow = ManualClock(timestamp: two.clock.timestamp - .seconds(3600))
     let store = InMemoryStore(identity: "slow")
     let one = try await SyncEngine(
-      graph: EntityGraph(entity), store: store, source: two.remote, sink: two.remote, clock: slow)
+      schema: SyncSchema(entity), store: store, source: two.remote, sink: two.remote, clock: slow)
     two.clock.advance(by: .seconds(60))
     try await three.write("meters", "m", ["name": #""three's, offline""#])
     two.clock.advance(by: .seconds(60))
@@ -164,7 +164,7 @@ struct LastWriteTests {
     let three = try await PushWorld([entity], name: "c", beside: two)
     let fast = ManualClock(timestamp: two.clock.timestamp + .seconds(11 * 86400))
     let one = try await SyncEngine(
-      graph: EntityGraph(entity), store: InMemoryStore(identity: "fast"), source: two.remote,
+      schema: SyncSchema(entity), store: InMemoryStore(identity: "fast"), source: two.remote,
       sink: two.remote,
       clock: fast)
     _ = try await one.sync()
@@ -188,7 +188,7 @@ struct LastWriteTests {
     let (two, _) = try await devices()
     let clock = ManualClock(timestamp: two.clock.timestamp + .seconds(86400 * 365 * 10))
     let one = try await SyncEngine(
-      graph: EntityGraph(Self.meters), store: InMemoryStore(identity: "fast"), source: two.remote,
+      schema: SyncSchema(Self.meters), store: InMemoryStore(identity: "fast"), source: two.remote,
       sink: two.remote, clock: clock)
     func write(_ key: String, _ name: String) async throws {
       try await one.edits.perform { (batch) throws(SyncError) in

@@ -139,12 +139,12 @@ struct LocalEditTests {
     #expect(try await entry(world, Self.game) == nil)
     #expect(world.keys("games").isEmpty)
     let explanation = try await world.engine.explain(Self.game)
-    #expect(explanation.setAside.map(\.kind) == [.parked])
-    #expect(explanation.setAside.first?.waitsFor == [Self.team])
+    #expect(explanation.withheld.map(\.kind) == [.parked])
+    #expect(explanation.withheld.first?.waitsFor == [Self.team])
     try await edits.discard(Self.team)
     _ = try await world.engine.sync()
     #expect(world.keys("games") == ["g1"])
-    #expect(try await world.engine.explain(Self.game).setAside.isEmpty)
+    #expect(try await world.engine.explain(Self.game).withheld.isEmpty)
     #expect(world.isEqual("games"))
   }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("The laws of merging")
 struct MergeLawTests {
   /// Ties in time, in counter and in replica; deletions; a clock that ran backwards.
-  static let writes: [Write] = {
+  static let writes: [StampedValue] = {
     let stamps = [
       EditStamp(physical: Timestamp(microseconds: -5), counter: 9, replica: "b"),
       EditStamp(physical: Timestamp(microseconds: 7)),
@@ -17,7 +17,7 @@ struct MergeLawTests {
     ]
     let contents: [String?] = [nil, #"{}"#, #"{"a":1}"#, #"{"a":2,"b":1}"#]
     return stamps.flatMap { stamp in
-      contents.map { Write($0.map { Payload(Array($0.utf8)) }, stamp: stamp) }
+      contents.map { StampedValue($0.map { Payload(Array($0.utf8)) }, stamp: stamp) }
     }
   }()
 
@@ -39,12 +39,13 @@ struct MergeLawTests {
   static let bases: [String?] = [nil, #"{"a":1}"#, #"{"b":1,"a":0}"#]
 
   /// What becomes of the record, told from the side of either write.
-  private func outcome(_ policy: some MergePolicy, _ local: Write, _ remote: Write, base: String?) -> Payload?
-  {
-    let clash = Clash(
+  private func outcome(
+    _ policy: some MergePolicy, _ local: StampedValue, _ remote: StampedValue, base: String?
+  ) -> Payload? {
+    let conflict = MergeConflict(
       id: RecordID(type: "t", key: "k"), base: base.map { Payload(Array($0.utf8)) }, local: local,
       remote: remote)
-    switch policy.settle(clash) {
+    switch policy.settle(conflict) {
     case .local: return local.content
     case .remote: return remote.content
     case .merged(let payload, _): return payload
@@ -90,11 +91,11 @@ struct MergeLawTests {
   }
 
   @Test func fieldsThatOneSideAloneChangedKeepItsValue() throws {
-    let clash = try clash(
+    let conflict = try conflict(
       base: #"{"name":"m","place":"hall","n":1,"old":true}"#,
       local: #"{"name":"mine","place":"hall","n":2}"#,
       remote: #"{"name":"m","place":"attic","n":3,"old":true,"x":0}"#)
-    guard case .merged(let merged, let reason) = FieldwiseLastWriteWins().settle(clash) else {
+    guard case .merged(let merged, let reason) = FieldwiseLastWriteWins().settle(conflict) else {
       Issue.record("It was not merged.")
       return
     }
@@ -103,11 +104,12 @@ struct MergeLawTests {
     #expect(reason.contains("1 went to the local edit and 0 to the remote's"))
   }
 
-  private func clash(base: String, local: String, remote: String) throws -> Clash {
-    Clash(
+  private func conflict(base: String, local: String, remote: String) throws -> MergeConflict {
+    MergeConflict(
       id: RecordID(type: "t", key: "k"), base: payload(base),
-      local: Write(payload(local), stamp: EditStamp(physical: Timestamp(microseconds: 2), replica: "a")),
-      remote: Write(payload(remote), stamp: EditStamp(physical: Timestamp(microseconds: 1))))
+      local: StampedValue(
+        payload(local), stamp: EditStamp(physical: Timestamp(microseconds: 2), replica: "a")),
+      remote: StampedValue(payload(remote), stamp: EditStamp(physical: Timestamp(microseconds: 1))))
   }
 
   private func payload(_ json: String) -> Payload { Payload(Array(json.utf8)) }

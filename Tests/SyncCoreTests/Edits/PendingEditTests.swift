@@ -85,7 +85,7 @@ struct PendingEditTests {
     let world = try await PushWorld()
     try await world.write("meters", "m")
     let engine = try await SyncEngine(
-      graph: EntityGraph([PushWorld.folders]), store: world.store, source: world.remote, sink: world.remote,
+      schema: SyncSchema([PushWorld.folders]), store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, random: { 0 })
     _ = try await engine.sync()
     let waiting = try await engine.edits.waiting("meters")

@@ -7,7 +7,9 @@ struct PolicyErrorTests {
   /// Makes the same of every clash.
   private struct FixedPolicy: MergePolicy {
     var json: String
-    func settle(_ clash: Clash) -> Verdict { .merged(Payload(Array(json.utf8)), reason: "fixed") }
+    func settle(_ conflict: MergeConflict) -> MergeResolution {
+      .merged(Payload(Array(json.utf8)), reason: "fixed")
+    }
   }
 
   private static let readings = Entity(

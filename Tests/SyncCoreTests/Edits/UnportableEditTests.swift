@@ -17,13 +17,13 @@ struct UnportableEditTests {
     (#"{"deep":["\uDBFF"]}"#, "surrogate"), (#"{"\ud800":1}"#, "surrogate"), ("1e400", "greatest double"),
     ("[-1e309]", "greatest double"), (String(repeating: "9", count: 400), "greatest double"),
   ])
-  func isRefusedWithTheMembersNameAndNothingOfItsContent(_ json: String, _ word: String) async throws {
+  func isRefusedWithTheMembersNameAndNothingOfItsContent(_ json: String, _ remoteState: String) async throws {
     let world = try await World()
     world.addTeams(1...1)
     _ = try await world.engine.sync()
     let error = await #expect(throws: SyncError.self) { try await set(world, "motto", json) }
     #expect(error?.code == .invalidEdit)
-    #expect(error?.message.contains("motto") == true && error?.message.contains(word) == true)
+    #expect(error?.message.contains("motto") == true && error?.message.contains(remoteState) == true)
     #expect(error?.description.contains(json.dropFirst().dropLast()) == false)
     #expect(try await world.engine.edits.pending("teams").isEmpty)
   }

@@ -3,7 +3,7 @@ import Testing
 @testable import SyncCore
 @testable import SyncModels
 
-@Suite("The remote's word")
+@Suite("The remote's state")
 struct WordTests {
   private func copy(_ json: String) -> Record {
     Record(
@@ -20,6 +20,6 @@ struct WordTests {
   func acknowledgesOnlyWhatAnEditLeavesBehind(_ json: String, isAcknowledgement: Bool) {
     let base = OutboxEntry.Base.copy(copy(#"{"a":0,"gone":true}"#))
     let content = Edit.Content.upsert(Payload(Array(#"{"a":1,"b":2}"#.utf8)), schemaVersion: 1)
-    #expect(Word.copy(copy(json)).fulfils(content, on: base) == isAcknowledgement)
+    #expect(RemoteState.copy(copy(json)).fulfils(content, on: base) == isAcknowledgement)
   }
 }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Looks a store over: after every commit for references that dangle, and at the end for what it has otherwise than the remote.
 final class Audit: Sendable {
-  let graph: EntityGraph
+  let schema: SyncSchema
   let store: InMemoryStore
   private let found = Mutex<[String]>([])
 
-  init(_ graph: EntityGraph, _ store: InMemoryStore) {
-    self.graph = graph
+  init(_ schema: SyncSchema, _ store: InMemoryStore) {
+    self.schema = schema
     self.store = store
   }
 
@@ -19,8 +19,8 @@ final class Audit: Sendable {
   /// Looks for live records whose targets are not live.
   func lookForDanglingReferences() {
     var live: Set<RecordID> = []
-    for entity in graph.entities { live.formUnion(store.records(of: entity.type).map(\.id)) }
-    for entity in graph.entities {
+    for entity in schema.entities { live.formUnion(store.records(of: entity.type).map(\.id)) }
+    for entity in schema.entities {
       for record in store.records(of: entity.type) {
         for target in entity.requiredReferences(of: record) where !live.contains(target) {
           found.withLock { $0.append("\(record.id) refers to \(target)") }
@@ -36,8 +36,10 @@ final class Audit: Sendable {
     var complaints: [String] = []
     let shelf = try await shelf()
     let quarantined = Set(shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
-    for id in poisoned.subtracting(quarantined) { complaints.append("\(id) is poison, and not quarantined") }
-    for entity in graph.entities {
+    for id in poisoned.subtracting(quarantined) {
+      complaints.append("\(id) is malformed, and not quarantined")
+    }
+    for entity in schema.entities {
       let type = entity.type
       let here = Dictionary(uniqueKeysWithValues: store.records(of: type).map { ($0.id, $0.payload) })
       let there = Dictionary(
@@ -46,7 +48,8 @@ final class Audit: Sendable {
       for id in Set(here.keys).union(there.keys).sorted()
       where here[id] != there[id] && !poisoned.contains(id) {
         guard let entry = shelf[.record(id)] else {
-          complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, nothing set aside")
+          complaints.append(
+            "\(id): \(remoteStates(here[id])) here, \(remoteStates(there[id])) there, nothing set aside")
           continue
         }
         if let flaw = flaw(of: entry, there: there[id]) { complaints.append("\(id): \(flaw)") }
@@ -61,7 +64,7 @@ final class Audit: Sendable {
     return complaints
   }
 
-  private func flaw(of entry: SetAside, there: Payload?) -> String? {
+  private func flaw(of entry: WithheldChange, there: Payload?) -> String? {
     switch entry.kind {
     case .parked:
       guard case .upsert(let copy) = entry.change else { return "parked without a copy" }
@@ -71,7 +74,7 @@ final class Audit: Sendable {
     case .held:
       if there != nil { return "held, but the remote has it" }
       let id = entry.change.id
-      let isReferred = graph.entities.contains { entity in
+      let isReferred = schema.entities.contains { entity in
         store.records(of: entity.type).contains { record in
           record.id != id && entity.requiredReferences(of: record).contains { $0 == id }
         }
@@ -87,19 +90,20 @@ final class Audit: Sendable {
     }
   }
 
-  private func shelf() async throws -> [SetAside.Key: SetAside] {
-    let types = graph.entities.map(\.type)
+  private func shelf() async throws -> [WithheldChange.Key: WithheldChange] {
+    let types = schema.entities.map(\.type)
     let entries = try await store.read { (snapshot) throws(SyncError) in
-      var all: [SetAside] = []
+      var all: [WithheldChange] = []
       for type in types {
-        all += try snapshot.setAside(type, kinds: Set(SetAside.Kind.allCases), after: nil, limit: 10_000)
+        all += try snapshot.withheld(
+          type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 10_000)
       }
       return all
     }
     return Dictionary(uniqueKeysWithValues: entries.map { ($0.key, $0) })
   }
 
-  private func words(_ payload: Payload?) -> String {
+  private func remoteStates(_ payload: Payload?) -> String {
     payload.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
   }
 }

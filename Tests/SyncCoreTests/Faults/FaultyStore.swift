@@ -28,8 +28,8 @@ final class FaultyStore: LocalStore {
   /// How many calls were made, registrations aside.
   var callCount: Int { calls.withLock { $0 } }
 
-  func register(_ graph: EntityGraph) async throws(SyncError) {
-    try await store.register(graph)
+  func register(_ schema: SyncSchema) async throws(SyncError) {
+    try await store.register(schema)
   }
 
   func read<R: Sendable>(

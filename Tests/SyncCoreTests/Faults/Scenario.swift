@@ -6,19 +6,19 @@ struct Scenario {
   let clock = ManualClock()
   let remote: InMemoryRemote
   let store: InMemoryStore
-  let graph: EntityGraph
+  let schema: SyncSchema
   let audit: Audit
   let poisoned: Set<RecordID> = [RecordID(type: "games", key: "g2"), RecordID(type: "games", key: "new")]
 
   init(_ configuration: InMemoryRemote.Configuration = .privateZone) throws {
     let clock = clock
-    graph = try EntityGraph(
+    schema = try SyncSchema(
       Entity("leagues", schemaVersionField: "schema", references: [.to("leagues", by: "parent")]),
       Entity("teams", references: [.to("leagues", by: "league")], visibility: .wholeEntity),
       Entity("games", references: [.to("teams", by: "home"), .to("teams", by: "away")]))
     remote = InMemoryRemote(configuration: configuration, clock: clock)
     store = InMemoryStore(leaseClock: { clock.timestamp })
-    audit = Audit(graph, store)
+    audit = Audit(schema, store)
   }
 
   /// Four leagues in a chain whose last link is listed first, twelve teams, twenty-four games.
@@ -45,8 +45,8 @@ struct Scenario {
     putGame("g1", home: 13, away: 1)
     putGame("g3", home: 99, away: 1)
     putGame("g25", home: 2, away: 98)
-    remote.putPoison("games", "g2", Array("{".utf8))
-    remote.putPoison("games", "new", Array("}".utf8))
+    remote.putMalformed("games", "g2", Array("{".utf8))
+    remote.putMalformed("games", "new", Array("}".utf8))
     remote.expireTokens(of: "teams")
   }
 
@@ -54,7 +54,7 @@ struct Scenario {
     async throws(SyncError) -> SyncEngine
   {
     try await SyncEngine(
-      graph: graph, store: store ?? self.store, source: source ?? remote, clock: clock,
+      schema: schema, store: store ?? self.store, source: source ?? remote, clock: clock,
       options: SyncOptions(pageSize: 5, retry: RetryPolicy(attempts: 1)), random: { 0 })
   }
 

@@ -15,15 +15,15 @@ enum Asked: String, CaseIterable, Sendable {
     case .teams: SyncRequest(types: ["teams"])
     case .teamsPull: SyncRequest(types: ["teams"], direction: .pull)
     case .games: SyncRequest(types: ["games"])
-    case .complete: SyncRequest(completely: ["teams", "games"])
-    case .completeTeams: SyncRequest(completely: ["teams"])
+    case .complete: SyncRequest(fullPull: ["teams", "games"])
+    case .completeTeams: SyncRequest(fullPull: ["teams"])
     case .massDeletion: SyncRequest(allowsMassDeletion: true)
     case .urgent: SyncRequest(priority: ["games"])
     }
   }
 
   func scope(canPush: Bool = true) throws -> SyncScope {
-    try SyncScope(request, of: EntityGraph(World.teams, World.games), canPush: canPush)
+    try SyncScope(request, of: SyncSchema(World.teams, World.games), canPush: canPush)
   }
 }
 
@@ -57,11 +57,11 @@ struct SyncScopeTests {
   }
 
   @Test func isOfDeclaredTypes() throws {
-    let graph = try EntityGraph(World.teams)
+    let schema = try SyncSchema(World.teams)
     for request in [
-      SyncRequest(types: ["nobody"]), SyncRequest(completely: ["nobody"]), SyncRequest(priority: ["nobody"]),
+      SyncRequest(types: ["nobody"]), SyncRequest(fullPull: ["nobody"]), SyncRequest(priority: ["nobody"]),
     ] {
-      #expect(throws: SyncError.self) { () throws in _ = try SyncScope(request, of: graph, canPush: true) }
+      #expect(throws: SyncError.self) { () throws in _ = try SyncScope(request, of: schema, canPush: true) }
     }
   }
 }

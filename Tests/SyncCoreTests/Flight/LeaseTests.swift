@@ -17,11 +17,11 @@ struct LeaseTests {
       let (first, second, leases) = (first, second, leases)
       let remote = InMemoryRemote(clock: leases)
       let store = InMemoryStore(leaseClock: { leases.timestamp })
-      let graph = try EntityGraph(Entity("teams"))
+      let schema = try SyncSchema(Entity("teams"))
       for number in 1...8 { remote.upsert("teams", "t\(number)", "{}") }
       func engine(_ clock: ManualClock) async throws -> SyncEngine {
         try await SyncEngine(
-          graph: graph, store: store, source: remote, clock: clock,
+          schema: schema, store: store, source: remote, clock: clock,
           options: SyncOptions(pageSize: 2, pagesAhead: 0, leaseDuration: .seconds(15)), random: { 0 })
       }
       (self.remote, self.store) = (remote, store)
@@ -167,7 +167,7 @@ struct LeaseTests {
     let pair = try await Pair()
     let options = SyncOptions(retry: RetryPolicy(attempts: 1))
     let engine = try await SyncEngine(
-      graph: pair.engines.first.graph, store: pair.store, source: pair.remote, clock: pair.first,
+      schema: pair.engines.first.schema, store: pair.store, source: pair.remote, clock: pair.first,
       options: options)
     pair.remote.behave(.fail(SyncError(failure, during: "fetching")), on: 1)
     await #expect { try await engine.sync() } throws: { code($0) == failure }
@@ -176,10 +176,10 @@ struct LeaseTests {
 
   @Test func aBusyStoreAtARenewalIsTriedAgain() async throws {
     let pair = try await Pair()
-    let graph = pair.engines.first.graph
+    let schema = pair.engines.first.schema
     let store = FaultyStore(pair.store, failingRenewal: 1)
     let engine = try await SyncEngine(
-      graph: graph, store: store, source: pair.remote, clock: pair.first,
+      schema: schema, store: store, source: pair.remote, clock: pair.first,
       options: SyncOptions(leaseDuration: .seconds(15)))
     pair.remote.behave(.hang, on: 1)
     let sync = Task { try await engine.sync() }

@@ -41,7 +41,7 @@ struct LimitTests {
     for key in ["c", "b", "a", "d"] { world.remote.delete("nodes", key) }
     _ = try await world.engine.sync()
     #expect(world.keys("nodes").isEmpty)
-    #expect(try await world.engine.status()[0].setAside.isEmpty)
+    #expect(try await world.engine.status()[0].withheld.isEmpty)
   }
 
   @Test func releasesThreeLevelsAtOnce() async throws {
@@ -84,11 +84,11 @@ struct LimitTests {
     #expect(result.total.inserted == 1)
     #expect(result.total.skippedIncompatible == 1)
     #expect(world.keys("teams") == ["t1", "t2"])
-    #expect(try await world.engine.status()[0].setAside == [.incompatible: 1])
+    #expect(try await world.engine.status()[0].withheld == [.incompatible: 1])
     world.remote.delete("teams", "t2")
     _ = try await world.engine.sync()
     #expect(world.keys("teams") == ["t1"])
-    #expect(try await world.engine.status()[0].setAside.isEmpty)
+    #expect(try await world.engine.status()[0].withheld.isEmpty)
   }
 
   @Test func showsNoDeletedRecordAgainBecauseAReplicaLags() async throws {
@@ -109,10 +109,10 @@ struct LimitTests {
     let world = try await World()
     for key in ["g1", "g2"] { world.addGame(key, home: "t1", away: "t2") }
     _ = try await world.engine.sync()
-    for key in ["g1", "g2"] { world.remote.putPoison("games", key, Array("{".utf8)) }
+    for key in ["g1", "g2"] { world.remote.putMalformed("games", key, Array("{".utf8)) }
     #expect(try await world.engine.sync().total.quarantined == 2)
     let games = try await world.engine.status().first { $0.type == "games" }
-    #expect(games?.setAside == [.parked: 2, .quarantined: 2])
+    #expect(games?.withheld == [.parked: 2, .quarantined: 2])
   }
 
   @Test(arguments: [1, 10])
@@ -120,14 +120,14 @@ struct LimitTests {
     let store = InMemoryStore()
     let source = ListedPages(pageSize: pageSize, [("a", "1"), ("b", "2"), ("a", "3")])
     let engine = try await SyncEngine(
-      graph: EntityGraph(Entity("items")), store: store, source: source, clock: ManualClock())
+      schema: SyncSchema(Entity("items")), store: store, source: source, clock: ManualClock())
     let result = try await engine.sync()
     #expect(result.total.inserted == 2)
     #expect(result.total.quarantined == 1)
     #expect(result.isBalanced)
     #expect(
       store.records(of: "items").map { String(decoding: $0.payload.bytes, as: UTF8.self) } == ["3", "2"])
-    #expect(try await engine.status()[0].setAside == [.quarantined: 1])
+    #expect(try await engine.status()[0].withheld == [.quarantined: 1])
   }
 
   @Test func letsTheCopyFetchedLastWinWhereVersionsGoBack() async throws {
@@ -136,7 +136,7 @@ struct LimitTests {
       let source = ListedPages(
         pageSize: 1, versions: [2, 1], order: order, listing: .moving, [("a", "early"), ("a", "late")])
       let engine = try await SyncEngine(
-        graph: world.engine.graph, store: world.store, source: source, clock: world.clock)
+        schema: world.engine.schema, store: world.store, source: source, clock: world.clock)
       _ = try await engine.sync()
       let shown = world.store.records(of: "teams").map { String(decoding: $0.payload.bytes, as: UTF8.self) }
       #expect(shown == [winner])

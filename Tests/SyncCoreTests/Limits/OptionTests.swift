@@ -7,7 +7,7 @@ struct OptionTests {
   @Test(arguments: [
     (SyncOptions(pageSize: 0), "1 record or more"),
     (SyncOptions(pagesAhead: -1), "pagesAhead"),
-    (SyncOptions(typesAtOnce: 0), "typesAtOnce"),
+    (SyncOptions(maximumConcurrentTypes: 0), "maximumConcurrentTypes"),
     (SyncOptions(retry: RetryPolicy(attempts: 0)), "at least once"),
     (SyncOptions(retry: RetryPolicy(cap: .seconds(-1))), "not negative"),
     (SyncOptions(leaseDuration: .milliseconds(9)), "10 ms or more"),

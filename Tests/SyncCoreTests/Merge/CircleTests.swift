@@ -21,8 +21,8 @@ struct CircleTests {
     world.remote.upsert("nodes", key, #"{"id":"\#(key)"\#(next)\#(team)}"#)
   }
 
-  private func setAside(_ world: World) async throws -> [SetAside.Kind: Int] {
-    try await world.store.read { (snapshot) throws(SyncError) in try snapshot.setAsideCounts("nodes") }
+  private func withheld(_ world: World) async throws -> [WithheldChange.Kind: Int] {
+    try await world.store.read { (snapshot) throws(SyncError) in try snapshot.withheldCounts("nodes") }
   }
 
   // MARK: New ones
@@ -35,7 +35,7 @@ struct CircleTests {
     let counts = try await world.engine.sync()["nodes"]
     #expect(world.keys("nodes") == ["a", "b", "c"])
     #expect(counts.inserted == 3 && counts.deferred == 0 && counts.fates == counts.fetched)
-    #expect(try await setAside(world).isEmpty)
+    #expect(try await withheld(world).isEmpty)
   }
 
   @Test func isShownWithWhatHangsOnIt() async throws {
@@ -89,7 +89,7 @@ struct CircleTests {
     world.addTeams(1...1)
     _ = try await world.engine.sync()
     #expect(world.isEqual("nodes"))
-    #expect(try await setAside(world).isEmpty)
+    #expect(try await withheld(world).isEmpty)
   }
 
   @Test func isShownWhenAnUpgradeUnderstandsItsLastRecord() async throws {
@@ -160,16 +160,16 @@ struct CircleTests {
       let payload = Payload(Array(#"{"id":"\#(key)","next":"\#(next)"}"#.utf8))
       let id = RecordID(type: "nodes", key: key)
       let version = Version(sequence: 1, modifiedAt: Timestamp(microseconds: 1))
-      return SetAside(
+      return WithheldChange(
         key: .record(id), kind: .parked,
         change: .upsert(Record(id: id, version: version, payload: payload, fields: [])),
         reason: "", waitsFor: [RecordID(type: "nodes", key: next)], pass: 1, fence: 0,
         since: Timestamp(microseconds: 1))
     }
-    try await world.store.write(.app) { transaction throws(SyncError) in try transaction.setAside(entries) }
+    try await world.store.write(.app) { transaction throws(SyncError) in try transaction.withheld(entries) }
     #expect(try await world.engine.sync()["nodes"].replayed == 2)
     #expect(world.keys("nodes") == ["a", "b", "other"])
-    #expect(try await setAside(world) == [.parked: 1])
+    #expect(try await withheld(world) == [.parked: 1])
   }
 
   // MARK: Deleted ones
@@ -191,7 +191,7 @@ struct CircleTests {
     let counts = try await world.engine.sync()["nodes"]
     #expect(world.keys("nodes") == [])
     #expect(counts.deleted == 3 && counts.deferred == 0 && counts.fates == counts.fetched)
-    #expect(try await setAside(world).isEmpty)
+    #expect(try await withheld(world).isEmpty)
   }
 
   @Test func goesWholeWhereAListingLacksIt() async throws {
@@ -220,7 +220,7 @@ struct CircleTests {
     world.remote.delete("pets", "p")
     _ = try await world.engine.sync()
     #expect(world.keys("nodes") == ["d"])
-    #expect(try await setAside(world).isEmpty)
+    #expect(try await withheld(world).isEmpty)
   }
 
   @Test func goesWithWhatItHeld() async throws {
@@ -236,7 +236,7 @@ struct CircleTests {
     for key in ["a", "b", "c", "d", "root"] { world.remote.delete("nodes", key) }
     _ = try await world.engine.sync()
     #expect(world.keys("nodes") == [])
-    #expect(try await setAside(world).isEmpty)
+    #expect(try await withheld(world).isEmpty)
   }
 
   @Test func ofManyPagesGoesAtOnce() async throws {

@@ -30,7 +30,7 @@ struct MutualNeedsTests {
     #expect(complete(["a": ["b"], "b": ["a"], "c": ["a"], "d": ["c", "x"], "e": ["d"]]) == ["a", "b", "c"])
   }
 
-  /// The definition, tried on every graph of three records and one outside: the union of all sets that need nothing outside of them.
+  /// The definition, tried on every schema of three records and one outside: the union of all sets that need nothing outside of them.
   @Test func areMetExactlyWhereADefinitionSaysSo() {
     let ids = ["a", "b", "c"]
     let targets = ["a", "b", "c", "x"]

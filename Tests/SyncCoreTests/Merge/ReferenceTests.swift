@@ -26,7 +26,7 @@ struct ReferenceTests {
     #expect(world.remote.unplayedBehaviours == 0)
     #expect(result["games"].quarantined == 0)
     let explanation = try await world.engine.explain(RecordID(type: "games", key: "g1"))
-    #expect(explanation.setAside.map(\.kind) == [.parked])
+    #expect(explanation.withheld.map(\.kind) == [.parked])
     world.addTeams(1...1)
     _ = try await world.engine.sync()
     #expect(world.isEqual("games"))

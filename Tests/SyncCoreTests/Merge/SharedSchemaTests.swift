@@ -16,7 +16,7 @@ struct SharedSchemaTests {
         references: [.to("folders", by: "parent")], visibility: visibility)
       engines.append(
         try await SyncEngine(
-          graph: EntityGraph(folders), store: store, source: remote, sink: remote, clock: clock,
+          schema: SyncSchema(folders), store: store, source: remote, sink: remote, clock: clock,
           random: { 0 }))
     }
     let (older, newer) = (engines[0], engines[1])

@@ -109,7 +109,7 @@ struct MigrationTests {
     // The first call is the engine's, as it is set up.
     let store = FaultyStore(world.store, failingCall: call + 1, moment)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: store, source: world.remote, clock: world.clock, random: { 0 })
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock, random: { 0 })
     let settings = InMemoryLegacySettings(Self.settings)
     let migration = Self.migration(recordsAtOnce: 1)
     do throws(SyncError) {

@@ -35,9 +35,9 @@ struct PullMachineTests {
   }
 
   static func page(_ next: RecordPage.Continuation, records: Int = 1, start: String? = nil) -> RecordPage {
-    let poison = RecordChange.poison(Poison(type: "games", bytes: Payload([]), reason: "test"))
+    let malformed = RecordChange.malformed(MalformedRecord(type: "games", bytes: Payload([]), reason: "test"))
     return RecordPage(
-      coverage: .everything, changes: Array(repeating: poison, count: records),
+      coverage: .everything, changes: Array(repeating: malformed, count: records),
       startToken: start.map { SyncToken($0) }, next: next)
   }
 
@@ -86,8 +86,8 @@ struct PullMachineTests {
     var machine = Self.machine(settings: Self.settings(ahead: 3))
     let bytes = Payload(Array(repeating: 0, count: PullMachine.bytesAhead))
     func page(_ token: String) -> RecordPage {
-      let poison = RecordChange.poison(Poison(type: "games", bytes: bytes, reason: "test"))
-      return RecordPage(coverage: .everything, changes: [poison], next: Self.more(token))
+      let malformed = RecordChange.malformed(MalformedRecord(type: "games", bytes: bytes, reason: "test"))
+      return RecordPage(coverage: .everything, changes: [malformed], next: Self.more(token))
     }
     _ = machine.start()
     #expect(machine.fetched(page("a"), at: Self.now).count == 2)

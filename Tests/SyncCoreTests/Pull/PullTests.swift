@@ -50,7 +50,7 @@ struct PullTests {
     let source = CancellationSource()
     let stopper = AfterPages(3) { source.cancel() }
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(pageSize: 10, pagesAhead: 1), observers: [stopper])
     let result = try await engine.sync(token: source)
     #expect(result.wasCancelled)
@@ -151,37 +151,37 @@ struct PullTests {
   @Test func setsPoisonAsideAndGoesOn() async throws {
     let world = try await World()
     world.addTeams(1...3)
-    world.remote.putPoison("teams", nil, Array("{oops".utf8))
-    world.remote.putPoison("teams", "t2", Array(#"{"id":"t2","#.utf8))
+    world.remote.putMalformed("teams", nil, Array("{oops".utf8))
+    world.remote.putMalformed("teams", "t2", Array(#"{"id":"t2","#.utf8))
     let result = try await world.engine.sync()
     #expect(result["teams"].quarantined == 2)
     #expect(result["teams"].inserted == 2)
     world.addTeams(2...2)
     let cured = try await world.engine.sync()
     #expect(cured["teams"].inserted == 1)
-    #expect(try await world.engine.explain(RecordID(type: "teams", key: "t2")).setAside.isEmpty)
+    #expect(try await world.engine.explain(RecordID(type: "teams", key: "t2")).withheld.isEmpty)
   }
 
   @Test func takesACureThatTheSameDeltaBrings() async throws {
     let world = try await World()
     _ = try await world.engine.sync()
-    world.remote.putPoison("teams", "t1", Array(#"{"id":"t1","#.utf8))
+    world.remote.putMalformed("teams", "t1", Array(#"{"id":"t1","#.utf8))
     world.addTeams(2...3)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, clock: world.clock,
-      options: SyncOptions(pageSize: 1, pagesAhead: 0, typesAtOnce: 1),
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
+      options: SyncOptions(pageSize: 1, pagesAhead: 0, maximumConcurrentTypes: 1),
       observers: [AfterPages(1) { world.addTeams(1...1) }])
     let result = try await engine.sync()
     #expect(world.keys("teams") == ["t1", "t2", "t3"])
-    #expect(try await world.engine.explain(RecordID(type: "teams", key: "t1")).setAside.isEmpty)
+    #expect(try await world.engine.explain(RecordID(type: "teams", key: "t1")).withheld.isEmpty)
     #expect(result["teams"].quarantined == 0)
     #expect(result["teams"].inserted == 3)
   }
 
   @Test func countsTheSameBytesAsOftenAsTheyOccur() async throws {
     let world = try await World(configuration: .fullOnly)
-    world.remote.putPoison("teams", nil, Array("{x".utf8))
-    world.remote.putPoison("teams", nil, Array("{x".utf8))
+    world.remote.putMalformed("teams", nil, Array("{x".utf8))
+    world.remote.putMalformed("teams", nil, Array("{x".utf8))
     world.addTeams(1...1)
     let result = try await world.engine.sync()
     #expect(result["teams"].quarantined == 2)

@@ -18,7 +18,7 @@ struct ReplacedRemoteTests {
     let updated = Entity("teams", schemaVersion: 2, schemaVersionField: "schema")
     let clock = world.clock
     let engine = try await SyncEngine(
-      graph: EntityGraph(updated, World.games), store: world.store, source: world.remote, clock: clock,
+      schema: SyncSchema(updated, World.games), store: world.store, source: world.remote, clock: clock,
       random: { 0 })
     _ = try await engine.sync()
     clock.advance(by: .seconds(1))

@@ -14,7 +14,7 @@ struct AcknowledgementTests {
     var identity: String { base.identity }
 
     func push(
-      _ changes: [OutgoingChange], entities: EntityGraph
+      _ changes: [OutgoingChange], entities: SyncSchema
     ) async throws(SyncError) -> [PushOutcome] {
       var rewritten = changes
       for index in rewritten.indices { rewrite(&rewritten[index]) }

@@ -10,7 +10,7 @@ struct BundledRecordPushTests {
     let bundle =
       #"{"format":1,"types":{"meters":{"records":[{"id":"m1","name":0},{"id":"m2","name":0}]},"folders":{"records":[{"id":"f1"}]}}}"#
     _ = try await Bootstrap(Array(bundle.utf8), layout: BootstrapTests.layout).load(
-      into: world.store, graph: world.engine.graph, source: world.remote, clock: world.clock)
+      into: world.store, schema: world.engine.schema, source: world.remote, clock: world.clock)
     return world
   }
 

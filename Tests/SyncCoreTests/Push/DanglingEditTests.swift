@@ -23,8 +23,8 @@ struct DanglingEditTests {
     return world
   }
 
-  private func kinds(_ world: PushWorld) async throws -> [SetAside.Kind] {
-    try await world.engine.explain(Self.reading).setAside.map(\.kind)
+  private func kinds(_ world: PushWorld) async throws -> [WithheldChange.Kind] {
+    try await world.engine.explain(Self.reading).withheld.map(\.kind)
   }
 
   @Test(arguments: [true, false], [true, false])
@@ -104,7 +104,7 @@ private struct ForgetfulSink: RemoteRecordSink {
   let base: InMemoryRemote
   var identity: String { base.identity }
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     if changes.contains(where: { if case .deleted = $0.base { true } else { false } }) {
       return changes.map { _ in .conflict(nil) }

@@ -21,7 +21,7 @@ struct OtherSourceTests {
       }
       _ = try await first.engine.sync()
       engine = try await SyncEngine(
-        graph: first.engine.graph, store: first.store, source: other, sink: other, clock: first.clock,
+        schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
         random: { 0 })
     }
 
@@ -85,13 +85,13 @@ struct OtherSourceTests {
     let other = InMemoryRemote(
       identity: "a third", configuration: .timestampedCollection(), clock: exchange.first.clock)
     let engine = try await SyncEngine(
-      graph: exchange.first.engine.graph, store: exchange.first.store, source: other, sink: other,
+      schema: exchange.first.engine.schema, store: exchange.first.store, source: other, sink: other,
       clock: exchange.first.clock, random: { 0 })
     _ = try await engine.sync()
     try await engine.edits.delete(RecordID(type: "meters", key: "m1"))
     for _ in 0..<2 { _ = try await engine.sync(SyncRequest(allowsMassDeletion: true)) }
     let notes = try await exchange.first.store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAside(for: [.record(RecordID(type: "meters", key: "m1"))])
+      try snapshot.withheld(for: [.record(RecordID(type: "meters", key: "m1"))])
     }
     #expect(notes.isEmpty)
   }

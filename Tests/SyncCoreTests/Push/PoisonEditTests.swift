@@ -10,7 +10,7 @@ struct ChokingSink: RemoteRecordSink {
   var identity: String { base.identity }
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     if changes.contains(where: { keys.contains($0.id.key) }) {
       _ = try await base.push([], entities: entities)
@@ -132,7 +132,7 @@ struct PoisonEditTests {
     try await world.write("meters", "bad", ["name": "2"])
     #expect(try await world.outbox().first?.state == .waiting)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, sink: world.remote,
+      schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, random: { 0 })
     _ = try await engine.sync()
     _ = try await engine.sync()

@@ -9,7 +9,7 @@ struct PostponedEditTests {
     let world = try await PushWorld()
     let own = ManualClock(timestamp: world.clock.timestamp + .seconds(ahead))
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, sink: world.remote, clock: own,
+      schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote, clock: own,
       random: { 0 })
     try await engine.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "meters", key: "m1")) { $0["name"] = Array("1".utf8)[...] }

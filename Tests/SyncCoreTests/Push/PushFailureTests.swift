@@ -205,7 +205,7 @@ struct PushFailureTests {
     let token = FlagToken()
     let observer = EditWatcher { token.isCancelled = true }
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, sink: world.remote,
+      schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, observers: [observer])
     world.remote.rule(.refused(reason: "no"), on: "meters", "m1")
     let result = try await engine.sync(token: token)

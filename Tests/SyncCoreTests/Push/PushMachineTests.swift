@@ -289,7 +289,7 @@ struct PushMachineTests {
     _ = machine.loaded(Self.portion(entries))
     _ = machine.prepared(entries)
     _ = machine.answered([Self.accepted(entries[0]), .quotaExceeded], random: 0)
-    #expect(machine.settled([.accepted, .full]) == .makeRoom)
+    #expect(machine.settled([.accepted, .full]) == .onStorageFull)
     #expect(machine.roomMade(true) == .prepare([entries[1].id], .upserts))
     _ = machine.prepared([entries[1]])
     _ = machine.answered([.quotaExceeded], random: 0)
@@ -309,7 +309,7 @@ struct PushMachineTests {
     #expect(
       machine.failed(full, random: 0)
         == .settle(entries.map { PushAnswer(entry: $0, outcome: .quotaExceeded) }))
-    #expect(machine.settled([.full, .full]) == .makeRoom)
+    #expect(machine.settled([.full, .full]) == .onStorageFull)
     #expect(
       machine.roomMade(false)
         == .load(PushPortion(type: "games", stage: .upserts, after: nil, limit: 400)))

@@ -136,7 +136,7 @@ struct PushOutcomeTests {
     let asked = Mutex(0)
     let remote = Mutex<InMemoryRemote?>(nil)
     var edits = EditOptions()
-    edits.makeRoom = {
+    edits.onStorageFull = {
       asked.withLock { $0 += 1 }
       let room = remote.withLock { $0 }
       room?.recordQuota = (room?.recordQuota ?? 0) + 1

@@ -73,21 +73,21 @@ struct PushTests {
 
   @Test func needsASinkOfTheSameRemote() async throws {
     let world = try await PushWorld()
-    let graph = world.engine.graph
-    let deaf = try await SyncEngine(graph: graph, store: world.store, source: world.remote)
+    let schema = world.engine.schema
+    let deaf = try await SyncEngine(schema: schema, store: world.store, source: world.remote)
     await #expect(throws: SyncError.self) { try await deaf.push() }
     try await world.write("meters", "m1")
     #expect(try await deaf.sync().pushed == PushCounts())
     #expect(try await world.outbox().count == 1)
     await #expect {
       _ = try await SyncEngine(
-        graph: graph, store: world.store, source: world.remote, sink: InMemoryRemote(identity: "other"))
+        schema: schema, store: world.store, source: world.remote, sink: InMemoryRemote(identity: "other"))
     } throws: {
       PushWorld.isCode(.invalidConfiguration)($0)
     }
     let scanned = InMemoryRemote(configuration: .fullOnly)
     await #expect {
-      _ = try await SyncEngine(graph: graph, store: world.store, source: scanned, sink: scanned)
+      _ = try await SyncEngine(schema: schema, store: world.store, source: scanned, sink: scanned)
     } throws: {
       PushWorld.isCode(.invalidConfiguration)($0)
     }
@@ -131,7 +131,7 @@ struct PushTests {
     for key in ["m1", "m2", "m3"] { world.remote.upsert("meters", key, "{}") }
     let observer = PageGiver(.source, after: 1)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, sink: world.remote,
+      schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, options: SyncOptions(pageSize: 1, pagesAhead: 0), observers: [observer])
     #expect(try await engine.sync(token: observer.token).wasCancelled)
     try await world.write("meters", "m0")
@@ -147,7 +147,7 @@ struct PushTests {
     let counters = CounterObserver()
     let world = try await PushWorld()
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: world.store, source: world.remote, sink: world.remote,
+      schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, observers: [LogObserver { lines.append($0) }, counters])
     world.remote.rule(.refused(reason: "no"), on: "meters", "m2")
     try await world.write("meters", "m1")

@@ -32,7 +32,7 @@ struct PushWorld {
     }
     store = InMemoryStore(identity: name, leaseClock: { clock.timestamp })
     engine = try await SyncEngine(
-      graph: EntityGraph(entities), store: store, source: remote, sink: sink?(remote) ?? remote,
+      schema: SyncSchema(entities), store: store, source: remote, sink: sink?(remote) ?? remote,
       clock: clock, options: options, edits: edits, connectivity: connectivity, observers: [recorder],
       random: { 0 })
   }
@@ -97,7 +97,7 @@ struct OtherwiseSink: RemoteRecordSink {
   func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     let outcomes = try await base.push(changes, entities: entities)
     return try change(base.pushCounters.requests, outcomes)

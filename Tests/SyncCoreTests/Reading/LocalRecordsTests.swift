@@ -124,7 +124,7 @@ struct LocalRecordsTests {
     #expect(reports.map(\.type) == ["teams", "games"])
     #expect(reports.map(\.live) == [4, 3])
     #expect(reports.map(\.tokenAge) == [.seconds(90), .seconds(90)])
-    #expect(reports[1].setAside == [.parked: 1])
+    #expect(reports[1].withheld == [.parked: 1])
     #expect(reports[0].inFlight == nil)
   }
 }

@@ -165,7 +165,7 @@ struct LoserTests {
     let bundle = #"{"format":1,"types":{"meters":{"token":"\#(token)","records":[\#(records)]}}}"#
     let fresh = try await PushWorld(Self.entities, name: "b", beside: made)
     _ = try await Bootstrap(Array(bundle.utf8), layout: RecordLayout()).load(
-      into: fresh.store, graph: fresh.engine.graph, source: fresh.remote, clock: fresh.clock)
+      into: fresh.store, schema: fresh.engine.schema, source: fresh.remote, clock: fresh.clock)
     _ = try await fresh.engine.sync()
     try await fresh.engine.rebuildDuplicates(of: "meters", version: 1)
     // Conflicts bring the versions that the bundle lacked, and with each the group elects anew.

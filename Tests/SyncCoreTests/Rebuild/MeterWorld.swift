@@ -46,7 +46,7 @@ struct MeterWorld {
   /// The edits that wait to be pushed, in their order: `+` for a write, `-` for a deletion.
   func outbox() async throws -> [String] {
     var entries: [OutboxEntry] = []
-    for entity in engine.graph.entities { entries += try await engine.edits.pending(entity.type) }
+    for entity in engine.schema.entities { entries += try await engine.edits.pending(entity.type) }
     return entries.sorted { $0.edit.stamp < $1.edit.stamp }.map { entry in
       (entry.edit.content == .deletion ? "-" : "+") + entry.id.description
     }

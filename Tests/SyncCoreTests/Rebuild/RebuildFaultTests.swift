@@ -122,7 +122,7 @@ struct RebuildFaultTests {
     #expect(world.keys() == ["b"])
     #expect(try await world.outbox() == ["+readings/r"])
     #expect(report.counts.losers == 1)
-    #expect(try await world.engine.status()[0].setAside.isEmpty)
+    #expect(try await world.engine.status()[0].withheld.isEmpty)
   }
 
   /// Twenty meters of six addresses, four of which refer to each other, and a reading of each.
@@ -148,7 +148,7 @@ struct RebuildFaultTests {
 
   private func engine(of world: MeterWorld, on store: any LocalStore) async throws(SyncError) -> SyncEngine {
     try await SyncEngine(
-      graph: world.engine.graph, store: store, source: world.remote, clock: world.world.clock,
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.world.clock,
       random: { 0 })
   }
 }

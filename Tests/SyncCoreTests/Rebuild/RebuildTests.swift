@@ -225,7 +225,7 @@ struct RebuildTests {
 
   func engine(of world: MeterWorld, on store: any LocalStore) async throws(SyncError) -> SyncEngine {
     try await SyncEngine(
-      graph: world.engine.graph, store: store, source: world.remote, clock: world.world.clock,
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.world.clock,
       random: { 0 })
   }
 }

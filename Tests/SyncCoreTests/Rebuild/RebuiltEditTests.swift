@@ -146,7 +146,7 @@ struct RebuiltEditTests {
     func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
 
     func push(
-      _ changes: [OutgoingChange], entities: EntityGraph
+      _ changes: [OutgoingChange], entities: SyncSchema
     ) async throws(SyncError) -> [PushOutcome] {
       let outcomes = try await base.push(changes, entities: entities)
       return zip(changes, outcomes).map { change, outcome in

@@ -21,7 +21,7 @@ struct ListingGapTests {
     } else {
       try await world.write("meters", "m1")
     }
-    _ = try await world.engine.sync(SyncRequest(completely: ["meters"], direction: .pull))
+    _ = try await world.engine.sync(SyncRequest(fullPull: ["meters"], direction: .pull))
     #expect(try await world.outbox().map(\.id) == [Self.meter])
     #expect(world.here()["m1"] == #"{"name":1}"#)
     return world
@@ -52,7 +52,7 @@ struct ListingGapTests {
     try await world.write("folders", "f1")
     world.remote.delete("folders", "f1")
     // The listing is there, and what it lacks may not be removed yet.
-    _ = try await world.engine.sync(SyncRequest(completely: ["folders"], direction: .pull))
+    _ = try await world.engine.sync(SyncRequest(fullPull: ["folders"], direction: .pull))
     try await world.delete("folders", "f1")
     #expect(try await world.outbox("folders").isEmpty)
     world.remote.upsert("folders", "f0", "{}")
@@ -84,7 +84,7 @@ struct ListingGapTests {
     await #expect(throws: SyncError.self) { try await world.engine.push() }
     world.remote.takePushesWell()
     world.remote.delete("meters", "m1")
-    _ = try await world.engine.sync(SyncRequest(completely: ["meters"], direction: .pull))
+    _ = try await world.engine.sync(SyncRequest(fullPull: ["meters"], direction: .pull))
     // The remote says once more what it said then.
     _ = try await world.engine.sync()
     #expect(try await world.outbox().isEmpty)

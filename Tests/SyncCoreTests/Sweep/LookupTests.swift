@@ -17,7 +17,7 @@ struct LookupTests {
     let recorder = EventRecorder()
     let store = InMemoryStore(leaseClock: { clock.timestamp })
     let engine = try await SyncEngine(
-      graph: EntityGraph([World.teams]), store: store, source: source,
+      schema: SyncSchema([World.teams]), store: store, source: source,
       clock: clock, options: SyncOptions(retry: RetryPolicy(attempts: 3)), observers: [recorder],
       random: { 0 })
     for number in 1...5 { remote.upsert("teams", "t\(number)", "{}") }
@@ -57,7 +57,7 @@ struct LookupTests {
     let recorder = EventRecorder()
     let store = InMemoryStore(leaseClock: { clock.timestamp })
     let engine = try await SyncEngine(
-      graph: EntityGraph(Entity("teams"), Entity("games")), store: store, source: source, clock: clock,
+      schema: SyncSchema(Entity("teams"), Entity("games")), store: store, source: source, clock: clock,
       observers: [recorder], random: { 0 })
     for type in ["games", "teams"] as [RecordType] {
       for number in 1...3 { remote.upsert(type, "r\(number)", "{}") }

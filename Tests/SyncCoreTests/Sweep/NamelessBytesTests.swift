@@ -15,16 +15,16 @@ struct NamelessBytesTests {
     _ = try await world.engine.sync()
     world.clock.timestamp = now + .seconds(60)
     world.remote.delete("teams", "t2")
-    world.remote.putPoison("teams", nil, Self.bytes)
+    world.remote.putMalformed("teams", nil, Self.bytes)
     let result = try await world.engine.sync()
-    #expect(result.refusedSweeps.map(\.refusal) == [.unidentifiedPoison(1)])
+    #expect(result.refusedSweeps.map(\.refusal) == [.unidentifiedMalformed(1)])
     #expect(world.keys("teams") == ["t1", "t2", "t3"])
   }
 
   @Test func holdNothingUpThatAPersonAllowedBefore() async throws {
     let world = try await World([World.teams], configuration: .fullOnly)
     world.addTeams(1...3)
-    world.remote.putPoison("teams", nil, Self.bytes)
+    world.remote.putMalformed("teams", nil, Self.bytes)
     _ = try await world.engine.sync()
     _ = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
     world.remote.delete("teams", "t3")

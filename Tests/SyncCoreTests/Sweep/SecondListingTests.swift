@@ -18,7 +18,7 @@ struct SecondListingTests {
     let second = try await world.engine.sync()
     #expect(second["teams"].swept == 1)
     #expect(world.isEqual("teams"))
-    #expect(try await world.engine.explain(RecordID(type: "games", key: "g1")).setAside.isEmpty)
+    #expect(try await world.engine.explain(RecordID(type: "games", key: "g1")).withheld.isEmpty)
   }
 
   @Test func aRecordGoesAlsoIfItHadAChangeSetAside() async throws {
@@ -31,7 +31,7 @@ struct SecondListingTests {
     world.addTeams(3...4)
     for _ in 1...2 { _ = try await world.engine.sync() }
     #expect(world.isEqual("teams"))
-    #expect(try await world.engine.status()[0].setAside.isEmpty)
+    #expect(try await world.engine.status()[0].withheld.isEmpty)
   }
 
   @Test func nothingIsListedAgainForARecordWhoseEditWaitsForTheApp() async throws {
@@ -39,7 +39,7 @@ struct SecondListingTests {
     let remote = InMemoryRemote(configuration: .timestampedCollection(), clock: clock)
     let store = InMemoryStore(leaseClock: { clock.timestamp })
     let engine = try await SyncEngine(
-      graph: EntityGraph([World.teams]), store: store, source: remote, sink: remote, clock: clock,
+      schema: SyncSchema([World.teams]), store: store, source: remote, sink: remote, clock: clock,
       random: { 0 })
     for n in 1...3 { remote.upsert("teams", "t\(n)", "{}") }
     _ = try await engine.sync()
@@ -48,7 +48,7 @@ struct SecondListingTests {
     remote.expireTokens()
     _ = try await engine.sync(SyncRequest(direction: .pull))
     let id = RecordID(type: "teams", key: "t2")
-    #expect(try await engine.explain(id).setAside.map(\.kind) == [.missing])
+    #expect(try await engine.explain(id).withheld.map(\.kind) == [.missing])
     clock.advance(by: .seconds(100))
     try await engine.edits.perform { (batch) throws(SyncError) in
       try batch.set(id) { $0["edited"] = Array("true".utf8)[...] }

@@ -68,7 +68,7 @@ struct SweepTests {
     world.remote.delete("teams", "t3")
     let first = try await world.engine.sync()
     #expect(first["teams"].swept == 0)
-    #expect(try await world.engine.status()[0].setAside[.missing] == 1)
+    #expect(try await world.engine.status()[0].withheld[.missing] == 1)
     let second = try await world.engine.sync()
     #expect(second["teams"].swept == 1)
     #expect(world.isEqual("teams"))
@@ -92,7 +92,7 @@ struct SweepTests {
 
   @Test func waitsWhenNewBytesMayBeWhatSeemsToBeGone() async throws {
     let world = try await World(configuration: .fullOnly)
-    world.remote.putPoison("teams", nil, Array("{old".utf8))
+    world.remote.putMalformed("teams", nil, Array("{old".utf8))
     world.addTeams(1...5)
     let first = try await world.engine.sync()
     #expect(first["teams"].quarantined == 1)
@@ -101,11 +101,11 @@ struct SweepTests {
     world.clock.advance(by: .seconds(1))
     #expect(try await world.engine.sync()["teams"].swept == 1)
     world.remote.delete("teams", "t2")
-    world.remote.putPoison("teams", nil, Array("{new".utf8))
+    world.remote.putMalformed("teams", nil, Array("{new".utf8))
     world.clock.advance(by: .seconds(1))
     let refused = try await world.engine.sync()
     #expect(refused["teams"].swept == 0)
-    #expect(refused.refusedSweeps.first?.refusal == .unidentifiedPoison(1))
+    #expect(refused.refusedSweeps.first?.refusal == .unidentifiedMalformed(1))
     let allowed = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
     #expect(allowed["teams"].swept == 1)
   }
@@ -116,8 +116,8 @@ struct SweepTests {
     #expect(try await world.engine.sync()["games"].deferred == 150)
     for number in 1...150 { world.remote.delete("games", "g\(number)") }
     #expect(try await world.engine.sync().refusedSweeps.count == 1)
-    #expect(try await world.engine.status()[1].setAside[.parked] == 150)
+    #expect(try await world.engine.status()[1].withheld[.parked] == 150)
     _ = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
-    #expect(try await world.engine.status()[1].setAside[.parked, default: 0] == 0)
+    #expect(try await world.engine.status()[1].withheld[.parked, default: 0] == 0)
   }
 }

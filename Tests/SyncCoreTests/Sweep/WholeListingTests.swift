@@ -26,7 +26,7 @@ struct WholeListingTests {
       source = AskedRemote(base: remote)
       store = WatchedStore(base: InMemoryStore(leaseClock: { clock.timestamp }))
       engine = try await SyncEngine(
-        graph: EntityGraph(entities), store: store, source: source, clock: clock, options: options,
+        schema: SyncSchema(entities), store: store, source: source, clock: clock, options: options,
         observers: [recorder], random: { 0 })
     }
 

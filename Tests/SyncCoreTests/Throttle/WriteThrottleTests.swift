@@ -103,7 +103,7 @@ struct WriteThrottleTests {
     // The first call is the engine's, as it is set up.
     let store = FaultyStore(world.store, failingCall: 2)
     let engine = try await SyncEngine(
-      graph: world.engine.graph, store: store, source: world.remote, clock: world.clock, random: { 0 })
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock, random: { 0 })
     await #expect(throws: SyncError.self) {
       try await engine.throttle().record(Meter(id: "m", signal: 1), key: "m")
     }

@@ -48,7 +48,7 @@
 
     init() async throws {
       engine = try await SyncEngine(
-        graph: EntityGraph(World.teams, World.games), store: InMemoryStore(), source: InMemoryRemote(),
+        schema: SyncSchema(World.teams, World.games), store: InMemoryStore(), source: InMemoryRemote(),
         connectivity: connectivity)
     }
 

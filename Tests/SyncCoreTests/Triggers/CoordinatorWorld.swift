@@ -57,7 +57,7 @@ final class CoordinatorWorld: Sendable {
     self.store = store ?? InMemoryStore(leaseClock: { clock.timestamp })
     scheduler = InMemoryScheduler(clock: clock, zone: zone, limit: limit, connectivity: monitor)
     engine = try await SyncEngine(
-      graph: EntityGraph(World.teams, World.games), store: self.store, source: source ?? self.remote,
+      schema: SyncSchema(World.teams, World.games), store: self.store, source: source ?? self.remote,
       sink: pushes ? self.remote : nil, clock: clock, options: engineOptions,
       connectivity: isWatched ? monitor : nil, random: { 0 })
     coordinator = SyncCoordinator(

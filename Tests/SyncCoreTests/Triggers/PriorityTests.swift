@@ -13,8 +13,8 @@ struct PriorityTests {
   ]
 
   private func schedule(_ width: Int) throws -> PullSchedule {
-    let graph = try EntityGraph(Self.entities)
-    return PullSchedule(graph.entities, of: graph, width: width)
+    let schema = try SyncSchema(Self.entities)
+    return PullSchedule(schema.entities, of: schema, width: width)
   }
 
   @Test func letUrgentTypesAndWhatTheyReferToGoFirst() throws {
@@ -73,9 +73,9 @@ struct PriorityTests {
       for number in 1...30 { remote.upsert(entity.type, "k\(number)", #"{"id":"k\#(number)"}"#) }
     }
     let engine = try await SyncEngine(
-      graph: EntityGraph(Self.entities), store: InMemoryStore(leaseClock: { clock.timestamp }),
+      schema: SyncSchema(Self.entities), store: InMemoryStore(leaseClock: { clock.timestamp }),
       source: remote, clock: clock,
-      options: SyncOptions(pageSize: 10, pagesAhead: 0, typesAtOnce: width))
+      options: SyncOptions(pageSize: 10, pagesAhead: 0, maximumConcurrentTypes: width))
     let asked = Mutex<[RecordType]>([])
     remote.onRequest = { request in
       let count = asked.withLock { asked in
@@ -125,7 +125,7 @@ struct PriorityTests {
   }
 
   @Test func reachTheSyncUnderWayThroughTheCoordinator() async throws {
-    let options = SyncOptions(pageSize: 10, pagesAhead: 0, typesAtOnce: 1)
+    let options = SyncOptions(pageSize: 10, pagesAhead: 0, maximumConcurrentTypes: 1)
     let world = try await CoordinatorWorld(latency: .seconds(1), engineOptions: options)
     for number in 1...50 { world.remote.upsert("teams", "t\(number)", #"{"id":"t\#(number)"}"#) }
     await world.running {

@@ -112,6 +112,6 @@ struct AutomaticStampTests {
     #expect(
       try PayloadDecoder().decode(Entity.self, from: Array(old.utf8)[...])
         == Entity("a", indexes: ["x"], stampField: "t"))
-    #expect(throws: SyncError.self) { try EntityGraph(Entity("a", indexes: [.editStamp])) }
+    #expect(throws: SyncError.self) { try SyncSchema(Entity("a", indexes: [.editStamp])) }
   }
 }

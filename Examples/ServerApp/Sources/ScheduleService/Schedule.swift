@@ -23,8 +23,8 @@ package struct Game: SyncedRecord {
 }
 
 /// What this app knows of the schedule's records: a game is never shown before its teams.
-package func scheduleGraph() throws(SyncError) -> EntityGraph {
-  try EntityGraph(
+package func scheduleSchema() throws(SyncError) -> SyncSchema {
+  try SyncSchema(
     Entity("teams"),
     Entity(
       "games", references: [.to("teams", by: "home_team_id"), .to("teams", by: "away_team_id")],

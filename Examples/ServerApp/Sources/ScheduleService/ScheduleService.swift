@@ -16,7 +16,7 @@ package struct ScheduleService: Sendable {
     self.connectivity = connectivity
     self.clock = clock
     engine = try await SyncEngine(
-      graph: scheduleGraph(), store: store, source: source, clock: clock, connectivity: connectivity)
+      schema: scheduleSchema(), store: store, source: source, clock: clock, connectivity: connectivity)
   }
 
   /// Syncs if the policy says so; otherwise nothing is done, and there is no result.

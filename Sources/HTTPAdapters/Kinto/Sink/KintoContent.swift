@@ -3,8 +3,8 @@ import SyncModels
 /// What a record says, apart from what the server adds to it.
 enum KintoContent {
   /// The members that are the server's: a `last_modified` that is sent would become the record's, whatever the time is.
-  static let ownFields: [FieldName] = ["id", "last_modified"]
-  private static let own = ownFields.map { Array($0.rawValue.utf8) }
+  static let serverManagedFields: [FieldName] = ["id", "last_modified"]
+  private static let own = serverManagedFields.map { Array($0.rawValue.utf8) }
 
   /// A payload as it is sent: every other member as it stands.
   static func sendable(_ payload: Payload) throws(JSONError) -> [UInt8] {

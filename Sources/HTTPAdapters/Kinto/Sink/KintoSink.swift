@@ -5,7 +5,7 @@ public import SyncPorts
 ///
 /// ```swift
 /// let source = try KintoSource(server: "https://settings.example.com/v1", bucket: "league", credentials: .bearer(token))
-/// let engine = try await SyncEngine(graph: graph, store: store, source: source, sink: KintoSink(source))
+/// let engine = try await SyncEngine(schema: schema, store: store, source: source, sink: KintoSink(source))
 /// ```
 ///
 /// Edits go to the batch endpoint, as many at once as the server's root says it takes. Each carries its own precondition: a new record `If-None-Match`, any
@@ -45,7 +45,7 @@ public final class KintoSink: RemoteRecordSink {
   /// - Throws: `batchTooLarge` for more than the server takes; `authentication`, `permissionDenied`; `remoteUnavailable` for 429, 5xx and a
   ///   batch that was rolled back; `invalidResponse` for an answer that is none of Kinto's, or that does not tell what became of a change.
   public func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     let response = try await post(changes)
     if (500...599).contains(response.status) {
@@ -70,7 +70,7 @@ public final class KintoSink: RemoteRecordSink {
   }
 
   private func outcomes(
-    of changes: [OutgoingChange], _ response: HTTPResponse, _ entities: EntityGraph
+    of changes: [OutgoingChange], _ response: HTTPResponse, _ entities: SyncSchema
   ) throws(SyncError) -> [PushOutcome] {
     guard response.status == 200 else {
       guard response.status == 413 || (response.status == 400 && changes.count > 1) else {

@@ -80,8 +80,8 @@ struct Pulling {
   func run() async throws -> Measurement {
     let source = PreparedSource(options)
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
-    let graph = try EntityGraph(options.entities())
-    let engine = try await SyncEngine(graph: graph, store: store, source: source)
+    let schema = try SyncSchema(options.entities())
+    let engine = try await SyncEngine(schema: schema, store: store, source: source)
     process_count(1)
     var measurement = Measurement()
     let result =
@@ -113,7 +113,7 @@ struct Reading {
 
   func run() async throws -> Measurement {
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
-    try await store.register(EntityGraph(options.entities()))
+    try await store.register(SyncSchema(options.entities()))
     let venues = record_venues(options.recipe)
     process_count(1)
     var measurement = Measurement()
@@ -136,7 +136,7 @@ struct Idling {
   func run() async throws -> Measurement {
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     let engine = try await SyncEngine(
-      graph: EntityGraph(options.entities()), store: store, source: PreparedSource(options))
+      schema: SyncSchema(options.entities()), store: store, source: PreparedSource(options))
     var measurement = Measurement()
     var durations: [Duration] = []
     for _ in 0..<21 {

@@ -14,7 +14,7 @@ struct Pushing {
     _ = try await Pulling(options: options).run()
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     let engine = try await SyncEngine(
-      graph: EntityGraph(options.entities()), store: store, source: PreparedSource(options))
+      schema: SyncSchema(options.entities()), store: store, source: PreparedSource(options))
     let pages = Pages(options: options)
     var measurement = Measurement()
     for start in stride(from: 0, to: edits, by: Self.editsAtOnce) {
@@ -38,7 +38,7 @@ struct Pushing {
   func run() async throws -> Measurement {
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     let engine = try await SyncEngine(
-      graph: EntityGraph(options.entities()), store: store, source: PreparedSource(options),
+      schema: SyncSchema(options.entities()), store: store, source: PreparedSource(options),
       sink: AcceptingSink())
     process_count(1)
     var measurement = Measurement()
@@ -58,7 +58,7 @@ private struct AcceptingSink: RemoteRecordSink {
   let identity = "benchmark"
 
   func push(
-    _ changes: [OutgoingChange], entities: EntityGraph
+    _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     changes.map { change in
       let version = Version(modifiedAt: Timestamp(milliseconds: 4_000_000_000_000))

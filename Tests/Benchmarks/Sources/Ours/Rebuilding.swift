@@ -12,7 +12,7 @@ struct Rebuilding {
     options.isLazy = true
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     let engine = try await SyncEngine(
-      graph: EntityGraph(options.entities()), store: store, source: PreparedSource(options))
+      schema: SyncSchema(options.entities()), store: store, source: PreparedSource(options))
     process_count(1)
     var measurement = Measurement()
     let report = try await engine.rebuildDuplicates(of: "games", version: 1)

@@ -1,17 +1,17 @@
 import SyncModels
 
 /// Everything that is set aside: by key, counted by kind, and found by what it waits for and by what its copy refers to.
-struct Shelf: Sendable {
+struct WithheldTable: Sendable {
   private var entries: [RecordType: OrderedMap<Place, Filed>] = [:]
   private var waiting = OrderedMap<Waiting, Void>()
   private var referring = OrderedMap<Waiting, Void>()
-  private var counts: [RecordType: [SetAside.Kind: Int]] = [:]
+  private var counts: [RecordType: [WithheldChange.Kind: Int]] = [:]
 
   /// The order of keys: entries of records by their ids, then those of bytes by digest.
   struct Place: Comparable, Sendable {
-    let key: SetAside.Key
+    let key: WithheldChange.Key
 
-    init(_ key: SetAside.Key) {
+    init(_ key: WithheldChange.Key) {
       self.key = key
     }
 
@@ -27,7 +27,7 @@ struct Shelf: Sendable {
 
   /// An entry, and the records that its copy refers to.
   private struct Filed {
-    var entry: SetAside
+    var entry: WithheldChange
     var references: [RecordID]
   }
 
@@ -42,14 +42,14 @@ struct Shelf: Sendable {
     }
   }
 
-  subscript(key: SetAside.Key) -> SetAside? {
+  subscript(key: WithheldChange.Key) -> WithheldChange? {
     entries[key.type]?[Place(key)]?.entry
   }
 
   /// Files an entry in the place of the one with its key.
   ///
   /// - Parameter entity: The declaration that the copy's references are read by, where there is one.
-  mutating func file(_ entry: SetAside, _ entity: Entity?) {
+  mutating func file(_ entry: WithheldChange, _ entity: Entity?) {
     remove(entry.key)
     let place = Place(entry.key)
     let references = entity.map { entry.references(by: $0) } ?? []
@@ -61,7 +61,7 @@ struct Shelf: Sendable {
     for target in references { referring[Waiting(target: target, place: place)] = () }
   }
 
-  mutating func remove(_ key: SetAside.Key) {
+  mutating func remove(_ key: WithheldChange.Key) {
     let place = Place(key)
     guard let filed = entries[key.type]?[place] else { return }
     entries[key.type, default: OrderedMap()][place] = nil
@@ -77,29 +77,29 @@ struct Shelf: Sendable {
   }
 
   func entries(
-    _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) -> [SetAside] {
+    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) -> [WithheldChange] {
     guard limit > 0, let entries = entries[type] else { return [] }
     return Array(
       entries.entries(after: after.map(Place.init)).lazy.map(\.value.entry).filter { kinds.contains($0.kind) }
         .prefix(limit))
   }
 
-  func counts(_ type: RecordType) -> [SetAside.Kind: Int] {
+  func counts(_ type: RecordType) -> [WithheldChange.Kind: Int] {
     (counts[type] ?? [:]).filter { $0.value > 0 }
   }
 
   /// The entries whose copies refer to one of some records, in the order of their keys.
   func entries(
-    referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-  ) -> [SetAside] {
+    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) -> [WithheldChange] {
     let after = after.map(Place.init)
     let places = places(of: ids, in: referring).filter { place in after.map { $0 < place } ?? true }
     return Array(distinct(places).filter { kinds.contains($0.kind) }.prefix(max(0, limit)))
   }
 
   /// The parked entries that wait for one of some records, in the order of their keys.
-  func parked(waitingFor ids: [RecordID], limit: Int) -> [SetAside] {
+  func parked(waitingFor ids: [RecordID], limit: Int) -> [WithheldChange] {
     Array(distinct(places(of: ids, in: waiting)).prefix(max(0, limit)))
   }
 
@@ -115,7 +115,7 @@ struct Shelf: Sendable {
   }
 
   /// The entries at some places, each once, in the order of the places.
-  private func distinct(_ places: [Place]) -> some Sequence<SetAside> {
+  private func distinct(_ places: [Place]) -> some Sequence<WithheldChange> {
     var last: Place?
     return places.sorted().filter { place in
       defer { last = place }
@@ -124,7 +124,7 @@ struct Shelf: Sendable {
   }
 }
 
-extension SetAside {
+extension WithheldChange {
   /// The records that the entry's copy refers to; a staged one's are not asked for.
   fileprivate func references(by entity: Entity) -> [RecordID] {
     guard kind != .staged, case .upsert(var record) = change else { return [] }

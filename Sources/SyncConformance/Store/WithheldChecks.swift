@@ -2,37 +2,37 @@ import SyncModels
 import SyncPorts
 
 /// What a store keeps without showing it.
-enum SetAsideChecks {
-  private static let all = Set(SetAside.Kind.allCases)
+enum WithheldChecks {
+  private static let all = Set(WithheldChange.Kind.allCases)
 
   static func everyKindAndChangeComesBack(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy(
       "games", "u", #"{"home":"t","v":1.5,"code":[1],"schema":9}"#, version: 3, tag: "é", schema: 9)
     let bytes = Payload([0x00, 0xFF, 0x22])
-    let changes: [(SetAside.Key, RecordChange)] = [
+    let changes: [(WithheldChange.Key, RecordChange)] = [
       (.record(copy.id), .upsert(copy)),
       (.record(StoreBench.game("t")), .tombstone(StoreBench.tombstone("games", "t", version: 5, tag: "x"))),
       (.record(StoreBench.game("n")), .tombstone(StoreBench.tombstone("games", "n"))),
       (
         .record(StoreBench.game("p")),
-        .poison(Poison(type: "games", key: "p", bytes: bytes, reason: "r", location: "line 3"))
+        .malformed(MalformedRecord(type: "games", key: "p", bytes: bytes, reason: "r", location: "line 3"))
       ),
       (
         .bytes("games", digest: .max),
-        .poison(Poison(type: "games", bytes: bytes, reason: "r"))
+        .malformed(MalformedRecord(type: "games", bytes: bytes, reason: "r"))
       ),
       (.bytes("games", digest: 0), .upsert(copy)),
     ]
-    for kind in SetAside.Kind.allCases {
-      var entries: [SetAside] = []
+    for kind in WithheldChange.Kind.allCases {
+      var entries: [WithheldChange] = []
       for (key, change) in changes {
         entries.append(
-          SetAside(
+          WithheldChange(
             key: key, kind: kind, change: change, reason: "because \u{0} é",
             waitsFor: [StoreBench.team("z"), StoreBench.team("e\u{301}"), StoreBench.game("g")], pass: .max,
             fence: 7, since: Timestamp(microseconds: -1)))
       }
-      for entry in entries { try await bench.setAside(entry) }
+      for entry in entries { try await bench.withheld(entry) }
       let found = try await bench.entries()
       for entry in entries {
         try expect(found.contains(entry), "What is set aside as \(kind) comes back as it was: \(entry.key).")
@@ -42,18 +42,18 @@ enum SetAsideChecks {
   }
 
   static func entryReplacesTheOneWithItsKey(_ bench: StoreBench) async throws {
-    let key = SetAside.Key.record(StoreBench.game("g"))
-    try await bench.setAside(
+    let key = WithheldChange.Key.record(StoreBench.game("g"))
+    try await bench.withheld(
       StoreBench.entry(key, .parked, waitsFor: [StoreBench.team("t")]),
       StoreBench.entry(.bytes("games", digest: 1)))
     let entry = StoreBench.entry(key, .held, waitsFor: [StoreBench.team("u")], reason: "later")
-    try await bench.setAside(entry)
+    try await bench.withheld(entry)
     let found = try await bench.entries()
     try expect(found.first, equals: entry, "A later entry replaces the one with its key.")
     try expect(found.count, equals: 2, "Other entries stay.")
     let (counts, parked) = try await bench.write { transaction throws(SyncError) in
       (
-        try transaction.setAsideCounts("games"),
+        try transaction.withheldCounts("games"),
         try transaction.parked(waitingFor: [StoreBench.team("t"), StoreBench.team("u")], limit: 9)
       )
     }
@@ -63,11 +63,11 @@ enum SetAsideChecks {
   }
 
   static func entriesComeByKeyInPortions(_ bench: StoreBench) async throws {
-    let keys: [SetAside.Key] =
+    let keys: [WithheldChange.Key] =
       ["B", "a", "e\u{301}", "\u{e9}", "～", "😀"].map { .record(StoreBench.game($0)) }
       + [1, UInt64(Int64.max), 1 << 63, .max].map { .bytes("games", digest: $0) }
-    for key in keys.reversed() { try await bench.setAside(StoreBench.entry(key)) }
-    try await bench.setAside(StoreBench.entry(.record(StoreBench.team("a"))))
+    for key in keys.reversed() { try await bench.withheld(StoreBench.entry(key)) }
+    try await bench.withheld(StoreBench.entry(.record(StoreBench.team("a"))))
     try expect(
       try await bench.entries().map(\.key), equals: keys,
       "Entries come by key: those of records by id, then those of bytes by digest.")
@@ -84,11 +84,11 @@ enum SetAsideChecks {
   }
 
   static func kindsAreToldApartAndCounted(_ bench: StoreBench) async throws {
-    let kinds: [SetAside.Kind] = [.parked, .held, .parked, .quarantined]
+    let kinds: [WithheldChange.Kind] = [.parked, .held, .parked, .quarantined]
     for (index, kind) in kinds.enumerated() {
-      try await bench.setAside(StoreBench.entry(.record(StoreBench.game("g\(index)")), kind))
+      try await bench.withheld(StoreBench.entry(.record(StoreBench.game("g\(index)")), kind))
     }
-    try await bench.setAside(StoreBench.entry(.record(StoreBench.team("t")), .missing))
+    try await bench.withheld(StoreBench.entry(.record(StoreBench.team("t")), .missing))
     try expect(
       try await bench.entries(kinds: [.parked, .quarantined]).map(\.key),
       equals: ["g0", "g2", "g3"].map { .record(StoreBench.game($0)) },
@@ -99,7 +99,7 @@ enum SetAsideChecks {
     try expect(try await bench.entries(kinds: []).map(\.key), equals: [], "Of no kind, no entries come.")
     try await expectCounts(bench, [.parked: 2, .held: 1, .quarantined: 1])
     try await bench.write { transaction throws(SyncError) in
-      try transaction.removeSetAside([
+      try transaction.release([
         .record(StoreBench.game("g0")), .record(StoreBench.game("never")), .bytes("games", digest: 5),
       ])
     }
@@ -107,27 +107,27 @@ enum SetAsideChecks {
     try expect(try await bench.entries().count, equals: 3, "Removed entries are gone, the others stay.")
   }
 
-  private static func expectCounts(_ bench: StoreBench, _ wanted: [SetAside.Kind: Int]) async throws {
-    let counts = try await bench.read { snapshot throws(SyncError) in try snapshot.setAsideCounts("games") }
+  private static func expectCounts(_ bench: StoreBench, _ wanted: [WithheldChange.Kind: Int]) async throws {
+    let counts = try await bench.read { snapshot throws(SyncError) in try snapshot.withheldCounts("games") }
     try expect(counts.filter { $0.value != 0 }, equals: wanted, "Entries of a type are counted by kind.")
   }
 
   static func entriesAreFoundByKey(_ bench: StoreBench) async throws {
-    try await bench.setAside(
+    try await bench.withheld(
       StoreBench.entry(.record(StoreBench.game("a"))), StoreBench.entry(.record(StoreBench.game("b")), .held),
       StoreBench.entry(.record(StoreBench.team("a"))), StoreBench.entry(.bytes("games", digest: 3)))
-    let present: [SetAside.Key] = [
+    let present: [WithheldChange.Key] = [
       .record(StoreBench.game("b")), .record(StoreBench.team("a")), .bytes("games", digest: 3),
     ]
     let keys = present + [.record(StoreBench.game("c")), .bytes("games", digest: 4)]
-    let found = try await bench.read { snapshot throws(SyncError) in try snapshot.setAside(for: keys) }
+    let found = try await bench.read { snapshot throws(SyncError) in try snapshot.withheld(for: keys) }
     try expect(Set(found.map(\.key)), equals: Set(present), "The entries of the keys asked for come.")
     try expect(found.count, equals: 3, "Each entry comes once.")
   }
 
   static func parkedEntriesAreFoundByWhatTheyWaitFor(_ bench: StoreBench) async throws {
     let (s, t, u) = (StoreBench.team("s"), StoreBench.team("t"), StoreBench.team("u"))
-    try await bench.setAside(
+    try await bench.withheld(
       StoreBench.entry(.record(StoreBench.game("c")), waitsFor: [t]),
       StoreBench.entry(.record(StoreBench.game("a")), waitsFor: [u, t]),
       StoreBench.entry(.record(StoreBench.game("b")), waitsFor: [s]),
@@ -141,14 +141,14 @@ enum SetAsideChecks {
         try transaction.parked(waitingFor: [StoreBench.team("y")], limit: 9).map(\.key)
       )
     }
-    let wanted: [SetAside.Key] = [
+    let wanted: [WithheldChange.Key] = [
       .record(StoreBench.game("a")), .record(StoreBench.game("c")), .record(StoreBench.team("x")),
     ]
     try expect(found, equals: wanted, "Parked entries that wait for any of the records come once, by key.")
     try expect(first, equals: Array(wanted.prefix(2)), "No more come than the limit.")
     try expect(none, equals: [], "What waits for others stays.")
     let left = try await bench.write { transaction throws(SyncError) in
-      try transaction.removeSetAside([wanted[0]])
+      try transaction.release([wanted[0]])
       return try transaction.parked(waitingFor: [t, u], limit: 9).map(\.key)
     }
     try expect(left, equals: Array(wanted.dropFirst()), "A removed entry waits no more.")
@@ -157,12 +157,12 @@ enum SetAsideChecks {
   static func entriesAreFoundByWhatTheyReferTo(_ bench: StoreBench) async throws {
     let (s, t) = (StoreBench.team("s"), StoreBench.team("t"))
     let venue = RecordID(type: "venues", key: "t")
-    func game(_ key: String, _ json: String, _ kind: SetAside.Kind = .parked) throws -> SetAside {
+    func game(_ key: String, _ json: String, _ kind: WithheldChange.Kind = .parked) throws -> WithheldChange {
       let copy = try StoreBench.copy("games", key, json)
       return StoreBench.entry(.record(copy.id), kind, .upsert(copy))
     }
     let own = try StoreBench.copy("teams", "t", #"{"parent":"t"}"#)
-    try await bench.setAside(
+    try await bench.withheld(
       game("both", #"{"home":"s","away":"t"}"#), game("hidden", #"{"home":"t"}"#, .hidden),
       game("newer", #"{"away":"t","schema":9}"#, .incompatible), game("other", #"{"home":"u"}"#),
       game("placed", #"{"venue":"t"}"#, .hidden),
@@ -172,14 +172,15 @@ enum SetAsideChecks {
         .bytes("games", digest: 1), .quarantined, .upsert(try StoreBench.copy("games", "x", #"{"home":"t"}"#))
       ))
     func found(
-      _ ids: [RecordID], _ kinds: Set<SetAside.Kind> = all, after: SetAside.Key? = nil, limit: Int = 9
-    ) async throws -> [SetAside.Key] {
+      _ ids: [RecordID], _ kinds: Set<WithheldChange.Kind> = all, after: WithheldChange.Key? = nil,
+      limit: Int = 9
+    ) async throws -> [WithheldChange.Key] {
       try await bench.read { snapshot throws(SyncError) in
-        try snapshot.setAside(referringTo: ids, kinds: kinds, after: after, limit: limit).map(\.key)
+        try snapshot.withheld(referringTo: ids, kinds: kinds, after: after, limit: limit).map(\.key)
       }
     }
-    func keys(_ games: String...) -> [SetAside.Key] { games.map { .record(StoreBench.game($0)) } }
-    let bytes = SetAside.Key.bytes("games", digest: 1)
+    func keys(_ games: String...) -> [WithheldChange.Key] { games.map { .record(StoreBench.game($0)) } }
+    let bytes = WithheldChange.Key.bytes("games", digest: 1)
     try expect(
       try await found([t, s]), equals: keys("both", "hidden", "newer") + [bytes],
       "Entries whose copies refer to one of the records come once, by key, whatever they wait for.")
@@ -193,9 +194,9 @@ enum SetAsideChecks {
     try expect(
       try await found([t], after: keys("newer")[0]), equals: [bytes],
       "Entries of bytes come after those of records.")
-    try await bench.setAside(game("hidden", #"{"home":"s"}"#, .hidden))
+    try await bench.withheld(game("hidden", #"{"home":"s"}"#, .hidden))
     try await bench.write { transaction throws(SyncError) in
-      try transaction.removeSetAside([.record(StoreBench.game("newer"))])
+      try transaction.release([.record(StoreBench.game("newer"))])
     }
     try expect(
       try await found([t]), equals: keys("both") + [bytes], "What was removed or replaced refers to nothing.")
@@ -208,21 +209,21 @@ enum SetAsideChecks {
       let copy = try StoreBench.copy("games", "g\(10_000 + number)", #"{"home":"t","rival":"t"}"#)
       return StoreBench.entry(.record(copy.id), .hidden, .upsert(copy))
     }
-    try await bench.write { transaction throws(SyncError) in try transaction.setAside(entries) }
+    try await bench.write { transaction throws(SyncError) in try transaction.withheld(entries) }
     let declared = Entity(
       "games", schemaVersion: 3, schemaVersionField: "schema",
       references: [.to("venues", by: "home"), .to("teams", by: "rival", ordered: false)],
       naturalKey: NaturalKey("code"), indexes: ["v"])
-    try await bench.store.register(try EntityGraph(declared, StoreBench.venues, StoreBench.teams))
+    try await bench.store.register(try SyncSchema(declared, StoreBench.venues, StoreBench.teams))
     let found = try await bench.read { snapshot throws(SyncError) in
       try [StoreBench.team("t"), RecordID(type: "venues", key: "t")].map { (id) throws(SyncError) in
-        try snapshot.setAside(referringTo: [id], kinds: all, after: nil, limit: 2 * count).count
+        try snapshot.withheld(referringTo: [id], kinds: all, after: nil, limit: 2 * count).count
       }
     }
     try expect(found, equals: [count, count], "Entries are found by the references that were declared last.")
-    try await bench.store.register(try EntityGraph(Entity("games"), StoreBench.venues, StoreBench.teams))
+    try await bench.store.register(try SyncSchema(Entity("games"), StoreBench.venues, StoreBench.teams))
     let none = try await bench.read { snapshot throws(SyncError) in
-      try snapshot.setAside(
+      try snapshot.withheld(
         referringTo: [StoreBench.team("t"), RecordID(type: "venues", key: "t")], kinds: all, after: nil,
         limit: 9)
     }
@@ -234,7 +235,7 @@ enum SetAsideChecks {
     try await bench.put(live)
     let update = try StoreBench.copy("games", "live", #"{"v":2}"#, version: 3)
     let new = try StoreBench.copy("games", "new", #"{"v":2}"#, version: 3)
-    try await bench.setAside(
+    try await bench.withheld(
       StoreBench.entry(.record(live.id), .parked, .upsert(update)),
       StoreBench.entry(.record(new.id), .staged, .upsert(new)))
     try expect(try await bench.records(Query("games")), equals: [live], "What is set aside is not shown.")

@@ -1,11 +1,11 @@
 import SyncModels
 import Testing
 
-@Suite("A graph of entities")
-struct EntityGraphTests {
+@Suite("A schema of entities")
+struct SyncSchemaTests {
   private func message(_ entities: Entity...) -> String {
     do throws(SyncError) {
-      _ = try EntityGraph(entities)
+      _ = try SyncSchema(entities)
       return "accepted"
     } catch {
       return error.code == .invalidConfiguration ? error.message : "\(error)"
@@ -26,11 +26,11 @@ struct EntityGraphTests {
   }
 
   @Test func takesACircleThatAnUnorderedReferenceBreaks() throws {
-    let graph = try EntityGraph(
+    let schema = try SyncSchema(
       Entity("a", references: [.to("b", by: "b")]),
       Entity("b", references: [.to("a", by: "a", ordered: false)]))
-    #expect(graph.entities.map(\.type) == ["b", "a"])
-    #expect(graph.referrers(to: "a").isEmpty)
+    #expect(schema.entities.map(\.type) == ["b", "a"])
+    #expect(schema.referrers(to: "a").isEmpty)
   }
 
   @Test func takesATypeThatRefersToItself() {
@@ -65,9 +65,9 @@ struct EntityGraphTests {
   }
 
   @Test func keepsTheOrderOfDeclarationWhereReferencesLeaveItOpen() throws {
-    let graph = try EntityGraph(
+    let schema = try SyncSchema(
       Entity("d", references: [.to("b", by: "b")]), Entity("c"), Entity("b"), Entity("a"))
-    #expect(graph.entities.map(\.type) == ["c", "b", "d", "a"])
+    #expect(schema.entities.map(\.type) == ["c", "b", "d", "a"])
   }
 
   @Test func requiresNeitherNullNorUnorderedReferencesNorItself() {

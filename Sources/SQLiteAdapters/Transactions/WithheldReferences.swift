@@ -4,9 +4,9 @@
   // What the copies that are set aside refer to, in a table of its own.
 
   extension SQLiteSnapshot {
-    func setAside(
-      referringTo ids: [RecordID], kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-    ) throws(SyncError) -> [SetAside] {
+    func withheld(
+      referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+    ) throws(SyncError) -> [WithheldChange] {
       guard limit > 0, !kinds.isEmpty else { return [] }
       // Each record's first entries are enough to find the first ones of all.
       let statement = try connection.statement(
@@ -25,20 +25,20 @@
       }
       try statement.bind(Int64(limit), at: 6)
       for (place, kind) in kinds.enumerated() { try statement.bind(kind.rawValue, at: Int32(7 + place)) }
-      var keys: Set<SetAside.Key> = []
+      var keys: Set<WithheldChange.Key> = []
       for id in ids {
         defer { statement.reset() }
         try statement.bind(id.type.rawValue, at: 1)
         try statement.bind(id.key, at: 2)
         while try statement.step() { keys.insert(statement.key(0)) }
       }
-      return try setAside(for: Array(keys.sorted().prefix(limit)))
+      return try withheld(for: Array(keys.sorted().prefix(limit)))
     }
   }
 
   extension Connection {
     /// Notes what the copy of an entry refers to; a staged one's references are not asked for.
-    func refer(_ entry: SetAside, number: Int64, by entity: Entity) throws(SyncError) {
+    func refer(_ entry: WithheldChange, number: Int64, by entity: Entity) throws(SyncError) {
       guard entry.kind != .staged, !entity.references.isEmpty, case .upsert(var record) = entry.change else {
         return
       }
@@ -105,18 +105,18 @@
       return try statement.step() ? statement.integer(0) : nil
     }
 
-    private func entries(after number: Int64) throws(SyncError) -> [(number: Int64, entry: SetAside)] {
+    private func entries(after number: Int64) throws(SyncError) -> [(number: Int64, entry: WithheldChange)] {
       let statement = try connection.statement(
         """
-        SELECT \(SetAsideRows.columns), entry FROM set_aside WHERE entry > ? AND type = ? ORDER BY entry LIMIT ?
+        SELECT \(WithheldRows.columns), entry FROM set_aside WHERE entry > ? AND type = ? ORDER BY entry LIMIT ?
         """)
       defer { statement.reset() }
       try statement.bind(number, at: 1)
       try statement.bind(entity.type.rawValue, at: 2)
       try statement.bind(Int64(Self.portion), at: 3)
-      var entries: [(number: Int64, entry: SetAside)] = []
+      var entries: [(number: Int64, entry: WithheldChange)] = []
       // Copies come without fields, which are then read by the declaration that counts.
-      while try statement.step() { entries.append((statement.integer(19), try statement.setAside(.empty))) }
+      while try statement.step() { entries.append((statement.integer(19), try statement.withheld(.empty))) }
       return entries
     }
   }

@@ -2,18 +2,18 @@ import SyncModels
 import SyncPorts
 
 extension StoreTransaction {
-  /// Those of some ids that a live record other than itself refers to, by an ordered reference of a graph.
+  /// Those of some ids that a live record other than itself refers to, by an ordered reference of a schema.
   ///
-  /// A store counts references as the declarations have them that were registered last. Those of a type that the graph does not declare hold nothing; those
+  /// A store counts references as the declarations have them that were registered last. Those of a type that the schema does not declare hold nothing; those
   /// that another version of the app has registered otherwise are looked up one by one.
   func referenced(
-    among ids: [RecordID], by graph: EntityGraph
+    among ids: [RecordID], by schema: SyncSchema
   ) throws(SyncError) -> Set<RecordID> {
     let registered = try registeredEntities()
     var referenced: Set<RecordID> = []
     for type in Set(ids.map(\.type)).sorted() {
       let own = ids.filter { $0.type == type }
-      let declared = Set(graph.referrers(to: type).map { Referrer(type: $0.type, field: $0.field) })
+      let declared = Set(schema.referrers(to: type).map { Referrer(type: $0.type, field: $0.field) })
       let counted = Set(registered.flatMap { $0.referrers(to: type) })
       if declared == counted {
         referenced.formUnion(try self.referenced(among: own))

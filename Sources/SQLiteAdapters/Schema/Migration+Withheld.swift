@@ -1,7 +1,7 @@
 #if SQLite
   extension Migration {
     /// What the copies that are set aside refer to. What references are is for declarations to say: registration reads the copies that are there.
-    static let setAsideReferences = [
+    static let withheldReferences = [
       """
       CREATE TABLE set_aside_references (
         target_type TEXT NOT NULL, target_key TEXT NOT NULL, is_bytes INTEGER NOT NULL, type TEXT NOT NULL,

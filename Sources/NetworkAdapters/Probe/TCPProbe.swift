@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// A host's port, which can be knocked at.
-final class TCPDoor: Sendable {
+final class TCPProbe: Sendable {
   private let host: String
   private let port: UInt16
   /// Looking a name up blocks; one thread at most waits for it, and none of Swift's own.
@@ -18,7 +18,7 @@ final class TCPDoor: Sendable {
   func answers() async -> Bool {
     for address in await addresses() {
       if Task.isCancelled { return false }
-      if await Knock(at: address).isAnswered() { return true }
+      if await ConnectionAttempt(at: address).isAnswered() { return true }
     }
     return false
   }

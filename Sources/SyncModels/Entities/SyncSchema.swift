@@ -1,11 +1,11 @@
 /// All the record types of an app, checked together, in the order in which they have to be synced.
 ///
 /// ```swift
-/// let graph = try EntityGraph(
+/// let schema = try SyncSchema(
 ///   Entity("teams"),
 ///   Entity("games", references: [.to("teams", by: "home_team_id")]))
 /// ```
-public struct EntityGraph: Hashable, Sendable {
+public struct SyncSchema: Hashable, Sendable {
   /// Every type after all those that it refers to; otherwise as they were declared.
   public let entities: [Entity]
   private let positions: [RecordType: Int]
@@ -28,8 +28,8 @@ public struct EntityGraph: Hashable, Sendable {
   }
 
   /// The same types, with what is known of the remote that they are synced with.
-  package func synced(with remote: Entity.RemoteTraits) -> EntityGraph {
-    EntityGraph(
+  package func synced(with remote: Entity.RemoteTraits) -> SyncSchema {
+    SyncSchema(
       entities: entities.map { entity in
         var entity = entity
         entity.remote = remote

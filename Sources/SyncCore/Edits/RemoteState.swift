@@ -1,7 +1,7 @@
 import SyncModels
 
 /// The remote's word on one record: its copy, or its deletion.
-enum Word: Hashable {
+enum RemoteState: Hashable {
   case copy(Record)
   case deletion(Tombstone)
 
@@ -9,7 +9,7 @@ enum Word: Hashable {
     switch change {
     case .upsert(let record): self = .copy(record)
     case .tombstone(let tombstone): self = .deletion(tombstone)
-    case .poison: return nil
+    case .malformed: return nil
     }
   }
 

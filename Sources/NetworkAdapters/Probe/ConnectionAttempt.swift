@@ -7,7 +7,7 @@ import Foundation
 #endif
 
 /// One attempt to open a TCP connection.
-struct Knock {
+struct ConnectionAttempt {
   private let address: SocketAddress
 
   private static let queue = DispatchQueue(label: "probes", qos: .utility)

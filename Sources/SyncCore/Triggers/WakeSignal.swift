@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Wakes one loop; a ring while nobody waits is kept, however often it rings.
-final class Doorbell: Sendable {
+final class WakeSignal: Sendable {
   private struct State {
     var isRung = false
     var nextID = 0

@@ -1,7 +1,7 @@
 /// What is known of one sort of thing, while a new list of them may be coming in.
 ///
 /// Until the new list is complete the old one counts, kept up to date; then what was not on the new list goes.
-struct Roll<Key: Hashable, Value> {
+struct NetlinkTable<Key: Hashable, Value> {
   private(set) var known: [Key: Value] = [:]
   private var listed: [Key: Value]?
 

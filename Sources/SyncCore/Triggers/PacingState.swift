@@ -2,7 +2,7 @@ import SyncModels
 import SyncPorts
 
 /// What of pacing outlives a process: it is kept in the store, so a restart neither forgets a pause nor begins one anew.
-struct SyncRecord: Hashable, Sendable, Codable {
+struct PacingState: Hashable, Sendable, Codable {
   /// When a sync was last begun.
   var lastAttempt: Timestamp?
   /// When a sync was last completed.
@@ -21,12 +21,12 @@ struct SyncRecord: Hashable, Sendable, Codable {
   private static let key = "sync/pacing"
 
   /// Reads what is remembered; what single types remember counts as well, since an app may sync without a coordinator.
-  static func load(_ types: [RecordType], from store: any LocalStore) async throws(SyncError) -> SyncRecord {
+  static func load(_ types: [RecordType], from store: any LocalStore) async throws(SyncError) -> PacingState {
     try await store.read { (snapshot) throws(SyncError) in
-      var record = SyncRecord()
+      var record = PacingState()
       if let bytes = try snapshot.value(forKey: key) {
         // What another version wrote otherwise is not worth failing for: at worst there is a sync too many.
-        record = (try? PayloadDecoder().decode(SyncRecord.self, from: bytes[...])) ?? record
+        record = (try? PayloadDecoder().decode(PacingState.self, from: bytes[...])) ?? record
       }
       let statuses = try types.map { (type) throws(SyncError) in
         try TypeStatus.load(for: type, from: snapshot)

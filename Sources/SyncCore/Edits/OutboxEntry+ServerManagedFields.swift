@@ -2,8 +2,10 @@ import SyncModels
 
 extension OutboxEntry {
   /// The entry with some members as the remote's word has them, in all that it holds: those that the remote writes itself.
-  func taking(_ fields: [FieldName], of word: Word) -> OutboxEntry {
-    guard !fields.isEmpty, let theirs = word.payload.flatMap({ try? FieldMap($0) }) else { return self }
+  func taking(_ fields: [FieldName], of remoteState: RemoteState) -> OutboxEntry {
+    guard !fields.isEmpty, let theirs = remoteState.payload.flatMap({ try? FieldMap($0) }) else {
+      return self
+    }
     var entry = self
     if case .copy(var record) = base {
       record.payload = record.payload.taking(fields, of: theirs)

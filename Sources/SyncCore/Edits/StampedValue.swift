@@ -4,7 +4,7 @@ public import SyncModels
 ///
 /// Of two writes the later one wins; of simultaneous ones, which one replica can only make by copying itself, the greater content. So
 /// ``merged(with:)`` is commutative, associative and idempotent, and every replica comes to the same end.
-public struct Write: Hashable, Sendable {
+public struct StampedValue: Hashable, Sendable {
   /// The payload; `nil` for a deletion.
   public var content: Payload?
   /// When it was written.
@@ -17,11 +17,11 @@ public struct Write: Hashable, Sendable {
   }
 
   /// The write that wins over the other.
-  public func merged(with other: Write) -> Write {
+  public func merged(with other: StampedValue) -> StampedValue {
     precedes(other) ? other : self
   }
 
-  private func precedes(_ other: Write) -> Bool {
+  private func precedes(_ other: StampedValue) -> Bool {
     #if MUTANTS
       if Mutant.tiesByArrival.isActive, stamp == other.stamp { return false }
     #endif

@@ -1,5 +1,5 @@
 /// A change that the store keeps without showing it: nothing that a remote sent is dropped in silence.
-public struct SetAside: Hashable, Sendable {
+public struct WithheldChange: Hashable, Sendable {
   /// What it is filed under; a later entry under the same key replaces it.
   public var key: Key
   /// Why it is kept.
@@ -68,9 +68,9 @@ public struct SetAside: Hashable, Sendable {
   }
 }
 
-extension SetAside.Key: Comparable {
+extension WithheldChange.Key: Comparable {
   /// Entries of records by their ids, then those of bytes by type and digest.
-  public static func < (a: SetAside.Key, b: SetAside.Key) -> Bool {
+  public static func < (a: WithheldChange.Key, b: WithheldChange.Key) -> Bool {
     switch (a, b) {
     case (.record(let a), .record(let b)): a < b
     case (.record, .bytes): true

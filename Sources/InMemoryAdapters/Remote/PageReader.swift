@@ -1,7 +1,7 @@
 import SyncModels
 
 /// Answers one request out of one state of a collection.
-struct PageDesk {
+struct PageReader {
   let identity: String
   let configuration: InMemoryRemote.Configuration
   var collection: RemoteCollection

@@ -3,19 +3,19 @@
   import Synchronization
 
   /// A connection, with the place where its work runs. Work waits for its turn without blocking a shared thread.
-  final class Lane: Sendable {
+  final class SerialConnection: Sendable {
     private enum State {
       case unopened
       case open(Connection)
       case closed
     }
 
-    // Only the lane's own work waits for this lock, on the lane's queue; with an inline executor, callers do.
+    // Only the connection's own work waits for this lock, on the connection's queue; with an inline executor, callers do.
     private let state = Mutex(State.unopened)
     private let hop: Hop?
     private let open: @Sendable () throws(SyncError) -> Connection
 
-    /// A lane whose connection is opened when it is needed first.
+    /// Describes a connection that is opened when it is first needed.
     init(
       label: String, executor: SQLiteExecutor, open: @escaping @Sendable () throws(SyncError) -> Connection
     ) {

@@ -3,10 +3,10 @@ import InMemoryAdapters
 import Testing
 
 @Suite("What is set aside", .timeLimit(.minutes(10)))
-struct SetAsideTests {
-  private func entries(_ world: World, _ type: RecordType) async throws -> [SetAside] {
+struct WithheldChangeTests {
+  private func entries(_ world: World, _ type: RecordType) async throws -> [WithheldChange] {
     try await world.store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAside(type, kinds: Set(SetAside.Kind.allCases), after: nil, limit: 100)
+      try snapshot.withheld(type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 100)
     }
   }
 
@@ -15,12 +15,12 @@ struct SetAsideTests {
     world.addGame("g", home: "t1", away: "t1")
     _ = try await world.engine.sync()
     for bytes in ["{broken", "{still broken"] {
-      world.remote.putPoison("games", "g", Array(bytes.utf8))
+      world.remote.putMalformed("games", "g", Array(bytes.utf8))
       #expect(try await world.engine.sync()["games"].quarantined == 1)
       #expect(try await entries(world, "games").map(\.kind) == [.parked, .quarantined])
     }
     let explanation = try await world.engine.explain(RecordID(type: "games", key: "g"))
-    #expect(explanation.setAside.map(\.kind).contains(.parked))
+    #expect(explanation.withheld.map(\.kind).contains(.parked))
     world.addGame("g", home: "t1", away: "t1", date: "2026-05-01")
     #expect(try await world.engine.sync()["games"].deferred == 1)
     #expect(try await entries(world, "games").map(\.kind) == [.parked])
@@ -34,7 +34,7 @@ struct SetAsideTests {
     let world = try await World()
     world.addGame("g", home: "t1", away: "t1")
     _ = try await world.engine.sync()
-    world.remote.putPoison("games", "g", Array("{broken".utf8))
+    world.remote.putMalformed("games", "g", Array("{broken".utf8))
     _ = try await world.engine.sync()
     world.addTeams(1...1)
     _ = try await world.engine.sync()
@@ -58,14 +58,14 @@ struct SetAsideTests {
     }
     let store = InMemoryStore()
     let engine = try await SyncEngine(
-      graph: EntityGraph(World.teams, entity), store: store, source: Listing(changes: listed),
+      schema: SyncSchema(World.teams, entity), store: store, source: Listing(changes: listed),
       clock: ManualClock())
     let counts = try await engine.sync()["games"]
     #expect(counts.quarantined == 1 && counts.fates == counts.fetched)
     let kept = try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAside("games", kinds: [.quarantined], after: nil, limit: 9).map(\.change)
+      try snapshot.withheld("games", kinds: [.quarantined], after: nil, limit: 9).map(\.change)
     }
-    let bytes = kept.compactMap { if case .poison(let poison) = $0 { poison.bytes } else { nil } }
+    let bytes = kept.compactMap { if case .malformed(let malformed) = $0 { malformed.bytes } else { nil } }
     #expect(bytes.map { String(decoding: $0.bytes, as: UTF8.self) }.first?.contains("one") == true)
   }
 
@@ -84,17 +84,17 @@ struct SetAsideTests {
     let source = Listing(changes: records, isPaged: true)
     let cancellation = CancellationSource()
     let first = try await SyncEngine(
-      graph: EntityGraph(entity), store: store, source: source, clock: ManualClock(),
+      schema: SyncSchema(entity), store: store, source: source, clock: ManualClock(),
       options: SyncOptions(pagesAhead: 0),
       observers: [AfterPages(1) { cancellation.cancel() }])
     let stopped = try await first.sync(token: cancellation)
     #expect(stopped.wasCancelled && stopped["teams"].deferred == 1)
     let second = try await SyncEngine(
-      graph: EntityGraph(entity), store: store, source: source, clock: ManualClock())
+      schema: SyncSchema(entity), store: store, source: source, clock: ManualClock())
     let counts = try await second.sync()["teams"]
     #expect(counts.inserted == 1 && counts.quarantined == 0 && counts.fates == counts.fetched)
     let kept = try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.setAsideCounts("teams")[.quarantined]
+      try snapshot.withheldCounts("teams")[.quarantined]
     }
     #expect(kept == 1)
   }

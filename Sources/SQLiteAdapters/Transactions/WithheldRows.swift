@@ -3,7 +3,7 @@
   import SyncPorts
 
   /// How entries that are set aside lie in their table.
-  enum SetAsideRows {
+  enum WithheldRows {
     static let columns = """
       type, slot, kind, change, record_type, record_key, version_epoch, version_sequence, version_modified_at, entity_tag, \
       schema_version, flaw, location, reason, waits_for, pass, fence, since, payload
@@ -15,13 +15,13 @@
 
   extension Statement {
     /// Binds a key's type and its slot: a record's key as text, a digest as eight bytes, which sort after all texts.
-    func bind(_ key: SetAside.Key, at index: Int32) throws(SyncError) {
+    func bind(_ key: WithheldChange.Key, at index: Int32) throws(SyncError) {
       try bind(key.type.rawValue, at: index)
       try bindSlot(of: key, at: index + 1)
     }
 
     /// Inserts a row for each of some records that ties an entry to it.
-    func tie(_ key: SetAside.Key, number: Int64, to targets: [RecordID]) throws(SyncError) {
+    func tie(_ key: WithheldChange.Key, number: Int64, to targets: [RecordID]) throws(SyncError) {
       for target in targets {
         try bind(target.type.rawValue, at: 1)
         try bind(target.key, at: 2)
@@ -32,15 +32,15 @@
       }
     }
 
-    func bindSlot(of key: SetAside.Key, at index: Int32) throws(SyncError) {
+    func bindSlot(of key: WithheldChange.Key, at index: Int32) throws(SyncError) {
       switch key {
       case .record(let id): try bind(id.key, at: index)
       case .bytes(_, let digest): try bind(withUnsafeBytes(of: digest.bigEndian) { Array($0) }, at: index)
       }
     }
 
-    /// Binds everything but the payload to the parameters of ``SetAsideRows/insert``.
-    func bind(_ entry: SetAside) throws(SyncError) {
+    /// Binds everything but the payload to the parameters of ``WithheldRows/insert``.
+    func bind(_ entry: WithheldChange) throws(SyncError) {
       clear()
       try bind(entry.key, at: 1)
       try bind(entry.kind.rawValue, at: 3)
@@ -56,12 +56,12 @@
         try bind(tombstone.id.type.rawValue, at: 5)
         try bind(tombstone.id.key, at: 6)
         try bind(tombstone.version, tag: tombstone.entityTag, at: 7)
-      case .poison(let poison):
+      case .malformed(let malformed):
         try bind("poison", at: 4)
-        try bind(poison.type.rawValue, at: 5)
-        try bind(poison.key, at: 6)
-        try bind(poison.reason, at: 12)
-        try bind(poison.location, at: 13)
+        try bind(malformed.type.rawValue, at: 5)
+        try bind(malformed.key, at: 6)
+        try bind(malformed.reason, at: 12)
+        try bind(malformed.location, at: 13)
       }
       try bind(entry.reason, at: 14)
       try bind(try encoded(entry.waitsFor, what: "references of an entry that is set aside"), at: 15)
@@ -70,9 +70,9 @@
       try bind(entry.since.microseconds, at: 18)
     }
 
-    /// The entry in a row of ``SetAsideRows/columns``.
-    func setAside(_ catalog: Catalog) throws(SyncError) -> SetAside {
-      guard let kind = SetAside.Kind(rawValue: text(2)) else {
+    /// The entry in a row of ``WithheldRows/columns``.
+    func withheld(_ catalog: Catalog) throws(SyncError) -> WithheldChange {
+      guard let kind = WithheldChange.Kind(rawValue: text(2)) else {
         throw SyncError(
           .storeUnreadable, during: "reading what is set aside", "An entry has a kind that does not exist.")
       }
@@ -81,7 +81,7 @@
       if case .record(let id) = key, case .tombstone(let tombstone) = change, tombstone.id != id {
         noteMisfiled()
       }
-      return SetAside(
+      return WithheldChange(
         key: key, kind: kind, change: change, reason: text(13),
         waitsFor: try decoded(
           [RecordID].self, from: text(14), what: "references of an entry that is set aside"),
@@ -93,7 +93,7 @@
     }
 
     /// The key in two columns.
-    func key(_ column: Int32) -> SetAside.Key {
+    func key(_ column: Int32) -> WithheldChange.Key {
       let type = RecordType(text(column))
       if isText(column + 1) { return .record(RecordID(type: type, key: text(column + 1))) }
       let digest = bytes(column + 1)
@@ -117,8 +117,8 @@
           Tombstone(
             id: RecordID(type: type, key: text(5)), version: version(6), entityTag: optionalText(9)))
       default:
-        return .poison(
-          Poison(
+        return .malformed(
+          MalformedRecord(
             type: type, key: optionalText(5), bytes: Payload(bytes(18)), reason: text(11),
             location: optionalText(12)))
       }
@@ -128,14 +128,14 @@
   // MARK: Reading
 
   extension SQLiteSnapshot {
-    func setAside(
-      _ type: RecordType, kinds: Set<SetAside.Kind>, after: SetAside.Key?, limit: Int
-    ) throws(SyncError) -> [SetAside] {
+    func withheld(
+      _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+    ) throws(SyncError) -> [WithheldChange] {
       guard limit > 0, !kinds.isEmpty else { return [] }
       let places = kinds.map { _ in "?" }.joined(separator: ", ")
       let statement = try connection.statement(
         """
-        SELECT \(SetAsideRows.columns) FROM set_aside WHERE type = ? AND slot > ? AND kind IN (\(places)) \
+        SELECT \(WithheldRows.columns) FROM set_aside WHERE type = ? AND slot > ? AND kind IN (\(places)) \
         ORDER BY slot LIMIT ?
         """)
       defer { statement.reset() }
@@ -144,31 +144,31 @@
       if let after { try statement.bindSlot(of: after, at: 2) } else { try statement.bind("", at: 2) }
       for (place, kind) in kinds.enumerated() { try statement.bind(kind.rawValue, at: Int32(3 + place)) }
       try statement.bind(Int64(limit), at: Int32(3 + kinds.count))
-      var entries: [SetAside] = []
-      while try statement.step() { entries.append(try statement.setAside(catalog)) }
+      var entries: [WithheldChange] = []
+      while try statement.step() { entries.append(try statement.withheld(catalog)) }
       return entries
     }
 
-    func setAsideCounts(_ type: RecordType) throws(SyncError) -> [SetAside.Kind: Int] {
+    func withheldCounts(_ type: RecordType) throws(SyncError) -> [WithheldChange.Kind: Int] {
       let statement = try connection.statement(
         "SELECT kind, entries FROM set_aside_counts WHERE type = ? AND entries > 0")
       defer { statement.reset() }
       try statement.bind(type.rawValue, at: 1)
-      var counts: [SetAside.Kind: Int] = [:]
+      var counts: [WithheldChange.Kind: Int] = [:]
       while try statement.step() {
-        if let kind = SetAside.Kind(rawValue: statement.text(0)) { counts[kind] = statement.count(1) }
+        if let kind = WithheldChange.Kind(rawValue: statement.text(0)) { counts[kind] = statement.count(1) }
       }
       return counts
     }
 
-    func setAside(for keys: [SetAside.Key]) throws(SyncError) -> [SetAside] {
+    func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
       let statement = try connection.statement(
-        "SELECT \(SetAsideRows.columns) FROM set_aside WHERE type = ? AND slot = ?")
-      var entries: [SetAside] = []
+        "SELECT \(WithheldRows.columns) FROM set_aside WHERE type = ? AND slot = ?")
+      var entries: [WithheldChange] = []
       for key in keys {
         defer { statement.reset() }
         try statement.bind(key, at: 1)
-        if try statement.step() { entries.append(try statement.setAside(catalog)) }
+        if try statement.step() { entries.append(try statement.withheld(catalog)) }
       }
       return entries
     }
@@ -177,17 +177,17 @@
   // MARK: Writing
 
   extension SQLiteTransaction {
-    func setAside(_ entries: [SetAside]) throws(SyncError) {
-      try removeSetAside(entries.map(\.key))
-      let insert = try connection.statement(SetAsideRows.insert)
+    func withheld(_ entries: [WithheldChange]) throws(SyncError) {
+      try release(entries.map(\.key))
+      let insert = try connection.statement(WithheldRows.insert)
       defer { insert.clear() }
       for entry in entries {
         try insert.bind(entry)
         switch entry.change {
         case .upsert(let record):
           try insert.run(lending: record.payload.bytes, at: 19) { () throws(SyncError) in try insert.run() }
-        case .poison(let poison):
-          try insert.run(lending: poison.bytes.bytes, at: 19) { () throws(SyncError) in try insert.run() }
+        case .malformed(let malformed):
+          try insert.run(lending: malformed.bytes.bytes, at: 19) { () throws(SyncError) in try insert.run() }
         case .tombstone:
           try insert.run()
         }
@@ -200,20 +200,20 @@
     }
 
     /// Notes what a parked entry waits for, in the order in which it is asked for.
-    private func enqueue(_ entry: SetAside, number: Int64) throws(SyncError) {
+    private func enqueue(_ entry: WithheldChange, number: Int64) throws(SyncError) {
       try connection.statement("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?, ?, ?)")
         .tie(entry.key, number: number, to: entry.waitsFor)
     }
 
-    func removeSetAside(_ keys: [SetAside.Key]) throws(SyncError) {
-      let statement = try connection.statement(SetAsideRows.remove)
+    func release(_ keys: [WithheldChange.Key]) throws(SyncError) {
+      let statement = try connection.statement(WithheldRows.remove)
       for key in keys {
         try statement.bind(key, at: 1)
         try statement.run()
       }
     }
 
-    func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [SetAside] {
+    func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
       guard limit > 0 else { return [] }
       // Each record's first entries are enough to find the first ones of all.
       let statement = try connection.statement(
@@ -221,7 +221,7 @@
         SELECT type, slot FROM waiting WHERE target_type = ? AND target_key = ? \
         ORDER BY is_bytes, type, slot LIMIT ?
         """)
-      var keys: Set<SetAside.Key> = []
+      var keys: Set<WithheldChange.Key> = []
       for id in ids {
         defer { statement.reset() }
         try statement.bind(id.type.rawValue, at: 1)
@@ -229,11 +229,11 @@
         try statement.bind(Int64(limit), at: 3)
         while try statement.step() { keys.insert(statement.key(0)) }
       }
-      return try setAside(for: Array(keys.sorted().prefix(limit)))
+      return try withheld(for: Array(keys.sorted().prefix(limit)))
     }
   }
 
-  extension SetAside.Key {
+  extension WithheldChange.Key {
     var isBytes: Bool {
       if case .bytes = self { true } else { false }
     }
