@@ -6,6 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15)],
   products: [
     .library(name: "CanonicalSync", targets: ["CanonicalSync"]),
+    .library(name: "SyncJSON", targets: ["SyncJSON"]),
     .library(name: "InMemoryAdapters", targets: ["InMemoryAdapters"]),
     .library(name: "SQLiteAdapters", targets: ["SQLiteAdapters"]),
     .library(name: "FileAdapters", targets: ["FileAdapters"]),
@@ -30,25 +31,26 @@ let package = Package(
   dependencies: [],
   targets: [
     // The pure half: values, ports, and the engine that only knows the ports.
-    .target(name: "SyncModels"),
+    .target(name: "SyncJSON"),
+    .target(name: "SyncModels", dependencies: ["SyncJSON"]),
     .target(name: "SyncPorts", dependencies: ["SyncModels"]),
-    .target(name: "SyncCore", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(name: "SyncCore", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore"]),
 
     // Adapters, one outside technology each.
-    .target(name: "InMemoryAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(name: "InMemoryAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(name: "FileAdapters", dependencies: ["SyncModels", "SyncPorts"]),
     .target(
       name: "SQLiteAdapters",
       dependencies: [
-        "SyncModels", "SyncPorts",
+        "SyncJSON", "SyncModels", "SyncPorts",
         .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
       ]),
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
 
-    .target(name: "HTTPAdapters", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(name: "HTTPAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(
       name: "CurlAdapters",
       dependencies: [
@@ -66,15 +68,15 @@ let package = Package(
     .target(name: "SchedulingAdapters", dependencies: ["SyncModels", "SyncPorts"]),
 
     // What the ports promise, as checks that any adapter's author can run.
-    .target(name: "SyncConformance", dependencies: ["SyncModels", "SyncPorts"]),
+    .target(name: "SyncConformance", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     // Whole worlds, decided by one number each, in which everything that can happen does.
     .target(
       name: "SyncSimulation",
-      dependencies: ["SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
+      dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
 
     // Command-line tools.
     .target(
-      name: "ToolSupport", dependencies: ["CanonicalSync"], path: "Examples/ToolSupport"),
+      name: "ToolSupport", dependencies: ["CanonicalSync", "SyncJSON"], path: "Examples/ToolSupport"),
     .target(
       name: "ScheduleKit",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "ToolSupport"],
@@ -82,7 +84,7 @@ let package = Package(
       resources: [.copy("Resources/bootstrap.json")]),
     .executableTarget(
       name: "device-settings",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport"],
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON", "ToolSupport"],
       path: "Examples/device-settings"),
     .executableTarget(
       name: "schedule-sync",
@@ -97,7 +99,7 @@ let package = Package(
       path: "Examples/sync-daemon"),
     .executableTarget(
       name: "sync-inspect",
-      dependencies: ["CanonicalSync", "SQLiteAdapters", "ToolSupport"],
+      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncJSON", "ToolSupport"],
       path: "Examples/sync-inspect"),
     .executableTarget(
       name: "sync-mirror",
@@ -110,9 +112,10 @@ let package = Package(
 
     // What tests run on that have to go the same way each time.
     .target(name: "TestExecutors", path: "Tests/TestExecutors"),
-    .testTarget(name: "SyncModelsTests", dependencies: ["SyncModels"]),
+    .testTarget(name: "SyncJSONTests", dependencies: ["SyncJSON"]),
+    .testTarget(name: "SyncModelsTests", dependencies: ["SyncJSON", "SyncModels"]),
     .testTarget(
-      name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "TestExecutors"]),
+      name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON", "TestExecutors"]),
     .testTarget(
       name: "InMemoryAdaptersTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance", "TestExecutors"]),
@@ -121,7 +124,7 @@ let package = Package(
       dependencies: ["CanonicalSync", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
     .testTarget(
       name: "SQLiteAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance"]),
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON"]),
     .testTarget(
       name: "NetworkAdaptersTests",
       dependencies: [
@@ -135,7 +138,8 @@ let package = Package(
     .target(
       name: "TestServers",
       dependencies: [
-        "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncModels", "SyncPorts",
+        "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "SyncModels",
+        "SyncPorts",
       ],
       path: "Tests/TestServers"),
     .testTarget(
@@ -149,13 +153,16 @@ let package = Package(
       ]),
     .testTarget(
       name: "KintoTests",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
+      dependencies: [
+        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "TestServers",
+      ]),
     .testTarget(
       name: "SyncSimulationTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncSimulation"]),
     // Each behaviour that the library has to have, through the public API, on every store.
     .testTarget(
-      name: "RequirementsTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters"]),
+      name: "RequirementsTests",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON"]),
     .testTarget(name: "ArchitectureTests"),
     // A process that edits and syncs a store until it is killed.
     .executableTarget(
@@ -169,7 +176,8 @@ let package = Package(
       name: "ExamplesTests",
       dependencies: [
         "CanonicalSync", "CurlAdapters", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
-        "ScheduleKit", "TestServers", "ToolSupport", "device-settings", "schedule-sync", "simulate",
+        "ScheduleKit", "SyncJSON", "TestServers", "ToolSupport", "device-settings", "schedule-sync",
+        "simulate",
         "sync-daemon",
         "sync-inspect", "sync-mirror", "sync-worker",
       ]),
@@ -183,7 +191,7 @@ let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
     "ToolSupport", "ScheduleKit", "ArchitectureTests", "RequirementsTests", "ExamplesTests", "KintoTests",
-    "SyncModelsTests",
+    "SyncJSONTests", "SyncModelsTests",
     "SyncSimulation", "SyncSimulationTests",
   ]
   package.products.removeAll { $0 is Product.Executable || others.contains($0.name) }

@@ -1,6 +1,7 @@
 import CanonicalSync
 import Foundation
 import InMemoryAdapters
+import SyncJSON
 import ToolSupport
 
 /// Where the story plays: two devices, one remote, and a clock that stands still until the story goes on.
@@ -101,7 +102,7 @@ struct Stage: Sendable {
     var meters: [String: Meter] = [:]
     for (key, payload) in remote.records(of: Meter.recordType) {
       do {
-        meters[key] = try PayloadDecoder().decode(Meter.self, from: payload.bytes)
+        meters[key] = try JSONByteDecoder().decode(Meter.self, from: payload.bytes)
       } catch {
         throw SyncError(
           .inconsistentData, during: "reading meters/\(key) at the remote", underlying: error)

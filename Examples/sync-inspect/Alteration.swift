@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncJSON
 import ToolSupport
 
 /// What is to be done to one record, and to its edit that waits in the outbox.

@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncJSON
 import ToolSupport
 
 extension Inspection {

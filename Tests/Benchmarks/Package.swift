@@ -15,6 +15,7 @@ let package = Package(
         "CRecords",
         .product(name: "CanonicalSync", package: "CanonicalSync"),
         .product(name: "SQLiteAdapters", package: "CanonicalSync"),
+        .product(name: "SyncJSON", package: "CanonicalSync"),
       ],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),

@@ -9,7 +9,7 @@ let package = Package(
   targets: [
     .executableTarget(
       name: "FuzzJSON",
-      dependencies: [.product(name: "CanonicalSync", package: "CanonicalSync")],
+      dependencies: [.product(name: "SyncJSON", package: "CanonicalSync")],
       swiftSettings: [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

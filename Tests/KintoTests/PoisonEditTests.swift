@@ -1,6 +1,7 @@
 import CanonicalSync
 import HTTPAdapters
 import InMemoryAdapters
+import SyncJSON
 import TestServers
 import Testing
 

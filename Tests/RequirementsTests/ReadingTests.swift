@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncJSON
 import Testing
 
 @Suite("Reading, bootstrap, seeing what happens", .timeLimit(.minutes(5)))

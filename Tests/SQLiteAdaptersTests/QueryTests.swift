@@ -1,6 +1,7 @@
 #if SQLite
   import InMemoryAdapters
   import SQLiteAdapters
+  import SyncJSON
   import SyncModels
   import SyncPorts
   import Testing

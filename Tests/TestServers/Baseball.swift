@@ -1,4 +1,5 @@
 import Foundation
+import SyncJSON
 import SyncModels
 
 /// Real data, where a copy of them lies.

@@ -1,5 +1,6 @@
 import Foundation
 package import HTTPAdapters
+import SyncJSON
 package import SyncModels
 import Synchronization
 

@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncJSON
 
 /// A JSON value to print, its members in the order they were given.
 package enum JSON: Sendable {

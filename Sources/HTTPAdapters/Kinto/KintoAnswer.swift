@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// A page as the server answered it, or what its status means to a sync.

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// The records of one page, read out of its body.

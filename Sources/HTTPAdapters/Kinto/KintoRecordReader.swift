@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// Reads what a Kinto server says of one record, in a page or in the answer to an edit.

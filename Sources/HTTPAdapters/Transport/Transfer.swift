@@ -1,3 +1,4 @@
+import SyncJSON
 package import SyncModels
 import Synchronization
 

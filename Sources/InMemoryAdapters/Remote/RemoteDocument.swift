@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// One state of a record at the remote.

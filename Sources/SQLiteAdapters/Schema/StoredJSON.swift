@@ -1,10 +1,11 @@
 #if SQLite
+  import SyncJSON
   import SyncModels
 
   /// A value as the text that the file keeps of it.
   func encoded(_ value: some Encodable, what: String) throws(SyncError) -> String {
     do {
-      return String(decoding: try PayloadEncoder().encode(value), as: UTF8.self)
+      return String(decoding: try JSONByteEncoder().encode(value), as: UTF8.self)
     } catch {
       throw SyncError(.storeFailure, during: "writing the \(what)", "It has no JSON form.", underlying: error)
     }
@@ -15,7 +16,7 @@
     -> Value
   {
     do {
-      return try PayloadDecoder().decode(type, from: Array(text.utf8)[...])
+      return try JSONByteDecoder().decode(type, from: Array(text.utf8)[...])
     } catch {
       throw SyncError(
         .storeUnreadable, during: "reading the \(what)", "The store holds something else there.",

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// The bundled document, taken apart: for each type its token and its records' bytes.

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -115,16 +116,16 @@ struct CleanupRun {
   private func purge(_ keeper: inout LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
     let now = environment.clock.timestamp
     report.expired = try await purge(ExpiryMark.prefix, &keeper, &report) { (bytes) in
-      guard let kept = try? PayloadDecoder().decode(AnyExpiring.self, from: bytes[...]) else { return true }
+      guard let kept = try? JSONByteDecoder().decode(AnyExpiring.self, from: bytes[...]) else { return true }
       return kept.mark.isOver(at: now)
     }
     guard let age = policy.keepsSightings else { return }
     report.sightings = try await purge(ThrottlePlace.prefix + "seen/", &keeper, &report) { (bytes) in
-      let seen = try? PayloadDecoder().decode(AnySighting.self, from: bytes[...])
+      let seen = try? JSONByteDecoder().decode(AnySighting.self, from: bytes[...])
       return seen.map { $0.seenAt < now - age } ?? true
     }
     _ = try await purge(ThrottlePlace.prefix + "mark/", &keeper, &report) { (bytes) in
-      let machine = try? PayloadDecoder().decode(ThrottleMachine.self, from: bytes[...])
+      let machine = try? JSONByteDecoder().decode(ThrottleMachine.self, from: bytes[...])
       return machine?.lastSeen(at: now).map { $0 < now - age } ?? true
     }
   }

@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 public import SyncPorts
 

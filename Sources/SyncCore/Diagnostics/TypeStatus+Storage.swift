@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -6,7 +7,7 @@ extension TypeStatus {
   static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> TypeStatus {
     guard let bytes = try snapshot.value(forKey: key(for: type)) else { return TypeStatus() }
     // A status that another version wrote otherwise is not worth failing for: it says how syncs went, no more.
-    return (try? PayloadDecoder().decode(TypeStatus.self, from: bytes[...])) ?? TypeStatus()
+    return (try? JSONByteDecoder().decode(TypeStatus.self, from: bytes[...])) ?? TypeStatus()
   }
 
   /// Writes the status down, with whatever else the transaction does.

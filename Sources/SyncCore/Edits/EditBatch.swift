@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 import SyncPorts
 
@@ -21,15 +22,15 @@ public struct EditBatch {
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
     let id = RecordID(type: T.recordType, key: key)
     try set(id) { (fields) throws(SyncError) in
-      let new = try Self.fields(id) { try PayloadEncoder().encode(value) }
+      let new = try Self.fields(id) { try JSONByteEncoder().encode(value) }
       // Of a new record there is nothing to keep.
       guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
       let overlay =
-        if let old = try? PayloadDecoder().decode(T.self, from: stored.bytes) {
-          TypedOverlay(try Self.fields(id) { try PayloadEncoder().encode(old) }, .asStored)
+        if let old = try? JSONByteDecoder().decode(T.self, from: stored.bytes) {
+          TypedOverlay(try Self.fields(id) { try JSONByteEncoder().encode(old) }, .asStored)
         } else {
-          TypedOverlay(try Self.fields(id) { try PayloadEncoder().encodeSpellingNil(value) }, .named)
+          TypedOverlay(try Self.fields(id) { try JSONByteEncoder().encodeSpellingNil(value) }, .named)
         }
       overlay.lay(new, over: &fields)
     }

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// What the remote's word does to a record with a pending edit: its row, its outbox entry, and the log.

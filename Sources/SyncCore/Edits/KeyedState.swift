@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -9,7 +10,7 @@ extension StoreSnapshot {
   func decoded<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(SyncError) -> Value? {
     guard let bytes = try value(forKey: key) else { return nil }
     do {
-      return try PayloadDecoder().decode(Value.self, from: bytes[...])
+      return try JSONByteDecoder().decode(Value.self, from: bytes[...])
     } catch {
       throw SyncError(
         .storeUnreadable, during: "reading \(key)", "It is not what this version of the library writes.",
@@ -23,7 +24,7 @@ extension StoreTransaction {
   func encode<Value: Encodable>(_ value: Value, forKey key: String) throws(SyncError) {
     let bytes: [UInt8]
     do {
-      bytes = try PayloadEncoder().encode(value)
+      bytes = try JSONByteEncoder().encode(value)
     } catch {
       throw SyncError(.storeFailure, during: "saving \(key)", underlying: error)
     }

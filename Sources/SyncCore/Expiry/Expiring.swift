@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 
 /// A value that is a member of a record and ends by itself, on every device that has the record.
@@ -70,7 +71,7 @@ extension Timestamp {
 extension FieldMap {
   /// When a member ends that is an ``Expiring`` value; `nil` for any other.
   func end(of field: FieldName) -> Timestamp? {
-    guard let bytes = self[field], let end = try? PayloadDecoder().decode(ExpiringEnd.self, from: bytes)
+    guard let bytes = self[field], let end = try? JSONByteDecoder().decode(ExpiringEnd.self, from: bytes)
     else {
       return nil
     }

@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 import SyncPorts
 
@@ -41,7 +42,7 @@ public struct ExpiringValues: Sendable {
     if let value {
       let mark = ExpiryMark(writtenAt: clock.timestamp, lifetime: field.lifetime.wholeMicroseconds)
       do {
-        bytes = try PayloadEncoder().encode(KeptValue(mark: mark, value: value))
+        bytes = try JSONByteEncoder().encode(KeptValue(mark: mark, value: value))
       } catch {
         throw SyncError(
           .invalidEdit, during: "writing \(field.name) of \(id)", "JSON cannot spell the value.",
@@ -61,7 +62,7 @@ public struct ExpiringValues: Sendable {
     let (place, now) = (try ExpiryMark.place(of: field.name, id), clock.timestamp)
     return try await store.read { (snapshot) throws(SyncError) in
       guard let bytes = try snapshot.value(forKey: place),
-        let kept = try? PayloadDecoder().decode(KeptValue<Value>.self, from: bytes[...]),
+        let kept = try? JSONByteDecoder().decode(KeptValue<Value>.self, from: bytes[...]),
         !kept.mark.isOver(at: now)
       else { return nil }
       return kept.value

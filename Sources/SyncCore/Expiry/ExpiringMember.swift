@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 import SyncPorts
 
@@ -43,7 +44,7 @@ extension ExpiringValues {
     var bytes: [UInt8]?
     if let value {
       do {
-        bytes = try PayloadEncoder().encode(Expiring(value, until: clock.timestamp + member.lifetime))
+        bytes = try JSONByteEncoder().encode(Expiring(value, until: clock.timestamp + member.lifetime))
       } catch {
         throw SyncError(
           .invalidEdit, during: "writing \(member.name) of \(id)", "JSON cannot spell the value.",
@@ -67,7 +68,7 @@ extension ExpiringValues {
       try snapshot.records(withIDs: [id])
     }
     guard let record = records.first ?? nil, let bytes = (try? FieldMap(record.payload))?[member.name],
-      let kept = try? PayloadDecoder().decode(Expiring<Value>.self, from: bytes),
+      let kept = try? JSONByteDecoder().decode(Expiring<Value>.self, from: bytes),
       kept.expiresAt <= now + member.lifetime + maximumClockSkew
     else { return nil }
     return kept.value(at: now)

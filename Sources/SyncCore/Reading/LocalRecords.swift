@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 public import SyncPorts
 
@@ -169,7 +170,7 @@ public struct Undecodable: Error, Hashable, Sendable {
 extension Record {
   fileprivate func decode<T: SyncedRecord>(as type: T.Type) -> Result<T, Undecodable> {
     do {
-      return .success(try PayloadDecoder().decode(T.self, from: payload.bytes))
+      return .success(try JSONByteDecoder().decode(T.self, from: payload.bytes))
     } catch {
       return .failure(Undecodable(id: id, reason: "\(error)"))
     }

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// A live record's members, being changed.

@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 import SyncPorts
 
@@ -67,7 +68,7 @@ public struct WriteThrottle: Sendable {
     return try await store.read { (snapshot) throws(SyncError) in
       guard let bytes = try snapshot.value(forKey: place.sighting) else { return nil }
       // What another version of the app saw may be of another shape.
-      let sighting = try? PayloadDecoder().decode(Sighting<T>.self, from: bytes[...])
+      let sighting = try? JSONByteDecoder().decode(Sighting<T>.self, from: bytes[...])
       return sighting.map { ($0.value, $0.seenAt) }
     }
   }

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -26,7 +27,7 @@ struct PacingState: Hashable, Sendable, Codable {
       var record = PacingState()
       if let bytes = try snapshot.value(forKey: key) {
         // What another version wrote otherwise is not worth failing for: at worst there is a sync too many.
-        record = (try? PayloadDecoder().decode(PacingState.self, from: bytes[...])) ?? record
+        record = (try? JSONByteDecoder().decode(PacingState.self, from: bytes[...])) ?? record
       }
       let statuses = try types.map { (type) throws(SyncError) in
         try TypeStatus.load(for: type, from: snapshot)
@@ -48,7 +49,7 @@ struct PacingState: Hashable, Sendable, Codable {
   func save(in store: any LocalStore) async throws(SyncError) {
     let bytes: [UInt8]
     do {
-      bytes = try PayloadEncoder().encode(self)
+      bytes = try JSONByteEncoder().encode(self)
     } catch {
       throw SyncError(.storeFailure, during: "saving when the last sync was", underlying: error)
     }

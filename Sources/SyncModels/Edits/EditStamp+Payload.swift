@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// The stamp of an edit in the library's own member of its record: a digest of the other members, a space, and the stamp.
 ///
 /// The digest tells whether the record is still the one that was stamped: another writer may have changed it and kept the member.
@@ -7,7 +9,7 @@ extension EditStamp {
   /// - Parameter serverManagedFields: The members that the remote writes itself; they do not count.
   init?(carriedBy payload: Payload, ignoring serverManagedFields: [FieldName]) {
     guard payload.mentions(MemberMention.editStamp),
-      let members = try? MemberDigest(of: payload.bytes, finding: .editStamp, ignoring: serverManagedFields),
+      let members = try? payload.memberDigest(ignoring: serverManagedFields),
       let (stamp, digest) = Self.parts(of: payload, at: members.found), digest == members.value
     else { return nil }
     self = stamp
@@ -43,9 +45,15 @@ extension EditStamp {
 }
 
 extension Payload {
+  /// The digest of the members, without the library's own one, which is found on the way.
+  fileprivate func memberDigest(ignoring serverManagedFields: [FieldName]) throws(JSONError) -> MemberDigest {
+    try MemberDigest(
+      of: bytes, finding: FieldName.editStamp.rawValue, ignoring: serverManagedFields.map(\.rawValue))
+  }
+
   /// The payload with the stamp of an edit in the library's own member; unaltered where it is not one JSON object.
   func stamped(_ stamp: EditStamp, ignoring serverManagedFields: [FieldName]) -> Payload {
-    guard let members = try? MemberDigest(of: bytes, finding: .editStamp, ignoring: serverManagedFields)
+    guard let members = try? memberDigest(ignoring: serverManagedFields)
     else {
       return self
     }

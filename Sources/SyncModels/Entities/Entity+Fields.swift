@@ -1,3 +1,5 @@
+public import SyncJSON
+
 extension Entity {
   /// The values of the declared fields in a payload, in the order of ``fields``.
   ///

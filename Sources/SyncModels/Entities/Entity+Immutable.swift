@@ -1,3 +1,5 @@
+import SyncJSON
+
 // Fields that keep the earliest value they ever had, such as `createdAt`.
 extension Entity {
   /// A payload with each immutable field as the earliest of what it holds itself and what is known of the record.

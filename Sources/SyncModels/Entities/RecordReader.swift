@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// Makes records of JSON objects: takes out of the bytes what the engine needs, in one pass, and keeps the bytes.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// Where the stamps of a type's edits travel with its records.
 ///
 /// Last-write-wins compares edits by when they were made, as far as the records say so, and otherwise by when they arrived at the remote.

@@ -1,3 +1,5 @@
+public import SyncJSON
+
 /// A payload as its top-level members, in their order: what edits overlay and merges compare.
 ///
 /// Members that nobody touches keep their bytes; a repeated member counts as its last copy says.

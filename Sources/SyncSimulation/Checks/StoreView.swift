@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -99,7 +100,7 @@ struct StoreView: Equatable, Sendable {
     of type: RecordType, _ snapshot: any StoreSnapshot
   ) throws(SyncError) {
     let bytes = try snapshot.value(forKey: Self.rebuildKey(type))
-    rebuilds[type] = bytes.flatMap { try? PayloadDecoder().decode(Rebuild.self, from: $0[...]) }
+    rebuilds[type] = bytes.flatMap { try? JSONByteDecoder().decode(Rebuild.self, from: $0[...]) }
   }
 
   private mutating func readOwedListing(

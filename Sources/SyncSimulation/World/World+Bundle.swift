@@ -1,5 +1,6 @@
 import InMemoryAdapters
 import SyncCore
+import SyncJSON
 import SyncModels
 import SyncPorts
 import Synchronization

@@ -1,6 +1,7 @@
 #if SQLite
   import CanonicalSync
   import InMemoryAdapters
+  import SyncJSON
   import Testing
 
   // The code of Docs/WritingASource.md, as it stands there.

@@ -1,5 +1,6 @@
 #if SQLite
   import Foundation
+  import SyncJSON
   import SyncModels
   import TestServers
 

@@ -4,6 +4,7 @@ import InMemoryAdapters
 
 #if SQLite
   import SQLiteAdapters
+  import SyncJSON
 #endif
 
 /// Three devices and another client that edit the same records, with everything that goes wrong between them: all from one seed.

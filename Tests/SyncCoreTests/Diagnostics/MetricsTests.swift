@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncJSON
 import Testing
 
 @testable import SyncCore
@@ -76,7 +77,7 @@ struct MetricsTests {
 
   @Test func areReadFromAStatusThatDidNotCount() throws {
     let old = #"{"consecutiveFailures":2,"lastAttempt":5,"lastError":{"code":"offline","message":"m"}}"#
-    var status = try PayloadDecoder().decode(TypeStatus.self, from: Array(old.utf8)[...])
+    var status = try JSONByteDecoder().decode(TypeStatus.self, from: Array(old.utf8)[...])
     #expect(status.consecutiveFailures == 2)
     #expect(status.lastAttempt == Timestamp(microseconds: 5))
     #expect(status.lastError?.code == "offline")

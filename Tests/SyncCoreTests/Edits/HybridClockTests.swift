@@ -1,3 +1,4 @@
+import SyncJSON
 import Testing
 
 @testable import SyncModels
@@ -63,10 +64,10 @@ struct HybridClockTests {
 
   @Test func goesOnFromWhatAnEarlierVersionKept() throws {
     let kept = #"{"last":{"physical":500,"counter":3,"replica":"a"}}"#
-    var clock = try PayloadDecoder().decode(HybridClock.self, from: Array(kept.utf8)[...])
+    var clock = try JSONByteDecoder().decode(HybridClock.self, from: Array(kept.utf8)[...])
     #expect(clock.stamp(at: time(500)) == EditStamp(physical: time(500), counter: 4, replica: "a"))
-    let stored = try PayloadEncoder().encode(clock)
-    #expect(try PayloadDecoder().decode(HybridClock.self, from: stored[...]) == clock)
+    let stored = try JSONByteEncoder().encode(clock)
+    #expect(try JSONByteDecoder().decode(HybridClock.self, from: stored[...]) == clock)
   }
 
   @Test(arguments: [

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncJSON
 import Testing
 
 @testable import SyncCore
@@ -164,7 +165,7 @@ struct ThrottleMachineTests {
 
   @Test func readsWhatWasWrittenBeforeClocksWereFollowed() throws {
     let old = Array(#"{"recordedAt":5000000}"#.utf8)
-    var machine = try PayloadDecoder().decode(ThrottleMachine.self, from: old[...])
+    var machine = try JSONByteDecoder().decode(ThrottleMachine.self, from: old[...])
     #expect(machine.see(at: at(124), interval: .seconds(120)) == .cache(until: at(125)))
   }
 }

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncJSON
 import Synchronization
 import Testing
 
@@ -35,12 +36,12 @@ struct BackgroundTests {
 
   @Test func isReadAsItWasWrittenBeforeItToldOfPower() throws {
     let request = BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: 2)), needsNetwork: true)
-    let bytes = try PayloadEncoder().encode(request)
-    #expect(try PayloadDecoder().decode(BackgroundRequest.self, from: bytes[...]) == request)
+    let bytes = try JSONByteEncoder().encode(request)
+    #expect(try JSONByteDecoder().decode(BackgroundRequest.self, from: bytes[...]) == request)
     let old = String(decoding: bytes, as: UTF8.self)
       .replacing(#","needsExternalPower":false"#, with: "")
     #expect(!old.contains("Power"))
-    #expect(try PayloadDecoder().decode(BackgroundRequest.self, from: Array(old.utf8)[...]) == request)
+    #expect(try JSONByteDecoder().decode(BackgroundRequest.self, from: Array(old.utf8)[...]) == request)
   }
 
   // R2.5

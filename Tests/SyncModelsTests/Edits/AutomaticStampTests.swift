@@ -1,3 +1,4 @@
+import SyncJSON
 import Testing
 
 @testable import SyncModels
@@ -20,7 +21,7 @@ struct AutomaticStampTests {
   }
 
   private func digest(_ json: String) throws -> UInt64 {
-    try MemberDigest(of: Array(json.utf8)[...], finding: .editStamp, ignoring: ["id"]).value
+    try MemberDigest(of: Array(json.utf8)[...], finding: FieldName.editStamp.rawValue, ignoring: ["id"]).value
   }
 
   @Test(arguments: [
@@ -103,14 +104,14 @@ struct AutomaticStampTests {
       Entity("a"), Entity("a", stampField: "edited"), Entity("a", stamping: .none),
       Entity("a", stamping: .field("edited")),
     ] {
-      let stored = try PayloadEncoder().encode(entity)
-      #expect(try PayloadDecoder().decode(Entity.self, from: stored[...]) == entity)
+      let stored = try JSONByteEncoder().encode(entity)
+      #expect(try JSONByteDecoder().decode(Entity.self, from: stored[...]) == entity)
     }
     // As an earlier version of the library wrote it.
     let old =
       #"{"type":"a","schemaVersion":1,"references":[],"indexes":["x"],"stampField":"t","visibility":"perPage","fields":["x"]}"#
     #expect(
-      try PayloadDecoder().decode(Entity.self, from: Array(old.utf8)[...])
+      try JSONByteDecoder().decode(Entity.self, from: Array(old.utf8)[...])
         == Entity("a", indexes: ["x"], stampField: "t"))
     #expect(throws: SyncError.self) { try SyncSchema(Entity("a", indexes: [.editStamp])) }
   }

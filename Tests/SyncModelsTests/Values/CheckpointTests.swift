@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import Testing
 
@@ -11,15 +12,15 @@ struct CheckpointTests {
   }
 
   @Test func isTheOneThatWasWritten() throws {
-    let checkpoint = try PayloadDecoder().decode(Checkpoint.self, from: Self.text()[...])
+    let checkpoint = try JSONByteDecoder().decode(Checkpoint.self, from: Self.text()[...])
     #expect(checkpoint.lastPass == 4 && checkpoint.epoch == 2 && checkpoint.sweptPass == 1)
     #expect(checkpoint.inFlight?.fetched == 100 && checkpoint.inFlight?.total == 423)
     // An older version of the library noted no more.
     #expect(checkpoint.sweep == Checkpoint.Sweep(pass: 3))
     var changed = checkpoint
     changed.sweep = Checkpoint.Sweep(pass: 3, listed: 0, refusal: .massDeletion(missing: 1, of: 2))
-    let bytes = try PayloadEncoder().encode(changed)
-    #expect(try PayloadDecoder().decode(Checkpoint.self, from: bytes[...]) == changed)
+    let bytes = try JSONByteEncoder().encode(changed)
+    #expect(try JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]) == changed)
   }
 
   @Test(arguments: [
@@ -32,6 +33,6 @@ struct CheckpointTests {
   func isRefusedWithANumberThatNobodyComesTo(_ before: String, _ after: String) {
     let bytes = Self.text { $0.replacing(before, with: after) }
     #expect(bytes != Self.text())
-    #expect(throws: DecodingError.self) { try PayloadDecoder().decode(Checkpoint.self, from: bytes[...]) }
+    #expect(throws: DecodingError.self) { try JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]) }
   }
 }

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// A JSON value taken apart, so that two spellings of it are equal.

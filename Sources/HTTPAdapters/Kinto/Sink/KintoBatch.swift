@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// The batch endpoint's language: many requests in one, each with an answer of its own.

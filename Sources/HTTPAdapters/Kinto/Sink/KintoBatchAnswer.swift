@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// What the server answered to one request of a batch.

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// What a record says, apart from what the server adds to it.

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 
 /// What a server says of itself at its root address.

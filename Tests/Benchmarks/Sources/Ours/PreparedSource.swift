@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncJSON
 
 /// A remote whose pages are in memory already, or are made when they are asked for, and come after a while if it is told so.
 struct PreparedSource: RemoteRecordSource {

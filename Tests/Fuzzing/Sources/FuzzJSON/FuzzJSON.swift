@@ -8,7 +8,7 @@
 // New inputs are kept in the first directory; the others are only read. An input that breaks something is written to
 // the working directory as `crash-…`; `.build/debug/FuzzJSON crash-…` runs it again.
 
-import SyncModels
+import SyncJSON
 
 /// Tries one input.
 @_cdecl("LLVMFuzzerTestOneInput")
@@ -38,10 +38,10 @@ private func checkAccepted(_ value: JSONValueSlice, of bytes: [UInt8]) {
   precondition(compactTree == tree, "compacting keeps the value")
 
   do {
-    let decoded = try PayloadDecoder().decode(Tree.self, from: bytes[...])
+    let decoded = try JSONByteDecoder().decode(Tree.self, from: bytes[...])
     precondition(decoded == tree.lastOfRepeatedKeys, "the decoder reads what the visits read")
-    let encoded = try PayloadEncoder().encode(decoded)
-    let again = try PayloadDecoder().decode(Tree.self, from: encoded[...])
+    let encoded = try JSONByteEncoder().encode(decoded)
+    let again = try JSONByteDecoder().decode(Tree.self, from: encoded[...])
     precondition(again == decoded, "what was encoded reads back equal")
   } catch is DecodingError {
     precondition(tree.hasInfinity, "only a number past the greatest is refused by the decoder")
@@ -52,7 +52,7 @@ private func checkAccepted(_ value: JSONValueSlice, of bytes: [UInt8]) {
 
 private func checkRefused(_ bytes: [UInt8], with error: JSONError) {
   precondition((0...bytes.count).contains(error.offset), "the offset lies in the text")
-  let decoded = try? PayloadDecoder().decode(Tree.self, from: bytes[...])
+  let decoded = try? JSONByteDecoder().decode(Tree.self, from: bytes[...])
   precondition(decoded == nil, "the decoder refuses it too")
   do throws(JSONError) {
     try JSONScanner.members(of: bytes[...]) { _ in }

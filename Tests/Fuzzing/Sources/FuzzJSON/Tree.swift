@@ -1,4 +1,4 @@
-import SyncModels
+import SyncJSON
 
 /// A whole JSON value in memory.
 enum Tree: Equatable, Codable {

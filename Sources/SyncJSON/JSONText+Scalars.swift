@@ -1,4 +1,4 @@
-extension PayloadText {
+extension JSONText {
   /// Reads strings, numbers and literals; `path` is asked for only when that fails.
   func string(at node: Int, path: () -> [any CodingKey]) throws -> String {
     guard kind(of: node) == .string else { throw mismatch(String.self, at: node, path: path()) }

@@ -4,7 +4,7 @@
 /// version of the library: it travels with records. An object that repeats a member has a digest of its own.
 ///
 /// Members' digests are added up, so that none has to be sorted or kept.
-struct MemberDigest: JSONEvents {
+package struct MemberDigest: JSONEvents {
   private struct Level {
     var isObject: Bool
     var digest: UInt64
@@ -17,9 +17,9 @@ struct MemberDigest: JSONEvents {
   private let ignored: [[UInt8]]
   /// The outermost member that is looked for, and where its value stands.
   private let wanted: [UInt8]
-  private(set) var found: JSONToken?
-  private(set) var value: UInt64 = 0
-  private(set) var isEmpty = true
+  package private(set) var found: JSONToken?
+  package private(set) var value: UInt64 = 0
+  package private(set) var isEmpty = true
   private var levels: [Level] = []
   private var isFound = false
 
@@ -29,19 +29,19 @@ struct MemberDigest: JSONEvents {
   ///   - wanted: A member that is looked for on the way, and that does not count.
   ///   - ignored: Members that do not count.
   /// - Throws: ``JSONError`` where the bytes are not one JSON object.
-  init(of bytes: ArraySlice<UInt8>, finding wanted: FieldName, ignoring ignored: [FieldName])
+  package init(of bytes: ArraySlice<UInt8>, finding wanted: String, ignoring ignored: [String])
     throws(JSONError)
   {
     self.bytes = bytes
-    self.wanted = Array(wanted.rawValue.utf8)
-    self.ignored = ignored.map { Array($0.rawValue.utf8) }
+    self.wanted = Array(wanted.utf8)
+    self.ignored = ignored.map { Array($0.utf8) }
     levels.reserveCapacity(8)
     let token = try JSONScanner.wholeValue(
       in: bytes.span, depthLimit: JSONScanner.defaultDepthLimit, events: &self)
     guard token.kind == .object else { throw JSONError(.notAnObject, at: token.start) }
   }
 
-  mutating func key(_ token: JSONToken, of text: Span<UInt8>) {
+  package mutating func key(_ token: JSONToken, of text: Span<UInt8>) {
     if levels.count == 1 {
       isEmpty = false
       isFound = isKey(wanted, token, of: text)
@@ -53,16 +53,16 @@ struct MemberDigest: JSONEvents {
     levels[levels.count - 1].key = Self.digest(of: token, text)
   }
 
-  mutating func scalar(_ token: JSONToken) {
+  package mutating func scalar(_ token: JSONToken) {
     if levels.count == 1, isFound { found = token }
     add(Self.mixed(digest(ofScalar: token) &+ token.kind.mark))
   }
 
-  mutating func open(_ kind: JSONValueSlice.Kind, at offset: Int) {
+  package mutating func open(_ kind: JSONValueSlice.Kind, at offset: Int) {
     levels.append(Level(isObject: kind == .object, digest: 0, key: nil))
   }
 
-  mutating func close(at offset: Int) {
+  package mutating func close(at offset: Int) {
     guard let level = levels.popLast() else { return }
     let kind: JSONValueSlice.Kind = level.isObject ? .object : .array
     let digest = Self.mixed(level.digest &+ kind.mark)

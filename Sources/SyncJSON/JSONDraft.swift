@@ -3,19 +3,19 @@
 /// Values nested by `encode(_:)` are complete when that returns, so they write on at the end of the bytes, which wander
 /// to the inner draft and back. Containers that a type asks for may stay open and be filled in any order: each has bytes
 /// of its own, which take their place when the value around them is finished.
-final class PayloadDraft {
+final class JSONDraft {
   enum Shape { case object, array, scalar }
 
   let userInfo: [CodingUserInfoKey: any Sendable]
-  let path: PayloadPath?
+  let path: JSONPath?
   private(set) var count = 0
   private var bytes: [UInt8] = []
   private var start = 0
   private var shape: Shape?
   private var conflict: Shape?
-  private var open: [(offset: Int, draft: PayloadDraft)] = []
+  private var open: [(offset: Int, draft: JSONDraft)] = []
 
-  init(userInfo: [CodingUserInfoKey: any Sendable], path: PayloadPath?) {
+  init(userInfo: [CodingUserInfoKey: any Sendable], path: JSONPath?) {
     self.userInfo = userInfo
     self.path = path
   }
@@ -84,17 +84,17 @@ final class PayloadDraft {
   }
 
   /// Encodes a whole value here.
-  func write<Value: Encodable>(_ value: Value, path: PayloadPath?) throws {
-    let inner = PayloadDraft(userInfo: userInfo, path: path)
+  func write<Value: Encodable>(_ value: Value, path: JSONPath?) throws {
+    let inner = JSONDraft(userInfo: userInfo, path: path)
     swap(&inner.bytes, &bytes)
     inner.start = inner.bytes.count
     defer { swap(&inner.bytes, &bytes) }
-    try value.encode(to: PayloadPen(draft: inner))
+    try value.encode(to: JSONPen(draft: inner))
     try inner.close()
   }
 
   /// Keeps this place for a value that is filled in while this one is.
-  func insert(_ draft: PayloadDraft) { open.append((bytes.count - start, draft)) }
+  func insert(_ draft: JSONDraft) { open.append((bytes.count - start, draft)) }
 
   /// The bytes of the whole value.
   func finished() throws -> [UInt8] {
@@ -107,7 +107,7 @@ final class PayloadDraft {
       throw EncodingError.invalidValue(
         conflict,
         .init(
-          codingPath: PayloadPath.keys(path),
+          codingPath: JSONPath.keys(path),
           debugDescription: "The type asked for containers of different kinds in one place."))
     }
     // From the last one backwards, so that the offsets before it stay true.

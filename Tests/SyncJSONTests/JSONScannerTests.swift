@@ -1,4 +1,4 @@
-import SyncModels
+import SyncJSON
 import Testing
 
 @Suite("A JSON scan")

@@ -4,8 +4,8 @@
 /// - An optional that is nil is absent where a type encodes it with `encodeIfPresent`, as synthesised code does.
 /// - Doubles are written as shortly as reads back equal, whole ones without a fraction. Infinity and NaN are errors.
 /// - A type that encodes nothing is an empty object.
-/// - A key that a type encodes twice is written twice; whoever reads it with ``PayloadDecoder`` gets the last one.
-public struct PayloadEncoder: Sendable {
+/// - A key that a type encodes twice is written twice; whoever reads it with ``JSONByteDecoder`` gets the last one.
+public struct JSONByteEncoder: Sendable {
   /// What types may look up while they are encoded.
   public var userInfo: [CodingUserInfoKey: any Sendable]
 
@@ -31,8 +31,8 @@ public struct PayloadEncoder: Sendable {
   /// - Throws: `EncodingError` for a number that JSON has no spelling for, or for a type that asks for containers of
   ///   different kinds in one place; whatever the type's own `encode(to:)` throws.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-    let draft = PayloadDraft(userInfo: userInfo, path: nil)
-    try value.encode(to: PayloadPen(draft: draft))
+    let draft = JSONDraft(userInfo: userInfo, path: nil)
+    try value.encode(to: JSONPen(draft: draft))
     return try draft.finished()
   }
 }

@@ -1,36 +1,36 @@
 /// A type that records are mostly made of, and that is read without a decoder of its own.
 private protocol CommonScalar {
-  init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws
+  init(at node: Int, of text: JSONText, path: () -> [any CodingKey]) throws
 }
 
 extension String: CommonScalar {
-  fileprivate init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws {
+  fileprivate init(at node: Int, of text: JSONText, path: () -> [any CodingKey]) throws {
     self = try text.string(at: node, path: path)
   }
 }
 
 extension Int: CommonScalar {
-  fileprivate init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws {
+  fileprivate init(at node: Int, of text: JSONText, path: () -> [any CodingKey]) throws {
     self = try text.integer(Int.self, at: node, path: path)
   }
 }
 
 extension Double: CommonScalar {
-  fileprivate init(at node: Int, of text: PayloadText, path: () -> [any CodingKey]) throws {
+  fileprivate init(at node: Int, of text: JSONText, path: () -> [any CodingKey]) throws {
     self = try text.double(at: node, path: path)
   }
 }
 
-extension PayloadText {
+extension JSONText {
   /// Decodes a value of any type, which stands at a key after a path.
   ///
   /// A decoder costs several allocations; an array of numbers would pay them for each of its elements. So the common
   /// types go without.
   func value<Value: Decodable>(
-    _ type: Value.Type, at node: Int, key: some CodingKey, after path: PayloadPath?
+    _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
   ) throws -> Value {
-    if let value = try common(type, at: node, path: { PayloadPath.keys(path) + [key] }) { return value }
-    return try Value(from: PayloadCursor(text: self, node: node, path: PayloadPath(key, after: path)))
+    if let value = try common(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
+    return try Value(from: JSONCursor(text: self, node: node, path: JSONPath(key, after: path)))
   }
 
   private func common<Value>(

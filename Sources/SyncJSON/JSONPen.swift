@@ -1,15 +1,15 @@
 /// The place a value encodes itself to.
-struct PayloadPen: Encoder, SingleValueEncodingContainer {
-  let draft: PayloadDraft
+struct JSONPen: Encoder, SingleValueEncodingContainer {
+  let draft: JSONDraft
 
-  var codingPath: [any CodingKey] { PayloadPath.keys(draft.path) }
+  var codingPath: [any CodingKey] { JSONPath.keys(draft.path) }
   var userInfo: [CodingUserInfoKey: Any] { draft.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(PayloadMemberPen<Key>(draft))
+    KeyedEncodingContainer(JSONMemberPen<Key>(draft))
   }
 
-  func unkeyedContainer() -> any UnkeyedEncodingContainer { PayloadElementPen(draft) }
+  func unkeyedContainer() -> any UnkeyedEncodingContainer { JSONElementPen(draft) }
 
   func singleValueContainer() -> any SingleValueEncodingContainer { self }
 

@@ -1,13 +1,13 @@
 /// The elements of an array, decoded one after another.
-struct PayloadElements: UnkeyedDecodingContainer {
-  private let text: PayloadText
-  private let path: PayloadPath?
+struct JSONElements: UnkeyedDecodingContainer {
+  private let text: JSONText
+  private let path: JSONPath?
   private let end: Int
   private var node: Int
   let count: Int?
   private(set) var currentIndex = 0
 
-  init(_ cursor: PayloadCursor) throws {
+  init(_ cursor: JSONCursor) throws {
     text = cursor.text
     path = cursor.path
     guard text.kind(of: cursor.node) == .array else {
@@ -24,7 +24,7 @@ struct PayloadElements: UnkeyedDecodingContainer {
     self.count = count
   }
 
-  var codingPath: [any CodingKey] { PayloadPath.keys(path) }
+  var codingPath: [any CodingKey] { JSONPath.keys(path) }
   var isAtEnd: Bool { node >= end }
 
   mutating func decodeNil() throws -> Bool {
@@ -108,10 +108,10 @@ struct PayloadElements: UnkeyedDecodingContainer {
 
   private func elementPath() -> [any CodingKey] { codingPath + [PayloadKey(index: currentIndex)] }
 
-  private func cursor(_ type: any Any.Type) throws -> PayloadCursor {
+  private func cursor(_ type: any Any.Type) throws -> JSONCursor {
     try demandElement(type)
-    return PayloadCursor(
-      text: text, node: node, path: PayloadPath(PayloadKey(index: currentIndex), after: path))
+    return JSONCursor(
+      text: text, node: node, path: JSONPath(PayloadKey(index: currentIndex), after: path))
   }
 
   private func demandElement(_ type: any Any.Type) throws {

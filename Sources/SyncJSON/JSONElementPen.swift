@@ -1,13 +1,13 @@
 /// The place an array's elements are encoded to.
-struct PayloadElementPen: UnkeyedEncodingContainer {
-  private let draft: PayloadDraft
+struct JSONElementPen: UnkeyedEncodingContainer {
+  private let draft: JSONDraft
 
-  init(_ draft: PayloadDraft) {
+  init(_ draft: JSONDraft) {
     self.draft = draft
     draft.begin(.array)
   }
 
-  var codingPath: [any CodingKey] { PayloadPath.keys(draft.path) }
+  var codingPath: [any CodingKey] { JSONPath.keys(draft.path) }
   var count: Int { draft.count }
 
   func encodeNil() {
@@ -49,17 +49,17 @@ struct PayloadElementPen: UnkeyedEncodingContainer {
   }
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-    KeyedEncodingContainer(PayloadMemberPen<Nested>(opened()))
+    KeyedEncodingContainer(JSONMemberPen<Nested>(opened()))
   }
 
-  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { PayloadElementPen(opened()) }
+  func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { JSONElementPen(opened()) }
 
-  func superEncoder() -> any Encoder { PayloadPen(draft: opened()) }
+  func superEncoder() -> any Encoder { JSONPen(draft: opened()) }
 
-  private var nextPath: PayloadPath { PayloadPath(PayloadKey(index: count), after: draft.path) }
+  private var nextPath: JSONPath { JSONPath(PayloadKey(index: count), after: draft.path) }
 
-  private func opened() -> PayloadDraft {
-    let inner = PayloadDraft(userInfo: draft.userInfo, path: nextPath)
+  private func opened() -> JSONDraft {
+    let inner = JSONDraft(userInfo: draft.userInfo, path: nextPath)
     draft.element { draft.insert(inner) }
     return inner
   }

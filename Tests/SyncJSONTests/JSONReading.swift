@@ -1,4 +1,4 @@
-import SyncModels
+import SyncJSON
 
 /// Tells whether bytes are one JSON value.
 func accepts(_ bytes: [UInt8]) -> Bool {

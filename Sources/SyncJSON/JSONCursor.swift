@@ -1,19 +1,19 @@
 /// A place in a text that a value decodes itself from.
 ///
 /// Three words: as an `any Decoder` it needs no box.
-struct PayloadCursor: Decoder, SingleValueDecodingContainer {
-  let text: PayloadText
+struct JSONCursor: Decoder, SingleValueDecodingContainer {
+  let text: JSONText
   let node: Int
-  let path: PayloadPath?
+  let path: JSONPath?
 
-  var codingPath: [any CodingKey] { PayloadPath.keys(path) }
+  var codingPath: [any CodingKey] { JSONPath.keys(path) }
   var userInfo: [CodingUserInfoKey: Any] { text.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-    KeyedDecodingContainer(try PayloadMembers<Key>(self))
+    KeyedDecodingContainer(try JSONMembers<Key>(self))
   }
 
-  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try PayloadElements(self) }
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try JSONElements(self) }
 
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 

@@ -1,14 +1,14 @@
 /// Where a checked value stands in its text.
-struct JSONToken {
-  var kind: JSONValueSlice.Kind
+package struct JSONToken {
+  package var kind: JSONValueSlice.Kind
   /// True for a string in which a backslash occurs.
-  var hasEscapes: Bool
-  var start: Int
-  var end: Int
+  package var hasEscapes: Bool
+  package var start: Int
+  package var end: Int
 }
 
 /// Listens to a scan.
-protocol JSONEvents {
+package protocol JSONEvents {
   /// A member's key has been read; its value follows.
   mutating func key(_ token: JSONToken, of text: Span<UInt8>)
   /// A string, number or literal has been read.

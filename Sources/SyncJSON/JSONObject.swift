@@ -2,7 +2,7 @@
 ///
 /// The few members of an ordinary record are compared one by one, by a hash that the text's list already holds. Many
 /// are put into a dictionary first, so that no object makes decoding quadratic.
-final class PayloadObject {
+final class JSONObject {
   /// A key that compares by its bytes: the equality of strings takes other spellings of a character for the same.
   private struct ExactKey: Hashable {
     let string: String
@@ -12,12 +12,12 @@ final class PayloadObject {
 
   private static var fewMembers: Int { 24 }
 
-  let text: PayloadText
-  let path: PayloadPath?
+  let text: JSONText
+  let path: JSONPath?
   private let members: Range<Int>
   private let values: [ExactKey: Int]?
 
-  init(_ cursor: PayloadCursor) throws {
+  init(_ cursor: JSONCursor) throws {
     text = cursor.text
     path = cursor.path
     let nodes = text.nodes
@@ -47,7 +47,7 @@ final class PayloadObject {
   /// The node of a key's value.
   func value(of key: String) -> Int? {
     if let values { return values[ExactKey(string: key)] }
-    let fingerprint = PayloadText.fingerprint(of: key)
+    let fingerprint = JSONText.fingerprint(of: key)
     let nodes = text.nodes
     var found: Int?
     var node = members.lowerBound

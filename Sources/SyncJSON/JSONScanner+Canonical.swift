@@ -29,12 +29,12 @@ extension JSONScanner {
       result.append(UInt8(ascii: "]"))
     case .object:
       result.append(UInt8(ascii: "{"))
-      var members: [FieldName: JSONValueSlice] = [:]
+      var members: [[UInt8]: JSONValueSlice] = [:]
       try? self.members(of: value.bytes, depthLimit: .max) { member throws(JSONError) in
-        members[FieldName(member.key)] = member.value
+        members[Array(member.key.utf8)] = member.value
       }
-      for (key, value) in members.sorted(by: { $0.key.rawValue.precedesByUTF8($1.key.rawValue) }) {
-        JSONString.append(key.rawValue, to: &result)
+      for (key, value) in members.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+        JSONString.append(String(decoding: key, as: UTF8.self), to: &result)
         result.append(UInt8(ascii: ":"))
         append(value, to: &result)
         result.append(UInt8(ascii: ","))

@@ -2,7 +2,7 @@
 ///
 /// The nodes are in the text's order: an object is followed by each member's key and value, an array by its elements,
 /// and either knows the node after all of these.
-final class PayloadText {
+final class JSONText {
   struct Node {
     var token: JSONToken
     /// The first node after this one and everything inside it.
@@ -95,15 +95,15 @@ final class PayloadText {
 
     @inline(__always)
     private func rawFingerprint(_ token: JSONToken, of text: Span<UInt8>) -> UInt64 {
-      var hash = PayloadText.emptyFingerprint
-      for offset in token.start + 1..<token.end - 1 { PayloadText.mix(text[offset], into: &hash) }
+      var hash = JSONText.emptyFingerprint
+      for offset in token.start + 1..<token.end - 1 { JSONText.mix(text[offset], into: &hash) }
       return hash
     }
 
     private func unescapedFingerprint(_ token: JSONToken) -> UInt64 {
       let raw = bytes[bytes.startIndex + token.start + 1..<bytes.startIndex + token.end - 1]
-      var hash = PayloadText.emptyFingerprint
-      for byte in JSONString.unescaped(raw) { PayloadText.mix(byte, into: &hash) }
+      var hash = JSONText.emptyFingerprint
+      for byte in JSONString.unescaped(raw) { JSONText.mix(byte, into: &hash) }
       return hash
     }
 

@@ -2,17 +2,17 @@
 ///
 /// Steps are linked backwards, so going one deeper costs the same at any depth; the path as an array is made when an
 /// error or a type asks for it.
-final class PayloadPath {
-  private let before: PayloadPath?
+final class JSONPath {
+  private let before: JSONPath?
   private let key: any CodingKey
 
-  init(_ key: any CodingKey, after before: PayloadPath?) {
+  init(_ key: any CodingKey, after before: JSONPath?) {
     self.key = key
     self.before = before
   }
 
   /// The keys from the outermost inwards.
-  static func keys(_ last: PayloadPath?) -> [any CodingKey] {
+  static func keys(_ last: JSONPath?) -> [any CodingKey] {
     var keys: [any CodingKey] = []
     var step = last
     while let current = step {

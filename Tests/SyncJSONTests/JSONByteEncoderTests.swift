@@ -1,8 +1,8 @@
-import SyncModels
+import SyncJSON
 import Testing
 
 @Suite("Encoding a payload")
-struct PayloadEncoderTests {
+struct JSONByteEncoderTests {
   @Test func writesMembersInOrderWithoutSpaceAndWithoutNil() throws {
     struct Game: Encodable {
       var z = "last", a = 1, missing: Int?, list = [1, 2], empty: [String: Int] = [:], ok = true
@@ -108,6 +108,6 @@ struct PayloadEncoderTests {
   }
 
   private func text(_ value: some Encodable) throws -> String {
-    String(decoding: try PayloadEncoder().encode(value), as: UTF8.self)
+    String(decoding: try JSONByteEncoder().encode(value), as: UTF8.self)
   }
 }

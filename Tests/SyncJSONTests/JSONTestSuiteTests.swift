@@ -1,4 +1,4 @@
-import SyncModels
+import SyncJSON
 import Testing
 
 @Suite("JSONTestSuite", .enabled(if: JSONTestSuiteFiles.isPresent))

@@ -1,8 +1,8 @@
-import SyncModels
+import SyncJSON
 import Testing
 
 @Suite("Decoding a payload")
-struct PayloadDecoderTests {
+struct JSONByteDecoderTests {
   struct Game: Decodable, Equatable {
     struct Team: Decodable, Equatable { var name: String }
     var id: String
@@ -150,12 +150,12 @@ struct PayloadDecoderTests {
         unit = CodingUserInfoKey(rawValue: "unit").flatMap { decoder.userInfo[$0] as? String }
       }
     }
-    let decoder = PayloadDecoder(userInfo: [key: "metre"])
+    let decoder = JSONByteDecoder(userInfo: [key: "metre"])
     #expect(try decoder.decode([Reader].self, from: Array("[1]".utf8)[...]).first?.unit == "metre")
   }
 
   private func decode<Value: Decodable>(_ type: Value.Type, from text: String) throws -> Value {
-    try PayloadDecoder().decode(type, from: Array(text.utf8)[...])
+    try JSONByteDecoder().decode(type, from: Array(text.utf8)[...])
   }
 
   /// The place that an error names: indices as numbers, and of a missing key the key.

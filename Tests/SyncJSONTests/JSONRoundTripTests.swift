@@ -1,8 +1,8 @@
-import SyncModels
+import SyncJSON
 import Testing
 
 @Suite("A payload")
-struct PayloadRoundTripTests {
+struct JSONRoundTripTests {
   struct Numbers: Codable, Hashable, Sendable {
     var i8: Int8, i16: Int16, i32: Int32, i64: Int64, i: Int, i128: Int128
     var u8: UInt8, u16: UInt16, u32: UInt32, u64: UInt64, u: UInt, u128: UInt128
@@ -53,8 +53,8 @@ struct PayloadRoundTripTests {
   ])
   func keepsDoublesToTheBit(_ double: Double) throws {
     for number in [double, double.nextUp, double.nextDown] where number.isFinite {
-      let bytes = try PayloadEncoder().encode(number)
-      #expect(try PayloadDecoder().decode(Double.self, from: bytes[...]).bitPattern == number.bitPattern)
+      let bytes = try JSONByteEncoder().encode(number)
+      #expect(try JSONByteDecoder().decode(Double.self, from: bytes[...]).bitPattern == number.bitPattern)
       #expect(JSONOracle.accepts(bytes))
     }
   }
@@ -83,14 +83,14 @@ struct PayloadRoundTripTests {
     for _ in 0..<15 { shape = .named("deeper", shape) }
     try expectRoundTrip(shape)
     for _ in 0..<30 { shape = .named("deeper", shape) }
-    let bytes = try PayloadEncoder().encode(shape)
-    #expect(throws: DecodingError.self) { try PayloadDecoder().decode(Shape.self, from: bytes[...]) }
-    #expect(try PayloadDecoder(depthLimit: 1000).decode(Shape.self, from: bytes[...]) == shape)
+    let bytes = try JSONByteEncoder().encode(shape)
+    #expect(throws: DecodingError.self) { try JSONByteDecoder().decode(Shape.self, from: bytes[...]) }
+    #expect(try JSONByteDecoder(depthLimit: 1000).decode(Shape.self, from: bytes[...]) == shape)
   }
 
   private func expectRoundTrip<Value: Codable & Equatable>(_ value: Value) throws {
-    let bytes = try PayloadEncoder().encode(value)
+    let bytes = try JSONByteEncoder().encode(value)
     #expect(JSONOracle.accepts(bytes))
-    #expect(try PayloadDecoder().decode(Value.self, from: bytes[...]) == value)
+    #expect(try JSONByteDecoder().decode(Value.self, from: bytes[...]) == value)
   }
 }

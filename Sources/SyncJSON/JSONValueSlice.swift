@@ -26,7 +26,7 @@ public struct JSONValueSlice: Sendable {
   public let bytes: ArraySlice<UInt8>
   private let hasEscapes: Bool
 
-  init(document: ArraySlice<UInt8>, token: JSONToken) {
+  package init(document: ArraySlice<UInt8>, token: JSONToken) {
     kind = token.kind
     bytes = document[document.startIndex + token.start..<document.startIndex + token.end]
     hasEscapes = token.hasEscapes

@@ -6,7 +6,7 @@
 /// - A member that is missing or null decodes as nil where an optional is asked for.
 ///
 /// Every failure is a `DecodingError` that has the coding path and none of the values.
-public struct PayloadDecoder: Sendable {
+public struct JSONByteDecoder: Sendable {
   /// How deeply values may nest.
   public var depthLimit: Int
   /// What types may look up while they are decoded.
@@ -26,13 +26,13 @@ public struct PayloadDecoder: Sendable {
   ///   `init(from:)` may throw others.
   /// - Complexity: O(*n*) in the number of bytes, beside what the types do.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
-    let text: PayloadText
+    let text: JSONText
     do throws(JSONError) {
-      text = try PayloadText(bytes, depthLimit: depthLimit, userInfo: userInfo)
+      text = try JSONText(bytes, depthLimit: depthLimit, userInfo: userInfo)
     } catch {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "The bytes are not JSON.", underlyingError: error))
     }
-    return try PayloadCursor(text: text, node: 0, path: nil).decode(type)
+    return try JSONCursor(text: text, node: 0, path: nil).decode(type)
   }
 }

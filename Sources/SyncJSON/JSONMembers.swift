@@ -1,14 +1,14 @@
 /// The members of an object, decoded by key.
 ///
 /// All that does not depend on the type of the keys is the object's: code of a generic type is slow in other modules.
-struct PayloadMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  private let object: PayloadObject
+struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  private let object: JSONObject
 
-  init(_ cursor: PayloadCursor) throws { object = try PayloadObject(cursor) }
+  init(_ cursor: JSONCursor) throws { object = try JSONObject(cursor) }
 
-  private var text: PayloadText { object.text }
+  private var text: JSONText { object.text }
 
-  var codingPath: [any CodingKey] { PayloadPath.keys(object.path) }
+  var codingPath: [any CodingKey] { JSONPath.keys(object.path) }
   var allKeys: [Key] { object.keys.compactMap { Key(stringValue: $0) } }
 
   func contains(_ key: Key) -> Bool { value(of: key) != nil }
@@ -110,7 +110,7 @@ struct PayloadMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   private func path(to key: Key) -> [any CodingKey] { codingPath + [key] }
 
-  private func cursor(_ key: any CodingKey, node: Int) -> PayloadCursor {
-    PayloadCursor(text: text, node: node, path: PayloadPath(key, after: object.path))
+  private func cursor(_ key: any CodingKey, node: Int) -> JSONCursor {
+    JSONCursor(text: text, node: node, path: JSONPath(key, after: object.path))
   }
 }

@@ -1,13 +1,13 @@
 /// The place an object's members are encoded to.
-struct PayloadMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
-  let draft: PayloadDraft
+struct JSONMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
+  let draft: JSONDraft
 
-  init(_ draft: PayloadDraft) {
+  init(_ draft: JSONDraft) {
     self.draft = draft
     draft.begin(.object)
   }
 
-  var codingPath: [any CodingKey] { PayloadPath.keys(draft.path) }
+  var codingPath: [any CodingKey] { JSONPath.keys(draft.path) }
 
   func encodeNil(forKey key: Key) {
     draft.member(key) { draft.writeNull() }
@@ -44,25 +44,25 @@ struct PayloadMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 
   func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-    try draft.member(key) { try draft.write(value, path: PayloadPath(key, after: draft.path)) }
+    try draft.member(key) { try draft.write(value, path: JSONPath(key, after: draft.path)) }
   }
 
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) -> KeyedEncodingContainer<Nested> {
-    KeyedEncodingContainer(PayloadMemberPen<Nested>(opened(key)))
+    KeyedEncodingContainer(JSONMemberPen<Nested>(opened(key)))
   }
 
   func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-    PayloadElementPen(opened(key))
+    JSONElementPen(opened(key))
   }
 
-  func superEncoder() -> any Encoder { PayloadPen(draft: opened(PayloadKey.super)) }
+  func superEncoder() -> any Encoder { JSONPen(draft: opened(PayloadKey.super)) }
 
-  func superEncoder(forKey key: Key) -> any Encoder { PayloadPen(draft: opened(key)) }
+  func superEncoder(forKey key: Key) -> any Encoder { JSONPen(draft: opened(key)) }
 
-  private func opened(_ key: some CodingKey) -> PayloadDraft {
-    let inner = PayloadDraft(userInfo: draft.userInfo, path: PayloadPath(key, after: draft.path))
+  private func opened(_ key: some CodingKey) -> JSONDraft {
+    let inner = JSONDraft(userInfo: draft.userInfo, path: JSONPath(key, after: draft.path))
     draft.member(key) { draft.insert(inner) }
     return inner
   }

@@ -1,7 +1,7 @@
 // An optional that is nil leaves no member, unless it is asked which members a type has for all its values.
 //
 // The protocol's defaults would be preferred to one generic method.
-extension PayloadMemberPen {
+extension JSONMemberPen {
   func encodeIfPresent(_ value: Bool?, forKey key: Key) {
     if let value { encode(value, forKey: key) } else { noteAbsent(key) }
   }
@@ -71,6 +71,6 @@ extension PayloadMemberPen {
   }
 
   private func noteAbsent(_ key: Key) {
-    if let mark = PayloadEncoder.spellsNil, draft.userInfo[mark] != nil { encodeNil(forKey: key) }
+    if let mark = JSONByteEncoder.spellsNil, draft.userInfo[mark] != nil { encodeNil(forKey: key) }
   }
 }
