@@ -143,7 +143,10 @@
           try connection.checkIsInPlace()
           try connection.demand(authority)
           try connection.refreshCatalog(declared)
-          return try body(SQLiteTransaction(on: connection))
+          let transaction = SQLiteTransaction(on: connection)
+          let result = try body(transaction)
+          try transaction.noteObservedChanges()
+          return result
         }
       }
     }

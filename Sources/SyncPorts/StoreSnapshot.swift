@@ -1,14 +1,17 @@
 public import SyncModels
 
-/// One unchanging state of a store, for as long as a ``LocalStore/read(_:)`` lasts.
+/// One unchanging state of a store, valid during a ``LocalStore/read(_:)``.
 ///
-/// Records are *live* when readers see them: not deleted, and not merely set aside.
+/// Records are *live* when readers see them: not deleted, and not merely withheld. Reads in portions begin behind the last
+/// element of the portion before, and end with an empty portion.
 public protocol StoreSnapshot {
   /// The name that the store got when it was created; another store has another.
   func storeIdentity() throws(SyncError) -> String
 
-  /// The declarations of the last registered schemas, those of types that are no longer declared included, by type.
+  /// The declarations of the last registered schemas by type, types declared no more included.
   func registeredEntities() throws(SyncError) -> [Entity]
+
+  // MARK: Records
 
   /// The live records that a query selects, in its order.
   ///
@@ -16,107 +19,120 @@ public protocol StoreSnapshot {
   /// - Complexity: O(log *m* + *k*) for *k* selected of *m* records where a declared index fits, otherwise O(*m*).
   func records(_ query: Query) throws(SyncError) -> [Record]
 
-  /// How many live records a query selects, its limit set aside.
+  /// The number of live records that a query selects, ignoring its limit.
   func count(_ query: Query) throws(SyncError) -> Int
 
   /// The live copies of some records, each at the place of its id; `nil` for what is not live.
   func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?]
 
-  /// The version of a record's last copy or deletion that came from the remote; `nil` for one never heard of.
-  func state(of id: RecordID) throws(SyncError) -> StoredState?
-
-  /// The checkpoint of a type.
-  func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint?
-
-  /// The entries set aside for a type, of some kinds, by key: entries of records by their ids, then those of bytes by digest.
+  /// The stored state of some records, each at the place of its id; `nil` for an unknown record.
   ///
-  /// - Parameter after: The key of the entry after which to begin, to read them in portions.
+  /// - Parameter payloads: The payloads that ``StoredState/hasSamePayload`` compares, each at the place of its id; empty to compare
+  ///   none. Given payloads mean that some of these records may be written next, in this order.
+  /// - Complexity: O(*n* log *m*) for *n* ids among *m* records.
+  func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?]
+
+  /// The rows of a type in the order of their keys, live and deleted ones, with their marks.
+  ///
+  /// - Parameter key: The key behind which to begin.
+  /// - Complexity: O(log *m* + *k*) for *k* rows passed over or returned among *m*.
+  func rows(
+    _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
+  ) throws(SyncError) -> [StoredRow]
+
+  /// Those of some records that a live record other than itself refers to by an ordered reference.
+  func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID>
+
+  /// Counts of what the store keeps for a type; zeros for a type that is not registered.
+  ///
+  /// - Parameter rows: Whether to count rows as well.
+  /// - Complexity: O(1), with rows at worst O(*m*) for *m* records of the type.
+  func counts(_ type: RecordType, rows: Bool) throws(SyncError) -> TypeCounts
+
+  /// The records that changed after a position of the store, for observers.
+  ///
+  /// A write that changed what readers see has a position of its own. The store keeps the newest positions only, and no ids of a
+  /// write that changed many records.
+  ///
+  /// - Parameter position: A position from an earlier answer; `nil` asks for the current position alone.
+  /// - Returns: The ids, or that the observer has to reload everything; with the position to ask from next.
+  func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords
+
+  // MARK: Withheld changes
+
+  /// The withheld changes of a type, of some kinds, in the order of their keys.
+  ///
+  /// - Parameter after: The key behind which to begin.
   func withheld(
     _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
   ) throws(SyncError) -> [WithheldChange]
 
-  /// The entries filed under some keys, where there are any, in no particular order.
+  /// The withheld changes under some keys, as far as they exist, in no particular order.
   func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange]
 
-  /// The entries, of some kinds, whose copies refer to one of some records, each once and by key over all types.
+  /// The withheld changes of some kinds that refer to, or wait for, one of some records, in the order of their keys.
   ///
-  /// References count as the registered declarations have them, ordered or not, whether the entry waits for the record or not. A copy's reference to
-  /// itself does not count. `staged` entries may be left out: their references are checked when the type is published.
+  /// The references of `staged` copies may be left out; publication checks them.
   ///
-  /// - Parameter after: The key of the entry after which to begin, to read them in portions.
-  /// - Complexity: O(*n* (log *m* + *k*)) for *n* records among *m* entries, of which *k* refer to each.
+  /// - Parameter after: The key behind which to begin.
+  /// - Complexity: O(*n* (log *m* + *k*)) for *n* records among *m* entries, of which *k* are related to each.
   func withheld(
-    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+    _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
+    after: WithheldChange.Key?, limit: Int
   ) throws(SyncError) -> [WithheldChange]
-
-  /// How many entries of each kind are set aside for a type.
-  ///
-  /// - Complexity: Must not grow with the number of records.
-  func withheldCounts(_ type: RecordType) throws(SyncError) -> [WithheldChange.Kind: Int]
-
-  /// The bytes kept under a name, such as a type's ``TypeStatus``.
-  func value(forKey key: String) throws(SyncError) -> [UInt8]?
-
-  /// The names that begin with a prefix and have bytes kept under them, in the order of their UTF-8 bytes.
-  ///
-  /// - Parameter after: The name after which to begin, to read them in portions.
-  /// - Complexity: O(log *v* + *k*) for *k* of *v* names.
-  func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String]
-
-  /// The marked state of a type's rows: how many live rows carry no mark, and how many there are.
-  func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int)
-
-  /// The live records without a mark, by key, for a sweep.
-  func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone]
 
   // MARK: Local edits
 
   /// The outbox entries of those of some records that have one, in no particular order.
   func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry]
 
-  /// A type's outbox entries, in the order of their edits' stamps.
+  /// The outbox entries of a type, in the order of their edits' stamps.
   ///
-  /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
+  /// - Parameter after: The stamp behind which to begin.
   /// - Complexity: O(log *p* + *k*) for *k* of *p* pending.
   func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry]
 
-  /// The outbox entries that leave each of some records, at the record's place and by id; see ``OutboxEntry/leaves``.
+  /// The outbox entries that leave each of some records, at its place and by id; see ``OutboxEntry/leaves``.
   ///
   /// - Parameter limit: The most entries at each place.
   /// - Complexity: O(*n* (log *p* + *k*)) for *n* records, *p* pending and *k* found for each.
   func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]]
 
-  /// How many outbox entries a type has.
+  /// The settled conflicts of one type or of all, newest first.
   ///
-  /// - Complexity: Must not grow with the number of records, nor, for a type without any, with anything.
-  func outboxCount(_ type: RecordType) throws(SyncError) -> Int
-
-  /// The settled conflicts, of one type or of all, the newest first.
-  ///
-  /// - Parameter before: The number of the conflict before which to begin, to read them in portions.
+  /// - Parameter before: The number of the conflict before which to begin.
   func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict]
 
   // MARK: Natural keys
 
-  /// The live records that have one of some natural keys, each list at its key's place and by key.
-  ///
-  /// - Parameter keys: Keys as ``Entity/naturalKey(of:)`` gives them.
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]]
-
-  /// Those of the records of some groups that are live and have the group's natural key now, each list at its group's place and by key.
-  ///
-  /// A store that finds records by their ``DuplicateGroup/places`` may leave out those that have come to have the key since the groups were listed.
-  ///
-  /// - Parameter groups: As ``duplicates(_:after:limit:)`` gives them, of this snapshot or an earlier one.
-  func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]]
-
-  /// The natural keys that two or more live records have, in the order of the keys' UTF-8 bytes.
+  /// The natural keys that two or more live records share, in the order of their UTF-8 bytes.
   ///
   /// No two groups have one place, and a group keeps its own as long as its records stay.
   ///
-  /// - Parameter after: The key after which to begin, to read them in portions.
+  /// - Parameter after: The key behind which to begin.
   /// - Complexity: O(*m*) in the type's records at worst, without reading payloads.
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
   ) throws(SyncError) -> [DuplicateGroup]
+
+  /// The live records that have each of some natural keys, each list at its key's place and by key.
+  ///
+  /// - Parameters:
+  ///   - keys: Keys as ``Entity/naturalKey(of:)`` gives them.
+  ///   - places: Hints, empty or one list for each key: the ``DuplicateGroup/places`` of the key's group, in this snapshot or an
+  ///     earlier one. The store may look there alone, and leave out records that got the key since.
+  func records(
+    ofType type: RecordType, withNaturalKeys keys: [String], at places: [[Int64]]
+  ) throws(SyncError) -> [[Record]]
+
+  // MARK: Kept values
+
+  /// The bytes kept under a name, such as a checkpoint or a type's status.
+  func value(forKey key: String) throws(SyncError) -> [UInt8]?
+
+  /// The names with a prefix that have bytes, in the order of their UTF-8 bytes.
+  ///
+  /// - Parameter after: The name behind which to begin.
+  /// - Complexity: O(log *v* + *k*) for *k* of *v* names.
+  func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String]
 }

@@ -52,10 +52,10 @@ enum Rules {
 
   /// What the engine goes through in portions it reads by `StoreSnapshot.portion`, which ends where a damaged store has no end. One look needs no portion.
   private static var barePortion: Regex<Substring> {
-    #/\.(?:unmarked|withheld|outbox|keys|duplicates|conflicts)\(\s*(?!leaving)[^()]*\b(?:after|afterKey|before):(?!\s*nil, limit: 1\))/#
+    #/\.(?:rows|withheld|outbox|keys|duplicates|conflicts)\(\s*(?!leaving)[^()]*\b(?:after|before):(?!\s*nil, limit: 1\))/#
   }
   private static let portioned = [
-    ".unmarked(", ".withheld(", ".outbox(", ".keys(", ".duplicates(", ".conflicts(",
+    ".rows(", ".withheld(", ".outbox(", ".keys(", ".duplicates(", ".conflicts(",
   ]
 
   private static var vagueName: Regex<(Substring, Substring)> {

@@ -31,7 +31,7 @@ struct RulesTests {
       ("Sources/SyncCore/A.swift", "let s = \"\\(Task { 1 })\""),
       ("Sources/SyncCore/A.swift", "try snapshot.outbox(type, after: last, limit: 400)"),
       ("Sources/SyncCore/A.swift", "snapshot.withheld(\n  type, kinds: [.held], after: key, limit: 9)"),
-      ("Sources/SyncCore/A.swift", "snapshot.unmarked(type, afterKey: nil, limit: 400)"),
+      ("Sources/SyncCore/A.swift", "snapshot.rows(type, .unmarked, after: nil, limit: 400)"),
       ("Sources/SyncCore/PullManager.swift", ""),
       ("Sources/SyncCore/PullUtils+More.swift", ""),
       ("Sources/SyncCore/A.swift", "final class StoreImpl {}"),
@@ -58,7 +58,7 @@ struct RulesTests {
       ("Sources/SQLiteAdapters/A.swift", "import CSQLite\nimport Foundation"),
       ("Tests/XTests/A.swift", "import Foundation\nTask { }"),
       (
-        "Sources/SyncCore/A.swift", "snapshot.withheld(referringTo: [id], kinds: kinds, after: nil, limit: 1)"
+        "Sources/SyncCore/A.swift", "snapshot.withheld(.referringTo, [id], kinds: kinds, after: nil, limit: 1)"
       ),
       ("Sources/SyncCore/A.swift", String(repeating: "\n", count: Rules.maximumLength - 1)),
     ])

@@ -9,14 +9,15 @@ import Synchronization
 final class FlawedStore: LocalStore {
   enum Flaw: String, CaseIterable, Sendable {
     case keepsWritesOfThrowingBody, ignoresFences, givesLeaseToAll, renewsLostLeases, givesUpWhenCancelled
-    case forgetsDeletionsOfUnknownRecords, countsOwnReferences, showsWhatIsSetAside, countsUpToTheLimit
+    case forgetsDeletionsOfUnknownRecords, countsOwnReferences, showsWhatIsWithheld, countsUpToTheLimit
     case sortsKeysAsStrings, roundsIntegers, losesReasons, listsByOneKindOnly, marksNothing, mixesEmptyWithNil
-    case clearsAllMarks, touchesNothing, seesPayloadsAlike, parksForever, movesOnUnderReads, showsUncommitted
+    case clearsAllMarks, updatesNoVersions, seesPayloadsAlike, parksForever, movesOnUnderReads, showsUncommitted
     case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
     case findsNamesByCharacters, countsPlacesByPortion, showsPendingDeletions
     case keepsGroupsTogether, findsWhatWaitsAlone, forgetsNewReferences, findsOneThatLeaves, forgetsAuthors
+    case listsLiveRowsOnly, observesOneChange, neverAsksToReload
 
     /// The check that notices.
     var check: LocalStoreCheck {
@@ -28,7 +29,7 @@ final class FlawedStore: LocalStore {
       case .givesUpWhenCancelled: .cancelledTaskCompletesItsWrite
       case .forgetsDeletionsOfUnknownRecords: .deletionOfUnknownRecordIsRemembered
       case .countsOwnReferences: .referencesByOthersAreTold
-      case .showsWhatIsSetAside: .entriesShowNothing
+      case .showsWhatIsWithheld: .entriesShowNothing
       case .countsUpToTheLimit: .limitsAndPortions
       case .sortsKeysAsStrings: .keysCompareByBytes
       case .roundsIntegers: .equalComparesExactlyWithinAType
@@ -37,7 +38,7 @@ final class FlawedStore: LocalStore {
       case .marksNothing: .marksTellWhatAListingHeld
       case .mixesEmptyWithNil: .valuesComeBack
       case .clearsAllMarks: .marksTellWhatAListingHeld
-      case .touchesNothing: .touchWritesVersionAndTag
+      case .updatesNoVersions: .newVersionsKeepPayloads
       case .seesPayloadsAlike: .statesTellWhatAMergeNeeds
       case .parksForever: .parkedEntriesAreFoundByWhatTheyWaitFor
       case .movesOnUnderReads: .readSeesOneUnchangingState
@@ -58,6 +59,9 @@ final class FlawedStore: LocalStore {
       case .findsOneThatLeaves: .outboxEntriesAreFoundByWhatTheyLeave
       case .forgetsAuthors: .outboxEntriesComeBackWhole
       case .keepsGroupsTogether: .groupsAreReadAsTheyAre
+      case .listsLiveRowsOnly: .rowsShowLiveAndDeletedRecords
+      case .observesOneChange: .changesAreObserved
+      case .neverAsksToReload: .manyChangesAreReloaded
       case .findsNamesByCharacters: .keysAreFoundByPrefix
       case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
       }

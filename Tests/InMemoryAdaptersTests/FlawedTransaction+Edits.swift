@@ -25,21 +25,6 @@ extension FlawedTransaction {
     try base.outbox(leaving: ids, limit: flaw == .findsOneThatLeaves ? min(1, limit) : limit)
   }
 
-  func outboxCount(_ type: RecordType) throws(SyncError) -> Int {
-    guard flaw == .countsAllEdits else { return try base.outboxCount(type) }
-    var count = 0
-    for entity in try base.registeredEntities() { count += try base.outboxCount(entity.type) }
-    return count
-  }
-
-  func queue(_ entries: [OutboxEntry]) throws(SyncError) {
-    guard flaw == .keepsReplacedEdits else { return try base.queue(entries) }
-    let known = Set(try base.outbox(for: entries.map(\.id)).map(\.id))
-    try base.queue(entries.filter { !known.contains($0.id) })
-  }
-
-  func dequeue(_ ids: [RecordID]) throws(SyncError) { try base.dequeue(ids) }
-
   // MARK: Conflicts
 
   func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict] {
@@ -48,17 +33,12 @@ extension FlawedTransaction {
     return flaw == .listsOldConflictsFirst ? found.reversed() : found
   }
 
-  func log(_ conflicts: [Conflict]) throws(SyncError) { try base.log(conflicts) }
-
-  func removeConflicts(settledBefore instant: Timestamp) throws(SyncError) {
-    let instant = flaw == .forgetsYoungConflicts ? Timestamp(microseconds: .max) : instant
-    try base.removeConflicts(settledBefore: instant)
-  }
-
   // MARK: Natural keys
 
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]] {
-    let found = try base.records(ofType: type, withNaturalKeys: keys)
+  func records(
+    ofType type: RecordType, withNaturalKeys keys: [String], at places: [[Int64]]
+  ) throws(SyncError) -> [[Record]] {
+    let found = try base.records(ofType: type, withNaturalKeys: keys, at: places)
     switch flaw {
     case .findsOneRecordForEachKey: return found.map { Array($0.prefix(1)) }
     case .comparesKeysAsTheyAreSpelled:
@@ -70,15 +50,11 @@ extension FlawedTransaction {
         spellings.insert(value)
       }
       return spellings.count > 1 ? found.map { Array($0.prefix(1)) } : found
+    case .keepsGroupsTogether where !places.isEmpty:
+      for (key, records) in zip(keys, found) where readGroups[key] == nil { readGroups[key] = records }
+      return keys.map { readGroups[$0] ?? [] }
     default: return found
     }
-  }
-
-  func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]] {
-    let found = try base.records(ofType: type, in: groups)
-    guard flaw == .keepsGroupsTogether else { return found }
-    for (group, records) in zip(groups, found) where readGroups[group] == nil { readGroups[group] = records }
-    return groups.map { readGroups[$0] ?? [] }
   }
 
   func duplicates(

@@ -1,12 +1,13 @@
+import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
-/// A transaction that breaks the promise its store is to break, and passes everything else on.
-final class FlawedTransaction: StoreTransaction {
+/// A transaction that breaks the promise its store is to break, and forwards everything else.
+final class FlawedTransaction: ForwardingTransaction {
   let flaw: FlawedStore.Flaw
   let base: any StoreTransaction
   private let uncommitted: UncommittedCopies?
-  var readGroups: [DuplicateGroup: [Record]] = [:]
+  var readGroups: [String: [Record]] = [:]
 
   init(flaw: FlawedStore.Flaw, base: any StoreTransaction, uncommitted: UncommittedCopies? = nil) {
     self.flaw = flaw
@@ -14,13 +15,39 @@ final class FlawedTransaction: StoreTransaction {
     self.base = base
   }
 
-  func storeIdentity() throws(SyncError) -> String { try base.storeIdentity() }
-  func registeredEntities() throws(SyncError) -> [Entity] { try base.registeredEntities() }
+  // MARK: Writing
+
+  func apply(_ changes: StoreChanges) throws(SyncError) {
+    var changes = changes
+    switch flaw {
+    case .showsUncommitted: uncommitted?.add(changes.put.count)
+    case .updatesNoVersions: changes.versions = []
+    case .forgetsDeletionsOfUnknownRecords:
+      let states = try base.states(of: changes.deleted)
+      changes.deleted = zip(changes.deleted, states).filter { $0.1 != nil }.map(\.0)
+    case .showsPendingDeletions:
+      let pending = changes.pendingDeletions
+      changes.deleted.removeAll { pending.contains($0.id) }
+    case .losesReasons: for index in changes.withheld.indices { changes.withheld[index].reason = "" }
+    case .marksNothing: changes.marked = []
+    case .clearsAllMarks where !changes.unmarkedTypes.isEmpty:
+      changes.unmarkedTypes = try base.registeredEntities().map(\.type)
+    case .keepsReplacedEdits:
+      let known = Set(try base.outbox(for: changes.queued.map(\.id)).map(\.id))
+      changes.queued.removeAll { known.contains($0.id) }
+    case .forgetsYoungConflicts where changes.forgottenConflicts != nil:
+      changes.forgottenConflicts = Timestamp(microseconds: .max)
+    default: break
+    }
+    try base.apply(changes)
+  }
+
+  // MARK: Records
 
   func records(_ query: Query) throws(SyncError) -> [Record] {
     switch flaw {
     case .sortsKeysAsStrings: return try base.records(query).sorted { $0.id.key < $1.id.key }
-    case .showsWhatIsSetAside:
+    case .showsWhatIsWithheld:
       let entries = try base.withheld(
         query.type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 9)
       return try base.records(query)
@@ -40,64 +67,20 @@ final class FlawedTransaction: StoreTransaction {
     flaw == .countsUpToTheLimit ? try base.records(query).count : try base.count(query)
   }
 
-  func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] { try base.records(withIDs: ids) }
-  func state(of id: RecordID) throws(SyncError) -> StoredState? { try base.state(of: id) }
-  func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? { try base.checkpoint(for: type) }
-
-  func withheld(
-    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
-  ) throws(SyncError) -> [WithheldChange] {
-    let kinds = flaw == .listsByOneKindOnly ? Set(kinds.prefix(1)) : kinds
-    return try base.withheld(type, kinds: kinds, after: after, limit: limit)
-  }
-
-  func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
-    try base.withheld(for: keys)
-  }
-
-  func withheld(
-    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
-  ) throws(SyncError) -> [WithheldChange] {
-    let found = try base.withheld(referringTo: ids, kinds: kinds, after: after, limit: limit)
-    switch flaw {
-    case .findsWhatWaitsAlone: return found.filter { !$0.waitsFor.isEmpty }
-    case .forgetsNewReferences:
-      let isAsItWas = try base.registeredEntities().contains { $0.references.contains { $0.field == "away" } }
-      return isAsItWas ? found : []
-    default: return found
+  func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
+    var states = try base.states(of: ids, comparing: payloads)
+    if flaw == .seesPayloadsAlike, !payloads.isEmpty {
+      for index in states.indices { states[index]?.hasSamePayload = true }
     }
-  }
-  func withheldCounts(_ type: RecordType) throws(SyncError) -> [WithheldChange.Kind: Int] {
-    try base.withheldCounts(type)
-  }
-
-  func value(forKey key: String) throws(SyncError) -> [UInt8]? {
-    let value = try base.value(forKey: key)
-    return flaw == .mixesEmptyWithNil && value?.isEmpty == true ? nil : value
-  }
-
-  func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
-    let keys = try base.keys(withPrefix: prefix, after: after, limit: limit)
-    return flaw == .findsNamesByCharacters ? keys.filter { $0.hasPrefix(prefix) } : keys
-  }
-
-  func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int) {
-    try base.unmarkedCount(type)
-  }
-  func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone] {
-    try base.unmarked(type, afterKey: afterKey, limit: limit)
-  }
-
-  func states(of copies: [Record]) throws(SyncError) -> [StoredState?] {
-    var states = try base.states(of: copies)
-    if flaw == .seesPayloadsAlike { for index in states.indices { states[index]?.hasSamePayload = true } }
     return states
   }
 
-  func states(of tombstones: [Tombstone]) throws(SyncError) -> [StoredState?] {
-    try base.states(of: tombstones)
+  func rows(
+    _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
+  ) throws(SyncError) -> [StoredRow] {
+    let rows = try base.rows(type, selection, after: key, limit: limit)
+    return flaw == .listsLiveRowsOnly ? rows.filter { $0.record != nil } : rows
   }
-  func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] { try base.absent(among: ids) }
 
   func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
     var found = try base.referenced(among: ids)
@@ -113,47 +96,59 @@ final class FlawedTransaction: StoreTransaction {
     return found
   }
 
-  func put(_ copies: [Record]) throws(SyncError) {
-    if flaw == .showsUncommitted { uncommitted?.add(copies.count) }
-    try base.put(copies)
-  }
-  func touch(_ copies: [Record]) throws(SyncError) {
-    if flaw != .touchesNothing { try base.touch(copies) }
-  }
-
-  func delete(_ tombstones: [Tombstone]) throws(SyncError) {
-    guard flaw == .forgetsDeletionsOfUnknownRecords else { return try base.delete(tombstones) }
-    let states = try base.states(of: tombstones)
-    try base.delete(zip(tombstones, states).filter { $0.1 != nil }.map(\.0))
+  func counts(_ type: RecordType, rows: Bool) throws(SyncError) -> TypeCounts {
+    var counts = try base.counts(type, rows: rows)
+    guard flaw == .countsAllEdits else { return counts }
+    counts.pending = 0
+    for entity in try base.registeredEntities() {
+      counts.pending += try base.counts(entity.type, rows: false).pending
+    }
+    return counts
   }
 
-  func deletePending(_ tombstones: [Tombstone]) throws(SyncError) {
-    if flaw != .showsPendingDeletions { try base.deletePending(tombstones) }
+  func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+    var changes = try base.changes(after: position)
+    switch (flaw, changes.scope) {
+    case (.observesOneChange, .records(let ids)): changes.scope = .records(Array(ids.prefix(1)))
+    case (.neverAsksToReload, .everything): changes.scope = .records([])
+    default: break
+    }
+    return changes
   }
 
-  func withheld(_ entries: [WithheldChange]) throws(SyncError) {
-    var entries = entries
-    if flaw == .losesReasons { for index in entries.indices { entries[index].reason = "" } }
-    try base.withheld(entries)
+  // MARK: Withheld changes
+
+  func withheld(
+    _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
+    let kinds = flaw == .listsByOneKindOnly ? Set(kinds.prefix(1)) : kinds
+    return try base.withheld(type, kinds: kinds, after: after, limit: limit)
   }
 
-  func release(_ keys: [WithheldChange.Key]) throws(SyncError) { try base.release(keys) }
-  func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
-    flaw == .parksForever ? [] : try base.parked(waitingFor: ids, limit: limit)
-  }
-  func mark(_ ids: [RecordID]) throws(SyncError) {
-    if flaw != .marksNothing { try base.mark(ids) }
+  func withheld(
+    _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
+    after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
+    let found = try base.withheld(relation, ids, kinds: kinds, after: after, limit: limit)
+    switch (flaw, relation) {
+    case (.findsWhatWaitsAlone, .referringTo): return found.filter { !$0.waitsFor.isEmpty }
+    case (.forgetsNewReferences, .referringTo):
+      let isAsItWas = try base.registeredEntities().contains { $0.references.contains { $0.field == "away" } }
+      return isAsItWas ? found : []
+    case (.parksForever, .waitingFor): return []
+    default: return found
+    }
   }
 
-  func clearMarks(_ type: RecordType) throws(SyncError) {
-    guard flaw == .clearsAllMarks else { return try base.clearMarks(type) }
-    for entity in try base.registeredEntities() { try base.clearMarks(entity.type) }
+  // MARK: Kept values
+
+  func value(forKey key: String) throws(SyncError) -> [UInt8]? {
+    let value = try base.value(forKey: key)
+    return flaw == .mixesEmptyWithNil && value?.isEmpty == true ? nil : value
   }
 
-  func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError) {
-    try base.setCheckpoint(checkpoint, for: type)
-  }
-  func setValue(_ value: [UInt8]?, forKey key: String) throws(SyncError) {
-    try base.setValue(value, forKey: key)
+  func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
+    let keys = try base.keys(withPrefix: prefix, after: after, limit: limit)
+    return flaw == .findsNamesByCharacters ? keys.filter { $0.hasPrefix(prefix) } : keys
   }
 }

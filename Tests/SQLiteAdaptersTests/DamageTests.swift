@@ -64,8 +64,8 @@
       "UPDATE outbox SET counter = -1", "UPDATE outbox SET attempts = 9223372036854775807",
       "UPDATE outbox SET attempts = -9223372036854775808",
       "INSERT INTO set_aside_counts VALUES ('teams', 'parked', 9223372036854775807), ('teams', 'hidden', 9223372036854775807)",
-      "UPDATE checkpoints SET checkpoint = json_set(checkpoint, '$.lastPass', 9223372036854775807)",
-      "UPDATE checkpoints SET checkpoint = json_set(checkpoint, '$.epoch', 9223372036854775807)",
+      "UPDATE state SET value = CAST(json_set(CAST(value AS TEXT), '$.lastPass', 9223372036854775807) AS BLOB) WHERE key GLOB 'checkpoint/*'",
+      "UPDATE state SET value = CAST(json_set(CAST(value AS TEXT), '$.epoch', 9223372036854775807) AS BLOB) WHERE key GLOB 'checkpoint/*'",
       "UPDATE lease SET fence = 9223372036854775807", "UPDATE lease SET fence = -9223372036854775808",
     ])
     func refusesNumbersThatNothingIsCountedUpTo(_ damage: String) async throws {

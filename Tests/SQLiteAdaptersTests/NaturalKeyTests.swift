@@ -42,7 +42,7 @@
     @Test func areFilledInWhenTheFileIsOlderThanTheirColumns() async throws {
       let directory = try TemporaryDirectory()
       let path = directory.file("store.db")
-      let old = try await SQLiteStore.open(path: path, migrations: Array(Migration.all.prefix(1)))
+      let old = try await SQLiteStore.open(path: path)
       let fields = Entity("meters", indexes: ["mac", "v"])
       try await old.register(try SyncSchema(fields))
       try await fill(old, fields, count: 7)
@@ -53,6 +53,7 @@
         """
       try await old.execute("UPDATE entities SET declaration = '\(declaration)'")
       try await old.execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
+      try await old.undoSteps(after: 1)
       await old.close()
 
       let store = try await SQLiteStore.open(path: path)
@@ -130,8 +131,16 @@
         let deleted = try await store.write(.app) { transaction throws(SyncError) in
           let keys = try transaction.duplicates("meters", after: nil, limit: 9).map(\.key)
           let losers = try transaction.records(ofType: "meters", withNaturalKeys: keys).map { $0[0] }
-          try transaction.deletePending(losers.map { Tombstone(id: $0.id, version: $0.version) })
-          return losers.map { Tombstone(id: $0.id, version: $0.version) }
+          let tombstones = losers.map { Tombstone(id: $0.id, version: $0.version) }
+          try transaction.apply {
+            $0.deleted = tombstones
+            $0.queued = losers.map {
+              OutboxEntry(
+                id: $0.id, edit: Edit(.deletion, stamp: EditStamp(physical: Timestamp(milliseconds: 1))),
+                base: .none)
+            }
+          }
+          return tombstones
         }
         let keys = "SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL"
         let contents = "SELECT count(*) FROM rows_meters WHERE payload IS NOT NULL OR f0 IS NOT NULL"

@@ -58,13 +58,34 @@
   extension SQLiteStore {
     /// Takes later steps of the layout back, so that the file is as an older version of the library left it.
     func undoSteps(after step: Int) async throws {
+      if step < 8 { try await execute("DROP TABLE changes") }
+      if step < 7 {
+        try await execute("CREATE TABLE checkpoints (type TEXT NOT NULL PRIMARY KEY, checkpoint TEXT NOT NULL) WITHOUT ROWID")
+        try await execute(
+          """
+          INSERT INTO checkpoints SELECT substr(key, 12), CAST(value AS TEXT) FROM state WHERE key GLOB 'checkpoint/*'
+          """)
+        try await execute("DELETE FROM state WHERE key GLOB 'checkpoint/*'")
+      }
       if step < 6 {
         try await execute("DROP TABLE outbox_leaves")
         for column in ["rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves"] {
           try await execute("ALTER TABLE outbox DROP COLUMN \(column)")
         }
       }
-      if step < 5 { try await execute("DROP TABLE set_aside_references") }
+      if step < 5 {
+        try await execute("DROP TABLE set_aside_references")
+        try await execute("DROP TRIGGER set_aside_removed")
+        try await execute(
+          """
+          CREATE TRIGGER set_aside_removed AFTER DELETE ON set_aside BEGIN
+            UPDATE set_aside_counts SET entries = entries - 1 WHERE type = old.type AND kind = old.kind;
+            DELETE FROM waiting WHERE entry = old.entry;
+          END
+          """)
+      }
+      if step < 3 { try await execute("DROP TABLE outbox_counts") }
+      if step < 2 { for table in ["outbox", "conflicts"] { try await execute("DROP TABLE \(table)") } }
       try await execute("PRAGMA user_version = \(step)")
     }
   }

@@ -21,7 +21,7 @@
           key: .record(copy.id), kind: .hidden, change: .upsert(copy), reason: "old", pass: 1, fence: 1,
           since: Timestamp(milliseconds: 1))
       }
-      try await old.write(.app) { transaction throws(SyncError) in try transaction.withheld(entries) }
+      try await old.write(.app) { transaction throws(SyncError) in try transaction.withhold(entries) }
       try await old.undoSteps(after: 4)
       await old.close()
 
@@ -29,7 +29,7 @@
       try await store.register(schema)
       let found = try await store.read { snapshot throws(SyncError) in
         try snapshot.withheld(
-          referringTo: [RecordID(type: "teams", key: "t1")], kinds: [.hidden], after: nil, limit: count)
+          .referringTo, [RecordID(type: "teams", key: "t1")], kinds: [.hidden], after: nil, limit: count)
       }
       #expect(found.count == count / 2)
       #expect(try await store.number("SELECT count(*) FROM meta WHERE key GLOB 'references/*'") == 0)

@@ -95,7 +95,7 @@
     // MARK: Rows
 
     private static let columns: [(table: String, columns: [String])] = [
-      ("meta", ["value", "key"]), ("state", ["value", "key"]), ("checkpoints", ["checkpoint", "type"]),
+      ("meta", ["value", "key"]), ("state", ["value", "key"]), ("changes", ["records", "position"]),
       ("entities", ["declaration", "type"]),
       ("fields", ["name", "is_key", "column_name", "is_declared", "filled_through"]),
       ("marks", ["bits", "chunk"]), ("lease", ["fence", "holder", "has_file_lock", "expires_at"]),
@@ -153,12 +153,13 @@
           "DELETE FROM \(table) WHERE \(column) = (SELECT \(column) FROM \(table) LIMIT 1 OFFSET \(place))"
       case 2: return "DROP TABLE \(table)"
       case 3, 4, 5:
-        let (table, column) = random.once(in: 2) ? ("state", "value") : ("checkpoints", "checkpoint")
+        let kind = random.once(in: 2) ? "GLOB" : "NOT GLOB"
         let number = pick(["9223372036854775807", "-9223372036854775808", "-1", "1e999", "'x'", "NULL"])
         return """
-          UPDATE \(table) SET \(column) = json_set(CAST(\(column) AS TEXT), \
-          (SELECT fullkey FROM json_tree(CAST(\(column) AS TEXT)) WHERE type = 'integer' \
-          LIMIT 1 OFFSET \(random.number(below: 8))), \(number)) WHERE json_valid(CAST(\(column) AS TEXT))
+          UPDATE state SET value = json_set(CAST(value AS TEXT), \
+          (SELECT fullkey FROM json_tree(CAST(value AS TEXT)) WHERE type = 'integer' \
+          LIMIT 1 OFFSET \(random.number(below: 8))), \(number)) \
+          WHERE json_valid(CAST(value AS TEXT)) AND key \(kind) 'checkpoint/*'
           """
       case 6, 7: return "UPDATE OR IGNORE \(table) SET \(column) = \(value)"
       default:

@@ -5,7 +5,12 @@ struct ConflictLog: Sendable {
   private var conflicts = OrderedMap<Int64, Conflict>()
   private var lastNumber: Int64 = 0
 
-  mutating func add(_ conflict: Conflict) {
+  mutating func add(_ conflict: Conflict) throws(SyncError) {
+    if case .malformed = conflict.remote {
+      throw SyncError(
+        .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
+        "What the remote has is a copy or a tombstone.")
+    }
     lastNumber += 1
     var kept = conflict
     kept.number = lastNumber

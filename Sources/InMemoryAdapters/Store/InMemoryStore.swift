@@ -64,11 +64,13 @@ public final class InMemoryStore: LocalStore {
       }
       let transaction = MemoryTransaction(identity: identity, state: before)
       let result = try body(transaction)
-      let after = transaction.state
+      var after = transaction.state
+      after.changes.close()
+      let committed = after
       try state.withLock { state throws(SyncError) in
         // The lease may have been taken over while the body ran.
         try state.demand(authority)
-        state.committed = after
+        state.committed = committed
       }
       return result
     }

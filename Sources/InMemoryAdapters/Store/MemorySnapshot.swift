@@ -29,12 +29,43 @@ class MemorySnapshot: StoreSnapshot {
     ids.map { row(of: $0)?.record }
   }
 
-  func state(of id: RecordID) -> StoredState? {
-    stored(id, payload: nil)
+  func states(of ids: [RecordID], comparing payloads: [Payload]) -> [StoredState?] {
+    ids.enumerated().map { place, id in
+      guard let table = state.tables[id.type], let row = table[id.key] else { return nil }
+      return StoredState(
+        version: row.version, isDeleted: row.record == nil,
+        hasSamePayload: !payloads.isEmpty && row.record?.payload == payloads[place],
+        isMarked: table.isMarked(row))
+    }
   }
 
-  func checkpoint(for type: RecordType) -> Checkpoint? {
-    state.checkpoints[type]
+  func rows(_ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int) -> [StoredRow] {
+    state.tables[type]?.rows(selection, after: key, limit: limit) ?? []
+  }
+
+  func referenced(among ids: [RecordID]) -> Set<RecordID> {
+    let tables = state.tables.values
+    return Set(
+      ids.filter { id in
+        tables.contains { table in
+          table.entity.references.contains {
+            $0.isOrdered && $0.target == id.type && table.refers(to: id, by: $0.field)
+          }
+        }
+      })
+  }
+
+  func counts(_ type: RecordType, rows: Bool) -> TypeCounts {
+    let table = rows ? state.tables[type] : nil
+    return TypeCounts(
+      withheld: state.shelf.counts(type), pending: state.outbox.count(type),
+      rows: rows
+        ? .init(live: table?.liveCount ?? 0, unmarked: (table?.liveCount ?? 0) - (table?.markedCount ?? 0))
+        : nil)
+  }
+
+  func changes(after position: StorePosition?) -> ChangedRecords {
+    state.changes.after(position)
   }
 
   func withheld(
@@ -48,13 +79,10 @@ class MemorySnapshot: StoreSnapshot {
   }
 
   func withheld(
-    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+    _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
+    after: WithheldChange.Key?, limit: Int
   ) -> [WithheldChange] {
-    state.shelf.entries(referringTo: ids, kinds: kinds, after: after, limit: limit)
-  }
-
-  func withheldCounts(_ type: RecordType) -> [WithheldChange.Kind: Int] {
-    state.shelf.counts(type)
+    state.shelf.entries(relation, ids, kinds: kinds, after: after, limit: limit)
   }
 
   func value(forKey key: String) -> [UInt8]? {
@@ -74,15 +102,6 @@ class MemorySnapshot: StoreSnapshot {
     return keys
   }
 
-  func unmarkedCount(_ type: RecordType) -> (unmarked: Int, live: Int) {
-    guard let table = state.tables[type] else { return (0, 0) }
-    return (table.liveCount - table.markedCount, table.liveCount)
-  }
-
-  func unmarked(_ type: RecordType, afterKey: String?, limit: Int) -> [Tombstone] {
-    state.tables[type]?.unmarked(afterKey: afterKey, limit: limit) ?? []
-  }
-
   func outbox(for ids: [RecordID]) -> [OutboxEntry] {
     ids.compactMap { state.outbox[$0] }
   }
@@ -95,21 +114,15 @@ class MemorySnapshot: StoreSnapshot {
     ids.map { state.outbox.entries(leaving: $0, limit: limit) }
   }
 
-  func outboxCount(_ type: RecordType) -> Int {
-    state.outbox.count(type)
-  }
-
   func conflicts(_ type: RecordType?, before: Int64?, limit: Int) -> [Conflict] {
     state.conflicts.conflicts(type, before: before, limit: limit)
   }
 
-  func records(ofType type: RecordType, withNaturalKeys keys: [String]) -> [[Record]] {
+  func records(
+    ofType type: RecordType, withNaturalKeys keys: [String], at places: [[Int64]]
+  ) -> [[Record]] {
     guard let table = state.tables[type] else { return keys.map { _ in [] } }
     return keys.map { table.naturalKeys.ids(with: $0).compactMap { table[$0.key]?.record } }
-  }
-
-  func records(ofType type: RecordType, in groups: [DuplicateGroup]) -> [[Record]] {
-    records(ofType: type, withNaturalKeys: groups.map(\.key))
   }
 
   func duplicates(
@@ -118,113 +131,14 @@ class MemorySnapshot: StoreSnapshot {
     state.tables[type]?.duplicates(after: key, limit: limit) ?? []
   }
 
-  fileprivate final func row(of id: RecordID) -> Row? {
+  private func row(of id: RecordID) -> Row? {
     state.tables[id.type]?[id.key]
-  }
-
-  fileprivate final func stored(_ id: RecordID, payload: Payload?) -> StoredState? {
-    guard let table = state.tables[id.type], let row = table[id.key] else { return nil }
-    return StoredState(
-      version: row.version, isDeleted: row.record == nil,
-      hasSamePayload: payload != nil && row.record?.payload == payload, isMarked: table.isMarked(row))
   }
 }
 
-/// A state of a store being changed; what becomes of it is the store's to decide.
+/// A state of a store being changed; the store commits it or drops it.
 final class MemoryTransaction: MemorySnapshot, StoreTransaction {
-  func states(of copies: [Record]) -> [StoredState?] {
-    copies.map { stored($0.id, payload: $0.payload) }
-  }
-
-  func states(of tombstones: [Tombstone]) -> [StoredState?] {
-    tombstones.map { stored($0.id, payload: nil) }
-  }
-
-  func absent(among ids: [RecordID]) -> [RecordID] {
-    ids.filter { row(of: $0)?.record == nil }
-  }
-
-  func referenced(among ids: [RecordID]) -> Set<RecordID> {
-    let tables = state.tables.values
-    return Set(
-      ids.filter { id in
-        tables.contains { table in
-          table.entity.references.contains {
-            $0.isOrdered && $0.target == id.type && table.refers(to: id, by: $0.field)
-          }
-        }
-      })
-  }
-
-  func put(_ copies: [Record]) throws(SyncError) {
-    for copy in copies {
-      try state.change(copy.id.type, during: "writing \(copy.id.type)") { $0.put(copy) }
-    }
-  }
-
-  func touch(_ copies: [Record]) throws(SyncError) {
-    for copy in copies {
-      try state.change(copy.id.type, during: "writing \(copy.id.type)") { $0.touch(copy) }
-    }
-  }
-
-  func delete(_ tombstones: [Tombstone]) throws(SyncError) {
-    for tombstone in tombstones {
-      let type = tombstone.id.type
-      try state.change(type, during: "deleting \(type)") { $0.delete(tombstone) }
-    }
-  }
-
-  func withheld(_ entries: [WithheldChange]) {
-    for entry in entries { state.shelf.file(entry, state.tables[entry.key.type]?.entity) }
-  }
-
-  func release(_ keys: [WithheldChange.Key]) {
-    for key in keys { state.shelf.remove(key) }
-  }
-
-  func parked(waitingFor ids: [RecordID], limit: Int) -> [WithheldChange] {
-    state.shelf.parked(waitingFor: ids, limit: limit)
-  }
-
-  func mark(_ ids: [RecordID]) throws(SyncError) {
-    for id in ids {
-      try state.change(id.type, during: "marking \(id.type)") { $0.mark(id.key) }
-    }
-  }
-
-  func clearMarks(_ type: RecordType) throws(SyncError) {
-    try state.change(type, during: "clearing the marks of \(type)") { $0.clearMarks() }
-  }
-
-  func queue(_ entries: [OutboxEntry]) {
-    for entry in entries { state.outbox[entry.id] = entry }
-  }
-
-  func dequeue(_ ids: [RecordID]) {
-    for id in ids { state.outbox[id] = nil }
-  }
-
-  func log(_ conflicts: [Conflict]) throws(SyncError) {
-    for conflict in conflicts {
-      if case .malformed = conflict.remote {
-        throw SyncError(
-          .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
-          "What the remote has is a copy or a tombstone.")
-      }
-      state.conflicts.add(conflict)
-    }
-  }
-
-  func removeConflicts(settledBefore instant: Timestamp) {
-    state.conflicts.remove(settledBefore: instant)
-  }
-
-  func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) {
-    state.checkpoints[type] = checkpoint
-  }
-
-  func setValue(_ value: [UInt8]?, forKey key: String) {
-    state.values[UTF8Key(key)] = value
+  func apply(_ changes: StoreChanges) throws(SyncError) {
+    try state.apply(changes)
   }
 }

@@ -6,8 +6,8 @@ struct StoreState: Sendable {
   var shelf = WithheldTable()
   var outbox = Outbox()
   var conflicts = ConflictLog()
-  var checkpoints: [RecordType: Checkpoint] = [:]
   var values = OrderedMap<UTF8Key, [UInt8]>()
+  var changes = ChangeLog()
 
   mutating func register(_ schema: SyncSchema) {
     for entity in schema.entities {

@@ -1,4 +1,5 @@
 import SyncModels
+import SyncPorts
 
 extension Table {
   /// The live records that a query selects, in its order.
@@ -36,13 +37,16 @@ extension Table {
     return records(all).count
   }
 
-  /// The live records without a mark, by key.
-  func unmarked(afterKey: String?, limit: Int) -> [Tombstone] {
-    var found: [Tombstone] = []
-    for (_, row) in rows.entries(after: afterKey.map(UTF8Key.init)) {
+  /// The selected rows, by key.
+  func rows(_ selection: RowSelection, after key: String?, limit: Int) -> [StoredRow] {
+    var found: [StoredRow] = []
+    for (_, row) in rows.entries(after: key.map(UTF8Key.init)) {
       if found.count >= limit { break }
-      guard row.record != nil, !isMarked(row) else { continue }
-      found.append(Tombstone(id: row.id, version: row.version, entityTag: row.entityTag))
+      if selection == .unmarked, row.record == nil || isMarked(row) { continue }
+      found.append(
+        StoredRow(
+          id: row.id, version: row.version, entityTag: row.entityTag, record: row.record,
+          isMarked: isMarked(row)))
     }
     return found
   }

@@ -67,7 +67,7 @@ struct Table: Sendable {
         round: row?.round ?? 0, place: row?.place ?? rows.count))
   }
 
-  mutating func touch(_ copy: Record) {
+  mutating func updateVersion(_ copy: Record) {
     guard let row = self[copy.id.key], var record = row.record else { return }
     record.version = copy.version
     record.entityTag = copy.entityTag

@@ -89,18 +89,15 @@ struct WithheldTable: Sendable {
     (counts[type] ?? [:]).filter { $0.value > 0 }
   }
 
-  /// The entries whose copies refer to one of some records, in the order of their keys.
+  /// The entries that are related to one of some records, in the order of their keys.
   func entries(
-    referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+    _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
+    after: WithheldChange.Key?, limit: Int
   ) -> [WithheldChange] {
     let after = after.map(Place.init)
-    let places = places(of: ids, in: referring).filter { place in after.map { $0 < place } ?? true }
+    let places = places(of: ids, in: relation == .waitingFor ? waiting : referring)
+      .filter { place in after.map { $0 < place } ?? true }
     return Array(distinct(places).filter { kinds.contains($0.kind) }.prefix(max(0, limit)))
-  }
-
-  /// The parked entries that wait for one of some records, in the order of their keys.
-  func parked(waitingFor ids: [RecordID], limit: Int) -> [WithheldChange] {
-    Array(distinct(places(of: ids, in: waiting)).prefix(max(0, limit)))
   }
 
   private func places(of ids: [RecordID], in index: OrderedMap<Waiting, Void>) -> [Place] {

@@ -8,7 +8,6 @@
     /// What is known of the registered types, as long as the file says the same.
     var catalog = Catalog.empty
     /// What the writer has found to be live.
-    var knownRecords = KnownRecords()
     /// What the writer has added to types that it found empty.
     var newRecords = NewRecordFilter()
     /// What the writer has found in the outbox.
@@ -229,7 +228,6 @@
     }
 
     private func forgetWhatIsKnown() {
-      knownRecords.forget()
       newRecords.forget()
       knownEdits.forget()
     }

@@ -56,7 +56,6 @@
     /// The states of as many records as ``lookupsAtOnce``, in the order in which their ids are given.
     let statesOfMany: String
     let state: String
-    let liveness: String
     let rowNumber: String
     /// Gives a row if there is any.
     let anyRow: String
@@ -133,7 +132,6 @@
         FROM (VALUES \(ids)) LEFT JOIN \(name) ON id = column1
         """
       state = "\(stateColumns), 0 FROM \(name) WHERE id = ?1"
-      liveness = "SELECT 1 FROM \(name) WHERE id = ? AND payload IS NOT NULL"
       statesFrom = """
         SELECT id, row, version_epoch, version_sequence, version_modified_at, payload FROM \(name) \
         WHERE id >= ? ORDER BY id

@@ -36,7 +36,7 @@
   }
 
   extension SQLiteTransaction {
-    func log(_ conflicts: [Conflict]) throws(SyncError) {
+    func insertConflicts(_ conflicts: [Conflict]) throws(SyncError) {
       let statement = try connection.statement(ConflictRows.add)
       defer { statement.clear() }
       for conflict in conflicts {
@@ -51,7 +51,7 @@
       }
     }
 
-    func removeConflicts(settledBefore instant: Timestamp) throws(SyncError) {
+    func deleteConflicts(settledBefore instant: Timestamp) throws(SyncError) {
       let statement = try connection.statement(ConflictRows.remove)
       try statement.bind(instant.microseconds, at: 1)
       try statement.run()

@@ -28,9 +28,12 @@
   }
 
   extension SQLiteSnapshot {
-    func records(ofType type: RecordType, withNaturalKeys keys: [String]) throws(SyncError) -> [[Record]] {
+    func records(
+      ofType type: RecordType, withNaturalKeys keys: [String], at places: [[Int64]]
+    ) throws(SyncError) -> [[Record]] {
       guard let table = catalog.tables[type], !keys.isEmpty else { return keys.map { _ in [] } }
       if let column = table.naturalKeyColumn {
+        if !places.isEmpty { return try records(in: table, with: keys, in: column, at: places) }
         return try lists(
           keys.count, in: table, by: NaturalKeyRows.records(in: table, whose: column, keys: column),
           for: keys.count
@@ -44,23 +47,22 @@
       return keys.map { found[UTF8Key($0)]?.records ?? [] }
     }
 
-    func records(ofType type: RecordType, in groups: [DuplicateGroup]) throws(SyncError) -> [[Record]] {
-      guard let table = catalog.tables[type], let column = table.naturalKeyColumn else {
-        return try records(ofType: type, withNaturalKeys: groups.map(\.key))
-      }
+    private func records(
+      in table: EntityTable, with keys: [String], in column: String, at places: [[Int64]]
+    ) throws(SyncError) -> [[Record]] {
       var members: [(group: Int, row: Int64)] = []
-      members.reserveCapacity(2 * groups.count)
-      for (place, group) in groups.enumerated() {
-        for row in group.places { members.append((place, row)) }
+      members.reserveCapacity(2 * keys.count)
+      for (group, rows) in places.enumerated() {
+        for row in rows { members.append((group, row)) }
       }
       return try lists(
-        groups.count, in: table, by: NaturalKeyRows.records(in: table, whose: "row", keys: column),
+        keys.count, in: table, by: NaturalKeyRows.records(in: table, whose: "row", keys: column),
         for: members.count
       ) { (statement, place, index) throws(SyncError) in
         try statement.bind(members[place].row, at: index)
       } list: { statement, place in
         let group = members[place].group
-        return statement.order(table.columnBehindRecord + 2, against: groups[group].key) == 0 ? group : nil
+        return statement.order(table.columnBehindRecord + 2, against: keys[group]) == 0 ? group : nil
       }
     }
 

@@ -195,7 +195,7 @@
   // MARK: Writing
 
   extension SQLiteTransaction {
-    func queue(_ entries: [OutboxEntry]) throws(SyncError) {
+    func insertIntoOutbox(_ entries: [OutboxEntry]) throws(SyncError) {
       try refreshKnowledge()
       let send = try connection.statement(OutboxRows.send)
       let change = try connection.statement(OutboxRows.change)
@@ -229,7 +229,7 @@
       try addToCounts(counts)
     }
 
-    func dequeue(_ ids: [RecordID]) throws(SyncError) {
+    func removeFromOutbox(_ ids: [RecordID]) throws(SyncError) {
       try refreshKnowledge()
       try connection.forgetLeaves(of: ids)
       let byRow = try connection.statement(OutboxRows.removeRow)

@@ -6,8 +6,6 @@
   /// A merge asks for the states of a batch, then writes some of its records, then marks them, each time in the batch's order: so the
   /// record that is wanted next is mostly the next one here, and its row need not be looked up again.
   struct RowTrail {
-    // The batch itself, or the ids of what was found.
-    private var copies: [Record] = []
     private var ids: [RecordID] = []
     private var rows: [Int64?] = []
     private var walk = BatchWalk()
@@ -21,12 +19,12 @@
     }
 
     /// Begins with a batch whose rows are not known yet.
-    init(over copies: [Record]) {
-      self.copies = copies
-      rows.reserveCapacity(copies.count)
+    init(over ids: [RecordID]) {
+      self.ids = ids
+      rows.reserveCapacity(ids.count)
     }
 
-    /// Adds the row of the next copy; one that has none yet may get one.
+    /// Adds the row of the batch's next record; one that has none yet may get one.
     mutating func append(row: Int64?) {
       rows.append(row)
     }
@@ -43,12 +41,7 @@
 
     /// Where a record stands, and its row, as far as they are known.
     mutating func find(_ id: RecordID) -> (place: Int?, row: Int64?) {
-      let place =
-        if ids.isEmpty {
-          walk.find(among: rows.count) { copies[$0].id == id }
-        } else {
-          walk.find(among: rows.count) { ids[$0] == id }
-        }
+      let place = walk.find(among: rows.count) { ids[$0] == id }
       guard let place else { return (nil, nil) }
       return (place, rows[place])
     }

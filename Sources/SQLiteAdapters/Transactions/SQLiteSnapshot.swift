@@ -72,26 +72,6 @@
       return records
     }
 
-    func state(of id: RecordID) throws(SyncError) -> StoredState? {
-      var rows = BatchStatement(self, \.state)
-      guard let statement = try rows.select(id) else { return nil }
-      return try stored(id.type, statement)?.state
-    }
-
-    /// Runs one of a table's state statements, and resets it.
-    final func stored(
-      _ type: RecordType, _ statement: Statement
-    ) throws(SyncError) -> (row: Int64, state: StoredState)? {
-      defer { statement.reset() }
-      guard try statement.step() else { return nil }
-      let row = statement.integer(0)
-      let state = StoredState(
-        version: statement.version(1), isDeleted: statement.integer(4) != 0,
-        hasSamePayload: statement.integer(5) != 0,
-        isMarked: try marks(of: type).isMarked(row))
-      return (row, state)
-    }
-
     final func liveCount(_ table: EntityTable) throws(SyncError) -> Int {
       let statement = try connection.statement(
         """
@@ -103,6 +83,9 @@
 
     /// Told in which rows some records lie, should they be written next.
     func hasFound(_ trail: RowTrail) {}
+
+    /// Whether it is worth looking for a record's row.
+    func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool { true }
 
     /// Whether some pending edits are known without a look.
     func knowsEdits() throws(SyncError) -> Bool { false }
@@ -117,14 +100,6 @@
     func hasRead(_ entry: OutboxEntry, in row: Int64) {}
 
     // MARK: Small state
-
-    func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? {
-      let statement = try connection.statement("SELECT checkpoint FROM checkpoints WHERE type = ?")
-      try statement.bind(type.rawValue, at: 1)
-      defer { statement.reset() }
-      guard try statement.step() else { return nil }
-      return try decoded(Checkpoint.self, from: statement.text(0), what: "checkpoint of \(type)")
-    }
 
     func value(forKey key: String) throws(SyncError) -> [UInt8]? {
       let statement = try connection.statement("SELECT value FROM state WHERE key = ?")
@@ -151,49 +126,6 @@
     }
 
     // MARK: Marks
-
-    func unmarkedCount(_ type: RecordType) throws(SyncError) -> (unmarked: Int, live: Int) {
-      guard let table = catalog.tables[type] else { return (0, 0) }
-      let live = try liveCount(table)
-      let marked = try marks(of: type).count()
-      return (live - (marked - (try markedDeletions(table))), live)
-    }
-
-    /// How many marks are on rows that only remember a deletion.
-    private func markedDeletions(_ table: EntityTable) throws(SyncError) -> Int {
-      let statement = try connection.statement("SELECT row FROM \(table.name) WHERE payload IS NULL")
-      defer { statement.reset() }
-      let book = marks(of: table.entity.type)
-      var count = 0
-      while try statement.step() {
-        if try book.isMarked(statement.integer(0)) { count += 1 }
-      }
-      return count
-    }
-
-    func unmarked(_ type: RecordType, afterKey: String?, limit: Int) throws(SyncError) -> [Tombstone] {
-      guard let table = catalog.tables[type] else { return [] }
-      // Mostly every row is marked, and the marks alone tell so; a look at each row would cost as much as listing them.
-      if afterKey == nil, try unmarkedCount(type).unmarked == 0 { return [] }
-      let statement = try connection.statement(
-        """
-        SELECT row, id, version_epoch, version_sequence, version_modified_at, entity_tag FROM \(table.name) \
-        WHERE payload IS NOT NULL AND id > ? ORDER BY id
-        """)
-      // Keys are never empty, so all of them come after the empty one.
-      try statement.bind(afterKey ?? "", at: 1)
-      defer { statement.reset() }
-      let book = marks(of: type)
-      var found: [Tombstone] = []
-      while found.count < limit, try statement.step() {
-        if try book.isMarked(statement.integer(0)) { continue }
-        found.append(
-          Tombstone(
-            id: RecordID(type: type, key: statement.text(1)), version: statement.version(2),
-            entityTag: statement.optionalText(5)))
-      }
-      return found
-    }
 
     /// The marks of a type, of which those that were read stay at hand.
     final func marks(of type: RecordType) -> MarkBook {

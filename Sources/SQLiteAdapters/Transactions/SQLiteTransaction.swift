@@ -5,53 +5,11 @@
   /// Reads and writes within one transaction of the writer's connection.
   final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     private var trail = RowTrail()
+    private(set) var observed = ObservedChanges()
     // Whether what the connection knows has been held against what others have written.
     private var isKnowledgeFresh = false
 
-    func states(of copies: [Record]) throws(SyncError) -> [StoredState?] {
-      var states: [StoredState?] = []
-      states.reserveCapacity(copies.count)
-      trail = RowTrail(over: copies)
-      if copies.areInOrder, let type = copies.first?.id.type, let table = catalog.tables[type] {
-        let statement = try connection.statement(table.statesFrom)
-        var walk = StateWalk(statement)
-        defer { statement.clear() }
-        let book = marks(of: type)
-        for copy in copies {
-          if walk.isGivenUp { break }
-          let found = try walk.find(copy, marks: book)
-          trail.append(row: found?.row)
-          states.append(found?.state)
-        }
-        while states.count < copies.count {
-          let batch = copies[states.count...].prefix(EntityTable.lookupsAtOnce)
-          for found in try connection.statement(table.statesOfMany).states(of: batch, marks: book) {
-            trail.append(row: found?.row)
-            states.append(found?.state)
-          }
-        }
-        return states
-      }
-      var rows = BatchStatement(self, \.stateOfCopy)
-      for copy in copies {
-        guard let statement = try rows.statement(for: copy.id), try mayHaveRow(copy.id) else {
-          trail.append(row: nil)
-          states.append(nil)
-          continue
-        }
-        let found = try statement.run(lending: copy.payload.bytes, at: 2) { () throws(SyncError) in
-          try statement.withLent(copy.id.key, at: 1) { () throws(SyncError) in
-            try stored(copy.id.type, statement)
-          }
-        }
-        trail.append(row: found?.row)
-        states.append(found?.state)
-      }
-      return states
-    }
-
-    /// Whether it is worth looking for a record's row.
-    private func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
+    override func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
       try refreshKnowledge()
       if let wasEmpty = connection.newRecords.wasEmpty(id.type) {
         return !wasEmpty || connection.newRecords.mayContain(id)
@@ -62,53 +20,6 @@
       let hasRows = try statement.step()
       connection.newRecords.note(id.type, isEmpty: !hasRows)
       return hasRows
-    }
-
-    func states(of tombstones: [Tombstone]) throws(SyncError) -> [StoredState?] {
-      var states: [StoredState?] = []
-      states.reserveCapacity(tombstones.count)
-      var rows = BatchStatement(self, \.state)
-      for tombstone in tombstones {
-        guard let statement = try rows.select(tombstone.id) else {
-          states.append(nil)
-          continue
-        }
-        states.append(try stored(tombstone.id.type, statement)?.state)
-      }
-      return states
-    }
-
-    func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] {
-      try refreshKnowledge()
-      var absent: [RecordID] = []
-      var rows = BatchStatement(self, \.liveness)
-      for id in ids {
-        guard let statement = try rows.statement(for: id) else {
-          absent.append(id)
-          continue
-        }
-        if connection.knownRecords.contains(id) { continue }
-        try statement.withLent(id.key, at: 1) { () throws(SyncError) in
-          defer { statement.reset() }
-          if try statement.step() { connection.knownRecords.insert(id) } else { absent.append(id) }
-        }
-      }
-      return absent
-    }
-
-    func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
-      var referenced: Set<RecordID> = []
-      for table in catalog.tables.values {
-        for reference in table.entity.references where reference.isOrdered {
-          let compiler = ReferenceQuery(reference, in: table)
-          let statement = try connection.statement(compiler.sql)
-          defer { statement.clear() }
-          for id in ids where id.type == reference.target && !referenced.contains(id) {
-            if try compiler.finds(id, by: statement) { referenced.insert(id) }
-          }
-        }
-      }
-      return referenced
     }
 
     override func hasFound(_ trail: RowTrail) {
@@ -142,9 +53,25 @@
       connection.knownEdits.append(entry, in: row)
     }
 
-    // MARK: Writing records
+    // MARK: Writing
 
-    func put(_ copies: [Record]) throws(SyncError) {
+    func apply(_ changes: StoreChanges) throws(SyncError) {
+      for type in changes.unmarkedTypes { try unmark(type) }
+      if !changes.released.isEmpty { try removeWithheld(changes.released) }
+      if !changes.dequeued.isEmpty { try removeFromOutbox(changes.dequeued) }
+      if !changes.put.isEmpty { try insertOrReplace(changes.put) }
+      if !changes.versions.isEmpty { try updateVersions(changes.versions) }
+      if !changes.deleted.isEmpty { try deleteRows(changes.deleted, pending: changes.pendingDeletions) }
+      if !changes.withheld.isEmpty { try insertWithheld(changes.withheld) }
+      if !changes.marked.isEmpty { try markRows(changes.marked) }
+      if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
+      if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
+      if let time = changes.forgottenConflicts { try deleteConflicts(settledBefore: time) }
+      for value in changes.values { try keep(value) }
+      observed.note(changes)
+    }
+
+    private func insertOrReplace(_ copies: [Record]) throws(SyncError) {
       var writer = RowWriter(self)
       // Where the copies stand that are met one after another and have no row yet.
       var added: [(place: Int, step: Int)] = []
@@ -184,7 +111,7 @@
       places.removeAll(keepingCapacity: true)
     }
 
-    func touch(_ copies: [Record]) throws(SyncError) {
+    private func updateVersions(_ copies: [Record]) throws(SyncError) {
       var rows = BatchStatement(self, \.touch)
       var knownRows = BatchStatement(self, \.touchRow)
       for copy in copies {
@@ -200,25 +127,18 @@
       }
     }
 
-    func delete(_ tombstones: [Tombstone]) throws(SyncError) {
-      try delete(tombstones, by: \.deleteRow)
-    }
-
-    func deletePending(_ tombstones: [Tombstone]) throws(SyncError) {
-      try delete(tombstones, by: \.deleteRowForNow)
-    }
-
-    private func delete(
-      _ tombstones: [Tombstone], by knownRow: KeyPath<EntityTable, String>
-    ) throws(SyncError) {
+    private func deleteRows(_ tombstones: [Tombstone], pending: Set<RecordID>) throws(SyncError) {
       var rows = BatchStatement(self, \.delete)
-      var knownRows = BatchStatement(self, knownRow)
+      var knownRows = BatchStatement(self, \.deleteRow)
+      var rowsForNow = BatchStatement(self, \.deleteRowForNow)
       for tombstone in tombstones {
-        connection.knownRecords.remove(tombstone.id)
         let (place, row) = trail.find(tombstone.id)
         let statement: Statement
         if let row {
-          (statement, _) = try knownRows.demandStatement(for: tombstone.id, during: "deleting")
+          (statement, _) =
+            pending.contains(tombstone.id)
+            ? try rowsForNow.demandStatement(for: tombstone.id, during: "deleting")
+            : try knownRows.demandStatement(for: tombstone.id, during: "deleting")
           try statement.bind(row, at: 1)
         } else {
           (statement, _) = try rows.demand(tombstone.id, during: "deleting")
@@ -233,7 +153,7 @@
 
     // MARK: Marks
 
-    func mark(_ ids: [RecordID]) throws(SyncError) {
+    private func markRows(_ ids: [RecordID]) throws(SyncError) {
       var statements = BatchStatement(self, \.rowNumber)
       var rows: [Int64] = []
       rows.reserveCapacity(ids.count)
@@ -256,29 +176,22 @@
       try flushMarks()
     }
 
-    func clearMarks(_ type: RecordType) throws(SyncError) {
+    private func unmark(_ type: RecordType) throws(SyncError) {
       _ = try catalog.table(type, during: "clearing the marks of \(type)")
       try marks(of: type).clear()
     }
 
     // MARK: Small state
 
-    func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError) {
-      let statement = try connection.statement("INSERT OR REPLACE INTO checkpoints VALUES (?, ?)")
-      try statement.bind(type.rawValue, at: 1)
-      try statement.bind(try encoded(checkpoint, what: "checkpoint of \(type)"), at: 2)
-      try statement.run()
-    }
-
-    func setValue(_ value: [UInt8]?, forKey key: String) throws(SyncError) {
-      guard let value else {
+    private func keep(_ value: StoreChanges.KeptValue) throws(SyncError) {
+      guard let bytes = value.bytes else {
         let statement = try connection.statement("DELETE FROM state WHERE key = ?")
-        try statement.bind(key, at: 1)
+        try statement.bind(value.key, at: 1)
         return try statement.run()
       }
       let statement = try connection.statement("INSERT OR REPLACE INTO state VALUES (?, ?)")
-      try statement.bind(key, at: 1)
-      try statement.bind(value, at: 2)
+      try statement.bind(value.key, at: 1)
+      try statement.bind(bytes, at: 2)
       try statement.run()
     }
   }
@@ -290,30 +203,6 @@
       try bind(version.sequence, at: index + 1)
       try bind(version.modifiedAt.microseconds, at: index + 2)
       try bind(tag, at: index + 3)
-    }
-  }
-
-  /// Whether some live record refers to another by one reference.
-  private struct ReferenceQuery {
-    let sql: String
-    private let type: RecordType
-    private let names: [Parameter]
-
-    init(_ reference: Reference, in table: EntityTable) {
-      var compiler = ConditionCompiler(table)
-      let value = compiler.value(reference.field)
-      names = compiler.parameters
-      type = table.entity.type
-      sql = """
-        SELECT 1 FROM \(table.name) WHERE payload IS NOT NULL AND \(value) = ? AND id IS NOT ? LIMIT 1
-        """
-    }
-
-    func finds(_ id: RecordID, by statement: Statement) throws(SyncError) -> Bool {
-      defer { statement.reset() }
-      // No id is null, so a null excludes nobody; only a record's reference to itself does not count.
-      try statement.bind(names + [.text(id.key), id.type == type ? .text(id.key) : .field(.null)])
-      return try statement.step()
     }
   }
 #endif

@@ -24,16 +24,16 @@
     /// Whether looking the other records up costs less.
     var isGivenUp: Bool { wideGaps > Self.maximumWideGaps }
 
-    /// The row and the state of a copy's record. Each id asked for is greater than the one before.
+    /// The row and the state of a record. Each key asked for is greater than the one before.
     mutating func find(
-      _ copy: Record, marks: MarkBook
+      _ key: String, comparing payload: Payload, marks: MarkBook
     ) throws(SyncError) -> (row: Int64, state: StoredState)? {
       var steps = 0
       var isSought = false
       while place != .end {
         if place == .row {
-          switch statement.order(0, against: copy.id.key) {
-          case 0: return try statement.state(of: copy, from: 1, marks: marks)
+          switch statement.order(0, against: key) {
+          case 0: return try statement.state(from: 1, comparing: payload, marks: marks)
           case 1: return nil
           default:
             // Behind the place where an index has the id, everything comes after it.
@@ -44,7 +44,7 @@
         if steps > Self.maximumSteps { wideGaps += 1 }
         if place == .unknown || steps > Self.maximumSteps {
           statement.reset()
-          try statement.bind(copy.id.key, at: 1)
+          try statement.bind(key, at: 1)
           steps = 0
           isSought = true
         }

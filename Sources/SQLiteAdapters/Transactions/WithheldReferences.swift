@@ -5,13 +5,15 @@
 
   extension SQLiteSnapshot {
     func withheld(
-      referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
+      _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
+      after: WithheldChange.Key?, limit: Int
     ) throws(SyncError) -> [WithheldChange] {
       guard limit > 0, !kinds.isEmpty else { return [] }
+      let table = relation == .waitingFor ? "waiting" : "set_aside_references"
       // Each record's first entries are enough to find the first ones of all.
       let statement = try connection.statement(
         """
-        SELECT found.type, found.slot FROM set_aside_references AS found JOIN set_aside USING (entry) \
+        SELECT found.type, found.slot FROM \(table) AS found JOIN set_aside USING (entry) \
         WHERE target_type = ?1 AND target_key = ?2 AND (is_bytes, found.type, found.slot) > (?3, ?4, ?5) \
         AND kind IN (\(kinds.indices.enumerated().map { "?\($0.offset + 7)" }.joined(separator: ", "))) \
         ORDER BY is_bytes, found.type, found.slot LIMIT ?6

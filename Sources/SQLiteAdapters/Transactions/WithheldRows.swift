@@ -177,8 +177,8 @@
   // MARK: Writing
 
   extension SQLiteTransaction {
-    func withheld(_ entries: [WithheldChange]) throws(SyncError) {
-      try release(entries.map(\.key))
+    func insertWithheld(_ entries: [WithheldChange]) throws(SyncError) {
+      try removeWithheld(entries.map(\.key))
       let insert = try connection.statement(WithheldRows.insert)
       defer { insert.clear() }
       for entry in entries {
@@ -205,31 +205,12 @@
         .tie(entry.key, number: number, to: entry.waitsFor)
     }
 
-    func release(_ keys: [WithheldChange.Key]) throws(SyncError) {
+    func removeWithheld(_ keys: [WithheldChange.Key]) throws(SyncError) {
       let statement = try connection.statement(WithheldRows.remove)
       for key in keys {
         try statement.bind(key, at: 1)
         try statement.run()
       }
-    }
-
-    func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
-      guard limit > 0 else { return [] }
-      // Each record's first entries are enough to find the first ones of all.
-      let statement = try connection.statement(
-        """
-        SELECT type, slot FROM waiting WHERE target_type = ? AND target_key = ? \
-        ORDER BY is_bytes, type, slot LIMIT ?
-        """)
-      var keys: Set<WithheldChange.Key> = []
-      for id in ids {
-        defer { statement.reset() }
-        try statement.bind(id.type.rawValue, at: 1)
-        try statement.bind(id.key, at: 2)
-        try statement.bind(Int64(limit), at: 3)
-        while try statement.step() { keys.insert(statement.key(0)) }
-      }
-      return try withheld(for: Array(keys.sorted().prefix(limit)))
     }
   }
 

@@ -3,33 +3,31 @@ import SyncPorts
 
 /// What a transaction shows, to whom, and when.
 enum AtomicityChecks {
-  private static let checkpoint = Checkpoint(
-    scope: .init(source: "s", query: "", schemaVersion: 1, store: "x"))
-
-  /// One write of each sort: game `new` comes, `old` is touched, `gone` goes, `kept` is marked; an entry comes and one goes, as do an edit and a
+  /// One write of each sort: game `new` comes, `old` gets a version, `gone` goes, `kept` is marked; an entry comes and one goes, as do an edit and a
   /// conflict.
   private static func everything(_ transaction: any StoreTransaction, touch: Record, put: Record)
     throws(SyncError)
   {
-    try transaction.put([put])
-    try transaction.touch([touch])
-    try transaction.delete([StoreBench.tombstone("games", "gone")])
-    try transaction.mark([StoreBench.game("kept")])
-    try transaction.withheld([StoreBench.entry(.record(StoreBench.game("aside")))])
-    try transaction.release([.record(StoreBench.game("before"))])
-    try transaction.setCheckpoint(checkpoint, for: "games")
-    try transaction.setValue([1], forKey: "k")
-    try transaction.queue([StoreBench.pending(StoreBench.game("new"), at: StoreBench.stamp(2))])
-    try transaction.dequeue([StoreBench.game("gone")])
-    try transaction.log([StoreBench.conflict(StoreBench.game("new"), settledAt: 8)])
-    try transaction.removeConflicts(settledBefore: Timestamp(milliseconds: 8))
+    try transaction.apply { changes in
+      changes.put = [put]
+      changes.versions = [touch]
+      changes.deleted = [StoreBench.tombstone("games", "gone")]
+      changes.marked = [StoreBench.game("kept")]
+      changes.withheld = [StoreBench.entry(.record(StoreBench.game("aside")))]
+      changes.released = [.record(StoreBench.game("before"))]
+      changes.values = [.init("k", [1]), .init("l", [])]
+      changes.queued = [StoreBench.pending(StoreBench.game("new"), at: StoreBench.stamp(2))]
+      changes.dequeued = [StoreBench.game("gone")]
+      changes.conflicts = [StoreBench.conflict(StoreBench.game("new"), settledAt: 8)]
+      changes.forgottenConflicts = Timestamp(milliseconds: 8)
+    }
   }
 
   private static func prepare(_ bench: StoreBench) async throws -> (touch: Record, put: Record) {
     try await bench.put(
       StoreBench.copy("games", "old"), StoreBench.copy("games", "gone", #"{"code":"c"}"#),
       StoreBench.copy("games", "kept"))
-    try await bench.withheld(StoreBench.entry(.record(StoreBench.game("before"))))
+    try await bench.withhold(StoreBench.entry(.record(StoreBench.game("before"))))
     try await bench.queue(StoreBench.pending(StoreBench.game("gone"), at: StoreBench.stamp(1)))
     try await bench.log(StoreBench.conflict(StoreBench.game("gone"), settledAt: 7))
     return (
@@ -43,7 +41,7 @@ enum AtomicityChecks {
     var version: Int64?
     var isMarked: Bool?
     var aside: [WithheldChange.Key]
-    var hasCheckpoint: Bool
+    var hasEmptyValue: Bool
     var value: [UInt8]?
     /// What was edited, what the conflicts were over, and what has the natural key of `gone` and `new`.
     var edited: [Bytes]
@@ -52,10 +50,10 @@ enum AtomicityChecks {
 
     static let before = Findings(
       live: ["gone", "kept", "old"], version: 1, isMarked: false, aside: [.record(StoreBench.game("before"))],
-      hasCheckpoint: false, value: nil, edited: ["gone"], conflicts: ["gone"], namesakes: ["gone"])
+      hasEmptyValue: false, value: nil, edited: ["gone"], conflicts: ["gone"], namesakes: ["gone"])
     static let after = Findings(
       live: ["kept", "new", "old"], version: 8, isMarked: true, aside: [.record(StoreBench.game("aside"))],
-      hasCheckpoint: true, value: [1], edited: ["new"], conflicts: ["new"], namesakes: ["new"])
+      hasEmptyValue: true, value: [1], edited: ["new"], conflicts: ["new"], namesakes: ["new"])
   }
 
   private static func findings(_ snapshot: any StoreSnapshot) throws(SyncError) -> Findings {
@@ -70,7 +68,7 @@ enum AtomicityChecks {
       aside: try snapshot.withheld("games", kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 9)
         .map(
           \.key),
-      hasCheckpoint: try snapshot.checkpoint(for: "games") != nil,
+      hasEmptyValue: try snapshot.value(forKey: "l") == [],
       value: try snapshot.value(forKey: "k"),
       edited: try snapshot.outbox("games", after: nil, limit: 9).map { Bytes($0.id.key) },
       conflicts: try snapshot.conflicts("games", before: nil, limit: 9).map { Bytes($0.id.key) },

@@ -6,17 +6,15 @@ enum DurabilityChecks {
   static func reopenedStoreHoldsWhatWasCommitted(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("games", "g", #"{"v":1,"home":"t","code":"c"}"#, version: 4, tag: "x")
     let entry = StoreBench.entry(.record(StoreBench.game("aside")), waitsFor: [StoreBench.team("t")])
-    let checkpoint = Checkpoint(scope: .init(source: "s", query: "", schemaVersion: 1, store: "x"))
     try await bench.put(copy)
     let pending = StoreBench.pending(
       copy.id, at: StoreBench.stamp(5), base: .deleted(StoreBench.tombstone("games", "g")))
     try await bench.delete(StoreBench.tombstone("games", "gone"))
     try await bench.queue(pending)
     try await bench.log(StoreBench.conflict(copy.id, settledAt: 5))
-    try await bench.withheld(entry)
+    try await bench.withhold(entry)
     try await bench.write { transaction throws(SyncError) in
       try transaction.mark([copy.id])
-      try transaction.setCheckpoint(checkpoint, for: "games")
       try transaction.setValue([1, 2], forKey: "k")
     }
     let lease = try await bench.store.acquireLease(for: .seconds(60))
@@ -30,10 +28,7 @@ enum DurabilityChecks {
     try expect(
       try await reopened.state(StoreBench.game("gone"))?.isDeleted, equals: true, "Deletions are there.")
     try expect(try await reopened.entries(), equals: [entry], "What was set aside is there.")
-    let (found, value) = try await reopened.read { snapshot throws(SyncError) in
-      (try snapshot.checkpoint(for: "games"), try snapshot.value(forKey: "k"))
-    }
-    try expect(found == checkpoint, "Checkpoints are there.")
+    let value = try await reopened.read { snapshot throws(SyncError) in try snapshot.value(forKey: "k") }
     try expect(value, equals: [1, 2], "Values are there.")
     try expect(try await reopened.outbox(), equals: [pending], "Local edits are there.")
     let conflicts = try await reopened.conflicts()

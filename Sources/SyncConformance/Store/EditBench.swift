@@ -17,6 +17,10 @@ extension StoreBench {
     OutboxEntry(id: id, edit: edit(#"{"v":2}"#, at: stamp), base: base)
   }
 
+  static func pendingDeletion(_ id: RecordID, at stamp: EditStamp) -> OutboxEntry {
+    OutboxEntry(id: id, edit: Edit(.deletion, stamp: stamp), base: .none)
+  }
+
   static func conflict(_ id: RecordID, settledAt milliseconds: Int64, reason: String = "because") -> Conflict
   {
     Conflict(

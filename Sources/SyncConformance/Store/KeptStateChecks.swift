@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Marks, checkpoints and values: what the engine notes down beside the records.
+/// Marks and kept values: the engine's notes beside the records.
 enum KeptStateChecks {
   static func marksTellWhatAListingHeld(_ bench: StoreBench) async throws {
     try await bench.put(
@@ -22,67 +22,64 @@ enum KeptStateChecks {
     try expect(try await bench.state(StoreBench.game("never")) == nil, "A mark makes no record.")
     let (portion, rest) = try await bench.read { snapshot throws(SyncError) in
       (
-        try snapshot.unmarked("games", afterKey: nil, limit: 1),
-        try snapshot.unmarked("games", afterKey: "a", limit: 9)
+        try snapshot.rows("games", .unmarked, after: nil, limit: 1),
+        try snapshot.rows("games", .unmarked, after: "a", limit: 9)
       )
     }
     try expect(portion.map(\.id.key), equals: ["a"], "No more come than the limit.")
     try expect(
       rest,
       equals: [
-        Tombstone(
+        StoredRow(
           id: StoreBench.game("b"), version: Version(sequence: 2, modifiedAt: Timestamp(milliseconds: 2)),
-          entityTag: "x")
-      ], "Unmarked records come after the key, with their versions and entity tags.")
+          entityTag: "x", record: try StoreBench.copy("games", "b", version: 2, tag: "x"), isMarked: false)
+      ], "Unmarked records come after the key, with their versions, entity tags and copies.")
     try await bench.delete(StoreBench.tombstone("games", "b"))
     try await expectUnmarked(bench, ["a"], of: 2)
     try await bench.write { transaction throws(SyncError) in try transaction.clearMarks("games") }
     try await expectUnmarked(bench, ["a", "c"], of: 2)
     let teams = try await bench.read { snapshot throws(SyncError) in
-      try snapshot.unmarkedCount("teams").unmarked
+      try snapshot.counts("teams", rows: true).rows?.unmarked
     }
     try expect(teams, equals: 0, "Clearing one type's marks leaves the others'.")
   }
 
   private static func expectUnmarked(_ bench: StoreBench, _ keys: [String], of live: Int) async throws {
     let (counts, found) = try await bench.read { snapshot throws(SyncError) in
-      let counts = try snapshot.unmarkedCount("games")
+      let counts = try snapshot.counts("games", rows: true).rows
       return (
-        [counts.unmarked, counts.live], try snapshot.unmarked("games", afterKey: nil, limit: 99).map(\.id.key)
+        [counts?.unmarked, counts?.live],
+        try snapshot.rows("games", .unmarked, after: nil, limit: 99).map(\.id.key)
       )
     }
     try expect(found, equals: keys, "Unmarked are the live records that no mark was put on, by key.")
     try expect(counts, equals: [keys.count, live], "Unmarked and live records are counted.")
   }
 
-  static func checkpointsComeBack(_ bench: StoreBench) async throws {
-    let scope = Checkpoint.Scope(source: "s é \u{0}", query: "q", schemaVersion: 3, store: "x")
-    var full = Checkpoint(scope: scope)
-    full.committed = SyncToken("token \" e\u{301}")
-    full.committedAt = Timestamp(microseconds: .max)
-    full.inFlight = .init(
-      number: 1 << 53, base: SyncToken(""), coverage: .everything, resumeAt: PageToken("p"),
-      candidate: SyncToken("c"),
-      fetched: 7, total: 9)
-    full.lastPass = 12
-    full.epoch = 3
-    full.sweptPass = 11
-    full.sweptFence = .max
-    full.deletionsVerifiedAt = Timestamp(microseconds: -1)
-    full.sweep = .init(pass: 3, listed: 0, refusal: .massDeletion(missing: 5, of: 6))
-    var other = full
-    other.sweep = .init(pass: 3, refusal: .unidentifiedMalformed(2))
-    other.inFlight = .init(number: 1, base: nil, coverage: .changes)
-    for checkpoint in [full, other, Checkpoint(scope: scope)] {
-      try await bench.write { transaction throws(SyncError) in
-        try transaction.setCheckpoint(checkpoint, for: "games")
-      }
-      let (games, teams) = try await bench.read { snapshot throws(SyncError) in
-        (try snapshot.checkpoint(for: "games"), try snapshot.checkpoint(for: "teams"))
-      }
-      try expect(games == checkpoint, "A checkpoint comes back as it was saved, in place of the one before.")
-      try expect(teams == nil, "A type has no checkpoint until one is saved for it.")
+  static func rowsShowLiveAndDeletedRecords(_ bench: StoreBench) async throws {
+    let live = try StoreBench.copy("games", "b", #"{"v":1}"#, version: 2, tag: "x")
+    try await bench.put(live, StoreBench.copy("games", "a"), StoreBench.copy("teams", "t"))
+    try await bench.delete(StoreBench.tombstone("games", "a"), StoreBench.tombstone("games", "never"))
+    try await bench.write { transaction throws(SyncError) in try transaction.mark([live.id]) }
+    let (all, rest, none) = try await bench.read { snapshot throws(SyncError) in
+      (
+        try snapshot.rows("games", .all, after: nil, limit: 2),
+        try snapshot.rows("games", .all, after: "b", limit: 9),
+        try snapshot.rows("games", .all, after: "never", limit: 9)
+      )
     }
+    try expect(all.map { Bytes($0.id.key) }, equals: ["a", "b"], "Rows come by key, no more than the limit.")
+    try expect(all.map(\.record), equals: [nil, live], "A live row has its copy, a deleted one none.")
+    try expect(all.map(\.isMarked), equals: [false, true], "Rows say whether they are marked.")
+    try expect(
+      all.map(\.version), equals: [StoreBench.tombstone("games", "a").version, live.version],
+      "Rows have their versions, live or deleted.")
+    try expect(rest.map { Bytes($0.id.key) }, equals: ["never"], "Rows come after the key.")
+    try expect(none, equals: [], "The last portion is empty.")
+    let unregistered = try await bench.read { snapshot throws(SyncError) in
+      try snapshot.rows("nobody", .all, after: nil, limit: 9)
+    }
+    try expect(unregistered, equals: [], "A type that is not registered has no rows.")
   }
 
   static func valuesComeBack(_ bench: StoreBench) async throws {

@@ -16,7 +16,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case appWritesNeedNoLease
   // Records.
   case versionsComeBackWhole
-  case putMakesACopyTheLiveOne, touchWritesVersionAndTag, deletedRecordKeepsItsVersion
+  case putMakesACopyTheLiveOne, newVersionsKeepPayloads, deletedRecordKeepsItsVersion
   case deletionOfUnknownRecordIsRemembered, statesTellWhatAMergeNeeds, liveOnesAreTold,
     referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp
   case recordsKeepTheirPlaces, payloadsKeepTheirBytes, keysCompareByBytes, batchesMayBeEmptyOrLarge
@@ -26,7 +26,9 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries
   case entriesShowNothing
   // What the engine notes down.
-  case marksTellWhatAListingHeld, checkpointsComeBack, valuesComeBack, keysAreFoundByPrefix
+  case marksTellWhatAListingHeld, rowsShowLiveAndDeletedRecords, valuesComeBack, keysAreFoundByPrefix
+  // Observation.
+  case changesAreObserved, manyChangesAreReloaded, oldPositionsAreReloaded
   // Queries.
   case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType, conditionsCombine
   case notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything, lastOfRepeatedMembersCounts
@@ -94,7 +96,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .appWritesNeedNoLease: LeaseChecks.appWritesNeedNoLease
     case .versionsComeBackWhole: RowChecks.versionsComeBackWhole
     case .putMakesACopyTheLiveOne: RowChecks.putMakesACopyTheLiveOne
-    case .touchWritesVersionAndTag: RowChecks.touchWritesVersionAndTag
+    case .newVersionsKeepPayloads: RowChecks.newVersionsKeepPayloads
     case .deletedRecordKeepsItsVersion: RowChecks.deletedRecordKeepsItsVersion
     case .deletionOfUnknownRecordIsRemembered: RowChecks.deletionOfUnknownRecordIsRemembered
     case .statesTellWhatAMergeNeeds: RowChecks.statesTellWhatAMergeNeeds
@@ -115,7 +117,10 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .changedReferencesHoldForAllEntries: WithheldChecks.changedReferencesHoldForAllEntries
     case .entriesShowNothing: WithheldChecks.entriesShowNothing
     case .marksTellWhatAListingHeld: KeptStateChecks.marksTellWhatAListingHeld
-    case .checkpointsComeBack: KeptStateChecks.checkpointsComeBack
+    case .rowsShowLiveAndDeletedRecords: KeptStateChecks.rowsShowLiveAndDeletedRecords
+    case .changesAreObserved: ObservationChecks.changesAreObserved
+    case .manyChangesAreReloaded: ObservationChecks.manyChangesAreReloaded
+    case .oldPositionsAreReloaded: ObservationChecks.oldPositionsAreReloaded
     case .valuesComeBack: KeptStateChecks.valuesComeBack
     case .keysAreFoundByPrefix: KeptStateChecks.keysAreFoundByPrefix
     case .equalComparesExactlyWithinAType: QueryChecks.equalComparesExactlyWithinAType

@@ -68,7 +68,7 @@ enum NaturalKeyChecks {
     try await bench.put(changed, StoreBench.copy("games", "gone", #"{"code":"x"}"#, version: 12))
     var touched = changed
     touched.version.sequence = 3
-    try await bench.write { [touched] transaction throws(SyncError) in try transaction.touch([touched]) }
+    try await bench.write { [touched] transaction throws(SyncError) in try transaction.updateVersions([touched]) }
     try expect(
       try await find(bench, "games", [x, StoreBench.games.naturalKey(of: changed)]),
       equals: [["e\u{301}", "gone", "\u{e9}"], ["a"]], "A changed record is found by what its key is now.")
@@ -201,8 +201,11 @@ enum NaturalKeyChecks {
       let all = try transaction.records(ofType: "games", in: groups)
       try transaction.put([moved])
       try transaction.delete([StoreBench.tombstone("games", "4", version: 2)])
-      try transaction.deletePending([StoreBench.tombstone("games", "-3", version: 1)])
-      try transaction.queue([StoreBench.pending(RecordID(type: "games", key: "-3"), at: StoreBench.stamp(1))])
+      let pending = RecordID(type: "games", key: "-3")
+      try transaction.apply {
+        $0.deleted = [StoreBench.tombstone("games", pending.key, version: 1)]
+        $0.queued = [StoreBench.pendingDeletion(pending, at: StoreBench.stamp(1))]
+      }
       return (all, try transaction.records(ofType: "games", in: groups.reversed()))
     }
     try expect(
@@ -232,10 +235,12 @@ enum NaturalKeyChecks {
     let deleted = ["-4", "4", "-3", "2"].map { StoreBench.tombstone("games", $0, version: 1) }
     try await bench.write { transaction throws(SyncError) in
       _ = try transaction.records(ofType: "games", withNaturalKeys: Array(keys.prefix(2)))
-      try transaction.deletePending(deleted)
-      try transaction.queue(
-        deleted.enumerated().map { StoreBench.pending($0.element.id, at: StoreBench.stamp(Int64($0.offset))) }
-      )
+      try transaction.apply {
+        $0.deleted = deleted
+        $0.queued = deleted.enumerated().map {
+          StoreBench.pendingDeletion($0.element.id, at: StoreBench.stamp(Int64($0.offset)))
+        }
+      }
     }
     for tombstone in deleted {
       try expect(

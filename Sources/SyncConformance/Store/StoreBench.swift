@@ -81,8 +81,8 @@ struct StoreBench: Sendable {
     try await write { transaction throws(SyncError) in try transaction.delete(tombstones) }
   }
 
-  func withheld(_ entries: WithheldChange...) async throws(SyncError) {
-    try await write { transaction throws(SyncError) in try transaction.withheld(entries) }
+  func withhold(_ entries: WithheldChange...) async throws(SyncError) {
+    try await write { transaction throws(SyncError) in try transaction.withhold(entries) }
   }
 
   func write<R: Sendable>(

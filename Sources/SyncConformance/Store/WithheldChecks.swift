@@ -32,7 +32,7 @@ enum WithheldChecks {
             waitsFor: [StoreBench.team("z"), StoreBench.team("e\u{301}"), StoreBench.game("g")], pass: .max,
             fence: 7, since: Timestamp(microseconds: -1)))
       }
-      for entry in entries { try await bench.withheld(entry) }
+      for entry in entries { try await bench.withhold(entry) }
       let found = try await bench.entries()
       for entry in entries {
         try expect(found.contains(entry), "What is set aside as \(kind) comes back as it was: \(entry.key).")
@@ -43,11 +43,11 @@ enum WithheldChecks {
 
   static func entryReplacesTheOneWithItsKey(_ bench: StoreBench) async throws {
     let key = WithheldChange.Key.record(StoreBench.game("g"))
-    try await bench.withheld(
+    try await bench.withhold(
       StoreBench.entry(key, .parked, waitsFor: [StoreBench.team("t")]),
       StoreBench.entry(.bytes("games", digest: 1)))
     let entry = StoreBench.entry(key, .held, waitsFor: [StoreBench.team("u")], reason: "later")
-    try await bench.withheld(entry)
+    try await bench.withhold(entry)
     let found = try await bench.entries()
     try expect(found.first, equals: entry, "A later entry replaces the one with its key.")
     try expect(found.count, equals: 2, "Other entries stay.")
@@ -66,8 +66,8 @@ enum WithheldChecks {
     let keys: [WithheldChange.Key] =
       ["B", "a", "e\u{301}", "\u{e9}", "～", "😀"].map { .record(StoreBench.game($0)) }
       + [1, UInt64(Int64.max), 1 << 63, .max].map { .bytes("games", digest: $0) }
-    for key in keys.reversed() { try await bench.withheld(StoreBench.entry(key)) }
-    try await bench.withheld(StoreBench.entry(.record(StoreBench.team("a"))))
+    for key in keys.reversed() { try await bench.withhold(StoreBench.entry(key)) }
+    try await bench.withhold(StoreBench.entry(.record(StoreBench.team("a"))))
     try expect(
       try await bench.entries().map(\.key), equals: keys,
       "Entries come by key: those of records by id, then those of bytes by digest.")
@@ -86,9 +86,9 @@ enum WithheldChecks {
   static func kindsAreToldApartAndCounted(_ bench: StoreBench) async throws {
     let kinds: [WithheldChange.Kind] = [.parked, .held, .parked, .quarantined]
     for (index, kind) in kinds.enumerated() {
-      try await bench.withheld(StoreBench.entry(.record(StoreBench.game("g\(index)")), kind))
+      try await bench.withhold(StoreBench.entry(.record(StoreBench.game("g\(index)")), kind))
     }
-    try await bench.withheld(StoreBench.entry(.record(StoreBench.team("t")), .missing))
+    try await bench.withhold(StoreBench.entry(.record(StoreBench.team("t")), .missing))
     try expect(
       try await bench.entries(kinds: [.parked, .quarantined]).map(\.key),
       equals: ["g0", "g2", "g3"].map { .record(StoreBench.game($0)) },
@@ -113,7 +113,7 @@ enum WithheldChecks {
   }
 
   static func entriesAreFoundByKey(_ bench: StoreBench) async throws {
-    try await bench.withheld(
+    try await bench.withhold(
       StoreBench.entry(.record(StoreBench.game("a"))), StoreBench.entry(.record(StoreBench.game("b")), .held),
       StoreBench.entry(.record(StoreBench.team("a"))), StoreBench.entry(.bytes("games", digest: 3)))
     let present: [WithheldChange.Key] = [
@@ -127,7 +127,7 @@ enum WithheldChecks {
 
   static func parkedEntriesAreFoundByWhatTheyWaitFor(_ bench: StoreBench) async throws {
     let (s, t, u) = (StoreBench.team("s"), StoreBench.team("t"), StoreBench.team("u"))
-    try await bench.withheld(
+    try await bench.withhold(
       StoreBench.entry(.record(StoreBench.game("c")), waitsFor: [t]),
       StoreBench.entry(.record(StoreBench.game("a")), waitsFor: [u, t]),
       StoreBench.entry(.record(StoreBench.game("b")), waitsFor: [s]),
@@ -162,7 +162,7 @@ enum WithheldChecks {
       return StoreBench.entry(.record(copy.id), kind, .upsert(copy))
     }
     let own = try StoreBench.copy("teams", "t", #"{"parent":"t"}"#)
-    try await bench.withheld(
+    try await bench.withhold(
       game("both", #"{"home":"s","away":"t"}"#), game("hidden", #"{"home":"t"}"#, .hidden),
       game("newer", #"{"away":"t","schema":9}"#, .incompatible), game("other", #"{"home":"u"}"#),
       game("placed", #"{"venue":"t"}"#, .hidden),
@@ -176,7 +176,7 @@ enum WithheldChecks {
       limit: Int = 9
     ) async throws -> [WithheldChange.Key] {
       try await bench.read { snapshot throws(SyncError) in
-        try snapshot.withheld(referringTo: ids, kinds: kinds, after: after, limit: limit).map(\.key)
+        try snapshot.withheld(.referringTo, ids, kinds: kinds, after: after, limit: limit).map(\.key)
       }
     }
     func keys(_ games: String...) -> [WithheldChange.Key] { games.map { .record(StoreBench.game($0)) } }
@@ -194,7 +194,7 @@ enum WithheldChecks {
     try expect(
       try await found([t], after: keys("newer")[0]), equals: [bytes],
       "Entries of bytes come after those of records.")
-    try await bench.withheld(game("hidden", #"{"home":"s"}"#, .hidden))
+    try await bench.withhold(game("hidden", #"{"home":"s"}"#, .hidden))
     try await bench.write { transaction throws(SyncError) in
       try transaction.release([.record(StoreBench.game("newer"))])
     }
@@ -209,7 +209,7 @@ enum WithheldChecks {
       let copy = try StoreBench.copy("games", "g\(10_000 + number)", #"{"home":"t","rival":"t"}"#)
       return StoreBench.entry(.record(copy.id), .hidden, .upsert(copy))
     }
-    try await bench.write { transaction throws(SyncError) in try transaction.withheld(entries) }
+    try await bench.write { transaction throws(SyncError) in try transaction.withhold(entries) }
     let declared = Entity(
       "games", schemaVersion: 3, schemaVersionField: "schema",
       references: [.to("venues", by: "home"), .to("teams", by: "rival", ordered: false)],
@@ -217,14 +217,14 @@ enum WithheldChecks {
     try await bench.store.register(try SyncSchema(declared, StoreBench.venues, StoreBench.teams))
     let found = try await bench.read { snapshot throws(SyncError) in
       try [StoreBench.team("t"), RecordID(type: "venues", key: "t")].map { (id) throws(SyncError) in
-        try snapshot.withheld(referringTo: [id], kinds: all, after: nil, limit: 2 * count).count
+        try snapshot.withheld(.referringTo, [id], kinds: all, after: nil, limit: 2 * count).count
       }
     }
     try expect(found, equals: [count, count], "Entries are found by the references that were declared last.")
     try await bench.store.register(try SyncSchema(Entity("games"), StoreBench.venues, StoreBench.teams))
     let none = try await bench.read { snapshot throws(SyncError) in
       try snapshot.withheld(
-        referringTo: [StoreBench.team("t"), RecordID(type: "venues", key: "t")], kinds: all, after: nil,
+        .referringTo, [StoreBench.team("t"), RecordID(type: "venues", key: "t")], kinds: all, after: nil,
         limit: 9)
     }
     try expect(none, equals: [], "A field that is no reference any more refers to nothing.")
@@ -235,7 +235,7 @@ enum WithheldChecks {
     try await bench.put(live)
     let update = try StoreBench.copy("games", "live", #"{"v":2}"#, version: 3)
     let new = try StoreBench.copy("games", "new", #"{"v":2}"#, version: 3)
-    try await bench.withheld(
+    try await bench.withhold(
       StoreBench.entry(.record(live.id), .parked, .upsert(update)),
       StoreBench.entry(.record(new.id), .staged, .upsert(new)))
     try expect(try await bench.records(Query("games")), equals: [live], "What is set aside is not shown.")

@@ -14,7 +14,7 @@ struct HiddenRecords {
     let checkpoint = try transaction.checkpoint(for: type)
     let tombstones = records.map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) }
     let states = try transaction.states(of: tombstones)
-    try transaction.withheld(
+    try transaction.withhold(
       zip(records, states).map { record, state in
         #if MUTANTS
           let isMarked = state?.isMarked ?? false || Mutant.hiddenTakenForListed.isActive
@@ -111,7 +111,7 @@ struct HiddenRecords {
         if let (entry, _) = found.removeValue(forKey: id) { parked.append(entry.parked(waitingFor: targets)) }
       }
     }
-    if !parked.isEmpty { try transaction.withheld(parked) }
+    if !parked.isEmpty { try transaction.withhold(parked) }
   }
 
   private func isAnyHidden(_ type: RecordType) throws(SyncError) -> Bool {

@@ -87,7 +87,7 @@ struct Withholding {
       let checkpoint = try transaction.checkpoint(for: type)
       let states = try transaction.states(
         of: parked.map { Tombstone(id: $0.record.id, version: $0.record.version) })
-      try transaction.withheld(
+      try transaction.withhold(
         zip(parked, states).map { found, state in
           var entry = context.parked(found.record, waitingFor: found.missing, origin: .page)
           entry.pass = checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0

@@ -17,7 +17,7 @@ extension EditWriter {
   /// - Parameter pending: The outbox entries of those of the records that have one.
   mutating func edit(_ changes: [Change], pending: [RecordID: OutboxEntry]) throws(SyncError) {
     var batch = Batch()
-    batch.queue.reserveCapacity(changes.count)
+    batch.changes.queued.reserveCapacity(changes.count)
     for change in changes {
       let id = change.shown.id
       let entity = try entity(of: id)
@@ -31,39 +31,33 @@ extension EditWriter {
         entity)
     }
     try write(batch)
-    try checkAreLive(Array(Set(batch.targets)), during: "editing \(Counted(batch.puts.count, "record"))")
+    try checkAreLive(
+      Array(Set(batch.targets)), during: "editing \(Counted(batch.changes.put.count, "record"))")
   }
 
   /// Rows and outbox entries to write.
   struct Batch {
-    var puts: [Record] = []
+    var changes = StoreChanges()
     /// What the records that are put have to refer to.
     var targets: [RecordID] = []
-    var deletes: [Tombstone] = []
-    var pendingDeletes: [Tombstone] = []
-    var queue: [OutboxEntry] = []
     var moot: [OutboxEntry] = []
 
     mutating func add(_ entry: OutboxEntry, _ entity: Entity) {
       let isMoot = entry.isMoot
       switch entry.shown(of: entity, isMoot: isMoot) {
       case .live(let record):
-        puts.append(record)
+        changes.put.append(record)
         targets += entity.requiredReferences(of: record)
-      case .deleted(let tombstone):
-        if isMoot { deletes.append(tombstone) } else { pendingDeletes.append(tombstone) }
+      case .deleted(let tombstone): changes.deleted.append(tombstone)
       }
-      if isMoot { moot.append(entry) } else { queue.append(entry) }
+      if isMoot { moot.append(entry) } else { changes.queued.append(entry) }
     }
   }
 
   /// Writes rows and entries as they are.
   mutating func write(_ batch: Batch) throws(SyncError) {
-    if !batch.puts.isEmpty { try transaction.put(batch.puts) }
-    if !batch.deletes.isEmpty { try transaction.delete(batch.deletes) }
-    if !batch.pendingDeletes.isEmpty { try transaction.deletePending(batch.pendingDeletes) }
-    if !batch.queue.isEmpty { try transaction.queue(batch.queue) }
-    let ids = batch.puts.map(\.id) + batch.deletes.map(\.id) + batch.pendingDeletes.map(\.id)
+    try transaction.apply(batch.changes)
+    let ids = batch.changes.put.map(\.id) + batch.changes.deleted.map(\.id)
     // A listing that began before the edits cannot know of them, and must not sweep what it does not know.
     try markListed(ids)
     try transaction.giveUp(batch.moot)

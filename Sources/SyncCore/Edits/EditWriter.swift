@@ -232,7 +232,7 @@ struct EditWriter {
   /// Sets the remote's last word on a record aside, unless something newer is there already.
   private func park(_ record: Record, waitingFor missing: [RecordID]) throws(SyncError) {
     guard try transaction.withheld(for: [.record(record.id)]).isEmpty else { return }
-    try transaction.withheld([
+    try transaction.withhold([
       WithheldChange(
         key: .record(record.id), kind: .parked, change: .upsert(record),
         reason: WithheldChange.reason(forMissing: missing), waitsFor: missing,

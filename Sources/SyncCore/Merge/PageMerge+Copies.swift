@@ -62,7 +62,7 @@ extension PageMerge {
       try transaction.put(copies)
       try restore(restorations, in: transaction)
     }
-    if !touches.isEmpty { try transaction.touch(touches) }
+    if !touches.isEmpty { try transaction.updateVersions(touches) }
     return appeared
   }
 

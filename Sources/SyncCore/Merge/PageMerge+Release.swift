@@ -50,7 +50,7 @@ extension PageMerge {
         let keys = entries.map(\.key)
         guard keys != before else { throw .notReleased(keys[0].type) }
         before = keys
-        if !strangers.isEmpty { try transaction.withheld(strangers.map(\.waitingForItsDeclaration)) }
+        if !strangers.isEmpty { try transaction.withhold(strangers.map(\.waitingForItsDeclaration)) }
       }
       let declared = entries.filter { context.schema[$0.key.type] != nil }
       if !declared.isEmpty { pending += try merge(declared, in: transaction) }

@@ -83,7 +83,7 @@ struct PageMerge {
     var entries = try batch.entries(in: transaction)
     if !revealed.isEmpty { try touchRevealed(&entries, in: transaction) }
     if !entries.isEmpty {
-      try transaction.withheld(entries)
+      try transaction.withhold(entries)
       noteParked(entries)
     }
     if context.markPass != nil, !batch.marks.isEmpty { try transaction.mark(batch.marks) }
@@ -105,7 +105,7 @@ struct PageMerge {
       return true
     }
     // They were shown at the version that they were hidden at.
-    if !shown.isEmpty { try transaction.touch(shown) }
+    if !shown.isEmpty { try transaction.updateVersions(shown) }
   }
 
   // MARK: What was set aside before

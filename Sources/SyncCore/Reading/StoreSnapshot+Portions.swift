@@ -11,11 +11,12 @@ extension StoreSnapshot {
       reading: "the records of \(query.type)")
   }
 
-  /// One portion of what ``StoreSnapshot/unmarked(_:afterKey:limit:)`` gives.
+  /// One portion of the live records without a mark, as deletions of what is stored.
   func portion(unmarked type: RecordType, after key: String?) throws(SyncError) -> [Tombstone] {
     try advancing(
-      try unmarked(type, afterKey: key, limit: MergeContext.portion), past: key, at: \.id.key,
-      by: { $0.precedesByUTF8($1) }, reading: "the unmarked records of \(type)")
+      try rows(type, .unmarked, after: key, limit: MergeContext.portion), past: key, at: \.id.key,
+      by: { $0.precedesByUTF8($1) }, reading: "the unmarked records of \(type)"
+    ).map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) }
   }
 
   /// One portion of what ``StoreSnapshot/withheld(_:kinds:after:limit:)`` gives.
@@ -29,12 +30,12 @@ extension StoreSnapshot {
       reading: "what is set aside of \(type)")
   }
 
-  /// One portion of what ``StoreSnapshot/withheld(referringTo:kinds:after:limit:)`` gives.
+  /// One portion of what ``StoreSnapshot/withheld(_:_:kinds:after:limit:)`` gives.
   func portion(
     withheldReferringTo ids: [RecordID], _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?
   ) throws(SyncError) -> [WithheldChange] {
     try advancing(
-      try withheld(referringTo: ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
+      try withheld(.referringTo, ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
       at: \.key, by: <, reading: "the copies set aside that refer to others")
   }
 

@@ -18,7 +18,7 @@ struct WithheldReferrers {
     guard try areAny(kinds, in: snapshot) else { return [] }
     var found: Set<RecordID> = []
     for id in ids
-    where try !snapshot.withheld(referringTo: [id], kinds: kinds, after: nil, limit: 1).isEmpty {
+    where try !snapshot.withheld(.referringTo, [id], kinds: kinds, after: nil, limit: 1).isEmpty {
       found.insert(id)
     }
     return found

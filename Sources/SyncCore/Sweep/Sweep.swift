@@ -56,7 +56,7 @@ struct Sweep: Sendable {
     let gone = absence == .twice ? candidates.filter { missed.contains($0.id) } : candidates
     if absence == .twice {
       let first = candidates.filter { !missed.contains($0.id) && !filed.contains($0.id) }
-      if !first.isEmpty { try transaction.withheld(first.map(context.missing)) }
+      if !first.isEmpty { try transaction.withhold(first.map(context.missing)) }
     }
     try remove(gone, filed: filed, &result, in: transaction)
     return result
@@ -78,7 +78,7 @@ struct Sweep: Sendable {
       context.schema.referrers(to: entity.type).isEmpty
       ? [] : try transaction.referenced(among: gone.map(\.id), by: context.schema)
     let held = gone.filter { referenced.contains($0.id) && !filed.contains($0.id) }
-    if !held.isEmpty { try transaction.withheld(held.map(context.heldAfterSweep)) }
+    if !held.isEmpty { try transaction.withhold(held.map(context.heldAfterSweep)) }
     let removable = gone.filter { !referenced.contains($0.id) }
     guard !removable.isEmpty else { return }
     try transaction.release(removable.map { .record($0.id) })

@@ -23,9 +23,11 @@ struct SweepGuard: Sendable {
   /// Why the sweep may not begin; `nil` if it may.
   func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> Checkpoint.Refusal? {
     let type = sweep.entity.type
-    let (unmarked, shown) = try snapshot.unmarkedCount(type)
+    let counts = try snapshot.counts(type, rows: true)
+    let unmarked = counts.rows?.unmarked ?? 0
     // Of a type that is shown whole, what was listed is staged, and is shown together with the sweep.
-    let live = max(shown, unmarked + (try snapshot.withheldCounts(type)[.staged, default: 0]))
+    let shown = counts.rows?.live ?? 0
+    let live = max(shown, unmarked + counts.withheld[.staged, default: 0])
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
     guard unmarked + unlisted > 0 else { return nil }
     // Bytes that cannot be read may be any of the records that were not seen.

@@ -68,7 +68,7 @@ struct WholeListing: Sendable {
     if let refusal = try guardian?.refusal(in: open) {
       committed.refusal = refusal
       try publish(merge, .refused(refusal), into: &committed, in: open)
-    } else if sweep.absence == .lookedUp, try open.unmarkedCount(sweep.entity.type).unmarked > 0 {
+    } else if sweep.absence == .lookedUp, try open.counts(sweep.entity.type, rows: true).rows?.unmarked != 0 {
       committed.isUnconfirmed = true
       var staged = last
       staged.status = nil

@@ -49,6 +49,14 @@ public struct WithheldChange: Hashable, Sendable {
     }
   }
 
+  /// How a withheld change depends on other records.
+  public enum Relation: Hashable, Sendable, CaseIterable {
+    /// Its copy refers to them by a declared reference, ordered or not; a reference to itself does not count.
+    case referringTo
+    /// It is parked until they are live: ``WithheldChange/waitsFor`` names them, whatever is declared.
+    case waitingFor
+  }
+
   /// Why a change is kept without being shown.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
     /// A copy that refers to a record that is not there yet; it appears with it.

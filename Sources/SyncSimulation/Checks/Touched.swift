@@ -1,4 +1,6 @@
+import SyncCore
 import SyncModels
+import SyncPorts
 
 /// What a transaction was asked to change: all that can be otherwise after it, in a store that does what it is told.
 struct Touched: Sendable {
@@ -19,6 +21,24 @@ struct Touched: Sendable {
 
   /// Nothing yet.
   init() {}
+
+  /// Notes what a round of changes touches.
+  mutating func note(_ changes: StoreChanges) {
+    for ids in [changes.put.map(\.id), changes.versions.map(\.id), changes.deleted.map(\.id), changes.marked] {
+      records.formUnion(ids)
+    }
+    unmarked.formUnion(changes.unmarkedTypes)
+    shelf.formUnion(changes.withheld.lazy.map(\.key))
+    shelf.formUnion(changes.released)
+    outbox.formUnion(changes.queued.lazy.map(\.id))
+    outbox.formUnion(changes.dequeued)
+    for key in changes.values.map(\.key) {
+      values.insert(key)
+      guard key.hasPrefix(Checkpoint.keyPrefix) else { continue }
+      checkpoints.insert(RecordType(String(key.dropFirst(Checkpoint.keyPrefix.count))))
+    }
+    if !changes.conflicts.isEmpty || changes.forgottenConflicts != nil { changesConflicts = true }
+  }
 
   /// All that is in one of two views.
   init(_ before: StoreView, _ after: StoreView) {

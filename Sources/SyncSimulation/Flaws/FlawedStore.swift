@@ -19,80 +19,73 @@ struct FlawedStore<Base: LocalStore>: ForwardingStore {
 
 /// A transaction with a flaw.
 private final class FlawedTransaction: ForwardingTransaction {
+  let base: any StoreTransaction
   private let flaw: PortFlaw
 
   init(_ base: any StoreTransaction, _ flaw: PortFlaw) {
-    self.flaw = flaw
-    super.init(base)
+    (self.base, self.flaw) = (base, flaw)
   }
 
   // MARK: What it forgets
 
-  override func put(_ copies: [Record]) throws(SyncError) {
-    try super.put(flaw == .storeForgetsACopy && copies.count > 1 ? Array(copies.dropLast()) : copies)
-  }
-
-  override func delete(_ tombstones: [Tombstone]) throws(SyncError) {
-    try super.delete(flaw == .storeForgetsADeletion ? Array(tombstones.dropLast()) : tombstones)
-  }
-
-  override func withheld(_ entries: [WithheldChange]) throws(SyncError) {
-    try super.withheld(flaw == .storeForgetsWhatWaits ? entries.filter { $0.kind != .parked } : entries)
-  }
-
-  override func release(_ keys: [WithheldChange.Key]) throws(SyncError) {
-    if flaw != .storeKeepsWhatWasReleased { try super.release(keys) }
-  }
-
-  override func mark(_ ids: [RecordID]) throws(SyncError) {
-    if flaw != .storeForgetsMarks { try super.mark(ids) }
-  }
-
-  override func setValue(_ value: [UInt8]?, forKey key: String) throws(SyncError) {
-    if flaw == .storeForgetsAwaitedRecords, key == "edits/awaited" { return }
-    try super.setValue(value, forKey: key)
-  }
-
-  override func queue(_ entries: [OutboxEntry]) throws(SyncError) {
-    let ids = entries.map(\.id)
-    // What is queued for the second time is about to be sent.
-    if flaw == .storeForgetsAnEdit, try !super.outbox(for: ids).isEmpty { return try super.dequeue(ids) }
-    try super.queue(entries)
-  }
-
-  override func dequeue(_ ids: [RecordID]) throws(SyncError) {
-    if flaw != .storeKeepsSettledEdits { try super.dequeue(ids) }
-  }
-
-  override func log(_ conflicts: [Conflict]) throws(SyncError) {
-    if flaw != .storeForgetsConflicts { try super.log(conflicts) }
+  func apply(_ changes: StoreChanges) throws(SyncError) {
+    var changes = changes
+    switch flaw {
+    case .storeForgetsACopy: if changes.put.count > 1 { changes.put.removeLast() }
+    case .storeForgetsADeletion: changes.deleted = changes.deleted.dropLast()
+    case .storeForgetsWhatWaits: changes.withheld.removeAll { $0.kind == .parked }
+    case .storeKeepsWhatWasReleased: changes.released = []
+    case .storeForgetsMarks: changes.marked = []
+    case .storeForgetsAwaitedRecords: changes.values.removeAll { $0.key == "edits/awaited" }
+    case .storeForgetsAnEdit:
+      // What is queued for the second time is about to be sent.
+      let ids = changes.queued.map(\.id)
+      if try !base.outbox(for: ids).isEmpty { (changes.dequeued, changes.queued) = (changes.dequeued + ids, []) }
+    case .storeKeepsSettledEdits: changes.dequeued = []
+    case .storeForgetsConflicts: changes.conflicts = []
+    default: break
+    }
+    try base.apply(changes)
   }
 
   // MARK: What it does not find
 
-  override func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
-    flaw == .storeOverlooksReferrers ? [] : try super.referenced(among: ids)
+  func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
+    flaw == .storeOverlooksReferrers ? [] : try base.referenced(among: ids)
   }
 
-  override func absent(among ids: [RecordID]) throws(SyncError) -> [RecordID] {
-    flaw == .storeOverlooksMissingTargets ? [] : try super.absent(among: ids)
+  func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
+    let states = try base.states(of: ids, comparing: payloads)
+    guard flaw == .storeOverlooksMissingTargets, payloads.isEmpty else { return states }
+    return states.map { state in
+      var live =
+        state
+        ?? StoredState(version: .unversioned, isDeleted: false, hasSamePayload: false, isMarked: false)
+      live.isDeleted = false
+      return live
+    }
   }
 
-  override func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
-    flaw == .storeOverlooksWaiters ? [] : try super.parked(waitingFor: ids, limit: limit)
+  func withheld(
+    _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
+    after: WithheldChange.Key?, limit: Int
+  ) throws(SyncError) -> [WithheldChange] {
+    if flaw == .storeOverlooksWaiters, relation == .waitingFor { return [] }
+    return try base.withheld(relation, ids, kinds: kinds, after: after, limit: limit)
   }
 
-  override func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
-    flaw == .storeOverlooksEdits ? [] : try super.outbox(for: ids)
+  func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
+    flaw == .storeOverlooksEdits ? [] : try base.outbox(for: ids)
   }
 
-  override func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
-    flaw == .storeOverlooksWhatWaits ? [] : try super.withheld(for: keys)
+  func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
+    flaw == .storeOverlooksWhatWaits ? [] : try base.withheld(for: keys)
   }
 
-  override func unmarked(
-    _ type: RecordType, afterKey: String?, limit: Int
-  ) throws(SyncError) -> [Tombstone] {
-    flaw == .storeOverlooksUnmarked ? [] : try super.unmarked(type, afterKey: afterKey, limit: limit)
+  func rows(
+    _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
+  ) throws(SyncError) -> [StoredRow] {
+    if flaw == .storeOverlooksUnmarked, selection == .unmarked { return [] }
+    return try base.rows(type, selection, after: key, limit: limit)
   }
 }

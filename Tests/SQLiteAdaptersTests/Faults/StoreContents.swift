@@ -7,7 +7,7 @@
 
   /// Everything in a store that a sync or an edit writes, as text; not who holds the lease and how syncs have gone.
   enum StoreContents {
-    private static let tables = ["outbox", "checkpoints", "set_aside", "conflicts", "marks"]
+    private static let tables = ["outbox", "state", "set_aside", "conflicts", "marks"]
 
     /// Reads a file with a connection of its own; nothing from one that is missing.
     static func read(_ path: String) throws(SyncError) -> String {
@@ -39,9 +39,14 @@
     private static func rows(of table: String, on connection: Connection) throws(SyncError) -> String {
       let columns = try connection.statement("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
       var names: [String] = []
-      while try columns.step() { names.append("quote(\(quoted(columns.text(0))))") }
+      // Kept values are JSON, in which the store's identity is told apart.
+      let value = table == "state" ? { "CAST(\($0) AS TEXT)" } : { $0 }
+      while try columns.step() { names.append("quote(\(value(quoted(columns.text(0)))))") }
       let rows = try connection.statement(
-        "SELECT \(names.joined(separator: " || ',' || ")) AS line FROM \(quoted(table)) ORDER BY line")
+        """
+        SELECT \(names.joined(separator: " || ',' || ")) AS line FROM \(quoted(table)) \
+        \(table == "state" ? "WHERE key GLOB 'checkpoint/*'" : "") ORDER BY line
+        """)
       var text = ""
       while try rows.step() { text += "\(table): \(rows.text(0))\n" }
       return text

@@ -166,7 +166,7 @@ struct CircleTests {
         reason: "", waitsFor: [RecordID(type: "nodes", key: next)], pass: 1, fence: 0,
         since: Timestamp(microseconds: 1))
     }
-    try await world.store.write(.app) { transaction throws(SyncError) in try transaction.withheld(entries) }
+    try await world.store.write(.app) { transaction throws(SyncError) in try transaction.withhold(entries) }
     #expect(try await world.engine.sync()["nodes"].replayed == 2)
     #expect(world.keys("nodes") == ["a", "b", "other"])
     #expect(try await withheld(world) == [.parked: 1])

@@ -1,0 +1,39 @@
+import SyncModels
+import SyncPorts
+
+/// The records that the newest writes changed, by the writes' positions.
+struct ChangeLog: Sendable {
+  private var writes = OrderedMap<StorePosition, [RecordID]?>()
+  private var position = StorePosition(0)
+  /// What the open transaction has changed so far.
+  private var open: Set<RecordID> = []
+
+  private static let maximumWrites = 1000
+  private static let maximumRecords = 256
+
+  mutating func note(_ id: RecordID) { open.insert(id) }
+
+  /// Gives the transaction's changes a position, if there are any.
+  mutating func close() {
+    if open.isEmpty { return }
+    position.number += 1
+    writes[position] = .some(open.count > Self.maximumRecords ? nil : Array(open))
+    writes[StorePosition(position.number - Int64(Self.maximumWrites))] = nil
+    open = []
+  }
+
+  /// What changed after a position.
+  func after(_ start: StorePosition?) -> ChangedRecords {
+    guard let start, start != position else { return ChangedRecords(.records([]), through: position) }
+    let oldest = position.number - Int64(Self.maximumWrites)
+    guard start < position, start.number >= oldest else {
+      return ChangedRecords(.everything, through: position)
+    }
+    var ids: Set<RecordID> = []
+    for (_, records) in writes.entries(after: start) {
+      guard let records else { return ChangedRecords(.everything, through: position) }
+      ids.formUnion(records)
+    }
+    return ChangedRecords(.records(ids.sorted()), through: position)
+  }
+}

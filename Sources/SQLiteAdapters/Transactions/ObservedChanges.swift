@@ -1,0 +1,76 @@
+#if SQLite
+  import SyncModels
+  import SyncPorts
+
+  /// The records whose visible state a transaction changes, as far as they are few.
+  struct ObservedChanges {
+    private var ids: [RecordID] = []
+    private(set) var isEmpty = true
+    private var areMany = false
+
+    /// The most records that a position names.
+    static let maximumRecords = 256
+    /// How many positions are kept, at least.
+    static let maximumWrites: Int64 = 1000
+
+    /// The records; `nil` where they are too many.
+    var records: [RecordID]? { areMany ? nil : ids }
+
+    mutating func note(_ changes: StoreChanges) {
+      let count = changes.put.count + changes.deleted.count
+      if count == 0 { return }
+      isEmpty = false
+      if areMany { return }
+      guard ids.count + count <= Self.maximumRecords else {
+        (ids, areMany) = ([], true)
+        return
+      }
+      ids += changes.put.lazy.map(\.id)
+      ids += changes.deleted.lazy.map(\.id)
+    }
+  }
+
+  extension SQLiteTransaction {
+    /// Gives what the transaction changed a position; to be called at its end.
+    func noteObservedChanges() throws(SyncError) {
+      if observed.isEmpty { return }
+      let statement = try connection.statement("INSERT INTO changes (records) VALUES (?)")
+      if let records = observed.records {
+        try statement.bind(try encoded(records, what: "records that changed"), at: 1)
+      } else {
+        try statement.bindNull(at: 1)
+      }
+      try statement.run()
+      // Some at a time, as each takes a statement.
+      let position = connection.lastRow
+      guard position % 100 == 0 else { return }
+      let trim = try connection.statement("DELETE FROM changes WHERE position <= ?")
+      try trim.bind(position - ObservedChanges.maximumWrites, at: 1)
+      try trim.run()
+    }
+  }
+
+  extension SQLiteSnapshot {
+    func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+      let last = StorePosition(try connection.value("SELECT max(position) FROM changes") ?? 0)
+      guard let position, position != last else { return ChangedRecords(.records([]), through: last) }
+      let statement = try connection.statement(
+        "SELECT position, records FROM changes WHERE position > ? ORDER BY position")
+      defer { statement.reset() }
+      try statement.bind(position.number, at: 1)
+      var next = position.number + 1
+      var ids: Set<RecordID> = []
+      while try statement.step() {
+        // A position that is missing was trimmed; one without records stands for many.
+        guard statement.integer(0) == next, !statement.isNull(1) else {
+          return ChangedRecords(.everything, through: last)
+        }
+        next += 1
+        ids.formUnion(try decoded([RecordID].self, from: statement.text(1), what: "records that changed"))
+      }
+      // A position that is still to come is one of another store.
+      guard next > position.number + 1 else { return ChangedRecords(.everything, through: last) }
+      return ChangedRecords(.records(ids.sorted()), through: last)
+    }
+  }
+#endif

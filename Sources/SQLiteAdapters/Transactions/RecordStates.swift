@@ -1,0 +1,110 @@
+#if SQLite
+  import SyncModels
+
+  // The states of records, by the way that costs least for their order.
+
+  extension SQLiteSnapshot {
+    func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
+      if payloads.isEmpty { return try states(of: ids) }
+      var trail = RowTrail(over: ids)
+      var states: [StoredState?] = []
+      states.reserveCapacity(ids.count)
+      if ids.areInOrder, let type = ids.first?.type, let table = catalog.tables[type] {
+        try walk(ids, comparing: payloads, in: table, &trail, &states)
+      } else {
+        try lookUp(ids, comparing: payloads, &trail, &states)
+      }
+      hasFound(trail)
+      return states
+    }
+
+    private func states(of ids: [RecordID]) throws(SyncError) -> [StoredState?] {
+      var states: [StoredState?] = []
+      states.reserveCapacity(ids.count)
+      var rows = BatchStatement(self, \.state)
+      for id in ids {
+        guard let statement = try rows.statement(for: id) else {
+          states.append(nil)
+          continue
+        }
+        let found = try statement.withLent(id.key, at: 1) { () throws(SyncError) in
+          try stored(id.type, statement)
+        }
+        states.append(found?.state)
+      }
+      return states
+    }
+
+    /// Steps along the index, and looks up what is left where that costs less.
+    private func walk(
+      _ ids: [RecordID], comparing payloads: [Payload], in table: EntityTable, _ trail: inout RowTrail,
+      _ states: inout [StoredState?]
+    ) throws(SyncError) {
+      let statement = try connection.statement(table.statesFrom)
+      var walk = StateWalk(statement)
+      defer { statement.clear() }
+      let book = marks(of: table.entity.type)
+      while states.count < ids.count, !walk.isGivenUp {
+        let place = states.count
+        let found = try walk.find(ids[place].key, comparing: payloads[place], marks: book)
+        trail.append(row: found?.row)
+        states.append(found?.state)
+      }
+      while states.count < ids.count {
+        let places = states.count..<min(states.count + EntityTable.lookupsAtOnce, ids.count)
+        let found = try connection.statement(table.statesOfMany).states(
+          of: ids[places], comparing: payloads[places], marks: book)
+        for found in found {
+          trail.append(row: found?.row)
+          states.append(found?.state)
+        }
+      }
+    }
+
+    private func lookUp(
+      _ ids: [RecordID], comparing payloads: [Payload], _ trail: inout RowTrail,
+      _ states: inout [StoredState?]
+    ) throws(SyncError) {
+      var rows = BatchStatement(self, \.stateOfCopy)
+      for (place, id) in ids.enumerated() {
+        guard let statement = try rows.statement(for: id), try mayHaveRow(id) else {
+          trail.append(row: nil)
+          states.append(nil)
+          continue
+        }
+        let found = try statement.run(lending: payloads[place].bytes, at: 2) { () throws(SyncError) in
+          try statement.withLent(id.key, at: 1) { () throws(SyncError) in
+            try stored(id.type, statement)
+          }
+        }
+        trail.append(row: found?.row)
+        states.append(found?.state)
+      }
+    }
+
+    /// Runs one of a table's state statements, and resets it.
+    private func stored(
+      _ type: RecordType, _ statement: Statement
+    ) throws(SyncError) -> (row: Int64, state: StoredState)? {
+      defer { statement.reset() }
+      guard try statement.step() else { return nil }
+      let row = statement.integer(0)
+      let state = StoredState(
+        version: statement.version(1), isDeleted: statement.integer(4) != 0,
+        hasSamePayload: statement.integer(5) != 0,
+        isMarked: try marks(of: type).isMarked(row))
+      return (row, state)
+    }
+  }
+
+  extension [RecordID] {
+    /// Whether all are of one type, and each comes after the one before.
+    fileprivate var areInOrder: Bool {
+      for place in indices.dropFirst() {
+        guard self[place - 1].key.precedesByUTF8(self[place].key), self[place - 1].type == self[place].type
+        else { return false }
+      }
+      return true
+    }
+  }
+#endif

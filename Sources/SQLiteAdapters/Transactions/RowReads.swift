@@ -1,0 +1,100 @@
+#if SQLite
+  import SyncModels
+  import SyncPorts
+
+  // Rows in portions, and what is counted of a type.
+
+  extension SQLiteSnapshot {
+    func rows(
+      _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
+    ) throws(SyncError) -> [StoredRow] {
+      guard let table = catalog.tables[type], limit > 0 else { return [] }
+      // Mostly every row is marked, and the marks alone tell so; a look at each row would cost as much as listing them.
+      if selection == .unmarked, key == nil, try rowCounts(table).unmarked == 0 { return [] }
+      let statement = try connection.statement(
+        """
+        SELECT \(table.recordColumns), row FROM \(table.name) \
+        WHERE \(selection == .unmarked ? "payload IS NOT NULL AND " : "")id > ? ORDER BY id
+        """)
+      // Keys are never empty, so all of them come after the empty one.
+      try statement.bind(key ?? "", at: 1)
+      defer { statement.reset() }
+      let book = marks(of: type)
+      var found: [StoredRow] = []
+      while found.count < limit, try statement.step() {
+        let isMarked = try book.isMarked(statement.integer(table.columnBehindRecord))
+        if isMarked, selection == .unmarked { continue }
+        found.append(
+          StoredRow(
+            id: RecordID(type: type, key: statement.text(0)), version: statement.version(1),
+            entityTag: statement.optionalText(4),
+            record: statement.isNull(EntityTable.payloadColumn) ? nil : statement.record(of: table),
+            isMarked: isMarked))
+      }
+      return found
+    }
+
+    func counts(_ type: RecordType, rows: Bool) throws(SyncError) -> TypeCounts {
+      TypeCounts(
+        withheld: try withheldCounts(type), pending: try outboxCount(type),
+        rows: rows ? try catalog.tables[type].map(rowCounts) ?? .init(live: 0, unmarked: 0) : nil)
+    }
+
+    private func rowCounts(_ table: EntityTable) throws(SyncError) -> TypeCounts.Rows {
+      let live = try liveCount(table)
+      let marked = try marks(of: table.entity.type).count()
+      return TypeCounts.Rows(live: live, unmarked: live - (marked - (try markedDeletions(table))))
+    }
+
+    /// How many marks are on rows that only remember a deletion.
+    private func markedDeletions(_ table: EntityTable) throws(SyncError) -> Int {
+      let statement = try connection.statement("SELECT row FROM \(table.name) WHERE payload IS NULL")
+      defer { statement.reset() }
+      let book = marks(of: table.entity.type)
+      var count = 0
+      while try statement.step() {
+        if try book.isMarked(statement.integer(0)) { count += 1 }
+      }
+      return count
+    }
+
+    func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
+      var referenced: Set<RecordID> = []
+      for table in catalog.tables.values {
+        for reference in table.entity.references where reference.isOrdered {
+          let compiler = ReferenceQuery(reference, in: table)
+          let statement = try connection.statement(compiler.sql)
+          defer { statement.clear() }
+          for id in ids where id.type == reference.target && !referenced.contains(id) {
+            if try compiler.finds(id, by: statement) { referenced.insert(id) }
+          }
+        }
+      }
+      return referenced
+    }
+  }
+
+  /// Whether some live record refers to another by one reference.
+  private struct ReferenceQuery {
+    let sql: String
+    private let type: RecordType
+    private let names: [Parameter]
+
+    init(_ reference: Reference, in table: EntityTable) {
+      var compiler = ConditionCompiler(table)
+      let value = compiler.value(reference.field)
+      names = compiler.parameters
+      type = table.entity.type
+      sql = """
+        SELECT 1 FROM \(table.name) WHERE payload IS NOT NULL AND \(value) = ? AND id IS NOT ? LIMIT 1
+        """
+    }
+
+    func finds(_ id: RecordID, by statement: Statement) throws(SyncError) -> Bool {
+      defer { statement.reset() }
+      // No id is null, so a null excludes nobody; only a record's reference to itself does not count.
+      try statement.bind(names + [.text(id.key), id.type == type ? .text(id.key) : .field(.null)])
+      return try statement.step()
+    }
+  }
+#endif
