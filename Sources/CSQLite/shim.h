@@ -72,6 +72,11 @@ static inline int csqlite_compare_column(sqlite3_stmt *statement, int column, co
   return order ? order : stored_count - count;
 }
 
+/// Whether as many bytes lie in one place as in another, and the same ones.
+static inline int csqlite_is_same(const void *a, size_t a_count, const void *b, size_t b_count) {
+  return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count) == 0);
+}
+
 /// Gives text back from a function; SQLite copies it.
 static inline void csqlite_result_text(sqlite3_context *context, const void *bytes, int count) {
   sqlite3_result_text(context, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT);
