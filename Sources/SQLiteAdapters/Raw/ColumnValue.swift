@@ -44,5 +44,12 @@
     }
 
     var bytes: [UInt8] { withBytes { Array($0) } }
+
+    /// Whether a blob or a text has the same bytes.
+    func holds(_ bytes: [UInt8]) -> Bool {
+      withBytes { own in
+        bytes.withUnsafeBytes { csqlite_is_same(own.baseAddress, own.count, $0.baseAddress, $0.count) != 0 }
+      }
+    }
   }
 #endif

@@ -104,6 +104,8 @@
           guard let list = list(statement, place) else { continue }
           let record = statement.record(of: table)
           trail.append(record.id, in: statement.integer(table.columnBehindRecord))
+          // Mostly there is one more.
+          if lists[list].isEmpty { lists[list].reserveCapacity(2) }
           lists[list].append(record)
         }
       }
@@ -156,18 +158,24 @@
       // Natural keys are never empty, so all of them come after the empty one.
       try statement.bind(key ?? "", at: 1)
       var groups: [DuplicateGroup] = []
-      var group = DuplicateGroup(key: "", place: 0)
+      // Of the row before. Most keys are no other row's, and no string need be made of them.
+      var (before, key): (Int64, [UInt8]) = (0, [])
+      var isShared = false
       while try statement.step() {
-        let row = statement.integer(1)
-        if statement.order(0, against: group.key) == 0 {
-          group.add(row)
+        let (value, row) = (statement.value(0), statement.integer(1))
+        if value.holds(key) {
+          if !isShared { groups.append(DuplicateGroup(key: statement.text(0), place: before)) }
+          isShared = true
+          groups[groups.count - 1].add(row)
           continue
         }
-        if group.count > 1 { groups.append(group) }
         if groups.count == limit { return groups }
-        group = DuplicateGroup(key: statement.text(0), place: row)
+        (before, isShared) = (row, false)
+        value.withBytes { bytes in
+          key.removeAll(keepingCapacity: true)
+          key.append(contentsOf: bytes)
+        }
       }
-      if group.count > 1 { groups.append(group) }
       return groups
     }
 
