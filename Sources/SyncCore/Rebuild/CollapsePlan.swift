@@ -42,10 +42,9 @@ struct CollapsePlan {
         counts.aborted += 1
         continue
       }
-      let isOpen = records.contains { record in
-        barred.contains(record.id) || !filed.isEmpty && isUnsettled(record.id, filed[record.id])
-      }
-      if isOpen {
+      // Mostly nothing is known that could keep a group open.
+      let mayBeOpen = !barred.isEmpty || !filed.isEmpty
+      if mayBeOpen, records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, filed[$0.id]) }) {
         counts.postponed += 1
         postponed.append(key)
         continue

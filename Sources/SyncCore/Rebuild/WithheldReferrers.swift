@@ -13,11 +13,11 @@ struct WithheldReferrers {
 
   /// Those of some records that such a copy refers to.
   func targets(
-    among ids: [RecordID], kinds: Set<WithheldChange.Kind>, in snapshot: any StoreSnapshot
+    among ids: @autoclosure () -> [RecordID], kinds: Set<WithheldChange.Kind>, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
     guard try areAny(kinds, in: snapshot) else { return [] }
     var found: Set<RecordID> = []
-    for id in ids
+    for id in ids()
     where try !snapshot.withheld(.referringTo, [id], kinds: kinds, after: nil, limit: 1).isEmpty {
       found.insert(id)
     }
