@@ -40,9 +40,10 @@ static inline int csqlite_flush(sqlite3 *connection) {
   return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
-/// Binds text that SQLite copies. An empty text has no address, which SQLite would take for NULL.
+/// Binds text that SQLite copies. An empty text may have no address, which SQLite would take for NULL.
 static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
-  return sqlite3_bind_text(statement, index, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT);
+  if (count == 0) return sqlite3_bind_text(statement, index, "", 0, SQLITE_STATIC);
+  return sqlite3_bind_text(statement, index, (const char *)bytes, count, SQLITE_TRANSIENT);
 }
 
 /// Binds bytes that SQLite copies.

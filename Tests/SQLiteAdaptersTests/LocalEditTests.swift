@@ -46,6 +46,39 @@
       }
     }
 
+    /// Many at once go to the file by other statements than one alone.
+    @Test(arguments: [16, 40, 53])
+    func areKeptAndCountedHoweverManyComeAtOnce(_ count: Int) async throws {
+      try await withStore { store, _ in
+        func entry(_ number: Int, _ physical: Int64) -> OutboxEntry {
+          let id = RecordID(type: number % 32 == 31 ? "teams" : "games", key: "g\(number)")
+          let tombstone = Tombstone(id: id, version: .unversioned)
+          let base = number % 3 == 0 ? OutboxEntry.Base.none : .deleted(tombstone)
+          let edit = number % 2 == 0 ? edit(physical) : Edit(.deletion, stamp: edit(physical).stamp)
+          return OutboxEntry(id: id, edit: edit, base: base)
+        }
+        // All are new; some replace what is there; all do; one of those that are new comes twice.
+        let batches = [
+          (0..<count).map { entry($0, 1) },
+          (count - 8..<2 * count).map { entry($0, 2) },
+          (0..<2 * count).map { entry($0, 3) },
+          [entry(2 * count, 4)] + (2 * count..<3 * count).map { entry($0, 5) },
+        ]
+        var known: [RecordID: OutboxEntry] = [:]
+        for batch in batches {
+          for entry in batch { known[entry.id] = entry }
+          try await store.write(.app) { transaction throws(SyncError) in try transaction.queue(batch) }
+          for type in ["games", "teams"] as [RecordType] {
+            let (kept, number) = try await store.read { snapshot throws(SyncError) in
+              (try snapshot.outbox(type, after: nil, limit: 999), try snapshot.outboxCount(type))
+            }
+            #expect(Set(kept) == Set(known.values.filter { $0.id.type == type }))
+            #expect(number == kept.count)
+          }
+        }
+      }
+    }
+
     @Test func areListedByTheirIndexes() async throws {
       try await withStore { store, directory in
         let reader = try Connection(

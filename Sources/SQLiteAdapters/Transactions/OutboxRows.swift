@@ -4,7 +4,7 @@
 
   /// How outbox entries lie in their table.
   enum OutboxRows {
-    private static let names = [
+    static let names = [
       "type", "id", "physical", "counter", "replica", "schema_version",
       "base", "base_epoch", "base_sequence", "base_modified_at", "base_entity_tag", "base_schema_version",
       "sent", "sent_physical", "sent_counter", "sent_replica", "sent_schema_version",
@@ -185,10 +185,28 @@
         change.clear()
         put.clear()
       }
-      var counts: [RecordType: Int64] = [:]
+      var addMany: Statement?
+      defer { addMany?.clear() }
+      var counts = EntryCounts()
       try connection.forgetLeaves(of: entries.lazy.map(\.id))
       for entry in entries { try connection.noteLeaves(of: entry) }
-      for entry in entries {
+      var next = entries.startIndex
+      var areNew = connection.knownEdits.isEmpty
+      while next < entries.endIndex {
+        if areNew, let batch = entries[next...].batchToAdd {
+          let many = if let addMany { addMany } else { try connection.statement(OutboxRows.addMany) }
+          addMany = many
+          try many.run(batch)
+          counts.add(Int64(connection.changes), of: entries[next].id.type)
+          // Where one of the records has an entry already, others mostly have as well: from here on each is put by itself.
+          areNew = connection.changes == batch.count
+          if areNew {
+            next += batch.count
+            continue
+          }
+        }
+        let entry = entries[next]
+        next += 1
         if let place = connection.knownEdits.find(entry.id) {
           if let known = connection.knownEdits.entry(at: place), entry.differsInSendingAlone(from: known) {
             try send.run(entry, in: connection.knownEdits.row(at: place))
@@ -204,7 +222,7 @@
         }
         connection.forgetLastRow()
         try put.run(entry)
-        if connection.lastRow != 0 { counts[entry.id.type, default: 0] += 1 }
+        if connection.lastRow != 0 { counts.add(1, of: entry.id.type) }
       }
       try addToCounts(counts)
     }
@@ -215,7 +233,7 @@
       let byRow = try connection.statement(OutboxRows.removeRow)
       let byID = try connection.statement(OutboxRows.remove)
       defer { byID.clear() }
-      var counts: [RecordType: Int64] = [:]
+      var counts = EntryCounts()
       var type: RecordType?
       for id in ids {
         if let place = connection.knownEdits.find(id) {
@@ -229,13 +247,13 @@
           }
           try byID.run(lending: id.key, at: 2)
         }
-        if connection.changes > 0 { counts[id.type, default: 0] -= 1 }
+        if connection.changes > 0 { counts.add(-1, of: id.type) }
       }
       try addToCounts(counts)
     }
 
-    private func addToCounts(_ counts: [RecordType: Int64]) throws(SyncError) {
-      for (type, count) in counts {
+    private func addToCounts(_ counts: EntryCounts) throws(SyncError) {
+      for (type, count) in counts.runs {
         let statement = try connection.statement(OutboxRows.addToCount)
         try statement.bind(type.rawValue, at: 1)
         try statement.bind(count, at: 2)
@@ -244,14 +262,46 @@
     }
   }
 
+  /// How many entries come or go, by runs of one type: mostly there is one run.
+  private struct EntryCounts {
+    private(set) var runs: [(type: RecordType, count: Int64)] = []
+
+    mutating func add(_ count: Int64, of type: RecordType) {
+      if let last = runs.indices.last, runs[last].type == type {
+        runs[last].count += count
+      } else {
+        runs.append((type, count))
+      }
+    }
+  }
+
   extension Statement {
     /// Runs ``OutboxRows/put`` or ``OutboxRows/change`` for an entry.
     fileprivate func run(_ entry: OutboxEntry) throws(SyncError) {
-      let sent = try bind(entry)
-      try run(lendingOptional: entry.edit.content.payload, at: 22) { () throws(SyncError) in
-        try run(lendingOptional: entry.base.record?.payload, at: 23) { () throws(SyncError) in
-          try run(lendingOptional: sent?.content.payload, at: 24) { () throws(SyncError) in
-            try run(lending: entry.id.key, at: 2)
+      try bind(entry.id.type.rawValue, at: 1)
+      try bind(entry.edit.stamp.replica, at: 5)
+      let sent = try bindSending(of: entry)
+      try run(lendingOptional: sent?.content.payload, at: 24) { () throws(SyncError) in
+        try runRest([entry], from: 0)
+      }
+    }
+
+    /// Runs ``OutboxRows/addMany`` for some entries.
+    fileprivate func run(_ entries: ArraySlice<OutboxEntry>) throws(SyncError) {
+      guard let first = entries.first else { return }
+      try bind(first.id.type.rawValue, at: 1)
+      try bind(first.edit.stamp.replica, at: 5)
+      try runRest(entries, from: 0)
+    }
+
+    // Each call lends the bytes of one entry; the innermost one runs the statement, while all of them are lent.
+    private func runRest(_ entries: ArraySlice<OutboxEntry>, from offset: Int32) throws(SyncError) {
+      guard let entry = entries.first else { return try run() }
+      try bindEdit(of: entry, from: offset)
+      try run(lendingOptional: entry.edit.content.payload, at: offset + 22) { () throws(SyncError) in
+        try run(lendingOptional: entry.base.record?.payload, at: offset + 23) { () throws(SyncError) in
+          try withLent(entry.id.key, at: offset + 2) { () throws(SyncError) in
+            try runRest(entries.dropFirst(), from: offset + OutboxRows.parametersPerRow)
           }
         }
       }
@@ -266,21 +316,25 @@
       try run()
     }
 
-    /// Binds everything but the record's key and payloads, and gives what was sent if it is kept apart.
-    fileprivate func bind(_ entry: OutboxEntry) throws(SyncError) -> Edit? {
-      try bind(entry.id.type.rawValue, at: 1)
-      try bind(entry.edit.stamp, at: 3)
-      try bind(schemaVersionOf: entry.edit.content, at: 6)
-      try bind(entry.base)
+    /// Binds what ``OutboxRows/addMany`` has parameters for in each row, but the record's key and payloads.
+    private func bindEdit(of entry: OutboxEntry, from offset: Int32) throws(SyncError) {
+      try bind(entry.edit.stamp.physical.microseconds, at: offset + 3)
+      try bind(Int64(entry.edit.stamp.counter), at: offset + 4)
+      try bind(schemaVersionOf: entry.edit.content, at: offset + 6)
+      try bind(entry.base, at: offset + 7)
+      if case .rebuild(let rebuilt) = entry.author {
+        try bind(rebuilt.pass, at: offset + 25)
+        try bind(rebuilt.lastWrite, at: offset + 26)
+      } else {
+        for index in offset + 25...offset + 28 { try bindNull(at: index) }
+      }
+    }
+
+    /// Binds the rest but the record's type and the edit's replica, and gives what was sent if it is kept apart.
+    private func bindSending(of entry: OutboxEntry) throws(SyncError) -> Edit? {
       let other = try bindSent(entry)
       try bind(entry.state)
       try bind(Int64(entry.attempts), at: 21)
-      if case .rebuild(let rebuilt) = entry.author {
-        try bind(rebuilt.pass, at: 25)
-        try bind(rebuilt.lastWrite, at: 26)
-      } else {
-        for index in Int32(25)...28 { try bindNull(at: index) }
-      }
       if entry.leaves.isEmpty {
         try bindNull(at: 29)
       } else {
@@ -289,19 +343,20 @@
       return other
     }
 
-    private func bind(_ base: OutboxEntry.Base) throws(SyncError) {
+    /// Binds a base without its payload to six parameters.
+    private func bind(_ base: OutboxEntry.Base, at index: Int32) throws(SyncError) {
       switch base {
       case .none:
-        try bind(word: "none", at: 7)
-        for index in Int32(8)...12 { try bindNull(at: index) }
+        try bind(word: "none", at: index)
+        for index in index + 1...index + 5 { try bindNull(at: index) }
       case .copy(let record):
-        try bind(word: "copy", at: 7)
-        try bind(record.version, tag: record.entityTag, at: 8)
-        try bind(Int64(record.schemaVersion), at: 12)
+        try bind(word: "copy", at: index)
+        try bind(record.version, tag: record.entityTag, at: index + 1)
+        try bind(Int64(record.schemaVersion), at: index + 5)
       case .deleted(let tombstone):
-        try bind(word: "deleted", at: 7)
-        try bind(tombstone.version, tag: tombstone.entityTag, at: 8)
-        try bindNull(at: 12)
+        try bind(word: "deleted", at: index)
+        try bind(tombstone.version, tag: tombstone.entityTag, at: index + 1)
+        try bindNull(at: index + 5)
       }
     }
 
