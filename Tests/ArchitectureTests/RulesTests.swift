@@ -58,7 +58,8 @@ struct RulesTests {
       ("Sources/SQLiteAdapters/A.swift", "import CSQLite\nimport Foundation"),
       ("Tests/XTests/A.swift", "import Foundation\nTask { }"),
       (
-        "Sources/SyncCore/A.swift", "snapshot.withheld(.referringTo, [id], kinds: kinds, after: nil, limit: 1)"
+        "Sources/SyncCore/A.swift",
+        "snapshot.withheld(.referringTo, [id], kinds: kinds, after: nil, limit: 1)"
       ),
       ("Sources/SyncCore/A.swift", String(repeating: "\n", count: Rules.maximumLength - 1)),
     ])

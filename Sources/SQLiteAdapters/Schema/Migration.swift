@@ -20,7 +20,8 @@
       Migration("natural keys of pending deletions", []),
       Migration("references of what is set aside", withheldReferences),
       Migration("authors of edits", authors),
-      Migration("checkpoints are kept values", checkpointValues), Migration("observed changes", observedChanges),
+      Migration("checkpoints are kept values", checkpointValues),
+      Migration("observed changes", observedChanges),
     ]
 
     private static let initial = [

@@ -68,7 +68,9 @@ enum NaturalKeyChecks {
     try await bench.put(changed, StoreBench.copy("games", "gone", #"{"code":"x"}"#, version: 12))
     var touched = changed
     touched.version.sequence = 3
-    try await bench.write { [touched] transaction throws(SyncError) in try transaction.updateVersions([touched]) }
+    try await bench.write { [touched] transaction throws(SyncError) in
+      try transaction.updateVersions([touched])
+    }
     try expect(
       try await find(bench, "games", [x, StoreBench.games.naturalKey(of: changed)]),
       equals: [["e\u{301}", "gone", "\u{e9}"], ["a"]], "A changed record is found by what its key is now.")

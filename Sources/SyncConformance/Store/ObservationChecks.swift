@@ -27,7 +27,8 @@ enum ObservationChecks {
     }
     let found = try await changes(bench, after: start.position)
     try expect(
-      found.scope, equals: .records([StoreBench.game("new"), StoreBench.game("old"), StoreBench.team("gone")]),
+      found.scope,
+      equals: .records([StoreBench.game("new"), StoreBench.game("old"), StoreBench.team("gone")]),
       "Records that were put or deleted have changed, each once and by id.")
     try expect(start.position < found.position, "Positions rise.")
     let parked = try StoreBench.copy("games", "parked")
@@ -55,12 +56,14 @@ enum ObservationChecks {
     let found = try await changes(bench, after: start)
     switch found.scope {
     case .everything: break
-    case .records(let ids): try expect(ids.count, equals: 5000, "A store names all records that changed, or none.")
+    case .records(let ids):
+      try expect(ids.count, equals: 5000, "A store names all records that changed, or none.")
     }
     try await bench.put(StoreBench.copy("games", "one"))
     let rest = try await changes(bench, after: found.position)
     try expect(
-      rest.scope, equals: .records([StoreBench.game("one")]), "After a reload, single changes are named again.")
+      rest.scope, equals: .records([StoreBench.game("one")]),
+      "After a reload, single changes are named again.")
   }
 
   static func oldPositionsAreReloaded(_ bench: StoreBench) async throws {
@@ -74,9 +77,11 @@ enum ObservationChecks {
     )
     switch found.scope {
     case .everything: break
-    case .records(let ids): try expect(ids, equals: [copy.id], "A store keeps a position's changes, or asks to reload.")
+    case .records(let ids):
+      try expect(ids, equals: [copy.id], "A store keeps a position's changes, or asks to reload.")
     }
-    try expect(future.scope, equals: .everything, "After a position that the store never gave, everything is read.")
+    try expect(
+      future.scope, equals: .everything, "After a position that the store never gave, everything is read.")
     try expect(future.position, equals: found.position, "A reload leads to the current position.")
   }
 }

@@ -53,6 +53,9 @@ struct MergeContext {
     return context
   }
 
+  /// Whether the pass lists everything as of one instant.
+  var listsOneInstant: Bool { isSnapshot && coverage == .everything }
+
   /// Whether the listing that is being marked holds a change from somewhere: from its own page, or one that it had to set aside.
   func isListed(_ origin: Incoming.Origin) -> Bool {
     guard let markPass else { return false }

@@ -48,7 +48,8 @@ extension PageMerge {
         entries.append(entry)
         copies.append(record)
       }
-      let absent = try absentTargets(of: copies, of: other, in: transaction)
+      var absent = try absent(among: targets(of: copies, of: other), in: transaction)
+      if !absent.isEmpty { absent.subtract(try reveal(absent, in: transaction)) }
       for (index, state) in try transaction.states(of: copies).enumerated() {
         let copy = copies[index]
         let missing = other.requiredReferences(of: copy).filter(absent.contains)

@@ -3,16 +3,18 @@ import SyncPorts
 
 /// Merges changes of one type into the store, within one transaction.
 ///
-/// It reads what the store has of a whole batch, decides each change, and writes batches: a page costs a handful of calls, whatever its size.
+/// Changes come in rounds. Each round gathers what the store has on its records (``PageView``), plans what to write (``MergePlan``), and
+/// applies the plan: a page costs a handful of calls, whatever its size. What becomes live by a round releases what was
+/// parked for it, which is the next round.
 struct PageMerge {
   let entity: Entity
   var context: MergeContext
   var tally: Tally
-  /// Records that are known to have no pending edit, or none any more.
+  /// Records without a pending edit, or whose edit has just been settled.
   var unedited: Set<RecordID> = []
   /// Records whose copies wait for others of their type, parked since circles were last looked for.
   var parked: Set<RecordID> = []
-  /// Records of which the remote has taken what was sent, and says what they are now.
+  /// Records whose sent edit the remote accepted, with its present state as the answer.
   var answered: Set<RecordID> = []
   /// Hidden records that are shown again, because something refers to them.
   var revealed: Set<RecordID> = []
@@ -26,6 +28,15 @@ struct PageMerge {
     rule = ReplicationRule(order: context.versionOrder)
   }
 
+  var settler: EditSettler {
+    EditSettler(
+      entity: entity, policy: context.edits.policy(for: entity.type),
+      serverManagedFields: context.serverManagedFields,
+      maximumClockSkew: context.edits.maximumClockSkew, now: context.now)
+  }
+
+  // MARK: Rounds
+
   /// Merges changes in their order. A record that occurs again is merged again, over its first copy.
   ///
   /// - Returns: The records that are live now and were not before.
@@ -33,212 +44,223 @@ struct PageMerge {
     _ changes: [Incoming], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
     var appeared: [RecordID] = []
-    for round in Self.rounds(of: changes) {
-      appeared += try mergeRound(round, in: transaction)
+    for round in MergeRound.rounds(of: changes, selfReferring: entity.refersToItself) {
+      appeared += try merge(round, in: transaction)
     }
     return appeared
   }
 
-  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin) {
-    tally.note(fate, of: id, origin: origin, fence: context.fence)
-  }
-
-  /// Splits changes so that no round holds a record twice.
-  private static func rounds(of changes: [Incoming]) -> [[Incoming]] {
-    var seen: Set<RecordID> = []
-    seen.reserveCapacity(changes.count)
-    var rounds: [[Incoming]] = []
-    var start = changes.startIndex
-    for (index, incoming) in changes.enumerated() {
-      guard let id = incoming.change.id, !seen.insert(id).inserted else { continue }
-      rounds.append(Array(changes[start..<index]))
-      start = index
-      seen = [id]
+  /// Gathers, plans and applies one round, then what depends on its outcome.
+  private mutating func merge(
+    _ round: MergeRound, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    var view = try gather(round, in: transaction)
+    if !view.absent.isEmpty { try reveal(for: round, &view, in: transaction) }
+    var plan = MergePlan(round, view, of: self)
+    try plan.keepFirstFinds(in: transaction)
+    if !plan.changes.isEmpty { try transaction.apply(plan.changes) }
+    tally = plan.tally
+    noteParked(plan.changes.withheld)
+    try plan.settled.write(of: entity, in: transaction)
+    var appeared = plan.appeared
+    for (settlement, origin, entry) in plan.dangling {
+      appeared += try giveWay(entry, to: settlement, origin: origin, in: transaction)
     }
-    // The usual page is one round, and is not copied.
-    return rounds.isEmpty ? [changes] : rounds + [Array(changes[start...])]
+    try restore(plan.restorations, in: transaction)
+    return appeared
   }
 
-  private mutating func mergeRound(
+  /// Shows hidden records that the round's copies refer to, except those that the round replaces.
+  private mutating func reveal(
+    for round: MergeRound, _ view: inout PageView, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    var wanted = view.absent
+    for copy in round.copies {
+      guard let entry = view.withheld[copy.id], entry.kind == .hidden else { continue }
+      if context.restated(entry, by: .upsert(copy)) == nil { wanted.remove(copy.id) }
+    }
+    let shown = try reveal(wanted, in: transaction)
+    view.absent.subtract(shown)
+    view.absentOfEdited.subtract(shown)
+  }
+
+  /// Shows those of some records again that are hidden.
+  mutating func reveal(
+    _ absent: Set<RecordID>, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    let listing = context.markPass.map { (type: entity.type, pass: $0) }
+    let records = try HiddenRecords(schema: context.schema, transaction: transaction, listing: listing)
+      .reveal(absent)
+    for record in records {
+      tally.noteRevealed(record.id)
+      revealed.insert(record.id)
+    }
+    return records.map(\.id)
+  }
+
+  /// Edits copies that are in the store now, so that immutable fields show their earliest values.
+  private func restore(
+    _ changes: [EditWriter.Change], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard !changes.isEmpty else { return }
+    var writer = try EditWriter(
+      context.schema, at: context.now, maximumClockSkew: context.edits.maximumClockSkew, in: transaction)
+    try writer.edit(changes, pending: [:])
+    try writer.finish()
+  }
+
+  // MARK: Pages and releases
+
+  /// Merges a page's changes, then what was parked for records that are live now, and so on.
+  mutating func mergeAndRelease(
+    page changes: [RecordChange], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard let copies = distinctCopies(of: changes) else {
+      return try mergeAndRelease(changes.map { Incoming($0) }, in: transaction)
+    }
+    try releaseParked(
+      waitingFor: try merge(MergeRound(copies: copies), in: transaction), in: transaction)
+  }
+
+  /// The copies of an ordinary page, which is one round as it is: nothing but copies, each of another record.
+  private func distinctCopies(of changes: [RecordChange]) -> [Record]? {
+    var copies: [Record] = []
+    copies.reserveCapacity(changes.count)
+    var isAscending = true
+    for change in changes {
+      guard case .upsert(let record) = change else { return nil }
+      if isAscending, let last = copies.indices.last {
+        isAscending = copies[last].id.key.precedesByUTF8(record.id.key)
+      }
+      copies.append(record)
+    }
+    // A remote that lists by id lists none twice; to see that is cheaper than to remember them all.
+    if !isAscending, Set(copies.lazy.map(\.id)).count != copies.count { return nil }
+    return copies
+  }
+
+  /// Merges changes, then what was parked for records that are live now, what was parked for those, and so on.
+  mutating func mergeAndRelease(
     _ changes: [Incoming], in transaction: any StoreTransaction
-  ) throws(SyncError) -> [RecordID] {
-    var batch = Batch(capacity: changes.count)
-    let earlier = try entriesWithheld(for: changes, in: transaction)
-    for incoming in changes {
-      sort(incoming, earlier: earlier, into: &batch)
-    }
-    if !batch.superseded.isEmpty { try transaction.release(batch.superseded) }
-
-    return try write(&batch, in: transaction)
+  ) throws(SyncError) {
+    let appeared = try merge(changes, in: transaction)
+    try releaseParked(waitingFor: appeared, in: transaction)
   }
 
-  /// Writes what was sorted, and returns the records that are live now and were not before.
-  mutating func write(
-    _ batch: inout Batch, in transaction: any StoreTransaction
-  ) throws(SyncError) -> [RecordID] {
-    var appeared = try mergeEditedCopies(&batch, in: transaction)
-    appeared += try mergeCopies(&batch, in: transaction)
-    try mergeEditedTombstones(&batch, in: transaction)
-    try mergeTombstones(&batch, in: transaction)
-    var entries = try batch.entries(in: transaction)
-    if !revealed.isEmpty { try touchRevealed(&entries, in: transaction) }
-    if !entries.isEmpty {
-      try transaction.withhold(entries)
-      noteParked(entries)
-    }
-    if context.markPass != nil, !batch.marks.isEmpty { try transaction.mark(batch.marks) }
-    return appeared
+  /// Merges entries that may no longer have to wait, and what was parked for them.
+  mutating func release(_ entries: [WithheldChange], in transaction: any StoreTransaction) throws(SyncError) {
+    let appeared = try merge(entries, in: transaction)
+    try releaseParked(waitingFor: appeared, in: transaction)
   }
 
-  /// Takes those records out of what is to be set aside that were hidden, stated anew as they were, and then shown for what refers to them.
-  private func touchRevealed(
-    _ entries: inout [WithheldChange], in transaction: any StoreTransaction
+  /// Merges what was parked for some records or has closed a circle, and what was parked for what appears by that.
+  mutating func releaseParked(
+    waitingFor appeared: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) {
     #if MUTANTS
-      if Mutant.shownAndHidden.isActive { return }
+      if Mutant.parkedForEver.isActive { return }
     #endif
-    var shown: [Record] = []
-    entries.removeAll { entry in
-      guard entry.kind == .hidden, case .upsert(let record) = entry.change, revealed.contains(record.id)
-      else { return false }
-      shown.append(record)
-      return true
+    try releaseOneByOne(waitingFor: appeared, in: transaction)
+    while !parked.isEmpty {
+      try releaseOneByOne(waitingFor: showCircles(in: transaction), in: transaction)
     }
-    // They were shown at the version that they were hidden at.
-    if !shown.isEmpty { try transaction.updateVersions(shown) }
   }
 
-  // MARK: What was set aside before
-
-  /// What is set aside for the records of a round.
-  private struct Earlier {
-    /// Entries filed under their records.
-    var entries: [RecordID: WithheldChange] = [:]
-    /// Bytes that could not be read and that came while something else was filed under their record.
-    var besides: [RecordID: WithheldChange] = [:]
-  }
-
-  private func entriesWithheld(
-    for changes: [Incoming], in transaction: any StoreTransaction
-  ) throws(SyncError) -> Earlier {
-    var earlier = Earlier()
-    let counts = try transaction.withheldCounts(entity.type)
-    guard !counts.isEmpty else { return earlier }
-    let ids = changes.compactMap(\.change.id)
-    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
-      if case .record(let id) = entry.key { earlier.entries[id] = entry }
-    }
-    // An edit of a hidden record is made on the hidden copy. Stores of before 2026-11 may hold both, and the edit would never be settled.
-    let edited = try pendingEdits(
-      of: earlier.entries.values.filter { $0.kind == .hidden }.compactMap(\.change.id), in: transaction
-    ).keys
-    if !edited.isEmpty { try transaction.release(edited.map { .record($0) }) }
-    for id in edited { earlier.entries[id] = nil }
-    guard counts[.quarantined, default: 0] > 0 else { return earlier }
-    for entry in try transaction.withheld(for: ids.map { .beside($0) }) {
-      if let id = entry.change.id { earlier.besides[id] = entry }
-    }
-    return earlier
-  }
-
-  private mutating func sort(_ incoming: Incoming, earlier: Earlier, into batch: inout Batch) {
-    let change = incoming.change
-    if let id = change.id, context.isListed(incoming.origin) { batch.marks.append(id) }
-    var place = WithheldChange.Key.of(change)
-    if let id = change.id, let entry = earlier.entries[id], incoming.origin.isPage {
-      if let restated = context.restated(entry, by: change) {
-        batch.withheld.append(restated)
-        supersedeBytes(besides: earlier, by: change, in: &batch)
-        return note(.unchanged, of: id, origin: .page)
+  /// Merges what was parked for some records, and for what appears by that.
+  ///
+  /// What still lacks another record is parked again, for that one alone, so each portion makes the rest smaller.
+  private mutating func releaseOneByOne(
+    waitingFor appeared: [RecordID], in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    guard !appeared.isEmpty, try isAnythingParked(in: transaction) else { return }
+    var pending = appeared[...]
+    var before: [WithheldChange.Key] = []
+    while !pending.isEmpty {
+      let portion = Array(pending.prefix(MergeContext.portion))
+      let entries = try transaction.parked(waitingFor: portion, limit: MergeContext.portion)
+      // A type that is no longer declared keeps what waits for it, out of the way of others' copies.
+      let strangers = entries.filter { context.schema[$0.key.type] == nil }
+      if entries.count < MergeContext.portion {
+        pending = pending.dropFirst(portion.count)
+      } else {
+        // A store that goes on finding what was taken out would be asked for ever.
+        let keys = entries.map(\.key)
+        guard keys != before else { throw .notReleased(keys[0].type) }
+        before = keys
+        if !strangers.isEmpty { try transaction.withhold(strangers.map(\.waitingForItsDeclaration)) }
       }
-      switch standing(of: change, against: entry) {
-      case .older:
-        batch.withheld.append(context.relisted(entry))
-        if case .upsert(let record) = change, isRival(record, of: entry) {
-          quarantineRival(record, into: &batch)
-        } else {
-          note(.skippedOlder, of: id, origin: .page)
-        }
-        return
-      case .beside:
-        batch.withheld.append(context.relisted(entry))
-        place = .beside(id)
-      case .newer:
-        batch.superseded.append(entry.key)
-        if entry.kind == .parked, entry.pass == context.pass { batch.waited.insert(id) }
-        if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
-          isRival(record, of: entry)
-        {
-          quarantineRival(loser, insteadOf: entry, into: &batch)
-        } else {
-          tally.noteSuperseded(entry, fence: context.fence)
-        }
-      }
-    }
-    if incoming.origin.isPage, supersedeBytes(besides: earlier, by: change, in: &batch) == .beside {
-      place = nil
-    }
-    switch change {
-    case .malformed(let malformed):
-      #if MUTANTS
-        if Mutant.poisonDropped.isActive { return tally.note(malformed) }
-      #endif
-      batch.withheld.append(context.quarantine(malformed, at: place ?? .bytes(of: malformed)))
-      tally.note(malformed)
-    case .upsert(let record) where record.schemaVersion > entity.schemaVersion:
-      batch.withheld.append(context.incompatible(record, entity: entity, origin: incoming.origin))
-      note(.skippedIncompatible, of: record.id, origin: incoming.origin)
-    case .upsert(let record) where context.stages:
-      batch.withheld.append(context.staged(change, id: record.id, origin: incoming.origin))
-      note(.deferred, of: record.id, origin: incoming.origin)
-    case .tombstone(let tombstone) where context.stages:
-      batch.withheld.append(context.staged(change, id: tombstone.id, origin: incoming.origin))
-      note(.deferred, of: tombstone.id, origin: incoming.origin)
-    case .upsert(let record):
-      batch.copies.append(record)
-      batch.origins.append(incoming.origin)
-    case .tombstone(let tombstone):
-      batch.tombstones.append((tombstone, incoming.origin))
+      let declared = entries.filter { context.schema[$0.key.type] != nil }
+      if !declared.isEmpty { pending += try merge(declared, in: transaction) }
     }
   }
 
-  /// Forgets bytes that came while something else was filed under their record, once the remote has something newer there.
-  @discardableResult
-  private mutating func supersedeBytes(
-    besides earlier: Earlier, by change: RecordChange, in batch: inout Batch
-  ) -> Standing? {
-    guard let entry = change.id.flatMap({ earlier.besides[$0] }) else { return nil }
-    let standing = standing(of: change, against: entry)
-    if standing == .newer {
-      batch.superseded.append(entry.key)
-      tally.noteSuperseded(entry, fence: context.fence)
+  /// Merges entries of any types, without what waits for them.
+  mutating func merge(
+    _ entries: [WithheldChange], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [RecordID] {
+    try transaction.release(entries.map(\.key))
+    var appeared: [RecordID] = []
+    for (type, entries) in Dictionary(grouping: entries, by: \.key.type).sorted(by: { $0.key < $1.key }) {
+      guard let other = context.schema[type] else { continue }
+      let markPass =
+        type == entity.type ? context.markPass : try transaction.checkpoint(for: type)?.markPass
+      var merge = PageMerge(other, context: context.forRelease(markPass: markPass), tally: tally)
+      appeared += try merge.merge(entries.map { Incoming($0.lifted(by: other)) }, in: transaction)
+      tally = merge.tally
+      parked.formUnion(merge.parked)
     }
-    return standing
+    return appeared
   }
 
-  private enum Standing { case older, beside, newer }
+  private func isAnythingParked(in transaction: any StoreTransaction) throws(SyncError) -> Bool {
+    // A release may reach on to types that refer to this one by way of others.
+    for other in context.schema.entities {
+      if try transaction.withheldCounts(other.type)[.parked, default: 0] > 0 { return true }
+    }
+    return false
+  }
+}
 
-  private func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
-    switch (change, entry.kind) {
-    case (.malformed, .missing): return .newer
-    // Bytes that cannot be read have no version: what waits under the same id is kept beside them.
-    case (.malformed, .quarantined):
-      return entry.change == change || entry.pass < context.pass ? .newer : .beside
-    case (.malformed, _): return .beside
-    case (_, .missing): return .newer
-    // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
-    case (_, .quarantined): return listsOneInstant && entry.pass == context.pass ? .beside : .newer
-    case (.upsert(let record), _): return isOlder(record.version, than: entry) ? .older : .newer
-    case (.tombstone(let tombstone), _): return isOlder(tombstone.version, than: entry) ? .older : .newer
+extension MergePlan {
+  /// Keeps when malformed bytes were first found: as of the day, and nameless ones as of the sync.
+  fileprivate mutating func keepFirstFinds(in snapshot: any StoreSnapshot) throws(SyncError) {
+    let keys = changes.withheld.filter { $0.kind == .quarantined }.map(\.key)
+    if keys.isEmpty { return }
+    for known in try snapshot.withheld(for: keys) where known.kind == .quarantined {
+      guard let place = changes.withheld.firstIndex(where: { $0.key == known.key }),
+        changes.withheld[place].change == known.change
+      else { continue }
+      changes.withheld[place].since = known.since
+      if known.change.id == nil { changes.withheld[place].fence = known.fence }
     }
   }
+}
 
-  private func isOlder(_ version: Version, than entry: WithheldChange) -> Bool {
-    if context.versionOrder == .latestFetched { return false }
-    switch entry.change {
-    case .upsert(let record): return version < record.version
-    case .tombstone(let tombstone): return version < tombstone.version
-    case .malformed: return false
+extension WithheldChange {
+  /// The entry as one that waits for no record, until its type is declared again.
+  fileprivate var waitingForItsDeclaration: WithheldChange {
+    var entry = self
+    entry.waitsFor = []
+    entry.reason = "the app does not declare \(key.type) any more"
+    return entry
+  }
+
+  /// The entry with its fields as the type is declared today, which may not be as it was when the entry was filed.
+  func lifted(by entity: Entity) -> WithheldChange {
+    guard case .upsert(var record) = change, let fields = try? entity.fields(of: record.payload) else {
+      return self
     }
+    var entry = self
+    record.fields = fields
+    entry.change = .upsert(record)
+    return entry
+  }
+}
+
+extension SyncError {
+  fileprivate static func notReleased(_ type: RecordType) -> SyncError {
+    SyncError(
+      .storeFailure, during: "releasing parked copies of \(type)",
+      "The store still finds copies that this transaction took out. Nothing of the transaction was kept.")
   }
 }

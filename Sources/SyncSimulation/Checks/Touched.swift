@@ -24,7 +24,8 @@ struct Touched: Sendable {
 
   /// Notes what a round of changes touches.
   mutating func note(_ changes: StoreChanges) {
-    for ids in [changes.put.map(\.id), changes.versions.map(\.id), changes.deleted.map(\.id), changes.marked] {
+    for ids in [changes.put.map(\.id), changes.versions.map(\.id), changes.deleted.map(\.id), changes.marked]
+    {
       records.formUnion(ids)
     }
     unmarked.formUnion(changes.unmarkedTypes)

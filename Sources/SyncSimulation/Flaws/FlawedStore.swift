@@ -40,7 +40,9 @@ private final class FlawedTransaction: ForwardingTransaction {
     case .storeForgetsAnEdit:
       // What is queued for the second time is about to be sent.
       let ids = changes.queued.map(\.id)
-      if try !base.outbox(for: ids).isEmpty { (changes.dequeued, changes.queued) = (changes.dequeued + ids, []) }
+      if try !base.outbox(for: ids).isEmpty {
+        (changes.dequeued, changes.queued) = (changes.dequeued + ids, [])
+      }
     case .storeKeepsSettledEdits: changes.dequeued = []
     case .storeForgetsConflicts: changes.conflicts = []
     default: break

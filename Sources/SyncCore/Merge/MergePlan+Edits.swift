@@ -1,0 +1,136 @@
+import SyncModels
+import SyncPorts
+
+// Records with a pending edit: the remote state replaces the edit's base, and what readers see follows from both.
+extension MergePlan {
+  mutating func planEdited(_ copy: Record, _ edit: MetEdit, _ origin: Incoming.Origin) {
+    guard let met = edit.settlement else { return note(edit.fate, of: copy.id, origin: origin) }
+    let settlement = checked(met, of: edit, by: .copy(copy))
+    var missing: [RecordID] = []
+    if case .live(let row) = settlement.row { missing = row.missing(view.absentOfEdited, entity) }
+    if missing.isEmpty { return settle(edit, by: settlement, origin) }
+    let awaited = copy.missing(view.absentOfEdited, entity)
+    withheld.append(context.parked(copy, waitingFor: awaited, origin: origin))
+    note(.deferred, of: copy.id, origin: origin)
+    dangling.append((settlement, origin, edit.entry))
+  }
+
+  mutating func planEdited(_ tombstone: Tombstone, _ edit: MetEdit, _ origin: Incoming.Origin) {
+    guard let met = edit.settlement else { return note(edit.fate, of: tombstone.id, origin: origin) }
+    let settlement = checked(met, of: edit, by: .deletion(tombstone))
+    guard edit.fate == .deleted, settlement.row.isDeleted, view.referenced.contains(tombstone.id) else {
+      return settle(edit, by: settlement, origin)
+    }
+    withheld.append(context.held(tombstone, origin: origin))
+    note(.deferred, of: tombstone.id, origin: origin)
+  }
+
+  /// The settlement, unless a merge policy made the record refer to what is not live and the remote does not refer to.
+  private func checked(
+    _ settlement: EditSettlement, of edit: MetEdit, by state: RemoteState
+  ) -> EditSettlement {
+    guard !view.absentOfMerged.isEmpty, settlement.conflict?.winner == .merged,
+      case .live(let record) = settlement.row
+    else { return settlement }
+    var theirs: [RecordID] = []
+    if case .copy(let copy) = state { theirs = entity.requiredReferences(of: copy) }
+    let first = entity.requiredReferences(of: record).first {
+      !theirs.contains($0) && view.absentOfMerged.contains($0)
+    }
+    guard let first else { return settlement }
+    return settler.meeting(
+      state, edit.entry, isAnswer: edit.isAnswer, policyFlaw: "refers to \(first), which is not here")
+  }
+
+  private mutating func settle(_ edit: MetEdit, by settlement: EditSettlement, _ origin: Incoming.Origin) {
+    let entry = edit.entry
+    changes.add(settlement, of: entry)
+    if entry.edit.content == .deletion, case .live(let record) = settlement.row { appeared.append(record.id) }
+    if settlement.entry == nil, settlement.conflict == nil, case .live(let record) = settlement.row,
+      case .rebuild = entry.author
+    {
+      settled.rebuilt.append((entry, record))
+    }
+    if settlement.entry == nil, !settlement.row.isDeleted, !origin.isPage, !context.isListed(origin) {
+      settled.showsUnlisted = true
+    }
+    tally.note(settlement, of: entry)
+    // Without a conflict, the record's own edit came back, or the same edit was made elsewhere.
+    let fate = settlement.conflict.map { $0.winner == .local ? .skippedOlder : edit.fate } ?? .unchanged
+    note(fate, of: entry.id, origin: origin)
+    if !fate.isVisible, !settlement.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
+  }
+}
+
+/// What settled edits leave to note once their rows are written.
+struct SettledEdits {
+  /// Whether a record shows a copy now, with no edit on top, that the current listing did not hold.
+  var showsUnlisted = false
+  /// What the remote made of rebuilds' edits.
+  var rebuilt: [(entry: OutboxEntry, record: Record)] = []
+
+  func write(of entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
+    if showsUnlisted { try ListingGap.expose(entity.type, in: transaction) }
+    for (entry, record) in rebuilt {
+      try FormerWrites.note(entry, accepted: record, of: entity, in: transaction)
+    }
+  }
+}
+
+extension StoreChanges {
+  /// Adds a settlement's row, outbox entry and conflict.
+  mutating func add(_ settlement: EditSettlement, of entry: OutboxEntry) {
+    switch settlement.row {
+    case .live(let record): put.append(record)
+    case .deleted(let tombstone): deleted.append(tombstone)
+    }
+    if let entry = settlement.entry { queued.append(entry) } else { dequeued.append(entry.id) }
+    if let conflict = settlement.conflict { conflicts.append(conflict) }
+  }
+}
+
+extension Tally {
+  /// Notes what a settlement found out beside its fate.
+  mutating func note(_ settlement: EditSettlement, of entry: OutboxEntry) {
+    if let ahead = settlement.disbelieved { noteClock(of: entry.id, ahead: ahead) }
+    if let flaw = settlement.policyFlaw { notePolicyFlaw(of: entry.id, flaw) }
+    if let conflict = settlement.conflict { note(conflict) }
+  }
+}
+
+extension OutboxEntry {
+  /// The remote's state as a merge compares it, apart from the edit on top.
+  func state(comparedWith copy: Record?) -> StoredState? {
+    switch base {
+    case .none: nil
+    case .copy(let record):
+      StoredState(
+        version: record.version, isDeleted: false, hasSamePayload: record.payload == copy?.payload,
+        isMarked: false)
+    case .deleted(let tombstone):
+      StoredState(version: tombstone.version, isDeleted: true, hasSamePayload: false, isMarked: false)
+    }
+  }
+}
+
+extension EditSettlement.Row {
+  var isDeleted: Bool {
+    if case .deleted = self { true } else { false }
+  }
+
+  /// Whether readers see what an edit wants, byte by byte.
+  func shows(_ content: Edit.Content) -> Bool {
+    switch (self, content) {
+    case (.live(let record), .upsert(let payload, _)): record.payload == payload
+    case (.deleted, .deletion): true
+    default: false
+    }
+  }
+}
+
+extension Record {
+  /// Those of some records that it refers to.
+  func missing(_ absent: Set<RecordID>, _ entity: Entity) -> [RecordID] {
+    absent.isEmpty ? [] : entity.requiredReferences(of: self).filter(absent.contains)
+  }
+}

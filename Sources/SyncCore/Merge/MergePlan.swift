@@ -1,0 +1,358 @@
+import SyncModels
+import SyncPorts
+
+/// What one round writes, and what became of its changes: decided from the round and its view alone.
+struct MergePlan {
+  let entity: Entity
+  let context: MergeContext
+  let rule: ReplicationRule
+  let settler: EditSettler
+  let view: PageView
+  /// Hidden records that were shown again, because something refers to them.
+  let revealed: Set<RecordID>
+  var tally: Tally
+  /// Everything that the round writes.
+  var changes = StoreChanges()
+  /// Records that are live by ``changes`` and were not before.
+  var appeared: [RecordID] = []
+  /// Edits of records whose remote copies had to be parked: they are settled one after the other, on what this round leaves.
+  var dangling: [(settlement: EditSettlement, origin: Incoming.Origin, entry: OutboxEntry)] = []
+  /// Edits that restore immutable fields of copies in ``changes``.
+  var restorations: [EditWriter.Change] = []
+  /// What the settled edits leave to note.
+  var settled = SettledEdits()
+
+  /// Changes to withhold, in the order of the decisions.
+  var withheld: [WithheldChange] = []
+  /// Records of which this pass has listed a copy that had to wait: the mark on the row belongs to that copy.
+  private var waited: Set<RecordID> = []
+
+  init(_ round: MergeRound, _ view: PageView, of merge: PageMerge) {
+    entity = merge.entity
+    context = merge.context
+    rule = merge.rule
+    settler = merge.settler
+    revealed = merge.revealed
+    tally = merge.tally
+    self.view = view
+    changes.released = view.moot
+    planMarks(of: round)
+    planMalformed(round)
+    planCopies(round)
+    planTombstones(round)
+    finishWithheld()
+  }
+
+  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin) {
+    tally.note(fate, of: id, origin: origin, fence: context.fence)
+  }
+
+  private mutating func planMarks(of round: MergeRound) {
+    guard context.markPass != nil else { return }
+    changes.marked.reserveCapacity(round.copies.count)
+    for (place, copy) in round.copies.enumerated() where context.isListed(round.origin(ofCopy: place)) {
+      changes.marked.append(copy.id)
+    }
+    for (place, tombstone) in round.tombstones.enumerated()
+    where context.isListed(round.origin(ofTombstone: place)) {
+      changes.marked.append(tombstone.id)
+    }
+    for (place, record) in round.malformed.enumerated()
+    where context.isListed(round.origin(ofMalformed: place)) {
+      if let id = record.id { changes.marked.append(id) }
+    }
+  }
+
+  // MARK: Copies
+
+  private mutating func planCopies(_ round: MergeRound) {
+    var puts: [Int] = []
+    puts.reserveCapacity(round.copies.count)
+    for place in round.copies.indices {
+      let origin = round.origin(ofCopy: place)
+      if !view.isPlain, meetsWithheld(.upsert(round.copies[place]), origin) { continue }
+      if round.copies[place].schemaVersion > entity.schemaVersion {
+        let record = round.copies[place]
+        withheld.append(context.incompatible(record, entity: entity, origin: origin))
+        note(.skippedIncompatible, of: record.id, origin: origin)
+      } else if context.stages {
+        let record = round.copies[place]
+        withheld.append(context.staged(.upsert(record), id: record.id, origin: origin))
+        note(.deferred, of: record.id, origin: origin)
+      } else if !view.edits.isEmpty, let edit = view.edits[round.copies[place].id] {
+        planEdited(round.copies[place], edit, origin)
+      } else if shows(round, place, origin) {
+        puts.append(place)
+      }
+    }
+    if puts.isEmpty { return }
+    // Mostly it is all or little.
+    let copies = puts.count == round.copies.count ? round.copies : puts.map { round.copies[$0] }
+    noteClocks(of: copies)
+    planRestorations(of: copies)
+    changes.put = changes.put.isEmpty ? copies : changes.put + copies
+  }
+
+  /// Whether readers are to see a copy; counts it, and withholds what they are not to see.
+  private mutating func shows(_ round: MergeRound, _ place: Int, _ origin: Incoming.Origin) -> Bool {
+    let stored = view.copyStates[place]
+    let fate = rule.fate(ofCopy: round.copies[place].version, over: stored)
+    let rival = view.rivals.isEmpty ? nil : rival(of: round.copies[place].id)
+    if fate == .unchanged || fate == .skippedOlder, rival == nil {
+      if fate == .unchanged, let stored, !rule.restates(round.copies[place].version, stored) {
+        changes.versions.append(round.copies[place])
+      }
+      note(fate, of: round.copies[place].id, origin: origin)
+      return false
+    }
+    // A copy of a record is made for those alone that need more than a look.
+    if view.absent.isEmpty, rival == nil {
+      if fate == .inserted { appeared.append(round.copies[place].id) }
+      note(fate, of: round.copies[place].id, origin: origin)
+      return true
+    }
+    let record = round.copies[place]
+    let missing = view.absent.isEmpty ? [] : record.missing(view.absent, entity)
+    if let stored, let rival {
+      // Of two that cannot both be shown, one that can be is.
+      guard fate == .updated, missing.isEmpty else {
+        quarantineRival(record)
+        return false
+      }
+      quarantineRival(rival)
+      // Scans write what has changed alone: a row of an earlier scan was counted as unchanged, and is changed now.
+      if context.versionOrder == .perScan, stored.version.sequence < record.version.sequence {
+        tally.retractUnchanged(entity.type)
+        note(.updated, of: record.id, origin: .page)
+      }
+      return true
+    }
+    guard missing.isEmpty else {
+      withheld.append(context.parked(record, waitingFor: missing, origin: origin))
+      note(.deferred, of: record.id, origin: origin)
+      return false
+    }
+    if fate == .inserted { appeared.append(record.id) }
+    note(fate, of: record.id, origin: origin)
+    return true
+  }
+
+  /// The row that a copy of the same listing would replace.
+  private func rival(of id: RecordID) -> Record? { waited.contains(id) ? nil : view.rivals[id] }
+
+  /// Notes copies that were edited further ahead of the local clock than the bound allows.
+  private mutating func noteClocks(of records: [Record]) {
+    guard let name = entity.stampMember else { return }
+    let limit = context.now + context.edits.maximumClockSkew
+    // Most copies carry no stamp, and are told by their bytes alone.
+    for record in records where record.payload.mentions(name) {
+      guard let stamp = entity.statedStamp(in: record.payload), stamp.physical > limit else { continue }
+      tally.noteClock(of: record.id, ahead: stamp.physical.duration(since: context.now))
+    }
+  }
+
+  /// Plans edits that give immutable fields their earliest value again.
+  private mutating func planRestorations(of copies: [Record]) {
+    if view.rows.isEmpty { return }
+    for copy in copies {
+      let kept = entity.keepingImmutable(copy.payload, view.rows[copy.id]?.payload)
+      guard kept != copy.payload else { continue }
+      restorations.append(
+        EditWriter.Change(shown: copy, content: .upsert(kept, schemaVersion: copy.schemaVersion)))
+    }
+  }
+
+  // MARK: Tombstones
+
+  private mutating func planTombstones(_ round: MergeRound) {
+    for (place, tombstone) in round.tombstones.enumerated() {
+      let origin = round.origin(ofTombstone: place)
+      if !view.isPlain, meetsWithheld(.tombstone(tombstone), origin) { continue }
+      if context.stages {
+        withheld.append(context.staged(.tombstone(tombstone), id: tombstone.id, origin: origin))
+        note(.deferred, of: tombstone.id, origin: origin)
+      } else if let edit = view.edits[tombstone.id] {
+        planEdited(tombstone, edit, origin)
+      } else {
+        plan(tombstone, over: view.tombstoneStates[place], origin)
+      }
+    }
+  }
+
+  /// Deletes a record that nothing refers to; otherwise the tombstone is held until nothing does.
+  private mutating func plan(_ tombstone: Tombstone, over stored: StoredState?, _ origin: Incoming.Origin) {
+    let fate = rule.fate(of: tombstone, over: stored)
+    if fate == .deleted, isReferenced(tombstone.id) {
+      withheld.append(context.held(tombstone, origin: origin))
+      return note(.deferred, of: tombstone.id, origin: origin)
+    }
+    // One of an unknown record is written as well: an older copy may still come.
+    if fate != .skippedOlder { changes.deleted.append(tombstone) }
+    #if MUTANTS
+      if Mutant.tombstoneForgotten.isActive, fate == .unchanged { _ = changes.deleted.popLast() }
+    #endif
+    note(fate, of: tombstone.id, origin: origin)
+  }
+
+  /// Whether a live record refers to another, or a record that this round shows.
+  func isReferenced(_ id: RecordID) -> Bool {
+    if view.referenced.contains(id) { return true }
+    // A merge policy may have made an edited record refer to it.
+    return entity.refersToItself
+      && changes.put.contains { entity.requiredReferences(of: $0).contains(id) }
+  }
+
+  // MARK: Withheld changes
+
+  private mutating func planMalformed(_ round: MergeRound) {
+    for (place, record) in round.malformed.enumerated() {
+      let origin = round.origin(ofMalformed: place)
+      var key = record.id.map { WithheldChange.Key.record($0) }
+      if !view.isPlain, meetsWithheld(.malformed(record), origin, &key) { continue }
+      #if MUTANTS
+        if Mutant.poisonDropped.isActive {
+          tally.note(record)
+          continue
+        }
+      #endif
+      withheld.append(context.quarantine(record, at: key ?? .bytes(of: record)))
+      tally.note(record)
+    }
+  }
+
+  private mutating func meetsWithheld(_ change: RecordChange, _ origin: Incoming.Origin) -> Bool {
+    var key: WithheldChange.Key?
+    return meetsWithheld(change, origin, &key)
+  }
+
+  /// Settles a change of the page with what is withheld under its record; true where that was all.
+  ///
+  /// - Parameter key: Where malformed bytes are filed; changed where something else stays withheld under their record.
+  private mutating func meetsWithheld(
+    _ change: RecordChange, _ origin: Incoming.Origin, _ key: inout WithheldChange.Key?
+  ) -> Bool {
+    guard origin.isPage, let id = change.id else { return false }
+    if let entry = view.withheld[id] {
+      if let restated = context.restated(entry, by: change) {
+        withheld.append(restated)
+        supersedeBytes(besides: change)
+        note(.unchanged, of: id, origin: .page)
+        return true
+      }
+      switch standing(of: change, against: entry) {
+      case .older:
+        withheld.append(context.relisted(entry))
+        if case .upsert(let record) = change, isRival(record, of: entry) {
+          quarantineRival(record)
+        } else {
+          note(.skippedOlder, of: id, origin: .page)
+        }
+        return true
+      case .beside:
+        withheld.append(context.relisted(entry))
+        key = .beside(id)
+      case .newer:
+        changes.released.append(entry.key)
+        if entry.kind == .parked, entry.pass == context.pass { waited.insert(id) }
+        if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
+          isRival(record, of: entry)
+        {
+          quarantineRival(loser, insteadOf: entry)
+        } else {
+          tally.noteSuperseded(entry, fence: context.fence)
+        }
+      }
+    }
+    if supersedeBytes(besides: change) == .beside { key = nil }
+    return false
+  }
+
+  /// Releases bytes that came while something else was withheld under their record, once the remote has something newer.
+  @discardableResult
+  private mutating func supersedeBytes(besides change: RecordChange) -> Standing? {
+    guard let entry = change.id.flatMap({ view.besides[$0] }) else { return nil }
+    let standing = standing(of: change, against: entry)
+    if standing == .newer {
+      changes.released.append(entry.key)
+      tally.noteSuperseded(entry, fence: context.fence)
+    }
+    return standing
+  }
+
+  private enum Standing { case older, beside, newer }
+
+  private func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
+    switch (change, entry.kind) {
+    case (.malformed, .missing): return .newer
+    // Bytes that cannot be read have no version: what waits under the same id is kept beside them.
+    case (.malformed, .quarantined):
+      return entry.change == change || entry.pass < context.pass ? .newer : .beside
+    case (.malformed, _): return .beside
+    case (_, .missing): return .newer
+    // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
+    case (_, .quarantined): return context.listsOneInstant && entry.pass == context.pass ? .beside : .newer
+    case (.upsert(let record), _): return isOlder(record.version, than: entry) ? .older : .newer
+    case (.tombstone(let tombstone), _): return isOlder(tombstone.version, than: entry) ? .older : .newer
+    }
+  }
+
+  private func isOlder(_ version: Version, than entry: WithheldChange) -> Bool {
+    if context.versionOrder == .latestFetched { return false }
+    switch entry.change {
+    case .upsert(let record): return version < record.version
+    case .tombstone(let tombstone): return version < tombstone.version
+    case .malformed: return false
+    }
+  }
+
+  /// Whether a withheld copy is from the same listing, and is another copy.
+  private func isRival(_ record: Record, of entry: WithheldChange) -> Bool {
+    guard context.listsOneInstant, entry.kind == .parked || entry.kind == .staged,
+      entry.pass == context.pass, case .upsert(let other) = entry.change
+    else { return false }
+    return other.payload != record.payload
+  }
+
+  /// Keeps the one of two records with one id that is not shown.
+  ///
+  /// A listing of one instant may hold an id twice. The copy written last is shown, and the other one is quarantined.
+  ///
+  /// - Parameter entry: The withheld change that the loser was counted as, if it was one.
+  private mutating func quarantineRival(_ loser: Record, insteadOf entry: WithheldChange? = nil) {
+    let malformed = MalformedRecord(
+      type: entity.type, key: loser.id.key, bytes: loser.payload.detached(),
+      reason: "another record of the same listing has this id, and the one written last is shown")
+    withheld.append(context.quarantine(malformed, at: .bytes(of: malformed)))
+    if let entry {
+      tally.note(malformed, insteadOf: entry, fence: context.fence)
+    } else {
+      tally.note(malformed)
+    }
+  }
+
+  /// Withholds each key once, as it was decided last.
+  private mutating func finishWithheld() {
+    if withheld.isEmpty { return }
+    var places: [WithheldChange.Key: Int] = [:]
+    for entry in withheld {
+      if entry.kind == .hidden, case .upsert(let record) = entry.change, isShownAgain(record) {
+        // It was shown at the version that it was hidden at.
+        changes.versions.append(record)
+      } else if let place = places[entry.key] {
+        changes.withheld[place] = entry
+      } else {
+        places[entry.key] = changes.withheld.count
+        changes.withheld.append(entry)
+      }
+    }
+    withheld = []
+  }
+
+  /// Whether a hidden record was shown in this transaction, because something refers to it.
+  private func isShownAgain(_ record: Record) -> Bool {
+    #if MUTANTS
+      if Mutant.shownAndHidden.isActive { return false }
+    #endif
+    return revealed.contains(record.id)
+  }
+}

@@ -1,0 +1,99 @@
+import SyncModels
+
+/// A change on its way into the store, and where it comes from.
+struct Incoming {
+  var change: RecordChange
+  var origin: Origin
+
+  /// Where a change comes from.
+  enum Origin {
+    /// The page that is being committed.
+    case page
+    /// A withheld change that may no longer have to wait.
+    // Behind a pointer, so that the many changes without one stay small.
+    indirect case withheld(WithheldChange)
+
+    /// Whether the change was listed just now.
+    var isPage: Bool {
+      if case .page = self { true } else { false }
+    }
+  }
+
+  init(_ change: RecordChange) {
+    self.change = change
+    self.origin = .page
+  }
+
+  init(_ entry: WithheldChange) {
+    self.change = entry.change
+    self.origin = .withheld(entry)
+  }
+}
+
+/// Changes that are merged together: no record twice, copies apart from tombstones.
+struct MergeRound {
+  private(set) var copies: [Record] = []
+  private(set) var tombstones: [Tombstone] = []
+  private(set) var malformed: [MalformedRecord] = []
+  /// The origins of changes that are not of the page, by their place among ``copies``, ``tombstones`` and ``malformed``.
+  private var copyOrigins: [Incoming.Origin] = []
+  private var tombstoneOrigins: [Incoming.Origin] = []
+  private var malformedOrigins: [Incoming.Origin] = []
+
+  /// A round of copies that are all of the page.
+  init(copies: [Record]) {
+    self.copies = copies
+  }
+
+  init(_ changes: ArraySlice<Incoming>) {
+    copies.reserveCapacity(changes.count)
+    copyOrigins.reserveCapacity(changes.count)
+    for incoming in changes {
+      switch incoming.change {
+      case .upsert(let record):
+        copies.append(record)
+        copyOrigins.append(incoming.origin)
+      case .tombstone(let tombstone):
+        tombstones.append(tombstone)
+        tombstoneOrigins.append(incoming.origin)
+      case .malformed(let record):
+        malformed.append(record)
+        malformedOrigins.append(incoming.origin)
+      }
+    }
+  }
+
+  func origin(ofCopy place: Int) -> Incoming.Origin { copyOrigins.isEmpty ? .page : copyOrigins[place] }
+  func origin(ofTombstone place: Int) -> Incoming.Origin { tombstoneOrigins[place] }
+  func origin(ofMalformed place: Int) -> Incoming.Origin { malformedOrigins[place] }
+
+  /// The records that the changes concern, as far as they are known.
+  var ids: [RecordID] { copies.map(\.id) + tombstones.map(\.id) + malformed.compactMap(\.id) }
+
+  /// Splits changes so that no round holds a record twice.
+  ///
+  /// Where records of the type refer to each other, tombstones form a round of their own: it sees which references the copies
+  /// before it left.
+  static func rounds(of changes: [Incoming], selfReferring: Bool) -> [MergeRound] {
+    var seen: Set<RecordID> = []
+    seen.reserveCapacity(changes.count)
+    var rounds: [MergeRound] = []
+    var start = changes.startIndex
+    for (index, incoming) in changes.enumerated() {
+      guard let id = incoming.change.id, !seen.insert(id).inserted else { continue }
+      rounds.append(MergeRound(changes[start..<index]))
+      start = index
+      seen = [id]
+    }
+    rounds.append(MergeRound(changes[start...]))
+    return selfReferring ? rounds.flatMap(\.withTombstonesApart) : rounds
+  }
+
+  private var withTombstonesApart: [MergeRound] {
+    if copies.isEmpty || tombstones.isEmpty { return [self] }
+    var (first, second) = (self, MergeRound(copies: []))
+    (second.tombstones, second.tombstoneOrigins) = (tombstones, tombstoneOrigins)
+    (first.tombstones, first.tombstoneOrigins) = ([], [])
+    return [first, second]
+  }
+}

@@ -1,0 +1,210 @@
+import SyncModels
+import SyncPorts
+
+/// What the store has on the records of one round: every read that ``MergePlan`` decides by.
+struct PageView {
+  /// Withheld changes under the round's records.
+  var withheld: [RecordID: WithheldChange] = [:]
+  /// Malformed bytes that came while another change was withheld under their record.
+  var besides: [RecordID: WithheldChange] = [:]
+  /// Pending edits of the round's records, with what the changes make of them.
+  var edits: [RecordID: MetEdit] = [:]
+  /// The stored states of the copies' records, each at its copy's place; empty where changes are staged.
+  var copyStates: [StoredState?] = []
+  /// The stored states of the tombstones' records, each at its place; empty where changes are staged.
+  var tombstoneStates: [StoredState?] = []
+  /// Hidden changes that lie under an edited record, as earlier versions of the library left them.
+  var moot: [WithheldChange.Key] = []
+  /// Records that the copies refer to and that are not live.
+  var absent: Set<RecordID> = []
+  /// Those of ``absent`` that copies of edited records refer to.
+  var absentOfEdited: Set<RecordID> = []
+  /// Records that a policy's merged records refer to and that are not live.
+  var absentOfMerged: Set<RecordID> = []
+  /// Records of tombstones that live records refer to.
+  var referenced: Set<RecordID> = []
+  /// Live rows that a copy of the same listing would replace.
+  var rivals: [RecordID: Record] = [:]
+  /// Live rows of the copies' records, where the type has immutable fields.
+  var rows: [RecordID: Record] = [:]
+
+  /// Whether no change of the round meets a withheld change or an edit.
+  var isPlain: Bool { withheld.isEmpty && besides.isEmpty && edits.isEmpty }
+}
+
+/// A pending edit that meets a remote state.
+struct MetEdit {
+  var entry: OutboxEntry
+  /// What replication makes of the remote state, over the edit's base.
+  var fate: Fate
+  /// How the edit is settled; `nil` where the edit was made on this very state, or a later one.
+  var settlement: EditSettlement?
+  /// Whether the remote state answers a push of what was sent.
+  var isAnswer = false
+}
+
+extension PageMerge {
+  /// Reads what the store has on a round's records.
+  func gather(_ round: MergeRound, in transaction: any StoreTransaction) throws(SyncError) -> PageView {
+    var view = PageView()
+    let counts = try transaction.counts(entity.type, rows: false)
+    if !counts.withheld.isEmpty { try gatherWithheld(round, counts.withheld, in: transaction, &view) }
+    if context.stages { return view }
+    if counts.pending > 0 { try gatherEdits(round, in: transaction, &view) }
+    if !round.copies.isEmpty {
+      view.copyStates = try transaction.states(of: round.copies)
+      view.absent = try absent(among: targets(of: round.copies, of: entity), in: transaction)
+      if !view.absent.isEmpty, !view.edits.isEmpty {
+        let edited = round.copies.filter { view.edits[$0.id] != nil }
+        view.absentOfEdited = view.absent.intersection(targets(of: edited, of: entity))
+      }
+      try gatherRivals(round, in: transaction, &view)
+      if !entity.immutable.isEmpty {
+        for case let row? in try transaction.records(withIDs: round.copies.map(\.id)) {
+          view.rows[row.id] = row
+        }
+      }
+    }
+    if !round.tombstones.isEmpty {
+      view.tombstoneStates = try transaction.states(of: round.tombstones)
+      view.referenced = try referenced(among: round.tombstones.map(\.id), in: transaction)
+    }
+    return view
+  }
+
+  private func gatherWithheld(
+    _ round: MergeRound, _ counts: [WithheldChange.Kind: Int], in transaction: any StoreTransaction,
+    _ view: inout PageView
+  ) throws(SyncError) {
+    let ids = round.ids
+    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
+      if case .record(let id) = entry.key { view.withheld[id] = entry }
+    }
+    if counts[.hidden, default: 0] > 0 { try forgetHiddenBelowEdits(in: transaction, &view) }
+    guard counts[.quarantined, default: 0] > 0 else { return }
+    for entry in try transaction.withheld(for: ids.map { .beside($0) }) {
+      if let id = entry.change.id { view.besides[id] = entry }
+    }
+  }
+
+  /// Forgets hidden changes of edited records: an edit of a hidden record is made on the hidden copy.
+  private func forgetHiddenBelowEdits(
+    in transaction: any StoreTransaction, _ view: inout PageView
+  ) throws(SyncError) {
+    let hidden = view.withheld.values.filter { $0.kind == .hidden }.compactMap(\.change.id)
+    for id in try pendingEdits(of: hidden, in: transaction).keys {
+      view.withheld[id] = nil
+      view.moot.append(.record(id))
+    }
+  }
+
+  /// Reads the pending edits of a round's records, and settles each with the remote state that it meets.
+  private func gatherEdits(
+    _ round: MergeRound, in transaction: any StoreTransaction, _ view: inout PageView
+  ) throws(SyncError) {
+    let entries = try pendingEdits(of: round.copies.map(\.id) + round.tombstones.map(\.id), in: transaction)
+    if entries.isEmpty { return }
+    for copy in round.copies {
+      guard let entry = entries[copy.id] else { continue }
+      let fate = rule.fate(ofCopy: copy.version, over: entry.state(comparedWith: copy))
+      view.edits[copy.id] = met(entry, by: .copy(copy), fate)
+    }
+    for tombstone in round.tombstones {
+      guard let entry = entries[tombstone.id] else { continue }
+      var fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
+      // A record that only lives here is deleted there for the first time.
+      if entry.base == .none { fate = .deleted }
+      view.edits[tombstone.id] = met(entry, by: .deletion(tombstone), fate)
+    }
+    // A merge policy may let a record refer to live records alone.
+    var targets: Set<RecordID> = []
+    for edit in view.edits.values {
+      guard edit.settlement?.conflict?.winner == .merged, case .live(let record)? = edit.settlement?.row
+      else { continue }
+      targets.formUnion(entity.requiredReferences(of: record))
+    }
+    if !targets.isEmpty { view.absentOfMerged = Set(try transaction.absent(among: targets.sorted())) }
+  }
+
+  private func met(_ entry: OutboxEntry, by state: RemoteState, _ fate: Fate) -> MetEdit {
+    // An answer settles its edit in any case: what was sent is not under way any more.
+    let isAnswer = answered.contains(entry.id)
+    let isKnown =
+      !isAnswer
+      && (fate == .skippedOlder || state.version == entry.base.version && state.isSame(as: entry.base))
+    return MetEdit(
+      entry: entry, fate: fate,
+      settlement: isKnown ? nil : settler.meeting(state, entry, isAnswer: isAnswer), isAnswer: isAnswer)
+  }
+
+  /// Reads the rows that copies of the same listing would replace.
+  ///
+  /// A row that lost its edit during the listing may be marked and older than the listing. The type is then listed again at
+  /// once, and that listing finds the rivals.
+  private func gatherRivals(
+    _ round: MergeRound, in transaction: any StoreTransaction, _ view: inout PageView
+  ) throws(SyncError) {
+    guard context.listsOneInstant else { return }
+    var ids: [RecordID] = []
+    for (place, state) in view.copyStates.enumerated() {
+      guard let state, state.isMarked, !state.isDeleted, !state.hasSamePayload,
+        round.origin(ofCopy: place).isPage
+      else { continue }
+      ids.append(round.copies[place].id)
+    }
+    if ids.isEmpty { return }
+    if try ListingGap.of(entity.type, in: transaction) == .exposed { return }
+    for case let row? in try transaction.records(withIDs: ids) { view.rivals[row.id] = row }
+  }
+
+  /// The pending edits of some records; of none, for the price of a count, where the type has none.
+  func pendingEdits(
+    of ids: @autoclosure () -> [RecordID], in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [RecordID: OutboxEntry] {
+    guard try snapshot.outboxCount(entity.type) > 0 else { return [:] }
+    var entries: [RecordID: OutboxEntry] = [:]
+    let edited = unedited.isEmpty ? ids() : ids().filter { !unedited.contains($0) }
+    guard !edited.isEmpty else { return entries }
+    for entry in try snapshot.outbox(for: edited) { entries[entry.id] = entry }
+    return entries
+  }
+
+  /// Those of some records that live records refer to, by ordered references of the schema.
+  func referenced(
+    among ids: [RecordID], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Set<RecordID> {
+    #if MUTANTS
+      if Mutant.parentDeletedFirst.isActive { return [] }
+    #endif
+    guard !context.schema.referrers(to: entity.type).isEmpty else { return [] }
+    return try transaction.referenced(
+      among: ids.filter { !context.together.contains($0) }, by: context.schema)
+  }
+
+  /// The records that some copies of a type have to refer to; those that appear together with them are left out.
+  func targets(of copies: [Record], of entity: Entity) -> Set<RecordID> {
+    let columns = context.referenceColumns(of: entity)
+    guard !columns.isEmpty else { return [] }
+    var targets = Set<RecordID>(minimumCapacity: copies.count * columns.count)
+    for record in copies {
+      for column in columns {
+        guard column.index < record.fields.count, case .string(let key) = record.fields[column.index] else {
+          continue
+        }
+        targets.insert(RecordID(type: column.target, key: key))
+      }
+    }
+    targets.subtract(context.together)
+    return targets
+  }
+
+  /// Those of some records that are not live.
+  func absent(
+    among targets: Set<RecordID>, in transaction: any StoreTransaction
+  ) throws(SyncError) -> Set<RecordID> {
+    #if MUTANTS
+      if Mutant.childFirst.isActive { return [] }
+    #endif
+    return targets.isEmpty ? [] : Set(try transaction.absent(among: Array(targets)))
+  }
+}
