@@ -30,14 +30,14 @@ let package = Package(
   ],
   dependencies: [],
   targets: [
-    // The pure half: values, ports, and the engine that only knows the ports.
+    // The pure half: values, ports, and the engine, which imports only the ports.
     .target(name: "SyncJSON"),
     .target(name: "SyncModels", dependencies: ["SyncJSON"]),
     .target(name: "SyncPorts", dependencies: ["SyncModels"]),
     .target(name: "SyncCore", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore"]),
 
-    // Adapters, one outside technology each.
+    // Adapters, one external technology each.
     .target(name: "InMemoryAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(name: "FileAdapters", dependencies: ["SyncModels", "SyncPorts"]),
     .target(
@@ -67,9 +67,9 @@ let package = Package(
     .systemLibrary(name: "CNetlink"),
     .target(name: "SchedulingAdapters", dependencies: ["SyncModels", "SyncPorts"]),
 
-    // What the ports promise, as checks that any adapter's author can run.
+    // The promises of the ports, as checks that any adapter's author can run.
     .target(name: "SyncConformance", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
-    // Whole worlds, decided by one number each, in which everything that can happen does.
+    // Simulated worlds full of faults, each derived from one number.
     .target(
       name: "SyncSimulation",
       dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
@@ -110,7 +110,7 @@ let package = Package(
       dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncSimulation", "ToolSupport"],
       path: "Examples/simulate"),
 
-    // What tests run on that have to go the same way each time.
+    // Deterministic executors for tests.
     .target(name: "TestExecutors", path: "Tests/TestExecutors"),
     .testTarget(name: "SyncJSONTests", dependencies: ["SyncJSON"]),
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncJSON", "SyncModels"]),
@@ -134,7 +134,8 @@ let package = Package(
     .testTarget(
       name: "SchedulingAdaptersTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters", "SyncConformance"]),
-    // Servers that tests talk to: ones that say what they are told, one that spoils answers, and the real one that Tests/run starts.
+    // Test servers: scripted ones, a proxy that spoils answers, and the real one that Tests/run
+    // starts.
     .target(
       name: "TestServers",
       dependencies: [
@@ -159,7 +160,7 @@ let package = Package(
     .testTarget(
       name: "SyncSimulationTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncSimulation"]),
-    // Each behaviour that the library has to have, through the public API, on every store.
+    // Each required behaviour of the library, through the public API, on every store.
     .testTarget(
       name: "RequirementsTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON"]),
@@ -171,7 +172,7 @@ let package = Package(
         "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport",
       ],
       path: "Tests/sync-worker"),
-    // Black-box trials of the tools, on real files and real processes.
+    // Black-box tests of the tools, with real files and real processes.
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
@@ -185,8 +186,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// For a build that tries what threads share, as under a sanitizer: without the tools, without the tests that need them or servers, and
-// without those that happen on one thread, which are the simulator's worlds and those of values and of the sources' text.
+// For a build that tests what threads share, as under a sanitizer. It leaves out the tools, the
+// tests that need them or servers, and the tests that run on one thread: the simulator's worlds,
+// and the tests of values and of the source text.
 let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
@@ -198,10 +200,10 @@ if triesThreads {
   package.targets.removeAll { $0.type == .executable || others.contains($0.name) }
 }
 
-/// Flaws built in on purpose, to see that the simulator notices them: in the build that asks for them, and in no other.
+/// Deliberate flaws that the simulator must detect, only in a build that requests them.
 let mutants: [SwiftSetting] = Context.environment["CANONICALSYNC_MUTANTS"] == nil ? [] : [.define("MUTANTS")]
 
-/// One bar for every target, the tests and the tools included.
+/// The same settings for every target, the tests and the tools included.
 for target in package.targets where target.type != .system {
   target.swiftSettings =
     [
@@ -212,7 +214,8 @@ for target in package.targets where target.type != .system {
     ] + mutants
 }
 
-// A sanitizer slows everything down; what is tested runs as it does in an app, and the tests are built as quickly as ever.
+// A sanitizer slows everything down. The tested code is optimized as in an app; the tests are built
+// without optimization, as usual.
 if triesThreads {
   for target in package.targets where target.type == .regular {
     target.swiftSettings?.append(.unsafeFlags(["-O"]))

@@ -1,9 +1,12 @@
-# Reads the event stream of a test run, a JSON object to a line as the testing library writes it, and tells what became of each test.
+# Summarizes the event stream of a test run, which the testing library writes as one JSON object a
+# line.
 #   awk -f Tests/events.awk FILE
-# First line: how many passed, failed, were skipped, and whether the run came to its end (1 or 0). Then a line for each failure.
-# Whatever tests print, it is not in this file; and inside a string the quotes are escaped, so none can look like a field.
+# First line: the numbers of passed, failed and skipped tests, and whether the run completed (1 or
+# 0). Then a line for each failure.
+# The file contains no output of tests. Quotes inside a string are escaped, so no string can look
+# like a field.
 
-# The string that a field holds, the first of that name; empty where there is none.
+# The string value of the first field of a name; empty if there is none.
 function field(name,    text) {
   if (!match($0, "\"" name "\":\"([^\"\\\\]|\\\\.)*\"")) return ""
   text = substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 5)
@@ -17,7 +20,7 @@ function number(name) {
   return match($0, "\"" name "\":[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
 }
 
-# A test's name without the place where it stands.
+# A test's name without its source location.
 function short(id) {
   sub(/\/[^\/]*\.swift:[0-9]+:[0-9]+$/, "", id)
   return id
@@ -60,7 +63,7 @@ END {
   }
   for (id in failed) failures++
   if (unreached) {
-    # What was never begun is one failure, not hundreds: the reason is another's.
+    # All tests that never started count as one failure: they have one cause, outside of them.
     failures++
     lines[++count] = unreached " tests were not reached"
   }

@@ -1,13 +1,16 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// The built-in schedule as a remote: a little server in this process, the same in every run.
+/// The built-in schedule as a remote: a small server in this process.
+///
+/// It is the same in every run.
 enum BuiltInRemote {
   static let layout = RecordLayout(modifiedAt: "updated_at")
 
-  /// A server that has the whole schedule.
+  /// Creates a server that has the whole schedule.
   ///
-  /// What comes with the tool was written first, so the tokens in the bundle say where the rest begins.
+  /// The bundled records were written first, so the tokens in the bundle tell where the rest
+  /// begins.
   static func make() -> InMemoryRemote {
     let remote = makeBundled()
     for type in LeagueSchedule.types {
@@ -17,7 +20,7 @@ enum BuiltInRemote {
     return remote
   }
 
-  /// The token that each type had when the bundle was made.
+  /// The token of each type at the time of the bundle.
   static func bundledTokens() async throws(SyncError) -> [String: String] {
     let remote = makeBundled()
     var tokens: [String: String] = [:]
@@ -28,7 +31,7 @@ enum BuiltInRemote {
     return tokens
   }
 
-  /// The server as it was when the bundle was made.
+  /// Creates the server in its state at the time of the bundle.
   private static func makeBundled() -> InMemoryRemote {
     let remote = InMemoryRemote(identity: "built-in-schedule")
     for type in LeagueSchedule.types { add(BootstrapDocument.records(of: type), to: remote) }

@@ -1,6 +1,6 @@
 import CanonicalSync
 
-/// A remote that takes its time, so that there is something to watch, and to interrupt.
+/// A source that delays each page, so that a sync can be watched and interrupted.
 struct DelayedSource: RemoteRecordSource {
   private let source: any RemoteRecordSource
   private let delay: Duration

@@ -2,9 +2,11 @@ import CanonicalSync
 import Foundation
 import ToolSupport
 
-/// The record types that the files of a directory stand for.
+/// The record types of a directory's files.
 struct DirectoryTypes {
-  /// Types that the schedule does not declare, by name; they are synced as they are, without references.
+  /// The types that the schedule does not declare, by name.
+  ///
+  /// They are synced as they are, without references.
   private(set) var undeclared: [RecordType] = []
   private(set) var notices: [String] = []
 
@@ -19,7 +21,7 @@ struct DirectoryTypes {
         underlying: error)
     }
     if !files.contains(where: { $0.hasSuffix(".ndjson") }) {
-      notices.append("\"\(directory)\" holds no <type>.ndjson file, so there is not one record to sync.")
+      notices.append("\"\(directory)\" holds no <type>.ndjson file, so there is no record to sync.")
     }
     let declared = ScheduleTypes.entities.map(\.type)
     let names = files.sorted().filter { $0.hasSuffix(".ndjson") }.map {
@@ -29,7 +31,8 @@ struct DirectoryTypes {
     undeclared = types.usable
     for type in types.refused.map(\.type) {
       notices.append(
-        "\(type).ndjson is not synced: its name is no record type, or another's but for case.")
+        "\(type).ndjson is not synced: its name is not a valid record type, or equals another's except for case."
+      )
     }
   }
 }

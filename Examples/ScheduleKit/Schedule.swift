@@ -4,20 +4,20 @@ import Foundation
 import InMemoryAdapters
 import ToolSupport
 
-/// What is to be synced: the types, where they come from, and what is there before the first sync.
+/// The data to sync: the types, their source, and the bundled records.
 package struct Schedule {
   package private(set) var schema: SyncSchema
   package let source: any RemoteRecordSource
   package let bootstrap: Bootstrap?
   private let files: DirectorySource?
-  /// What a person should know about the choice.
+  /// Notices about the choice, for a person.
   package private(set) var notices: [String] = []
 
-  /// Chooses.
+  /// Chooses the data.
   ///
   /// - Parameters:
   ///   - directory: A directory of `<type>.ndjson` files; `nil` for the built-in schedule.
-  ///   - latency: How long the remote thinks before each page.
+  ///   - latency: The delay of the remote before each page.
   package init(directory: String?, latency: Duration) throws(SyncError) {
     if let directory {
       let files = try DirectorySource(directory: directory)
@@ -35,14 +35,16 @@ package struct Schedule {
     }
   }
 
-  /// Adds the types that a store has from the same directory, so that a file that is gone is noticed.
+  /// Adds the store's types from the same directory, so that a missing file is detected.
   package mutating func addTypes(syncedInto store: any LocalStore) async throws(SyncError) {
     guard bootstrap == nil else { return }
     let known = try await store.types(syncedFrom: source.identity).filter { schema[$0] == nil }
     self.schema = try SyncSchema(schema.entities + known.map { Entity($0) })
   }
 
-  /// Tells where records stand in their files, a sentence each; the built-in schedule has no files.
+  /// Describes where records are in their files, a sentence each.
+  ///
+  /// The built-in schedule has no files.
   package func places(of ids: [RecordID]) async throws(SyncError) -> [String] {
     guard let files, !ids.isEmpty else { return [] }
     let lines = try await files.lines(of: Set(ids))

@@ -1,6 +1,6 @@
 import CanonicalSync
 
-/// The record types of a sports schedule, and what each refers to.
+/// The record types of a sports schedule, and their references.
 enum ScheduleTypes {
   static let entities = [
     Entity("sports"),

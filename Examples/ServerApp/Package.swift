@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// An app as its author would write it: CanonicalSync comes from outside. In an app of your own, the dependency
-// is `.package(url: "…", from: "…")`.
+// An app as its author would write it: CanonicalSync is an external package. In an app of your own,
+// the dependency is `.package(url: "…", from: "…")`.
 let package = Package(
   name: "ServerApp",
   platforms: [.macOS(.v15)],

@@ -1,11 +1,13 @@
 package import CanonicalSync
 
-/// Those of some names that can be record types of one store beside each other, and why the others cannot.
+/// Divides names into valid record types of one store and invalid ones with reasons.
 package struct DeclarableTypes {
   package private(set) var usable: [RecordType] = []
   package private(set) var refused: [(type: RecordType, error: SyncError)] = []
 
-  /// Divides the names in their order: of two that differ in case alone, the first can be one.
+  /// Divides the names in their order.
+  ///
+  /// Of two names that differ only in case, the first one is valid.
   ///
   /// - Parameter known: Types that are declared already.
   package init(_ names: [RecordType], beside known: [RecordType] = []) {
@@ -14,7 +16,7 @@ package struct DeclarableTypes {
     for name in names {
       let folded = name.rawValue.lowercased()
       do throws(SyncError) {
-        // The declarations themselves say what is wrong with a name.
+        // The declarations themselves name the flaw.
         let other = taken[folded].flatMap { $0 == name ? nil : Entity($0) }
         _ = try SyncSchema([Entity(name)] + [other].compactMap(\.self))
         taken[folded] = name

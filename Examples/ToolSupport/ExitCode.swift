@@ -1,15 +1,15 @@
 import Foundation
 
-/// How a tool's process ends, as its caller's shell sees it.
+/// The exit status of a tool's process.
 package enum ExitCode: Int32, CaseIterable, Sendable {
   case success = 0
   case failure = 1
   case usage = 2
   case interrupted = 130
 
-  /// Writes out what waits for standard output, and ends the process.
+  /// Writes out the rest of standard output, and ends the process.
   ///
-  /// Results that could not be written (a full disk behind `>`) make a failure of a success.
+  /// If results could not be written (a full disk behind `>`), a success becomes a failure.
   package func endProcess() -> Never {
     StandardStream.output.flush()
     guard self == .success, let reason = StandardStream.output.failure else { exit(rawValue) }
@@ -17,7 +17,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable {
     exit(ExitCode.failure.rawValue)
   }
 
-  /// What the code means, as `--help` says it.
+  /// The code's meaning in `--help`.
   var meaning: String {
     switch self {
     case .success: "success"

@@ -1,22 +1,24 @@
 import Foundation
 import Synchronization
 
-/// Listens for Ctrl-C: the first one asks the tool to stop, the second ends the process at once.
+/// Handles Ctrl-C: the first one stops the tool, the second ends the process at once.
 ///
-/// Only while the value lives: afterwards the signals do again what they do by default.
+/// It does so only while the value lives. Afterwards the signals have their default actions again.
 package final class Interrupt: Sendable {
   private let signals: [Int32]
-  // Dispatch's objects may be used from any thread, though not every platform's declarations say so.
+  // Dispatch's objects may be used from any thread, though not every platform's declarations say
+  // so.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]
   private let presses = Mutex(0)
 
-  /// Begins to listen.
+  /// Starts listening.
   ///
   /// - Parameters:
-  ///   - signals: The signals to take for a wish to stop.
-  ///   - end: What the second signal does; by default it leaves with ``ExitCode/interrupted``, flushing nothing.
-  ///   - stop: What the first signal does. It runs on a queue of its own, so even one that blocks can't keep the
-  ///     second signal from being heard.
+  ///   - signals: The signals that request a stop.
+  ///   - end: The action of the second signal. By default it exits with ``ExitCode/interrupted``
+  ///     and flushes nothing.
+  ///   - stop: The action of the first signal. It runs on a queue of its own, so even a blocking
+  ///     one cannot delay the second signal.
   package init(
     on signals: [Int32] = [SIGINT],
     secondTime end: @escaping @Sendable () -> Void = { _exit(ExitCode.interrupted.rawValue) },
@@ -31,11 +33,12 @@ package final class Interrupt: Sendable {
       source.setRegistrationHandler { listening.signal() }
       source.resume()
     }
-    // Dispatch begins to listen in its own time; a signal that came before would be lost.
+    // Dispatch registers asynchronously; a signal before that would be lost.
     for _ in sources { listening.wait() }
     #if !os(Linux)
-      // There a source only watches: the default action would still end the process. On Linux Dispatch has taken its place.
-      // No sooner: what comes before somebody listens has to end the process, or nobody ever hears of it.
+      // There a source only watches: the default action would still end the process. On Linux
+      // Dispatch has replaced it. The default action stays until the source listens, so an earlier
+      // signal ends the process and is not lost.
       for number in signals { signal(number, SIG_IGN) }
     #endif
   }
@@ -45,7 +48,7 @@ package final class Interrupt: Sendable {
     for number in signals { signal(number, SIG_DFL) }
   }
 
-  /// Tells whether a signal has come.
+  /// Whether a signal has come.
   package var hasCome: Bool { presses.withLock { $0 > 0 } }
 
   private func press(stop: @escaping @Sendable () -> Void, end: () -> Void) {

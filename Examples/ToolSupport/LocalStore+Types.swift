@@ -1,7 +1,7 @@
 package import CanonicalSync
 
 extension LocalStore {
-  /// The types that the store has from a source, among them those that the source no longer has.
+  /// The store's types from a source, with those that the source no longer has.
   package func types(syncedFrom source: String) async throws(SyncError) -> [RecordType] {
     try await read { (snapshot) throws(SyncError) in
       var types: [RecordType] = []

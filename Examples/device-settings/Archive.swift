@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Synchronization
 
-/// Makes room at the remote by taking its oldest readings away, if the owner agrees.
+/// Frees storage at the remote by archiving the oldest readings, if the owner agrees.
 final class Archive: Sendable {
   private let remote: InMemoryRemote
   private let state = Mutex((isAllowed: false, archived: 0))
@@ -18,10 +18,10 @@ final class Archive: Sendable {
     set { state.withLock { $0.isAllowed = newValue } }
   }
 
-  /// How many readings were taken away.
+  /// The number of archived readings.
   var archived: Int { state.withLock { $0.archived } }
 
-  /// Takes some readings away, and answers whether that made room.
+  /// Archives some readings; returns whether that freed storage.
   func onStorageFull() -> Bool {
     guard isAllowed else { return false }
     let readings = remote.records(of: "readings").prefix(Self.portion)

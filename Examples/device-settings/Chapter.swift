@@ -1,11 +1,11 @@
 import CanonicalSync
 import ToolSupport
 
-/// A part of the story, with the name under which its end is told.
+/// A part of the story, with the name of its result.
 struct Chapter: Sendable {
   let name: String
   let title: String
-  /// Plays it, and returns what the stores and the remote hold afterwards.
+  /// Plays the chapter, and returns the final contents of the stores and the remote.
   let tell: @Sendable (Stage) async throws(SyncError) -> JSON
 
   private init(

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import ToolSupport
 
-/// A device's coordinator at work, and what it does, as the story waits for it.
+/// A device's running coordinator, with its events as the story awaits them.
 struct Coordination: Sendable {
   private let coordinator: SyncCoordinator
   private let turn: Turn
@@ -14,7 +14,7 @@ struct Coordination: Sendable {
     turn = Turn(events: events)
   }
 
-  /// Runs the coordinator for as long as a body lasts.
+  /// Runs the coordinator for the time of a body.
   func running<R: Sendable>(
     _ body: @Sendable (Turn) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
@@ -30,23 +30,23 @@ struct Coordination: Sendable {
     }.get()
   }
 
-  /// Waits for what the coordinator does.
+  /// Waits for the coordinator's events.
   struct Turn: Sendable {
     fileprivate static let options = SyncCoordinator.Options()
     fileprivate let events: AsyncStream<SyncCoordinator.Event>
 
-    /// Returns when it has noticed that the network came or went.
+    /// Returns when the coordinator has noticed a network change.
     func networkChange() async {
       _ = await events.first { if case .network = $0 { true } else { false } }
     }
 
-    /// Returns when the network has stayed for as long as it takes to be trusted.
+    /// Returns when the network has been up long enough to count as stable.
     func settling(on clock: ManualClock) async {
       while await clock.nextSleep() != Self.options.settleTime {}
       clock.advance(by: Self.options.settleTime)
     }
 
-    /// Returns when it has synced, with how that ended.
+    /// Returns the outcome of a sync when it has ended.
     func sync() async -> String {
       for await event in events {
         guard case .finished(_, let outcome) = event else { continue }

@@ -1,7 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// A phone with the app on it: a store, an engine, and a network of its own.
+/// A phone with the app: a store, an engine, and a network of its own.
 struct Device: Sendable {
   let name: String
   let engine: SyncEngine
@@ -26,7 +26,7 @@ struct Device: Sendable {
 
   func close() async { await store.close() }
 
-  /// Every meter that the app shows.
+  /// All meters that the app shows.
   func meters() async throws(SyncError) -> [Meter] { try await engine.records.all(Meter.self) }
 
   /// The name that the app shows for a meter.
@@ -34,7 +34,7 @@ struct Device: Sendable {
     try await engine.records.find(Meter.self, key: key)?.name
   }
 
-  /// Gives a meter a name, or adds it.
+  /// Names a meter, or adds it.
   func rename(_ key: String, mac: String, to name: String) async throws(SyncError) {
     try await engine.edits.upsert(Meter(mac: mac, name: name), key: key)
   }

@@ -2,7 +2,7 @@ import CanonicalSync
 import Foundation
 import ToolSupport
 
-/// Replays the life of a meter app's settings on two devices, and tells what became of them.
+/// Replays the life of a meter app's settings on two devices, and prints the results.
 @main
 enum DeviceSettings {
   static func main() async {

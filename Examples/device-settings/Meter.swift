@@ -3,19 +3,21 @@ import CanonicalSync
 /// A meter, as the app's owner sees it.
 struct Meter: SyncedRecord, Codable {
   static let recordType: RecordType = "meters"
-  /// The radio's hardware address, as whoever wrote it spelled it.
+  /// The radio's hardware address, in its author's spelling.
   var mac: String
   var name: String
 }
 
-/// What the app keeps, by the version of the app.
+/// The app's schema, by the version of the app.
 enum MeterTypes {
-  /// Version 1 knew meters by their records' ids alone, and made a new record whenever it was installed again.
+  /// The schema of version 1, which identified meters by their records' ids alone.
+  ///
+  /// It made a new record at each installation.
   static func version1() throws(SyncError) -> SyncSchema {
     try SyncSchema(Entity("meters"), readings)
   }
 
-  /// Version 2 knows that a hardware address is one meter, and stamps its edits.
+  /// The schema of version 2: a hardware address is one meter, and edits are stamped.
   static func version2() throws(SyncError) -> SyncSchema {
     try SyncSchema(
       Entity(
@@ -28,6 +30,6 @@ enum MeterTypes {
 }
 
 extension RecordID {
-  /// A meter's identity.
+  /// A meter's id.
   static func meter(_ key: String) -> RecordID { RecordID(type: Meter.recordType, key: key) }
 }

@@ -2,7 +2,7 @@ import CanonicalSync
 import ToolSupport
 
 extension Stage {
-  /// What both devices' logs say of edits that met others, the oldest first.
+  /// The conflict logs of both devices, the oldest conflict first.
   func conflicts() async throws(SyncError) -> JSON {
     var entries: [JSON] = []
     for device in [a, b] {

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import ToolSupport
 
-/// A meter as its radio tells of it.
+/// A meter as its radio announces it.
 private struct Discovery: SyncedRecord, Codable {
   static let recordType = Meter.recordType
   var mac: String
@@ -11,7 +11,9 @@ private struct Discovery: SyncedRecord, Codable {
 }
 
 extension Stage {
-  /// A meter is heard six times in four minutes: the remote is told of it every two, the device itself always knows the latest.
+  /// A meter is detected six times in four minutes.
+  ///
+  /// The remote receives it every two minutes. The device itself always has the latest state.
   func discovery() async throws(SyncError) -> JSON {
     wait(until: 11)
     let throttle = a.engine.throttle()
@@ -29,7 +31,7 @@ extension Stage {
       let latest = try await throttle.latest(Discovery.self, key: id.key)
       if let latest, latest.value.signal == signal { heard.append(seconds(of: latest.seenAt, since: start)) }
     }
-    // What was recorded is what the remote was told, by the time at which it was edited.
+    // The records that the remote received, by the time of their edit.
     let recorded = remote.pushEffects.filter { $0.id == id }
       .map { seconds(of: $0.stamp.physical, since: start) }
     output.line("            recorded at \(recorded.map(String.init).joined(separator: ", ")) s")

@@ -2,7 +2,9 @@ import CanonicalSync
 import ToolSupport
 
 extension Stage {
-  /// A backup is restored on B, under a new id and with the address spelled otherwise: one record is left everywhere.
+  /// B restores a backup with a new id and another spelling of the address.
+  ///
+  /// One record is left everywhere.
   func duplicate() async throws(SyncError) -> JSON {
     wait(until: 10, 30)
     try await a.rename("cellar", mac: "AA:BB:CC:DD:EE:01", to: "Cellar")

@@ -3,7 +3,7 @@ import InMemoryAdapters
 import ToolSupport
 
 extension Stage {
-  /// Settings that the app once kept in two dictionaries become records, once; the dictionaries stay.
+  /// Settings in two old dictionaries become records, once. The dictionaries stay.
   func migration() async throws(SyncError) -> JSON {
     wait(until: 15)
     let settings = InMemoryLegacySettings([

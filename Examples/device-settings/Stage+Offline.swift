@@ -3,7 +3,7 @@ import InMemoryAdapters
 import ToolSupport
 
 extension Stage {
-  /// Edits made without a network wait, and are pushed once it has come back and stayed.
+  /// Edits made offline wait, and are pushed once the network is back and stable.
   func offline() async throws(SyncError) -> JSON {
     wait(until: 12)
     let coordinator = Coordination(of: a)
@@ -20,7 +20,7 @@ extension Stage {
         try await sync(a)
       } catch {
         guard error.code == .offline else { throw error }
-        say("A", "tries to sync, and is told at once that it is offline")
+        say("A", "tries to sync, and learns at once that it is offline")
       }
       let queued = try await a.pending().count
       let requests = remote.pushCounters.requests
@@ -30,7 +30,7 @@ extension Stage {
       await turn.networkChange()
       await turn.settling(on: clock)
       let outcome = await turn.sync()
-      say("A", "has waited whether it stays, and synced by itself: \(outcome)")
+      say("A", "has waited until it was stable, and synced by itself: \(outcome)")
       let left = try await a.pending().count
       try await sync(b)
       let onB = try await b.meters().count { $0.name.hasPrefix("Pipe ") }

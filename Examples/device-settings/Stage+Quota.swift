@@ -3,7 +3,9 @@ import InMemoryAdapters
 import ToolSupport
 
 extension Stage {
-  /// The remote has no room for new records: the edits wait, the owner is told, and room is made.
+  /// The remote has no room for new records.
+  ///
+  /// The edits wait, the owner is notified, and the app frees storage.
   func quota() async throws(SyncError) -> JSON {
     wait(until: 13)
     let count = remote.records(of: "meters").count + remote.records(of: "readings").count
@@ -24,7 +26,7 @@ extension Stage {
     let renamed = try metersAtRemote()["cellar-1"]?.name
     say(
       "A",
-      "is told that the remote is full, and keeps \(Counted(kept, "edit").grouped); the new name has arrived: \(renamed ?? "no")"
+      "learns that the remote is full, and keeps \(Counted(kept, "edit").grouped); the new name has arrived: \(renamed ?? "no")"
     )
     wait(until: 13, 10)
     archive.isAllowed = true

@@ -3,7 +3,9 @@ import InMemoryAdapters
 import ToolSupport
 
 extension Stage {
-  /// The rebuild of version 2 keeps one of each meter's copies, and the remote sees the losers' deletions and no others.
+  /// The rebuild of version 2 keeps one copy of each meter.
+  ///
+  /// The remote receives the deletions of the losers and no others.
   func rebuild() async throws(SyncError) -> JSON {
     wait(until: 8)
     let before = try await a.meters().count
@@ -33,7 +35,7 @@ extension Stage {
     ]
   }
 
-  /// How many of the remote's readings name a meter that the remote does not have.
+  /// The number of the remote's readings that refer to a missing meter.
   private func danglingReadings() async throws(SyncError) -> Int {
     let meters = try metersAtRemote()
     return remote.records(of: "readings").count { _, payload in

@@ -3,7 +3,9 @@ import InMemoryAdapters
 import ToolSupport
 
 extension Stage {
-  /// The remote takes two of three edits: the third stays with the reason, and keeps nothing else.
+  /// The remote accepts two of three edits.
+  ///
+  /// The third stays with the reason, and holds up no other.
   func refusal() async throws(SyncError) -> JSON {
     wait(until: 14)
     remote.rule(.refused(reason: "The name is not allowed."), on: Meter.recordType, "garden-2")

@@ -2,14 +2,16 @@ import CanonicalSync
 import ToolSupport
 
 extension Stage {
-  /// Both devices rename a meter, five seconds apart: the later name stands on both, whoever pushes first.
+  /// Both devices rename a meter, five seconds apart.
+  ///
+  /// The later name wins on both, whichever device pushes first.
   func rename() async throws(SyncError) -> JSON {
     wait(until: 9, 50)
     for (key, mac) in [Self.hall, Self.attic] { try await a.rename(key, mac: mac, to: "Water meter") }
     say("A", "finds two new meters")
     try await settle()
 
-    // A's name comes to the remote long after B's was given: what counts is when they were given.
+    // A's name reaches the remote long after B's was set. The times of the edits decide.
     try await rename(Self.hall, at: 0)
     wait(until: 10, 0, 20)
     try await sync(a)

@@ -4,7 +4,7 @@ import InMemoryAdapters
 import SyncJSON
 import ToolSupport
 
-/// Where the story plays: two devices, one remote, and a clock that stands still until the story goes on.
+/// The story's setting: two devices, one remote, and a manual clock.
 struct Stage: Sendable {
   let clock: ManualClock
   let remote: InMemoryRemote
@@ -16,7 +16,7 @@ struct Stage: Sendable {
   /// Monday, 2 March 2026, at midnight.
   private static let midnight = Timestamp(milliseconds: 1_772_409_600_000)
 
-  /// Plays what went before, and starts version 2 of the app on both devices.
+  /// Plays the prehistory, and starts version 2 of the app on both devices.
   static func set(in folder: StoreFolder) async throws(SyncError) -> Stage {
     let clock = ManualClock(timestamp: midnight)
     let remote = InMemoryRemote(identity: "meters.example", clock: clock)
@@ -50,7 +50,7 @@ struct Stage: Sendable {
 
   // MARK: Time
 
-  /// Lets time pass until a time of the day; one that is past is now.
+  /// Advances the clock to a time of the day; a past time is now.
   func wait(until hour: Int, _ minute: Int = 0, _ second: Int = 0) {
     let due = Self.midnight + .seconds(hour * 3600 + minute * 60 + second)
     clock.advance(by: max(.zero, due.duration(since: clock.timestamp)))
@@ -58,7 +58,7 @@ struct Stage: Sendable {
 
   // MARK: Telling
 
-  /// Tells what somebody does, with the time of the day.
+  /// Prints an actor's action, with the time of the day.
   func say(_ who: String, _ what: String) {
     let date = Date(timeIntervalSince1970: Double(clock.timestamp.microseconds) / 1_000_000)
     let time = date.formatted(.iso8601.time(includingFractionalSeconds: false))
@@ -67,7 +67,7 @@ struct Stage: Sendable {
 
   // MARK: What happens often
 
-  /// Syncs a device, and tells what it did.
+  /// Syncs a device, and prints the result.
   @discardableResult
   func sync(_ device: Device) async throws(SyncError) -> SyncResult {
     let result = try await device.engine.sync()
@@ -85,19 +85,19 @@ struct Stage: Sendable {
     return result
   }
 
-  /// Syncs both devices in turn until there is nothing left to be done.
+  /// Syncs both devices in turn until nothing is left to do.
   ///
-  /// - Throws: `inconsistentData` if that has no end.
+  /// - Throws: `inconsistentData` if that does not end.
   func settle() async throws(SyncError) {
     for _ in 0..<10 {
       let results = [try await sync(a), try await sync(b)]
       if results.allSatisfy(\.isEmpty) { return }
     }
     throw SyncError(
-      .inconsistentData, during: "syncing both devices in turn", "They do not come to an end of it.")
+      .inconsistentData, during: "syncing both devices in turn", "The syncs do not come to an end.")
   }
 
-  /// The meters that the remote has, by key.
+  /// The remote's meters, by key.
   func metersAtRemote() throws(SyncError) -> [String: Meter] {
     var meters: [String: Meter] = [:]
     for (key, payload) in remote.records(of: Meter.recordType) {
@@ -111,7 +111,7 @@ struct Stage: Sendable {
     return meters
   }
 
-  /// How many deletions of meters the remote has applied.
+  /// The number of meter deletions that the remote has applied.
   var deletionsAtRemote: Int {
     remote.pushEffects.count { $0.isDeletion && $0.id.type == Meter.recordType }
   }

@@ -6,14 +6,14 @@ import InMemoryAdapters
   import SQLiteAdapters
 #endif
 
-/// The directory that the devices' stores lie in.
+/// The directory of the devices' stores.
 struct StoreFolder: Sendable {
   private let folder: URL
   private let isTemporary: Bool
 
-  /// Chooses a directory, and makes it if it is not there.
+  /// Chooses a directory, and creates it if it is missing.
   ///
-  /// - Parameter path: A directory to keep; `nil` for one that ``remove()`` removes.
+  /// - Parameter path: A directory to keep; `nil` for a temporary one, which ``remove()`` removes.
   init(_ path: String?) throws(SyncError) {
     isTemporary = path == nil
     folder =
@@ -24,7 +24,7 @@ struct StoreFolder: Sendable {
     } catch {
       throw SyncError(
         .storeFailure, during: "making a directory for the stores",
-        "\(folder.path) cannot be made, or is no directory.", underlying: error)
+        "\(folder.path) cannot be created, or is not a directory.", underlying: error)
     }
     for device in ["A", "B"] where FileManager.default.fileExists(atPath: self.path(of: device)) {
       throw SyncError(
@@ -33,14 +33,14 @@ struct StoreFolder: Sendable {
     }
   }
 
-  /// Removes the directory, unless it was to be kept.
+  /// Removes the directory, unless it is to be kept.
   func remove() {
     guard isTemporary else { return }
-    // What is left of a temporary directory is the system's to clean up.
+    // The system cleans up the rest of a temporary directory.
     try? FileManager.default.removeItem(at: folder)
   }
 
-  /// What to look at next, where there is something left.
+  /// The commands to try next, if the stores are kept.
   var suggestions: [String] {
     guard !isTemporary else { return [] }
     return [
@@ -53,7 +53,7 @@ struct StoreFolder: Sendable {
     folder.appending(path: "\(device.lowercased()).sqlite").path
   }
 
-  /// A store, and how it is closed.
+  /// An open store, and the function that closes it.
   struct OpenStore: Sendable {
     let store: any LocalStore
     let close: @Sendable () async -> Void
@@ -67,7 +67,7 @@ struct StoreFolder: Sendable {
       return OpenStore(store: store) { await store.close() }
     }
   #else
-    /// Refuses: whoever built the tool left SQLite out.
+    /// Throws: this build lacks the trait SQLite.
     func open(_ device: String, clock: ManualClock) async throws(SyncError) -> OpenStore {
       throw SyncError(
         .invalidConfiguration, during: "opening the store of \(device)",

@@ -1,11 +1,13 @@
 import ToolSupport
 
-/// What the command line says.
+/// The options of the command line.
 struct StoryOptions {
   let stores: String?
   let isJSON: Bool
 
-  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  /// Parses the command line.
+  ///
+  /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let stores = Option<String?>.text(
       "stores", "DIR", "keep the devices' stores in a directory, to look into; it must not hold any yet")
@@ -13,7 +15,7 @@ struct StoryOptions {
       "json", "end with one JSON object: what the stores and the remote hold in the end")
     let command = Command(
       "device-settings",
-      "Tells how the settings of one app come to the same end on two devices, with the library doing all the work.",
+      "Shows how two devices agree on the settings of one app, with the library doing all the work.",
       options: [stores, json],
       examples: [
         ("device-settings", "the story"),

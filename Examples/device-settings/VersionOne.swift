@@ -1,12 +1,14 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// What version 1 of the app left behind: ten copies of each of 500 meters, and readings that refer to the first of them.
+/// The data of version 1 of the app: ten copies of each of 500 meters, and readings.
+///
+/// The readings refer to the first copies.
 enum VersionOne {
   private static let meters = 500
   private static let copies = 10
 
-  /// Writes the records at the remote, a day for each time that the app was installed.
+  /// Writes the records at the remote, one day for each installation of the app.
   static func leaveMeters(at remote: InMemoryRemote, since today: Timestamp) {
     for copy in 1...copies {
       remote.load(
@@ -34,7 +36,7 @@ enum VersionOne {
     stride(from: 0, to: digits.count, by: 2).map { String(digits.dropFirst($0).prefix(2)) }
   }
 
-  /// A number with zeros before it, so that keys sort as numbers do.
+  /// A number with leading zeros, so that keys sort by number.
   private static func number(_ meter: Int) -> String {
     let digits = String(meter)
     return String(repeating: "0", count: max(0, 3 - digits.count)) + digits

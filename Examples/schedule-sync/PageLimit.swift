@@ -1,7 +1,7 @@
 import CanonicalSync
 import Synchronization
 
-/// Stops a sync once so many pages are in the store.
+/// Stops a sync once a number of pages is committed.
 final class PageLimit: SyncObserver {
   private let remaining: Mutex<Int>
   private let token: CancellationSource

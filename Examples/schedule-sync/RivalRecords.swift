@@ -1,14 +1,16 @@
 import CanonicalSync
 import Synchronization
 
-/// Takes note of records that were set aside with nothing to tell their place by: ones that share their id with another one, which the
-/// engine finds when it has left their lines behind.
+/// Collects withheld records without a location.
+///
+/// They share their id with another record. The engine detects that after their lines have been
+/// read.
 final class RivalRecords: SyncObserver {
-  /// As many as are mentioned while the sync runs.
+  /// The limit, equal to the number of records mentioned while the sync runs.
   private static let most = 10
   private let found = Mutex<[RecordID]>([])
 
-  /// The records, each once, in the order in which they were met.
+  /// The records, each once, in the order of detection.
   var ids: [RecordID] { found.withLock { $0 } }
 
   func receive(_ event: SyncEvent) {

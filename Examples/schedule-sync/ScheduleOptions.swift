@@ -1,6 +1,6 @@
 import ToolSupport
 
-/// What the command line says.
+/// The options of the command line.
 struct ScheduleOptions {
   let store: String
   let data: String?
@@ -13,7 +13,9 @@ struct ScheduleOptions {
   let isLogging: Bool
   let isJSON: Bool
 
-  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  /// Parses the command line.
+  ///
+  /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let store = Option<String>.text(
       "store", "PATH", "the store, an SQLite file, made if it is not there", default: "schedule.sqlite")
@@ -22,7 +24,7 @@ struct ScheduleOptions {
     let pageSize = Option<Int>.pageSize()
     let latency = Option<Int>.latency
     let cancelAfter = Option<Int?>.number(
-      "cancel-after-pages", "N", "stop once so many pages are in the store", in: 1...Int.max)
+      "cancel-after-pages", "N", "stop after so many committed pages", in: 1...Int.max)
     let lease = Option<Int>.number(
       "lease-seconds", "N", "how long the right to sync outlives a process that stopped", in: 1...3600,
       default: 15)

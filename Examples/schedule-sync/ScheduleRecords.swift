@@ -1,6 +1,6 @@
 import CanonicalSync
 
-/// A game, as far as the report shows it.
+/// The fields of a game in the report.
 struct GameRecord: SyncedRecord {
   static let recordType: RecordType = "games"
   var id: String
@@ -13,14 +13,14 @@ struct GameRecord: SyncedRecord {
   }
 }
 
-/// A team, as far as the report shows it.
+/// The fields of a team in the report.
 struct TeamRecord: SyncedRecord {
   static let recordType: RecordType = "teams"
   var id: String
   var name: String?
 }
 
-/// A stadium, as far as the report shows it.
+/// The fields of a stadium in the report.
 struct StadiumRecord: SyncedRecord {
   static let recordType: RecordType = "stadiums"
   var id: String

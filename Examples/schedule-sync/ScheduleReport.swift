@@ -2,15 +2,15 @@ import CanonicalSync
 import Foundation
 import ToolSupport
 
-/// What is printed when a sync has ended: the counts, a few reads from the store, and what to try next.
+/// The report after a sync: the counts, a few reads from the store, and next steps.
 struct ScheduleReport {
   private let result: SyncResult
   private let records: LocalRecords
   private let options: ScheduleOptions
   private let live: [RecordType: Int]
-  /// How many changes of the remote's wait for records that are not there, or for others to go.
+  /// The number of remote changes that wait for missing records, or for removals.
   private let waiting: Int
-  /// How many edits wait in the outbox.
+  /// The number of edits in the outbox.
   private let waitingEdits: Int
   private let output = StandardStream.output
 
@@ -27,7 +27,7 @@ struct ScheduleReport {
   }
 
   func print() async throws(SyncError) {
-    output.line("The sync \(outcome) after \(seconds) s. It did this, and left so much in the store:")
+    output.line("The sync \(outcome) after \(seconds) s. These are its counts, and the records in the store:")
     output.line("")
     output.line(result.table(live: live).description)
     printWaiting()
@@ -110,18 +110,18 @@ struct ScheduleReport {
   private var suggestions: [String] {
     let store = options.store
     if result.wasCancelled {
-      return ["What was fetched is saved. The same command again goes on from there."]
+      return ["The fetched pages are saved. Run the same command again to resume."]
     }
     if !result.failures.isEmpty {
       return [
-        "What was fetched is saved. `Examples/run sync-inspect status --store \(store)` tells what failed."
+        "The fetched pages are saved. `Examples/run sync-inspect status --store \(store)` tells what failed."
       ]
     }
     let data = options.data.map { " --data \($0)" } ?? ""
     return [
       "Try next:",
       "  Examples/run schedule-sync --store \(store)\(data)          again: only what changed is fetched",
-      "  Examples/run sync-inspect status --store \(store)    how each type stands",
+      "  Examples/run sync-inspect status --store \(store)    the status of each type",
       "  Examples/run sync-inspect export --type teams --store \(store)",
     ]
   }

@@ -5,12 +5,15 @@
   import ScheduleKit
   import ToolSupport
 
-  /// Syncs a sports schedule into an SQLite store: the built-in one, or a directory of NDJSON files.
+  /// Syncs a sports schedule into an SQLite store.
+  ///
+  /// The schedule is the built-in one, or a directory of NDJSON files.
   @main
   enum ScheduleSync {
     static func main() async {
       let stop = CancellationSource()
-      // Before anything else: to load what is bundled takes a while too, and whoever does not wait for it asks for the same as later.
+      // Before anything else: loading the bundle takes a while too, and an interrupt during it
+      // requests the same stop.
       let interrupt = Interrupt(on: [SIGINT, SIGTERM]) { stop.cancel() }
       let options = ScheduleOptions()
       let screen = ProgressBar()
@@ -52,7 +55,8 @@
       if let pages = options.cancelAfterPages { observers.append(PageLimit(pages, cancelling: stop)) }
       if options.isLogging { observers.append(LogObserver { screen.say($0) }) }
       var pace = SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease)
-      // Pages that wait for each other are committed together, and so many are not to be exceeded.
+      // Pages that depend on each other are committed together, which could exceed the number of
+      // pages.
       if options.cancelAfterPages != nil { pace.pagesAhead = 1 }
       let engine = try await SyncEngine(
         schema: schedule.schema, store: store, source: schedule.source, options: pace, observers: observers)
@@ -61,7 +65,8 @@
         allowsMassDeletion: options.allowsMassDeletion)
       let result = try await engine.sync(request, token: stop)
       screen.finish()
-      // Whoever asked to stop does not wait for files to be read again, and a file that is gone meanwhile spoils no sync.
+      // After a stop, files are not read again. A file that is gone meanwhile must not fail the
+      // sync.
       let places = result.wasCancelled ? nil : try? await schedule.places(of: rivals.ids)
       for place in places ?? [] { screen.say(place) }
       try await ScheduleReport(result, of: engine, options: options).print()

@@ -3,7 +3,7 @@ import Foundation
 import SyncSimulation
 import ToolSupport
 
-/// What is printed when many worlds are through.
+/// The report on many worlds.
 struct CampaignReport {
   private let campaign: Campaign
   private let duration: Duration
@@ -37,7 +37,7 @@ struct CampaignReport {
 
   /// The counts.
   ///
-  /// - Parameter kept: Where the world of the first failure was kept, if it was.
+  /// - Parameter kept: The path of the first failed world, if it was saved.
   func json(kept: String?) -> JSON {
     let failures = campaign.failures.sorted { $0.seed < $1.seed }
     return .object([

@@ -3,7 +3,7 @@ import SyncSimulation
 import Synchronization
 import ToolSupport
 
-/// Builds one flaw after another in, and looks who notices.
+/// Runs each mutant, and checks that a promise detects it.
 final class Hunt: Sendable {
   private let simulation: Simulation
   private let seeds: Range<UInt64>
@@ -23,9 +23,10 @@ final class Hunt: Sendable {
     self.seeds = seeds
   }
 
-  /// Hunts them all, on a thread for each processor, and tells of each as soon as it is known.
+  /// Runs all mutants, on one thread for each processor, and prints each result at once.
   ///
-  /// - Returns: How many flaws broke a promise of theirs first, and the names of the others. After a stop, not all are counted.
+  /// - Returns: The number of mutants that broke one of their own promises first, and the names of
+  ///   the others. After a stop, not all are counted.
   func run() async -> (killed: Int, survivors: [String]) {
     await watchdog.watching {
       await Workers.onEachProcessor {
@@ -45,10 +46,11 @@ final class Hunt: Sendable {
     if hit == nil, isStopped() { return }
     let violation = hit?.outcome.violations.first
     let isKilled = violation.map { Simulation.killers(of: mutant).contains($0.promise) } ?? false
-    var story = "nobody noticed"
+    var story = "not detected"
     if let hit, let violation {
       story = "seed \(hit.seed), "
-      story += isKilled ? violation.promise.rawValue : "\(violation), which is not who should notice"
+      story +=
+        isKilled ? violation.promise.rawValue : "\(violation), which is not the promise that should break"
     }
     if isKilled { killed.withLock { $0 += 1 } }
     survivors.withLock { survivors in

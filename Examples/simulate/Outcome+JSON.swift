@@ -2,7 +2,7 @@ import SyncSimulation
 import ToolSupport
 
 extension Outcome {
-  /// What went wrong in the world, and what could.
+  /// The world's broken promises, and its hazards.
   var brokenPromises: [(key: String, value: JSON)] {
     let fault: JSON? = recording.fault.map {
       .object([("call", .integer($0.call)), ("kind", .string($0.kind.rawValue))])
@@ -33,7 +33,7 @@ extension Outcome {
 }
 
 extension JSON {
-  /// A number that may be too great for an integer; then its digits.
+  /// An unsigned number, as its digits if it does not fit an integer.
   static func unsigned(_ number: UInt64) -> JSON {
     Int(exactly: number).map { .integer($0) } ?? .string(String(number))
   }

@@ -3,7 +3,7 @@ import Foundation
 import SyncSimulation
 import ToolSupport
 
-/// Tries the library's promises in worlds full of faults.
+/// Checks the library's promises in worlds full of faults.
 @main
 enum Simulate {
   static func main() async {
@@ -42,7 +42,7 @@ enum Simulate {
     let isSweep = options.isSweep
     let campaign = await workers.run { seed in
       guard isSweep else { return simulation.run(seeds: seed..<seed + 1) }
-      // Another way at each call, and at the same call of the next world.
+      // Another fault at each call, and at the same call of the next world.
       let faults = SweptFault.allCases
       return simulation.sweep(seed: seed) { [faults[(Int(seed % 5) + $0) % faults.count]] }
     }
@@ -69,7 +69,7 @@ enum Simulate {
     return code
   }
 
-  /// Whether a world could be written to a file.
+  /// Writes a world to a file; returns whether that succeeded.
   private static func keep(_ recording: Recording, _ path: String) -> Bool {
     do {
       try recording.text.write(toFile: path, atomically: true, encoding: .utf8)
@@ -77,7 +77,7 @@ enum Simulate {
       return true
     } catch {
       StandardStream.error.line(
-        "simulate: the world could not be kept in \(path): \(error.localizedDescription)")
+        "simulate: the world could not be saved in \(path): \(error.localizedDescription)")
       return false
     }
   }
@@ -99,7 +99,7 @@ enum Simulate {
     return outcome.violations.isEmpty ? .success : .failure
   }
 
-  /// Prints all that happened in a world.
+  /// Prints all events of a world.
   private static func tell(_ outcome: Outcome) {
     let output = StandardStream.output
     output.line("hazards: \(outcome.hazards.map(\.rawValue).sorted().joined(separator: ", "))")
@@ -112,7 +112,7 @@ enum Simulate {
     SyncError(.invalidConfiguration, during: "simulating", words)
   }
 
-  /// Builds one flaw after another in, and looks who notices.
+  /// Runs each mutant, and checks that a promise detects it.
   private static func hunt(
     _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
   ) async throws(SyncError) -> ExitCode {

@@ -1,7 +1,7 @@
 import SyncSimulation
 import ToolSupport
 
-/// What the command line says.
+/// The options of the command line.
 struct SimulateOptions {
   let seeds: Int
   let first: Int
@@ -17,32 +17,35 @@ struct SimulateOptions {
   let isDemanding: Bool
   let isJSON: Bool
 
-  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  /// Parses the command line.
+  ///
+  /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let seeds = Option<Int?>.number("seeds", "N", "how many worlds to try, 1000 by default", in: 1...Int.max)
     let first = Option<Int?>.number("first-seed", "N", "the first of them, 0 by default", in: 0...Int.max)
-    let seconds = Option<Int?>.number("seconds", "N", "begin no world after so long", in: 1...Int.max)
-    let seed = Option<Int?>.number("seed", "N", "tell the story of one world", in: 0...Int.max)
-    let replay = Option<String?>.text("replay", "FILE", "tell the story of a world that was kept")
+    let seconds = Option<Int?>.number("seconds", "N", "begin no world after this time", in: 1...Int.max)
+    let seed = Option<Int?>.number("seed", "N", "print every event of one world", in: 0...Int.max)
+    let replay = Option<String?>.text("replay", "FILE", "print every event of a saved world")
     let save = Option<String>.text(
-      "save", "FILE", "where to keep a world that breaks a promise", default: "broken.world")
+      "save", "FILE", "where to save a world that breaks a promise", default: "broken.world")
     let hazards = Option<String?>.text(
-      "hazards", "A,B", "what may go wrong, and nothing besides; with a + before the first, besides the usual"
+      "hazards", "A,B",
+      "the hazards to enable, alone; with a + before the first, in addition to the usual ones"
     )
-    let store = Option<String>.text("store", "memory|sqlite", "what to sync into", default: "memory")
+    let store = Option<String>.text("store", "memory|sqlite", "the kind of store", default: "memory")
     let sweep = Option<Bool>.flag(
-      "sweep", "in each world, let every call of a port fail once, in one way or another, and nothing besides"
+      "sweep", "in each world, let every call of a port fail once, with no other fault"
     )
     let mutants = Option<Bool>.flag(
-      "mutants", "build flaws in on purpose, and see that each is noticed; needs a build for it")
-    let only = Option<String?>.text("only", "NAME", "build this flaw in alone")
+      "mutants", "run deliberate flaws, and check that each is detected; needs a build with them")
+    let only = Option<String?>.text("only", "NAME", "run only this flaw")
     let demanding = Option<Bool>.flag(
-      "demanding", "fail as well if something that should be seen in some world was seen in none")
+      "demanding", "also fail if no world showed an event that some world should show")
     let json = Option<Bool>.jsonCounts
     let command = Command(
       "simulate",
-      "Tries the library's promises in worlds full of faults, each decided by one number. The first world that breaks a promise is "
-        + "made as small as it can be, told line by line, and kept.",
+      "Checks the library's promises in worlds full of faults, each derived from one number. The first world that breaks a promise is "
+        + "reduced to its smallest form, printed line by line, and saved.",
       options: [
         seeds, first, seconds, seed, replay, save, hazards, store, sweep, mutants, only, demanding, json,
       ],
@@ -51,7 +54,7 @@ struct SimulateOptions {
         ("simulate --seeds 1000 --store sqlite", "a thousand, with SQLite's store in them"),
         ("simulate --sweep --seeds 50", "a fault at every call, over fifty worlds"),
         ("simulate --seed 7", "everything that happens in one world"),
-        ("simulate --replay broken.world", "once more what went wrong"),
+        ("simulate --replay broken.world", "the saved failure once more"),
       ])
     let arguments = command.argumentsOrExit()
     self.seeds = arguments[seeds] ?? 1000
@@ -82,7 +85,7 @@ struct SimulateOptions {
     if let contradiction = contradiction(ofMany) { command.refuse(contradiction) }
   }
 
-  /// What a list of names says.
+  /// Parses a list of names.
   private static func hazards(_ list: String) throws(UsageError) -> Set<Hazard> {
     var hazards = list.hasPrefix("+") ? Simulation().hazards : []
     for name in list.drop(while: { $0 == "+" }).split(separator: ",") {
@@ -95,7 +98,7 @@ struct SimulateOptions {
     return hazards
   }
 
-  /// What cannot be meant together: it would be left aside without a word.
+  /// Finds contradictory options, one of which would be ignored silently.
   private func contradiction(_ ofMany: [(name: String, isGiven: Bool)]) -> UsageError? {
     if seed != nil, replay != nil {
       return UsageError("--seed and --replay are a world each: give one of them")
@@ -111,7 +114,7 @@ struct SimulateOptions {
     }
     if isDemanding, isSweep || huntsMutants {
       return UsageError(
-        "--demanding wants everything to be seen, and \(isSweep ? "--sweep" : "--mutants") does not show everything"
+        "--demanding requires every event to be seen, and \(isSweep ? "--sweep" : "--mutants") does not show everything"
       )
     }
     return nil

@@ -6,7 +6,7 @@ import SyncSimulation
   import SQLiteAdapters
 
   extension Simulation {
-    /// The same worlds, with SQLite's store in them: a file for each, which is thrown away with it.
+    /// The same worlds with SQLite stores, each in a temporary file.
     static var withSQLite: Simulation? {
       var simulation = Simulation()
       let home = home
@@ -24,13 +24,15 @@ import SyncSimulation
               path: path, configuration: .init(readerCount: 1, leaseClock: leaseClock, executor: .inline))
           },
           close: { store in await (store as? SQLiteStore)?.close() },
-          // What is left of it lies in the system's folder for what is temporary.
+          // The rest of it is in the system's temporary directory.
           discard: { try? FileManager.default.removeItem(at: folder) })
       }
       return simulation
     }
 
-    /// Where the files lie: in memory, if there is such a place. No world has a power failure in it, so no disk is needed.
+    /// The directory of the files, in memory if possible.
+    ///
+    /// No world has a power failure, so no disk is needed.
     private static var home: URL {
       let memory = "/dev/shm"
       let isGiven = ProcessInfo.processInfo.environment["TMPDIR"] != nil

@@ -1,18 +1,19 @@
 import Synchronization
 import ToolSupport
 
-/// Ends the process with a failure when a world goes on without end, and says which.
+/// Ends the process with a failure when a world does not end, and names it.
 ///
-/// A world takes milliseconds. One that an endless loop holds up cannot be stopped from outside, and without a word it would hold up a whole run of tests.
+/// A world takes milliseconds. An endless loop in a world cannot be stopped from outside, and would
+/// silently hold up a whole test run.
 final class Watchdog: Sendable {
   private let underWay = Mutex<[String: ContinuousClock.Instant]>([:])
   private static let limit = Duration.seconds(120)
 
-  /// Does some work with the dog watching.
+  /// Runs work under the watchdog.
   func watching<R: Sendable>(_ work: () async -> R) async -> R {
     let watch = Task {
       while !Task.isCancelled {
-        // Cancelled, it ends.
+        // Cancellation ends the watchdog.
         try? await Task.sleep(for: .seconds(1))
         self.look()
       }
@@ -21,7 +22,7 @@ final class Watchdog: Sendable {
     return await work()
   }
 
-  /// A world of this name begins now; the one before it of the same name has ended.
+  /// Starts the time of a world with this name. The previous one of that name has ended.
   func begin(_ name: String) { underWay.withLock { $0[name] = .now } }
 
   func end(_ name: String) { underWay.withLock { $0[name] = nil } }

@@ -3,8 +3,9 @@ import SyncSimulation
 import Synchronization
 import ToolSupport
 
-/// Lets many worlds happen, on a thread for each processor, until all are through, the time is up, somebody asks to stop, or one
-/// breaks a promise.
+/// Runs many worlds, on one thread for each processor.
+///
+/// It ends when all have run, the time is up, a stop is requested, or a world breaks a promise.
 final class Workers: Sendable {
   private let next: Mutex<UInt64>
   private let end: UInt64
@@ -17,7 +18,7 @@ final class Workers: Sendable {
 
   /// Plans the worlds.
   ///
-  /// - Parameter isStopped: Whether somebody asked to stop; no world begins after that.
+  /// - Parameter isStopped: Whether a stop was requested. No world begins after that.
   init(first: Int, count: Int, seconds: Int?, isStopped: @escaping @Sendable () -> Bool) {
     self.isStopped = isStopped
     self.first = UInt64(first)
@@ -26,7 +27,7 @@ final class Workers: Sendable {
     deadline = seconds.map { .now + .seconds($0) }
   }
 
-  /// Runs a world, or several, for each seed.
+  /// Runs one or more worlds for each seed.
   func run(_ world: @escaping @Sendable (UInt64) -> Campaign) async -> Campaign {
     let total = Mutex(Campaign())
     await watchdog.watching {
@@ -61,7 +62,7 @@ final class Workers: Sendable {
     }
   }
 
-  /// Does some work on a thread of its own for each processor, and waits until it is done on all of them.
+  /// Runs work on one thread for each processor, and waits for all of them.
   static func onEachProcessor(_ work: @escaping @Sendable () -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<ProcessInfo.processInfo.activeProcessorCount {

@@ -1,18 +1,18 @@
 import CanonicalSync
 import ToolSupport
 
-/// Writes what happens to standard error, a line each.
+/// Logs events to standard error, one a line.
 struct DaemonLog: SyncObserver {
   let isJSON: Bool
   let logsPages: Bool
 
   func write(_ entry: LogEntry) {
     let line = entry.line(at: .now, asJSON: isJSON)
-    // A program reads JSON as it is.
+    // A program reads the JSON unchanged.
     if isJSON { StandardStream.error.write(line + "\n") } else { StandardStream.error.line(line) }
   }
 
-  /// What a sync says of its parts; its beginning and end are the coordinator's to tell.
+  /// Logs the parts of a sync. The coordinator logs its beginning and end.
   func receive(_ event: SyncEvent) {
     switch event {
     case .started, .finished, .failed, .entityStarted, .entityFinished, .lost:
@@ -43,7 +43,7 @@ struct DaemonLog: SyncObserver {
       write(LogEntry("type.failed", ("type", .string(type.rawValue)), ("error", .string("\(error)"))))
     case .edited, .hidden, .conflict, .policyFailed, .clockAhead, .editRefused, .remoteStorageFull,
       .pushFinished:
-      // This daemon's sources take no edits, and what clean-up hides is counted at its end.
+      // This daemon's sources accept no edits, and a clean-up logs its own counts.
       break
     case .undecodable(let id, let reason):
       write(LogEntry("undecodable", ("id", .string("\(id)")), ("because", .string("\(reason)"))))

@@ -1,6 +1,6 @@
 import ToolSupport
 
-/// What the command line says.
+/// The options of the command line.
 struct DaemonOptions {
   let store: String
   let data: String?
@@ -16,7 +16,9 @@ struct DaemonOptions {
   let logsJSON: Bool
   let isJSON: Bool
 
-  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  /// Parses the command line.
+  ///
+  /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let store = Option<String>.requiredText(
       "store", "PATH", "the store, an SQLite file, made if it is not there")
@@ -25,11 +27,11 @@ struct DaemonOptions {
       "keep in step with the <type>.ndjson files of a directory instead of the built-in schedule")
     let interval = Option<Int>.number(
       "interval", "SECONDS",
-      "how long to wait before each further sync, at least; up to a tenth is added by chance",
+      "the least time before each further sync; up to a tenth is added at random",
       in: 1...86_400, default: 300)
     let timeZone = Option<String?>.text(
       "time-zone", "NAME",
-      "whose nights the sync at 02:00 goes by, as in Europe/Berlin; otherwise the machine's")
+      "the time zone of the sync at 02:00, as in Europe/Berlin; by default the machine's")
     let hideAfter = Option<Int?>.number(
       "hide-after-days", "N",
       "hide records that the remote has not changed for so long, after the sync at 02:00 or the one of --once",
@@ -37,7 +39,7 @@ struct DaemonOptions {
     let once = Option<Bool>.flag("once", "sync once, and end")
     let watch = Option<Bool>.flag(
       "watch-network",
-      "sync when the network comes back, and never without it, by what the Linux kernel says of it")
+      "sync when the network comes back, and never without it, by the Linux kernel's reports")
     let probe = Option<String?>.text(
       "probe", "HOST:PORT", "the same, by whether a host answers on a port; tried every 30 seconds")
     let pageSize = Option<Int>.pageSize()
@@ -77,17 +79,17 @@ struct DaemonOptions {
     self.isJSON = arguments[json]
     if watchesNetwork, self.probe != nil {
       command.refuse(
-        UsageError("--watch-network and --probe are two ways to know one thing; choose one"))
+        UsageError("--watch-network and --probe determine the same thing; choose one"))
     }
   }
 }
 
-/// A host and a port that must answer.
+/// A host and port to probe.
 struct ProbeTarget: Hashable {
   let host: String
   let port: UInt16
 
-  /// Reads `host:port`; an IPv6 address stands in brackets.
+  /// Parses `host:port`, with an IPv6 address in brackets.
   init?(_ text: String) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]), port > 0
     else { return nil }

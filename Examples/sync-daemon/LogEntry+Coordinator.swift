@@ -3,14 +3,14 @@ import Foundation
 import ToolSupport
 
 extension LogEntry {
-  /// How the network is.
+  /// The status of the network.
   init(_ status: NetworkStatus) {
     self.init(
       "network", ("is", .string(status.connectivity.rawValue)),
       ("over", status.interface.map { .string($0.rawValue) }))
   }
 
-  /// What a coordinator took note of or did; nothing of a clean-up that went well, which tells of itself.
+  /// An event of the coordinator; `nil` for a successful clean-up, which logs itself.
   init?(_ event: SyncCoordinator.Event) {
     switch event {
     case .network(let status):

@@ -2,7 +2,7 @@ import CanonicalSync
 import Foundation
 import ToolSupport
 
-/// One line of the log: what happened, and its particulars.
+/// One line of the log: an event and its details.
 struct LogEntry {
   var event: String
   var fields: [(key: String, value: JSON)]
@@ -12,7 +12,7 @@ struct LogEntry {
     self.fields = fields.compactMap { key, value in value.map { (key: key, value: $0) } }
   }
 
-  /// The line, for a person or for a machine.
+  /// The line, as text or as JSON.
   func line(at time: Timestamp, asJSON: Bool) -> String {
     if asJSON {
       return JSON.object(
@@ -23,7 +23,7 @@ struct LogEntry {
     return ([time.inUTC, event] + fields.map { "\($0.key)=\(Self.plain($0.value))" }).joined(separator: " ")
   }
 
-  /// A value as a word where it is one, quoted where it is not.
+  /// A value as a bare word if possible, otherwise quoted.
   private static func plain(_ value: JSON) -> String {
     guard case .string(let text) = value else { return value.compact }
     let isWord =
@@ -33,7 +33,7 @@ struct LogEntry {
 }
 
 extension Timestamp {
-  /// The instant as ISO 8601 has it, to the millisecond.
+  /// The instant in ISO 8601, to the millisecond.
   var inUTC: String {
     Date(timeIntervalSince1970: Double(microseconds) / 1e6)
       .formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))

@@ -1,9 +1,11 @@
 import CanonicalSync
 import NetworkAdapters
 
-/// Who knows whether the network is there, if anybody is to know.
+/// The connectivity monitor, if the options ask for one.
 struct Network {
-  /// `nil` where it does not matter: the built-in schedule and directories are here whatever the network does.
+  /// The monitor; `nil` if connectivity is irrelevant.
+  ///
+  /// The built-in schedule and directories are local.
   let monitor: (any ConnectivityMonitor)?
   private let probe: ProbeMonitor?
 
@@ -22,6 +24,6 @@ struct Network {
     #endif
   }
 
-  /// Finds out, as long as the calling task lives, where finding out takes an effort.
+  /// Runs the probe, if there is one, for the life of the calling task.
   func run() async { await probe?.run() }
 }

@@ -3,14 +3,16 @@
   import Synchronization
   import ToolSupport
 
-  /// How the daemon's syncs have ended; where one is all there is to be, its end is the daemon's.
+  /// The outcomes of the daemon's syncs.
+  ///
+  /// With `--once`, the end of the one sync is the daemon's end.
   final class Outcomes: Sendable {
     fileprivate struct State {
       var result = SyncResult()
       var count = 0
       var haveFailed = false
     }
-    /// Cancelled when the only sync there was is over.
+    /// Cancelled when the only sync is over.
     let end = CancellationSource()
     private let endAfterOne: Bool
     private let state = Mutex(State())
@@ -19,10 +21,10 @@
       self.endAfterOne = endAfterOne
     }
 
-    /// What all of them brought, and how many they were.
+    /// The sum of all results, and their number.
     var all: (result: SyncResult, count: Int) { state.withLock { ($0.result, $0.count) } }
 
-    /// Whether the only sync there was did not do what it should; a daemon that goes on has other chances.
+    /// Whether the only sync failed. A continuing daemon tries again.
     var haveFailed: Bool { endAfterOne && state.withLock { $0.haveFailed } }
 
     func observe(_ event: SyncCoordinator.Event) {
@@ -32,7 +34,7 @@
   }
 
   extension Outcomes.State {
-    /// Takes note of what has happened, and tells whether that was the end of a sync or of the hope for one.
+    /// Records an event; returns whether a sync has ended or cannot happen.
     fileprivate mutating func note(_ event: SyncCoordinator.Event) -> Bool {
       switch event {
       case .finished(_, .completed(let later)): add(later, hasFailed: !later.failures.isEmpty)

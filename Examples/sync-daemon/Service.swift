@@ -5,7 +5,7 @@
   import SchedulingAdapters
   import ToolSupport
 
-  /// The parts of the daemon, put together.
+  /// The assembled daemon.
   struct Service {
     private let coordinator: SyncCoordinator
     private let network: Network
@@ -33,7 +33,7 @@
       let scheduler = try Self.scheduler(options, network, stop)
       coordinator = SyncCoordinator(
         engine: engine, scheduler: options.syncsOnce ? nil : scheduler,
-        // A daemon that was started again goes on at once, however short it was away.
+        // A restarted daemon syncs at once, however short its absence.
         options: .init(staleAfter: .zero, background: BackgroundPolicy(refreshAfter: options.interval)),
         cleanUp: tidying?.work,
         observe: { event in
@@ -44,7 +44,7 @@
       (self.engine, self.outcomes, self.tidying) = (engine, outcomes, tidying)
     }
 
-    /// Loads what is bundled; while another process syncs the store, that is its business.
+    /// Loads the bundle. If another process is syncing the store, loading is up to that process.
     private static func load(
       _ bundle: Bootstrap, of schedule: Schedule, into store: SQLiteStore, _ log: DaemonLog
     ) async throws(SyncError) {
@@ -67,9 +67,9 @@
         connectivity: network.monitor)
     }
 
-    /// Serves until it is to stop.
+    /// Runs until a stop is requested.
     func run() async throws(SyncError) -> ExitCode {
-      // As the coordinator saw it at first: each change since then, it tells.
+      // The coordinator's initial status. It reports each later change.
       if network.monitor != nil { log.write(LogEntry(coordinator.status.network)) }
       options.syncsOnce ? coordinator.requestSync() : coordinator.launch()
       let (coordinator, network) = (coordinator, network)
@@ -80,13 +80,13 @@
         group.cancelAll()
         log.write(LogEntry("stopping"))
       }
-      // Where there is only one sync, nobody gives time for it at night.
+      // A single sync leaves no night for the clean-up.
       if options.syncsOnce, !outcomes.haveFailed { try await tidying?.perform(stop) }
       if options.isJSON { try await printCounts() }
       return outcomes.haveFailed ? .failure : .success
     }
 
-    /// Prints what all syncs together brought.
+    /// Prints the counts of all syncs together.
     private func printCounts() async throws(SyncError) {
       let (result, count) = outcomes.all
       let members = result.members(live: try await engine.status().live) + [("syncs", .integer(count))]

@@ -5,14 +5,15 @@
   import ScheduleKit
   import ToolSupport
 
-  /// Keeps an SQLite store in step with its source until it is told to stop.
+  /// Keeps an SQLite store in step with its source until it is stopped.
   @main
   enum SyncDaemon {
     static func main() async {
       let options = DaemonOptions()
       let log = DaemonLog(isJSON: options.logsJSON, logsPages: options.logsPages)
       let stop = CancellationSource()
-      // A service manager's wish to stop is no interruption: what was under way is saved, as always.
+      // A service manager's stop request is not an interruption: the current work is saved, as
+      // always.
       let termination = Interrupt(on: [SIGTERM], secondTime: { _exit(ExitCode.failure.rawValue) }) {
         stop.cancel()
       }

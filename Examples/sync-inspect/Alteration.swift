@@ -2,24 +2,24 @@ import CanonicalSync
 import SyncJSON
 import ToolSupport
 
-/// What is to be done to one record, and to its edit that waits in the outbox.
+/// A change to one record, and to its edit in the outbox.
 enum Alteration: Sendable {
-  /// Members get values, as JSON, or are removed.
+  /// Sets members to JSON values, or removes them.
   case set([Member])
   case delete
-  /// The edit that waits is given up.
+  /// Discards the edit in the outbox.
   case discard
-  /// The edit that the remote refused or put off is sent again.
+  /// Sends an edit again that the remote refused or postponed.
   case retry
 
-  /// A member of a record's JSON object, and what becomes of it.
+  /// A member of a record's JSON object, and its new value.
   struct Member: Sendable {
     var field: FieldName
     /// The value, as JSON; `nil` to remove the member.
     var value: [UInt8]?
   }
 
-  /// Reads what the options say, of which exactly one kind has to be given.
+  /// Reads the options, of which exactly one kind must be given.
   init(
     of key: String, set: [String], unset: [String], deletes: Bool, discards: Bool, retries: Bool
   ) throws(UsageError) {
@@ -27,7 +27,7 @@ enum Alteration: Sendable {
     for text in set { members.append(try Member(text)) }
     members += unset.map { Member(field: FieldName($0), value: nil) }
     if members.contains(where: { $0.field == "id" && $0.value != JSONString.quoted(key) }) {
-      throw UsageError("a record's id stays what it is; --id names the record to edit")
+      throw UsageError("a record's id cannot change; --id names the record to edit")
     }
     switch (members.isEmpty, deletes, discards, retries) {
     case (false, false, false, false): self = .set(members)
@@ -41,9 +41,9 @@ enum Alteration: Sendable {
     }
   }
 
-  /// Does it, in one transaction.
+  /// Performs the alteration in one transaction.
   ///
-  /// - Returns: Whether anything was changed by it.
+  /// - Returns: Whether it changed anything.
   func perform(on id: RecordID, _ edits: LocalEdits, of store: any LocalStore) async throws(SyncError) -> Bool
   {
     switch self {
@@ -52,7 +52,7 @@ enum Alteration: Sendable {
         let before = try batch.record(id)
         try batch.set(id) { (fields) throws(SyncError) in
           for member in members { fields[member.field] = member.value?[...] }
-          // A new record says who it is, as those of the remote do.
+          // A new record holds its own id, as those of the remote do.
           if before == nil { fields["id"] = JSONString.quoted(id.key)[...] }
         }
         return try batch.record(id) != before
@@ -74,14 +74,14 @@ enum Alteration: Sendable {
     }
   }
 
-  /// The edit of a record that waits in the outbox.
+  /// The record's edit in the outbox.
   static func pending(_ id: RecordID, in store: any LocalStore) async throws(SyncError) -> OutboxEntry? {
     try await store.read { (snapshot) throws(SyncError) in try snapshot.outbox(for: [id]) }.first
   }
 }
 
 extension Alteration.Member {
-  /// Reads `name=json`.
+  /// Parses `name=json`.
   init(_ text: String) throws(UsageError) {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else {
@@ -89,7 +89,7 @@ extension Alteration.Member {
     }
     let bytes = Array(parts[1].utf8)
     do {
-      // The record around it is one level itself.
+      // The record around the value is one level itself.
       try JSONScanner.validate(bytes[...], depthLimit: JSONScanner.defaultDepthLimit - 1)
     } catch {
       let quoted = String(decoding: JSONString.quoted(String(parts[1])), as: UTF8.self)

@@ -3,12 +3,12 @@ import SyncJSON
 import ToolSupport
 
 extension Inspection {
-  /// Prints edits that met others, with both versions and how it ended, the newest first.
+  /// Prints merge conflicts with both versions and the resolution, the newest first.
   ///
   /// - Parameters:
-  ///   - typeName: The type to look at; `nil` for all.
-  ///   - limit: How many are shown.
-  ///   - isFull: Whether records are shown whole, or only how they begin.
+  ///   - typeName: The type to show; `nil` for all.
+  ///   - limit: The number of conflicts to show.
+  ///   - isFull: Whether records are shown completely, or only their beginnings.
   func conflicts(_ typeName: String?, limit: Int, isFull: Bool) async throws(SyncError) {
     let type: RecordType? = if let typeName { try await entity(named: typeName).type } else { nil }
     var objects: [JSON] = []
@@ -33,8 +33,8 @@ extension Inspection {
   private func print(_ conflict: Conflict, _ isFull: Bool) {
     let winner =
       switch conflict.winner {
-      case .local: "the edit made here stands"
-      case .remote: "the remote's word stands"
+      case .local: "the local edit won"
+      case .remote: "the remote state won"
       case .merged: "both were merged"
       }
     output.line(
@@ -77,7 +77,7 @@ extension Inspection {
     ]
   }
 
-  /// A record on one line, or how it begins.
+  /// A record on one line, or its beginning.
   private static func shown(_ payload: Payload, _ isFull: Bool) -> (text: String, isWhole: Bool) {
     let bytes = JSONScanner.compacted(payload.bytes)
     guard !isFull, bytes.count > shownBytes else { return (String(decoding: bytes, as: UTF8.self), true) }

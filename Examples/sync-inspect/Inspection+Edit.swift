@@ -2,9 +2,9 @@ import CanonicalSync
 import ToolSupport
 
 extension Inspection {
-  /// Edits one record through the library: the row and the outbox change together, or not at all.
+  /// Edits one record through the library. Row and outbox change together, or not at all.
   ///
-  /// - Parameter path: The store's file, which is opened for writing only once the type is known to it.
+  /// - Parameter path: The store's file. It is opened for writing only if the store has the type.
   func edit(
     _ typeName: String, _ key: String, _ alteration: Alteration, at path: String
   ) async throws(SyncError) {
@@ -30,16 +30,16 @@ extension Inspection {
   private static func sentence(
     _ alteration: Alteration, _ id: RecordID, _ hasChanged: Bool, _ pending: PendingEdit?
   ) -> String {
-    let end = pending == nil ? ", and nothing of it is left to push." : "; the next push tells the remote."
+    let end = pending == nil ? ", and nothing is left to push." : "; the next push tells the remote."
     return switch (alteration, hasChanged) {
     case (.set, true): "\(id) is changed here\(end)"
     case (.set, false): "\(id) is like that already; nothing was changed."
     case (.delete, true): "\(id) is deleted here\(end)"
     case (.delete, false): "There is no \(id); nothing was changed."
-    case (.discard, true): "The edit of \(id) is given up; the record is as the remote last had it."
+    case (.discard, true): "The edit of \(id) is discarded; the record has the remote's last known state."
     case (.discard, false): "No edit of \(id) waits; nothing was changed."
     case (.retry, true): "The edit of \(id) is sent again with the next push."
-    case (.retry, false): "No edit of \(id) was refused or put off; nothing was changed."
+    case (.retry, false): "No edit of \(id) was refused or postponed; nothing was changed."
     }
   }
 }

@@ -2,9 +2,9 @@ import CanonicalSync
 import ToolSupport
 
 extension Inspection {
-  /// Prints what the store knows of one record.
+  /// Prints the store's knowledge of one record.
   ///
-  /// - Returns: Whether it knows anything.
+  /// - Returns: Whether the store knows the record.
   func explain(_ typeName: String, _ key: String) async throws(SyncError) -> Bool {
     let entity = try await entity(named: typeName)
     let story = try await Explanation.load(RecordID(type: entity.type, key: key), from: store)
@@ -32,7 +32,7 @@ extension Inspection {
       )
     }
     for entry in story.withheld {
-      output.line("The \(entry.kind.rawValue) change was set aside at \(entry.since.spelled).")
+      output.line("The \(entry.kind.rawValue) change was withheld at \(entry.since.spelled).")
     }
     return isKnown
   }

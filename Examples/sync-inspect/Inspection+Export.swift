@@ -3,9 +3,10 @@ import SyncJSON
 import ToolSupport
 
 extension Inspection {
-  /// Prints each live record of a type as one line of compact JSON, sorted by the UTF-8 bytes of the keys.
+  /// Prints the live records of a type, each a line of compact JSON, by key.
   ///
-  /// One snapshot is read in portions, so memory does not grow with the number of records.
+  /// Keys sort by their UTF-8 bytes. One snapshot is read in portions, so memory does not grow with
+  /// the number of records.
   func export(_ typeName: String) async throws(SyncError) {
     let type = try await entity(named: typeName).type
     let output = output
@@ -21,7 +22,7 @@ extension Inspection {
           output.write(line)
         }
         count += records.count
-        // Nobody reads any more: there is nothing left to do.
+        // The reader is gone: there is nothing left to do.
         if output.failure != nil { return count }
         query.afterKey = last.id.key
       }

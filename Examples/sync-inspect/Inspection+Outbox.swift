@@ -3,12 +3,12 @@ import SyncJSON
 import ToolSupport
 
 extension Inspection {
-  /// Prints the edits that wait to be pushed, each type's in the order in which they were made.
+  /// Prints the pending edits, each type's in the order in which they were made.
   ///
-  /// - Parameter typeName: The type to look at; `nil` for all.
+  /// - Parameter typeName: The type to show; `nil` for all.
   func outbox(_ typeName: String?) async throws(SyncError) {
     let entities = if let typeName { [try await entity(named: typeName)] } else { try await entities() }
-    // One snapshot: an edit must not be shown twice, nor left out, because a push moved it meanwhile.
+    // One snapshot: a concurrent push must not make an edit appear twice, or not at all.
     let edits = try await store.read { (snapshot) throws(SyncError) in
       var edits: [PendingEdit] = []
       for entity in entities { edits += try PendingEdit.all(of: entity, in: snapshot) }
@@ -35,7 +35,7 @@ extension Inspection {
 
   // MARK: One entry
 
-  /// The edit as a program reads it.
+  /// The edit as JSON.
   static func object(_ edit: PendingEdit) -> JSON {
     let entry = edit.entry
     var reason: JSON = .null
@@ -65,7 +65,7 @@ extension Inspection {
     content == .deletion ? "delete" : "upsert"
   }
 
-  /// What the edit was made on.
+  /// The base of the edit.
   private static func base(of entry: OutboxEntry) -> String {
     switch entry.base {
     case .none: "new"
@@ -74,15 +74,15 @@ extension Inspection {
     }
   }
 
-  /// What is to become of the edit.
+  /// The next step of the edit.
   static func fate(of edit: PendingEdit) -> String {
-    // Quoted, so that no byte of what the remote said does anything to a terminal.
+    // Quoted, so that no byte of the remote's message affects a terminal.
     func quoted(_ words: String) -> String { String(decoding: JSONString.quoted(words), as: UTF8.self) }
     return switch edit.wait {
     case .push: "waits for the next push"
     case .answer: "sent, and waits for an answer"
-    case .time(let until): "put off by the remote until \(until.spelled)"
-    case .room: "waits for room at the remote"
+    case .time(let until): "postponed by the remote until \(until.spelled)"
+    case .room: "waits for storage at the remote"
     case .change(let reason):
       "refused\(edit.entry.refusedAt.map { " at \($0.spelled)" } ?? ""): \(quoted(reason))"
     case .records(_, let reason): "waits for other records: \(quoted(reason))"

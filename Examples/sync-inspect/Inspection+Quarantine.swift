@@ -3,11 +3,11 @@ import SyncJSON
 import ToolSupport
 
 extension Inspection {
-  /// Prints what could not be read as a record: why, where it was found, and its bytes.
+  /// Prints malformed records: the reason, the location and the bytes.
   ///
   /// - Parameters:
-  ///   - typeName: The type to look at; `nil` for all.
-  ///   - isFull: Whether all bytes are shown, or only how they begin.
+  ///   - typeName: The type to show; `nil` for all.
+  ///   - isFull: Whether all bytes are shown, or only the beginning.
   func quarantine(_ typeName: String?, isFull: Bool) async throws(SyncError) {
     let entities = if let typeName { [try await entity(named: typeName)] } else { try await entities() }
     var objects: [JSON] = []

@@ -2,7 +2,7 @@ import CanonicalSync
 import ToolSupport
 
 extension Inspection {
-  /// Prints how each type stands: a row a type, and below it what went wrong.
+  /// Prints the status of each type: one row a type, and below it the failures.
   func status() async throws(SyncError) {
     let entities = try await entities()
     let now = ContinuousClock().timestamp
@@ -21,7 +21,7 @@ extension Inspection {
     output.line(Self.table(reports, tokens).description)
     for report in reports {
       if let error = report.status.lastError {
-        let retry = error.retryAt.map { "; not to be tried before \($0.spelled)" } ?? ""
+        let retry = error.retryAt.map { "; not tried again before \($0.spelled)" } ?? ""
         output.line("\n\(report.type): \(error.message)\(retry)")
       }
       if let sweep = report.sweep { output.line("\n\(report.type): \(Self.sentence(sweep))") }
@@ -60,15 +60,15 @@ extension Inspection {
 
   private static func sentence(_ sweep: Checkpoint.Sweep) -> String {
     switch sweep.refusal {
-    case nil: "what the listing of pass \(sweep.pass) lacked is still to be removed."
+    case nil: "what the listing of pass \(sweep.pass) lacked has yet to be removed."
     case .massDeletion(let missing, let live)?:
-      "the listing of pass \(sweep.pass) lacked \(missing) of \(Counted(live, "record")); so many are removed only when somebody allows it."
+      "the listing of pass \(sweep.pass) lacked \(missing) of \(Counted(live, "record")); removing that many needs permission."
     case .unidentifiedMalformed(let count)?:
       "\(Counted(count, "entry", "entries")) of the listing of pass \(sweep.pass) could not be read; nothing is removed until it is known which \(Counted(count, "record it is", "records they are").words)."
     }
   }
 
-  /// How many edits wait for what.
+  /// The number of edits for each reason to wait.
   private static func waits(_ report: TypeReport) -> JSON {
     .object(PendingEdit.Kind.allCases.map { ($0.rawValue, .integer(report.waiting[$0] ?? 0)) })
   }

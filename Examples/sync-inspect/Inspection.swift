@@ -1,7 +1,7 @@
 import CanonicalSync
 import ToolSupport
 
-/// A store that is looked into, and how what is found is told.
+/// An open store, and the output of its inspection.
 struct Inspection: Sendable {
   let store: any LocalStore
   /// Whether the last line of the output is one JSON object.
@@ -13,7 +13,7 @@ struct Inspection: Sendable {
     try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
   }
 
-  /// The declaration of a type that somebody named.
+  /// The declaration of the named type.
   func entity(named name: String) async throws(SyncError) -> Entity {
     let entities = try await entities()
     if let entity = entities.first(where: { $0.type == RecordType(name) }) { return entity }
@@ -23,7 +23,7 @@ struct Inspection: Sendable {
       "The store has no type \"\(name)\"; it has \(known.isEmpty ? "none at all" : known).")
   }
 
-  /// Prints the object that `--json` asks for.
+  /// Prints the object for `--json`.
   func finish(_ object: @autoclosure () -> JSON) {
     if isJSON { output.line(object()) }
   }

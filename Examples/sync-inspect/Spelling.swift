@@ -3,7 +3,7 @@ import Foundation
 import ToolSupport
 
 extension Timestamp {
-  /// The instant as people write it: date and time in UTC, to the second.
+  /// The instant for a person: date and time in UTC, to the second.
   var spelled: String {
     let date = Date(timeIntervalSince1970: Double(microseconds) / 1_000_000)
     return date.formatted(.iso8601)
@@ -24,7 +24,7 @@ extension Duration {
 }
 
 extension JSON {
-  /// An instant as a program reads it: milliseconds since 1970, as in the records.
+  /// An instant for a program: milliseconds since 1970, as in the records.
   static func time(_ timestamp: Timestamp?) -> JSON {
     timestamp.map { .integer(Int($0.microseconds / 1000)) } ?? .null
   }
@@ -32,7 +32,7 @@ extension JSON {
   /// A text, or null.
   static func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
 
-  /// A version as its two parts; null for one that no remote has given.
+  /// A version as its two parts; null for one that came from no remote.
   static func version(_ version: Version) -> JSON {
     if version == .unversioned { return .null }
     return ["sequence": .integer(Int(version.sequence)), "modifiedAt": .time(version.modifiedAt)]
@@ -40,7 +40,7 @@ extension JSON {
 }
 
 extension Version {
-  /// The remote's number for the copy, if it numbers them, and its time.
+  /// The remote's number for the copy, if there is one, and its time.
   var spelled: String {
     if self == .unversioned { return "unversioned" }
     return (sequence == 0 ? "" : "#\(sequence) of ") + modifiedAt.spelled
@@ -48,7 +48,7 @@ extension Version {
 }
 
 extension RecordChange {
-  /// The bytes of a copy, or those that could not be read as one.
+  /// The bytes of a copy or of a malformed record.
   var bytes: ArraySlice<UInt8> {
     switch self {
     case .upsert(let record): record.payload.bytes

@@ -3,12 +3,12 @@ import CanonicalSync
 #if SQLite
   import SQLiteAdapters
 
-  /// Opens a store for reading alone: no lease is taken, and nothing of the file changes.
+  /// Opens a store read-only: no lease is taken, and the file does not change.
   func openStore(at path: String) async throws(SyncError) -> any LocalStore {
     try await SQLiteStore.open(path: path, configuration: .init(isReadOnly: true))
   }
 
-  /// Opens a store for writing, for as long as some work lasts.
+  /// Opens a store for writing, for the time of some work.
   func withWritableStore<R>(
     at path: String, _ work: (any LocalStore) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
@@ -23,14 +23,14 @@ import CanonicalSync
     return try result.get()
   }
 #else
-  /// Refuses: whoever built the tool left SQLite out.
+  /// Throws: this build lacks the trait SQLite.
   func openStore(at path: String) async throws(SyncError) -> any LocalStore {
     throw SyncError(
       .invalidConfiguration, during: "opening \(path)",
       "This build knows no kind of store; build it with the package trait SQLite.")
   }
 
-  /// Refuses: whoever built the tool left SQLite out.
+  /// Throws: this build lacks the trait SQLite.
   func withWritableStore<R>(
     at path: String, _ work: (any LocalStore) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {

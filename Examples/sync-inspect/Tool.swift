@@ -2,47 +2,48 @@ import CanonicalSync
 import Foundation
 import ToolSupport
 
-/// Looks into a store, and edits its records.
+/// Inspects a store, and edits its records.
 @main struct Tool {
   private static let store = Option.requiredText("store", "PATH", "The store's file.")
   private static let json = Option.flag("json", "End with one JSON object on the last line of the output.")
   private static let type = Option.requiredText("type", "TYPE", "The record type, such as games.")
   private static let anyType = Option.text("type", "TYPE", "Only this record type.")
   private static let id = Option.requiredText("id", "ID", "The record's id.")
-  private static let full = Option.flag("full", "Show all bytes, not only how they begin.")
-  private static let limit = Option.number("limit", "N", "Show so many.", in: 1...Int.max, default: 20)
+  private static let full = Option.flag("full", "Show all bytes, not only the beginning.")
+  private static let limit = Option.number(
+    "limit", "N", "The number of entries to show.", in: 1...Int.max, default: 20)
   private static let set = Option.texts(
     "set", "NAME=JSON", "Give a member a value, such as floor=2 or 'name=\"Hall\"'.")
   private static let unset = Option.texts("unset", "NAME", "Remove a member.")
   private static let delete = Option.flag("delete", "Delete the record.")
   private static let discard = Option.flag(
-    "discard", "Give up the edit that waits in the outbox, and show what the remote last had.")
-  private static let retry = Option.flag("retry", "Send an edit again that the remote refused or put off.")
+    "discard", "Discard the edit in the outbox, and restore the remote's last known state.")
+  private static let retry = Option.flag("retry", "Send an edit again that the remote refused or postponed.")
 
   private static let command = Command(
-    "sync-inspect", "Looks into a store, and changes nothing of it unless told to `edit`.",
+    "sync-inspect", "Inspects a store, and changes nothing except by `edit`.",
     options: [store, json],
     commands: [
       Command(
-        "status", "Print how each type stands: records, checkpoint, last sync, what is set aside.",
+        "status", "Print the status of each type: records, checkpoint, last sync, withheld changes.",
         examples: [("sync-inspect status --store schedule.db", "how the last sync left the store")]),
       Command(
         "export", "Print each live record as one line of compact JSON, sorted by id.", options: [type],
         examples: [("sync-inspect export --store schedule.db --type games | head", "the first games")]),
       Command(
-        "explain", "Print what the store knows of one record; exit 1 if it never heard of it.",
+        "explain", "Print what the store knows of one record; exit 1 if it knows nothing.",
         options: [type, id],
         examples: [
-          ("sync-inspect explain --store schedule.db --type games --id g1", "where a game has gone")
+          ("sync-inspect explain --store schedule.db --type games --id g1", "why a game is missing")
         ]),
       Command(
-        "quarantine", "List what could not be read as a record, with reason, place and bytes.",
+        "quarantine", "List malformed records, with reason, place and bytes.",
         options: [anyType, full]),
       Command(
-        "outbox", "List the local edits that the remote has not acknowledged, and what keeps them.",
+        "outbox", "List the local edits that the remote has not acknowledged, and what they wait for.",
         options: [anyType]),
       Command(
-        "conflicts", "List edits that met others, the newest first: both versions, who won, and why.",
+        "conflicts", "List merge conflicts, the newest first: both versions, the winner and the reason.",
         options: [anyType, limit, full]),
       Command(
         "edit", "Edit one record, here at once and at the remote with the next push.",
@@ -57,7 +58,7 @@ import ToolSupport
   static func main() async {
     let arguments = command.argumentsOrExit()
     let alteration = arguments.command == "edit" ? alteration(arguments) : nil
-    // Where the reader of a pipe has gone, there is nobody to complain to.
+    // Once the reader of a pipe is gone, an error message has no reader either.
     signal(SIGPIPE, SIG_DFL)
     do throws(SyncError) {
       let inspection = Inspection(

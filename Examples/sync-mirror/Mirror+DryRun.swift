@@ -4,7 +4,7 @@
   import SQLiteAdapters
 
   extension Mirror {
-    /// Brings a copy of the store up to date, which is then thrown away: the store itself is only read.
+    /// Updates a temporary copy of the store. The store itself is only read.
     func lookWithoutChanges() async throws(SyncError) -> Look {
       let folder = FileManager.default.temporaryDirectory.appending(path: "sync-mirror-\(UUID().uuidString)")
       do {
@@ -16,7 +16,7 @@
           "The folder \(folder.path) cannot be made.", underlying: error)
       }
       defer {
-        // What cannot be removed is the system's to clean up.
+        // The system cleans up what cannot be removed.
         try? FileManager.default.removeItem(at: folder)
       }
       let copy = folder.appending(path: "copy.sqlite").path

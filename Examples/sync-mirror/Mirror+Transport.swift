@@ -4,7 +4,7 @@
   import HTTPAdapters
 
   extension Mirror {
-    /// What carries the requests: libcurl on Linux, where `URLSession` does not survive every server.
+    /// The transport: libcurl on Linux, where `URLSession` crashes with some servers.
     static func transport(_ options: MirrorOptions) throws(SyncError) -> any HTTPTransport {
       #if !os(Linux)
         guard options.authorities == nil else {

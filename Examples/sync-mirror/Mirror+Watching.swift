@@ -4,10 +4,10 @@
   import ToolSupport
 
   extension Mirror {
-    /// Looks again and again until somebody asks to stop, and returns what all looks together brought.
+    /// Polls until a stop is requested, and returns the combined result.
     ///
-    /// A look at an unchanged collection is one request, answered without a body. What fails is tried again later, unless only
-    /// a person can help.
+    /// A poll of an unchanged collection is one request, answered without a body. A failure is
+    /// retried later, unless only a person can help.
     func watch(into store: SQLiteStore) async throws(SyncError) -> Look {
       var pace = options.pace
       var all = Look(result: SyncResult(), live: [:])
@@ -25,7 +25,7 @@
           guard error.code.mayPass else { throw error }
           pause = pace.pause(after: error)
           screen.finish()
-          screen.say("\(error); the next look is in \(pause).")
+          screen.say("\(error); the next poll is in \(pause).")
         }
       } while await stop.pause(for: pause)
       all.result.wasCancelled = true
@@ -41,7 +41,7 @@
   }
 
   extension Mirror.Look {
-    /// Adds what a later look brought.
+    /// Adds the result of a later poll.
     mutating func add(_ later: Mirror.Look) {
       result.add(later.result)
       waiting = later.waiting
@@ -50,7 +50,7 @@
   }
 
   extension SyncError.Code {
-    /// Whether a later look may go well without anybody's help.
+    /// Whether a later poll may succeed without a person's help.
     fileprivate var mayPass: Bool {
       isRetryable || self == .offline || self == .syncAlreadyInProgress || self == .leaseLost
         || self == .storeBusy

@@ -4,22 +4,24 @@
   import SQLiteAdapters
   import ToolSupport
 
-  /// A bucket, and the store that it is mirrored into.
+  /// A bucket, and the store that mirrors it.
   struct Mirror {
     let options: MirrorOptions
     let screen: ProgressBar
     let stop: CancellationSource
     private let source: KintoSource
 
-    /// What one look at the server brought.
+    /// The result of one poll.
     struct Look: Sendable {
       var result: SyncResult
-      /// How many records the store holds of each type.
+      /// The number of the store's records of each type.
       var live: [RecordType: Int]
-      /// How many edits wait in the outbox.
+      /// The number of edits in the outbox.
       var waiting = 0
 
-      /// Whether every collection was mirrored, and the server took some of the edits that it was sent.
+      /// Whether every collection was mirrored and the push was not rejected completely.
+      ///
+      /// A push counts as rejected if the server accepted none of its edits.
       var isComplete: Bool {
         let pushed = result.pushed
         return result.failures.isEmpty && (pushed.accepted > 0 || pushed.refused + pushed.postponed == 0)
@@ -34,15 +36,16 @@
       self.stop = stop
       var settings = KintoSource.Options()
       settings.allowsPlainHTTP = options.allowsPlainHTTP
-      // A page, tried as often as it may be, has to fit into a small machine; a smaller page size makes room.
+      // A page must fit into a small machine's memory however often it is retried; a smaller page
+      // size makes room.
       settings.bodyLimit = 32 << 20
       settings.missingCollectionsAreEmpty = options.collections.isEmpty
       source = try KintoSource(
         server: options.server, bucket: options.bucket, credentials: options.credentials, options: settings,
-        transport: Self.transport(options), onAlert: { screen.say("The server says: \($0)") })
+        transport: Self.transport(options), onAlert: { screen.say("The server reports: \($0)") })
     }
 
-    /// Brings the store up to date with the server as it is now.
+    /// Updates the store to the server's current state.
     func look(into store: SQLiteStore) async throws(SyncError) -> Look {
       guard let listed = try await collections() else {
         return Look(result: SyncResult(wasCancelled: true), live: [:])
@@ -51,7 +54,7 @@
       let named = DeclarableTypes(listed, beside: known.map(\.type))
       var types = named.usable
       if options.collections.isEmpty {
-        // A collection that was deleted is not listed, and what the store has of it has to go.
+        // A deleted collection is not listed, and its records in the store have to go.
         types += try await store.types(syncedFrom: source.identity).filter { !listed.contains($0) }
       }
       // An app that shares the store may have declared fields and references; they stay.
@@ -78,12 +81,12 @@
         waiting: reports.reduce(0) { $0 + $1.pending })
     }
 
-    /// Where edits go. What is only tried must not reach the server.
+    /// The sink for edits. A dry run must not reach the server.
     private var sink: KintoSink? {
       options.pushes && !options.isDryRun ? KintoSink(source) : nil
     }
 
-    /// The collections to mirror; `nil` if somebody asked to stop before they were known.
+    /// The collections to mirror; `nil` if a stop was requested before they were known.
     private func collections() async throws(SyncError) -> [RecordType]? {
       guard options.collections.isEmpty else {
         var types: [RecordType] = []
@@ -111,7 +114,7 @@
   }
 
   extension CancellationSource {
-    /// Does something unless somebody asks to stop first; `nil` then.
+    /// Runs work unless a stop is requested first; returns `nil` then.
     func race<R: Sendable>(
       _ body: @escaping @Sendable () async throws(SyncError) -> R
     ) async throws(SyncError) -> R? {
@@ -133,9 +136,9 @@
       return try outcome?.get()
     }
 
-    /// Waits; `false` if somebody asked to stop meanwhile.
+    /// Waits; returns `false` if a stop was requested meanwhile.
     func pause(for duration: Duration) async -> Bool {
-      // It can only be cancelled, and that is what the answer says.
+      // The sleep can only be cancelled, and the return value reports that.
       _ = try? await race { try? await Task.sleep(for: duration) }
       return !isCancelled
     }

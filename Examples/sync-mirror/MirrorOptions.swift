@@ -2,7 +2,7 @@ import Foundation
 import HTTPAdapters
 import ToolSupport
 
-/// What the command line says.
+/// The options of the command line.
 struct MirrorOptions {
   let server: String
   let bucket: String
@@ -21,10 +21,12 @@ struct MirrorOptions {
   let isLogging: Bool
   let isJSON: Bool
 
-  /// The variable that credentials may be in instead: other users of the machine see command lines.
+  /// The variable that may hold the credentials: other users of the machine see command lines.
   private static let variable = "SYNC_MIRROR_AUTH"
 
-  /// Reads the command line; asked for help, or given a mistake, it answers and ends the process.
+  /// Parses the command line.
+  ///
+  /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let server = Option<String>.requiredText(
       "server", "URL", "the address of the server's API, its version included")
@@ -39,23 +41,23 @@ struct MirrorOptions {
     let pageSize = Option<Int>.pageSize(upTo: 10_000)
     let push = Option<Bool>.flag(
       "push", "send the edits that wait in the store's outbox first; without it they stay there")
-    let watch = Option<Bool>.flag("watch", "go on looking for changes until Ctrl-C or SIGTERM")
+    let watch = Option<Bool>.flag("watch", "keep polling for changes until Ctrl-C or SIGTERM")
     let soonest = Option<Int>.number(
       "poll-min", "SECONDS",
-      "how soon --watch looks again after a change; twice as late each time without one",
+      "the pause of --watch after a change; it doubles each time without one",
       in: 1...86_400, default: 1)
     let latest = Option<Int>.number(
-      "poll-max", "SECONDS", "how late --watch looks again at the most", in: 1...86_400, default: 60)
+      "poll-max", "SECONDS", "the longest pause of --watch", in: 1...86_400, default: 60)
     let dryRun = Option<Bool>.flag(
-      "dry-run", "tell what a sync would change, and change nothing: it is tried on a copy of the store")
+      "dry-run", "show what a sync would change, and change nothing: it runs on a copy of the store")
     let resync = Option<Bool>.resync
     let allow = Option<Bool>.flag(
       "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
     let plain = Option<Bool>.flag(
-      "allow-http", "talk to a server on another machine without encryption")
+      "allow-http", "allow unencrypted requests to another machine")
     let authorities = Option<String?>.text(
       "certificate-authorities", "FILE",
-      "trust servers that these vouch for, in PEM, instead of those that the system trusts")
+      "certificate authorities to trust, in PEM, instead of the system's")
     let log = Option<Bool>.log
     let json = Option<Bool>.jsonCounts
 
@@ -98,7 +100,7 @@ struct MirrorOptions {
     self.isJSON = arguments[json]
     if watches, isDryRun {
       command.refuse(
-        UsageError("--watch and --dry-run do not go together: what would change is told once"))
+        UsageError("--watch and --dry-run do not go together: a dry run happens once"))
     }
     if arguments[latest] < arguments[soonest] {
       command.refuse(UsageError("--poll-max must not be less than --poll-min"))
@@ -114,7 +116,7 @@ struct MirrorOptions {
     return .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
   }
 
-  /// Whether what is sent to a server stays on this machine.
+  /// Whether requests to a server stay on this machine.
   private static func isThisMachine(_ server: String) -> Bool {
     guard let host = HTTPAddress(server)?.origin.host else { return false }
     if host == "localhost" || host == "[::1]" { return true }

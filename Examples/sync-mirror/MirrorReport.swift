@@ -3,7 +3,7 @@
   import Foundation
   import ToolSupport
 
-  /// What is printed when the mirror has ended.
+  /// The report at the mirror's end.
   struct MirrorReport {
     let look: Mirror.Look
     let options: MirrorOptions
@@ -42,7 +42,7 @@
       let result = look.result
       var notes: [String] = []
       if options.isDryRun, !result.refusedSweeps.isEmpty {
-        notes.append("What the guard refuses stays, unless --allow-mass-deletion is given.")
+        notes.append("Records that the guard keeps stay, unless --allow-mass-deletion is given.")
       }
       if result.entities.isEmpty, !result.wasCancelled {
         notes.append("The bucket \(options.bucket) has no collection that these credentials may see.")
@@ -51,11 +51,11 @@
         notes.append(
           "Read it:\n  sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'")
       }
-      // Last, where they are seen: they ask for something.
+      // Last, where they are visible: they ask for an action.
       return notes + editNotes
     }
 
-    /// What became of local edits, and what can be done about those that wait.
+    /// The results of local edits, and the remedies for those that wait.
     private var editNotes: [String] {
       let pushed = look.result.pushed
       var notes: [String] = []

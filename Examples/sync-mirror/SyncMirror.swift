@@ -18,7 +18,8 @@
     private static func run(_ options: MirrorOptions, _ screen: ProgressBar) async -> ExitCode {
       let stop = CancellationSource()
       let interrupt = Interrupt(on: [SIGINT]) { stop.cancel() }
-      // A service manager's wish to stop is no interruption of a watch, which ends in no other way.
+      // A service manager's stop request is not an interruption of a watch, which ends in no other
+      // way.
       let termination = Interrupt(on: [SIGTERM]) { stop.cancel() }
       do throws(SyncError) {
         let mirror = try Mirror(options, screen: screen, stop: stop)

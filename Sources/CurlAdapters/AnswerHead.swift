@@ -1,9 +1,9 @@
 #if Curl && os(Linux)
   import HTTPAdapters
 
-  /// The headers of an answer, taken line by line.
+  /// The headers of an answer, parsed line by line.
   struct AnswerHead {
-    /// What a line led to.
+    /// The result of a line.
     enum Step: Equatable {
       case more
       case whole(HTTPResponse, BodyFraming)
@@ -18,14 +18,15 @@
     private var hasFrames = false
     private var headers: HTTPHeaders = [:]
     private var lastName: String?
-    /// Whether the line that ends them has come.
+    /// Whether the empty line after the headers has arrived.
     private(set) var isWhole = false
 
-    /// Prepares for an answer.
+    /// Creates the parser of one answer.
     ///
     /// - Parameters:
-    ///   - limit: How many bytes the headers may have, those of interim answers and the ones after the body included.
-    ///   - isDecoded: Whether the body is handed over without its encoding.
+    ///   - limit: The most bytes of all headers, those of interim answers and those after the body
+    ///     included.
+    ///   - isDecoded: Whether libcurl delivers the body decoded.
     init(limit: Int, isDecoded: Bool) {
       self.limit = limit
       self.isDecoded = isDecoded
@@ -35,7 +36,7 @@
     mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> Step {
       guard bytes.count <= limit - count else { return .tooLong }
       count += bytes.count
-      // What comes after the body says nothing that was needed before it.
+      // Headers after the body are counted and ignored.
       if isWhole { return .more }
       let line = String(decoding: bytes, as: UTF8.self).droppingLineEnd
       guard let status else { return takeStatus(line) }
@@ -58,7 +59,7 @@
 
     private mutating func takeField(_ line: Substring) {
       if line.first == " " || line.first == "\t" {
-        // The line before goes on.
+        // The line continues the previous one.
         if let lastName, let value = headers[lastName] {
           headers[lastName] = "\(value) \(line.trimmingSpaces)"
         }
@@ -72,7 +73,7 @@
 
     private mutating func takeEnd(_ status: Int) -> Step {
       guard status >= 200 else {
-        // An interim answer; the answer itself follows.
+        // An interim answer; the final one follows.
         self.status = nil
         return .more
       }
@@ -81,7 +82,8 @@
       if isDecoded, headers["Content-Encoding"] != nil {
         headers["Content-Encoding"] = nil
         headers["Content-Length"] = nil
-        // The length was that of what came over the wire, and libcurl does not miss the end of what it decompresses.
+        // The length counted the bytes on the wire, and libcurl detects the end of a body that it
+        // decompresses.
         framing = .connection
       }
       return .whole(HTTPResponse(status: status, headers: headers), framing)
@@ -97,7 +99,9 @@
   }
 
   extension String {
-    /// The text without a carriage return and a line feed, which are one character, or without either.
+    /// The text without its final line break.
+    ///
+    /// A carriage return and a line feed are one character.
     fileprivate var droppingLineEnd: Substring {
       self[...].last.map { $0 == "\r\n" || $0 == "\n" || $0 == "\r" } == true ? dropLast() : self[...]
     }

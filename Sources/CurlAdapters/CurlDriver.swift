@@ -4,12 +4,14 @@
   import SyncModels
   import Synchronization
 
-  /// The thread that moves the bytes of transfers: started by the first one, and ended when nothing is left to keep.
+  /// The thread that moves the bytes of transfers.
+  ///
+  /// The first transfer starts the thread. It ends when no transfer and no connection is left.
   final class CurlDriver: Sendable {
-    /// The one of the process.
+    /// The driver of the process.
     static let shared = CurlDriver(idleTime: .seconds(60))
 
-    /// What is to be done before bytes are moved again.
+    /// The pending orders, which the thread follows before it moves more bytes.
     struct Orders {
       var begun: [(transfer: Transfer, options: CurlTransport.Options)] = []
       var givenUp: [Transfer] = []
@@ -20,25 +22,25 @@
     private struct State {
       var orders = Orders()
       var isRunning = false
-      /// What wakes the thread, once it has that.
+      /// Wakes the thread, once there is a loop.
       var waker: CurlLoop.Waker?
     }
 
     private let state = Mutex(State())
-    /// How long a connection is kept without a request.
+    /// The longest idle time of a kept connection.
     private let idleTime: Duration
 
     init(idleTime: Duration) {
       self.idleTime = idleTime
     }
 
-    /// Whether the thread is there.
+    /// Whether the thread is running.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     func begin(_ transfer: Transfer, _ options: CurlTransport.Options) {
       let isFirst = state.withLock { state in
         state.orders.begun.append((transfer, options))
-        // Under the lock: without it, what is woken may be gone.
+        // Under the lock: otherwise the loop to wake may be gone.
         state.waker?.wake()
         defer { state.isRunning = true }
         return !state.isRunning
@@ -66,7 +68,7 @@
       stop { CurlFailure.noResources(number, $0.request) }
     }
 
-    /// Is the thread.
+    /// The thread's body.
     private func run() {
       guard let loop = CurlLoop(idleTime: idleTime) else {
         return stop { CurlFailure.noResources(EMFILE, $0.request) }
@@ -76,7 +78,7 @@
       repeat {
         if loop.turn(take()) || !loop.isIdle { idleSince = .now }
       } while !loop.hasFailed && !isOver(after: loop.isIdle ? idleSince.duration(to: .now) : .zero)
-      // Not before the others have lost sight of what wakes it may it go.
+      // The loop must outlive the last reference to its waker.
       withExtendedLifetime(loop) {
         if loop.hasFailed { stop { CurlFailure.noResources(EMFILE, $0.request) } }
       }
@@ -89,7 +91,7 @@
       }
     }
 
-    /// Ends the thread's time when it has been idle for long, unless there is something to do.
+    /// Ends the thread if it has been idle for long and has no work.
     private func isOver(after idle: Duration) -> Bool {
       guard idle >= idleTime else { return false }
       return state.withLock { state in
@@ -100,7 +102,7 @@
       }
     }
 
-    /// Ends the thread's time because it cannot go on.
+    /// Ends the thread because of a failure.
     private func stop(_ failure: (Transfer) -> SyncError) {
       let orders = state.withLock { state in
         defer { state = State() }

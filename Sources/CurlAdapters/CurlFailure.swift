@@ -3,20 +3,21 @@
   import HTTPAdapters
   import SyncModels
 
-  /// A failure as libcurl tells it.
+  /// A failure that libcurl reports.
   struct CurlFailure: Error {
     var code: CURLcode
-    /// The system's number where it refused a connection; 0 for none.
+    /// The system's error number for a refused connection; 0 for none.
     var systemError: Int32 = 0
     var words = ""
 
-    /// What libcurl's code means for the request.
+    /// The meaning of libcurl's code for the request.
     enum Meaning: Hashable, Sendable {
       case cut, unreachable, slowToConnect, untrusted, noHTTP, headersTooLong, unreadableEncoding,
         misconfigured
     }
 
-    /// What each of libcurl's codes means. Those of no meaning here are failures on the way, which may pass.
+    /// The meaning of each of libcurl's codes. Any other code is a temporary failure of the
+    /// connection.
     static func meaning(of code: CURLcode) -> Meaning {
       switch code {
       case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT,
@@ -27,7 +28,8 @@
         CURLE_SSL_PINNEDPUBKEYNOTMATCH:
         .untrusted
       case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .noHTTP
-      // The second one is newer than some headers of libcurl: CURLE_TOO_LARGE. Until then a line that was too long took all the memory it might.
+      // Some headers of libcurl lack the second code, CURLE_TOO_LARGE. Before it existed, a line
+      // that was too long took unlimited memory.
       case CURLE_OUT_OF_MEMORY, CURLcode(100): .headersTooLong
       case CURLE_BAD_CONTENT_ENCODING: .unreadableEncoding
       case CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
@@ -38,7 +40,7 @@
       }
     }
 
-    /// The failure of a request.
+    /// The error of a request.
     func syncError(_ request: HTTPRequest, _ options: CurlTransport.Options) -> SyncError {
       func error(_ code: SyncError.Code, _ message: String) -> SyncError {
         SyncError(code, during: HTTPFailure.asking(request), message, underlying: self)
@@ -63,18 +65,18 @@
       }
     }
 
-    /// The failure of a request for which the system has no thread or no descriptor.
+    /// The error of a request for which the system has no thread or no descriptor.
     static func noResources(_ number: Int32, _ request: HTTPRequest) -> SyncError {
       let isFull = number == EMFILE || number == ENFILE
       return SyncError(
         .remoteUnavailable, during: HTTPFailure.asking(request),
         isFull
           ? "There are too many open files to connect to \(request.address.origin)."
-          : "The system has no thread to send requests by.",
+          : "The system has no thread for sending requests.",
         underlying: CurlFailure(code: CURLE_FAILED_INIT, systemError: number))
     }
 
-    /// libcurl's own words, about the connection and nothing that came over it.
+    /// libcurl's message about the connection, without any received bytes.
     private var reason: String { words.isEmpty ? String(cString: curl_easy_strerror(code)) : words }
   }
 

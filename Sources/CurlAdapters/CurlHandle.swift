@@ -3,7 +3,7 @@
   import HTTPAdapters
   import SyncModels
 
-  /// One transfer as libcurl knows it, on the driver's thread.
+  /// One transfer as a libcurl handle, on the driver's thread.
   final class CurlHandle {
     let transfer: Transfer
     let easy: UnsafeMutableRawPointer
@@ -12,9 +12,9 @@
     private var fields: UnsafeMutablePointer<curl_slist>?
     private var head: AnswerHead
 
-    /// Prepares a transfer.
+    /// Creates the handle of a transfer.
     ///
-    /// - Parameter idleTime: How long ago a kept connection may have been used.
+    /// - Parameter idleTime: The longest idle time of a kept connection that may be used.
     init(_ transfer: Transfer, _ options: CurlTransport.Options, idleTime: Duration) throws(CurlFailure) {
       guard let easy = curl_easy_init() else { throw CurlFailure(code: CURLE_FAILED_INIT) }
       self.easy = easy
@@ -45,7 +45,7 @@
       try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
       try set(CURLOPT_MAXAGE_CONN, max(1, Int(idleTime.components.seconds)))
       try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(options.connectDeadline / .milliseconds(1))))
-      // An empty name is no proxy, whatever the environment says.
+      // An empty name means no proxy, whatever the environment says.
       try set(CURLOPT_PROXY, options.proxy?.description ?? "")
       try set(CURLOPT_NOPROXY, options.proxy == nil ? "*" : "")
       try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
@@ -58,10 +58,10 @@
 
     private func setRequest(_ request: HTTPRequest, encodings: String?) throws(CurlFailure) {
       try set(CURLOPT_URL, request.address.description)
-      // What looks like a step upwards may be a record's name.
+      // A path segment such as `..` may be a record's name.
       try set(CURLOPT_PATH_AS_IS, 1)
       if !request.mayBeRepeated {
-        // On a kept connection that ends without an answer, libcurl would send it again.
+        // On a kept connection that ends without an answer, libcurl would send the request again.
         try set(CURLOPT_FRESH_CONNECT, 1)
         try set(CURLOPT_FORBID_REUSE, 1)
       }
@@ -76,7 +76,7 @@
       } else if request.method == "POST" || request.method == "PUT" || !request.body.isEmpty {
         let code = request.body.withUnsafeBytes { ccurl_set_body(easy, $0.baseAddress, $0.count) }
         try check(code)
-        // libcurl would add a type, and would ask first whether a long body is welcome.
+        // libcurl would add a content type, and an `Expect` header for a long body.
         if request.headers["Content-Type"] == nil { lines.append(("content-type", nil)) }
         lines.append(("expect", nil))
       }
@@ -88,7 +88,7 @@
       try check(ccurl_set_headers(easy, fields))
     }
 
-    /// Adds a header; without a value, libcurl's own is left out.
+    /// Adds a header. Without a value, libcurl's own header is left out.
     private func add(_ name: String, _ value: String?) throws(CurlFailure) {
       let line = value.map { $0.isEmpty ? "\(name);" : "\(name): \($0)" } ?? "\(name):"
       guard let longer = curl_slist_append(fields, line) else {
@@ -111,10 +111,10 @@
 
     // MARK: The answer
 
-    /// What an end means; `nil` if the answer is whole as far as libcurl can tell.
+    /// The error at the end of a transfer; `nil` if libcurl reports a complete answer.
     func failure(_ code: CURLcode) -> SyncError? {
       if code == CURLE_OK {
-        // libcurl takes the connection's end for the headers' end.
+        // libcurl accepts the connection's end as the headers' end.
         return head.isWhole ? nil : HTTPFailure.cut(transfer.request)
       }
       let failure = CurlFailure(
@@ -143,14 +143,14 @@
       CurlHandle.received(bytes, size * count, context) { $0.transfer.receive($1) }
     }
 
-    /// Hands bytes to the handle that they are for, and tells libcurl whether to go on.
+    /// Passes bytes to their handle, and tells libcurl whether to continue.
     private static func received(
       _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, _ context: UnsafeMutableRawPointer?,
       _ take: (CurlHandle, UnsafeRawBufferPointer) -> Bool
     ) -> Int {
       guard let context else { return 0 }
       let handle = Unmanaged<CurlHandle>.fromOpaque(context).takeUnretainedValue()
-      // Any other number than the count breaks the transfer off.
+      // Any other number than the count stops the transfer.
       return take(handle, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : count + 1
     }
   }

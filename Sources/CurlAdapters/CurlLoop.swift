@@ -2,17 +2,17 @@
   import CCurl
   import HTTPAdapters
 
-  /// The transfers under way and the connections that are kept, on the thread that owns them.
+  /// The active transfers and the kept connections, on the thread that owns them.
   final class CurlLoop {
-    /// What wakes the thread from its wait for bytes.
+    /// Wakes the thread from its wait for bytes.
     struct Waker: @unchecked Sendable {
-      // libcurl lets any thread call this, as long as the handle is there.
+      // libcurl allows this call on any thread while the handle exists.
       fileprivate let multi: UnsafeMutableRawPointer
 
       func wake() { _ = curl_multi_wakeup(multi) }
     }
 
-    /// How many connections are kept.
+    /// The number of connections that are kept.
     private static let connectionLimit = 32
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
@@ -20,17 +20,17 @@
     private let idleTime: Duration
     private var handles: [UnsafeMutableRawPointer: CurlHandle] = [:]
     private var places: [ObjectIdentifier: UnsafeMutableRawPointer] = [:]
-    /// Whether libcurl cannot go on.
+    /// Whether libcurl cannot continue.
     private(set) var hasFailed = false
 
-    /// Prepares; `nil` where the system has no room for it.
+    /// Creates the loop; `nil` if the system lacks the resources.
     init?(idleTime: Duration) {
       guard Self.isReady, let multi = curl_multi_init() else { return nil }
       self.multi = multi
       self.idleTime = idleTime
       let isSet =
         ccurl_multi_set_number(multi, CURLMOPT_MAXCONNECTS, Self.connectionLimit) == CURLM_OK
-      // Without descriptors to spare it can wait, and not be woken.
+      // Without spare descriptors it can wait but not be woken.
       guard isSet, curl_multi_wakeup(multi) == CURLM_OK else { return nil }
     }
 
@@ -47,7 +47,9 @@
     /// Whether no transfer is under way.
     var isIdle: Bool { handles.isEmpty }
 
-    /// Follows orders, moves what bytes there are, and waits for more, or for a call; `false` if nothing was to be done.
+    /// Follows orders, moves the available bytes, and waits for more bytes or a wake-up.
+    ///
+    /// Returns `false` if there was nothing to do.
     func turn(_ orders: CurlDriver.Orders) -> Bool {
       for order in orders.begun { add(order.transfer, order.options) }
       for transfer in orders.givenUp {
@@ -93,7 +95,7 @@
       while let easy = ccurl_next_ended(multi, &result) {
         hasEnded = true
         let failure = handles[easy]?.failure(result)
-        // First, so that its connection is free when the next request comes.
+        // Removed first, so that its connection is free when the next request comes.
         remove(easy)?.transfer.complete(failure)
       }
       return hasEnded

@@ -9,38 +9,42 @@
   /// let transport = CurlTransport()
   /// ```
   ///
-  /// One thread of the process moves the bytes of all transfers, and ends when no connection is left. Connections are kept for later requests, for
-  /// a minute, and shared by all transports with the same options; HTTP/2 is used where a server offers it over TLS.
+  /// One thread of the process moves the bytes of all transfers, and ends when no connection is
+  /// left. Connections are kept for later requests, for a minute, and shared by all transports with
+  /// the same options. HTTP/2 is used if a server offers it over TLS.
   ///
-  /// Certificates are verified, no redirect is followed, no proxy is taken from the environment, and nothing else of the process goes along. libcurl
-  /// repeats a request by itself when a kept connection ends without an answer: one that is not `HTTPRequest.mayBeRepeated` gets a connection of its own.
+  /// Certificates are verified, no redirect is followed, no proxy is taken from the environment,
+  /// and no other state of the process is used. libcurl repeats a request by itself when a kept
+  /// connection ends without an answer. A request that is not `HTTPRequest.mayBeRepeated` therefore
+  /// gets a connection of its own.
   ///
-  /// A body that a request's `Accept-Encoding` asked for is decompressed; its limit counts the bytes that come out.
+  /// A body that a request's `Accept-Encoding` asked for is decompressed. Its limit counts the
+  /// decompressed bytes.
   public struct CurlTransport: HTTPTransport {
     private let options: Options
     private let clock: any SyncPorts.Clock<Duration>
     private let driver: CurlDriver
 
-    /// How requests are carried.
+    /// Settings of the transport.
     public struct Options: Hashable, Sendable {
-      /// How long a connection may take to be made, TLS included, by the machine's own clock.
+      /// The longest time to connect, TLS included, by the machine's own clock.
       public var connectDeadline: Duration = .seconds(10)
-      /// How long a server may take until its answer begins, counted from the call.
+      /// The longest time until an answer begins, counted from the call.
       public var firstByteDeadline: Duration = .seconds(30)
-      /// How many bytes the headers of an answer may have.
+      /// The most bytes of an answer's headers.
       public var headerLimit = 64 << 10
       /// The proxy to send all requests to; `nil` for none, whatever the environment says.
       public var proxy: HTTPAddress?
-      /// The path of a PEM file with the certificate authorities to trust; `nil` for the system's.
+      /// The path of a PEM file with trusted certificate authorities; `nil` for the system's.
       public var certificateAuthorities: String?
 
-      /// The usual way.
+      /// Creates the default options.
       public init() {}
     }
 
-    /// Prepares to carry requests.
+    /// Creates a transport.
     ///
-    /// - Parameter clock: What deadlines are measured by, but for that of connecting.
+    /// - Parameter clock: Measures all deadlines but that of connecting.
     public init(
       options: Options = Options(), clock: any SyncPorts.Clock<Duration> = ContinuousClock()
     ) {
@@ -53,19 +57,19 @@
       self.driver = driver
     }
 
-    /// Sends a request, and returns the answer whatever its status says; see `HTTPTransport`.
+    /// Sends a request, and returns the answer whatever its status; see `HTTPTransport`.
     public func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
       guard request.isSendable else {
         throw SyncError(
           .invalidConfiguration, during: HTTPFailure.asking(request),
-          "The method or a header holds what neither can.")
+          "The method or a header contains an invalid character.")
       }
       let transfer = Transfer(request, by: CurlCarrier(options: options, driver: driver))
       return try await transfer.answer(by: clock, firstByteWithin: options.firstByteDeadline)
     }
   }
 
-  /// The driver, and how it is to carry a transfer.
+  /// The driver, with the options for a transfer.
   private struct CurlCarrier: TransferCarrier {
     let options: CurlTransport.Options
     let driver: CurlDriver
@@ -75,7 +79,7 @@
   }
 
   extension HTTPRequest {
-    /// Whether the method and the headers are what they seem: a line break in one would begin another one.
+    /// Whether method and headers are safe to send. A line break would begin another header.
     fileprivate var isSendable: Bool {
       !method.isEmpty && method.utf8.allSatisfy(Self.isNameByte)
         && headers.fields.allSatisfy { name, value in

@@ -4,14 +4,14 @@
   public import SyncPorts
 
   extension KintoSource {
-    /// Prepares to read a bucket over a ``CurlTransport``; nothing is sent yet.
+    /// Creates a source for a bucket over a ``CurlTransport``. Nothing is sent yet.
     ///
     /// - Parameters:
     ///   - server: The address of the server's API, its version included.
-    ///   - credentials: Who we are, told to the server's origin alone.
-    ///   - clock: What deadlines and pauses are measured by; the engine's.
-    ///   - onAlert: Called with what the server wants its operators to know, each time that it says something else.
-    /// - Throws: As the initializer that takes a transport.
+    ///   - credentials: Our credentials, sent to the server's origin alone.
+    ///   - clock: Measures deadlines and pauses; the engine's clock.
+    ///   - onAlert: Called with each new message of the server to its operators.
+    /// - Throws: The errors of the initializer that takes a transport.
     public convenience init(
       server: String, bucket: String, credentials: HTTPCredentials? = nil, options: Options = Options(),
       clock: any SyncPorts.Clock<Duration> = ContinuousClock(),

@@ -1,13 +1,13 @@
 public import SyncModels
 
 extension DirectorySource {
-  /// Tells on which lines of their files records stand now, for a person who is to mend them.
+  /// Finds the current line numbers of records, for a person who is to correct them.
   ///
-  /// Lines are numbered from 1. A record whose id several lines share has all of these; one that no line has, or whose file is not
-  /// there, is left out.
+  /// Lines are numbered from 1. A record whose id repeats has all of its lines. A record without a
+  /// line, or without its file, is left out.
   ///
-  /// - Throws: What ``page(_:)`` throws; nothing is changed by a failure.
-  /// - Complexity: O(*n*) in the bytes of the records' files, which are read for it anew.
+  /// - Throws: The errors of ``page(_:)``. A failure changes nothing.
+  /// - Complexity: O(*n*) in the bytes of the records' files, which are read again.
   public func lines(of ids: Set<RecordID>) async throws(SyncError) -> [RecordID: [Int]] {
     try await executor.run {
       Result { () throws(SyncError) in
@@ -22,7 +22,7 @@ extension DirectorySource {
     for ids: Set<RecordID>, in type: RecordType, into lines: inout [RecordID: [Int]]
   ) throws(SyncError) {
     let file = try TypeFile(type, in: directory)
-    // The keys are all that is looked at.
+    // Only the keys are needed.
     let page = PageRequest(entity: Entity(type), position: .start(since: nil), limit: .max, pass: 0)
     let reader = LineReader(page, of: file)
     do {

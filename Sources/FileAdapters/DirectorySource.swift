@@ -2,28 +2,31 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// A directory with a file of records for each type, as a remote: `games.ndjson` holds one JSON object a line.
+/// A remote in a directory, with one file for each type.
 ///
 /// ```swift
 /// let source = try DirectorySource(directory: "schedule")
 /// ```
 ///
-/// A line's `id` is the record's key and its `updated_at` the modification time, in milliseconds since 1970. Blank lines, carriage
-/// returns before newlines and a UTF-8 byte order mark are passed over; a last line without a newline counts. A line
-/// that is no record, or is too long, comes as poison with the file's name and the line's number. Of lines that share an id the engine shows
-/// one and sets the others aside; ``lines(of:)`` tells which lines these are.
+/// `games.ndjson` holds one JSON object a line. A line's `id` is the record's key, and its
+/// `updated_at` the modification time in milliseconds since 1970. Blank lines, carriage returns
+/// before newlines and a UTF-8 byte order mark are skipped. A last line without a newline counts. A
+/// line that is not a record, or is too long, is a malformed record with the file's name and the
+/// line's number. Of lines that share an id, the engine shows one and withholds the others;
+/// ``lines(of:)`` finds their numbers.
 ///
-/// The token is a digest of the file's content. While it is the same, nothing changed; otherwise everything is
-/// listed, and a line whose bytes changed is a change whatever its `updated_at` says. A pass reads the file that it opened, even if another one
-/// takes the name meanwhile, and is resumed by a later process if the content is still the same. A file whose content is
-/// modified in place under the pass makes it start over.
+/// The token is a digest of the file's content. While the digest is the same, nothing has changed.
+/// Otherwise everything is listed, and a line with changed bytes is a change whatever its
+/// `updated_at` says. A pass reads the file that it opened, even if another file takes the name
+/// meanwhile. A later process resumes the pass if the content is still the same. If a file is
+/// modified in place during the pass, the pass starts over.
 ///
-/// A file that was never there is an empty listing. One that was there and is gone is an error: deleting every
-/// record of a type takes an empty file.
+/// A file that never existed is an empty listing. A file that existed and is gone is an error: an
+/// empty file deletes every record of its type.
 public final class DirectorySource: RemoteRecordSource {
-  /// Which data these are.
+  /// The identity of the data.
   public let identity: String
-  /// Full listings of one instant, and no deltas: a changed file is listed whole.
+  /// Full listings of one instant, and no deltas: a changed file is listed completely.
   public let capabilities = SourceCapabilities(
     deltas: .fullOnly, sendsTombstones: false, listing: .snapshot, versions: .perScan)
 
@@ -32,14 +35,14 @@ public final class DirectorySource: RemoteRecordSource {
   let limits: FileReading.Limits
   private let passes = Mutex<[RecordType: OpenPass]>([:])
 
-  /// Reads records from a directory.
+  /// Creates a source for a directory.
   ///
   /// - Parameters:
   ///   - directory: The directory's path.
-  ///   - identity: A name that stays the same wherever the directory is moved to; by default the directory's
-  ///     canonical path, so that moved data count as other data.
-  ///   - lineLimit: The most bytes that a record may have.
-  ///   - executor: Where reads run.
+  ///   - identity: A name that stays the same wherever the directory moves. By default it is the
+  ///     directory's canonical path, so moved data count as other data.
+  ///   - lineLimit: The most bytes of a record.
+  ///   - executor: Runs the reads.
   /// - Throws: `invalidConfiguration` if there is no such directory.
   public convenience init(
     directory: String, identity: String? = nil, lineLimit: Int = 16 << 20, executor: FileExecutor = .dispatch
@@ -55,7 +58,7 @@ public final class DirectorySource: RemoteRecordSource {
     guard let path = FileDescriptor.canonicalPath(ofDirectory: directory) else {
       throw SyncError(
         .invalidConfiguration, during: "opening a directory of records",
-        "\"\(directory)\" is no directory, or not one that can be read.")
+        "\"\(directory)\" is not a directory, or cannot be read.")
     }
     self.directory = path
     self.identity = identity ?? "directory:\(path)"
@@ -65,10 +68,10 @@ public final class DirectorySource: RemoteRecordSource {
 
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
   ///
-  /// - Throws: `inconsistentData` if the file is gone or is no file, `permissionDenied` if it may not be read,
-  ///   `remoteUnavailable` if the directory is gone or reading fails.
-  /// - Complexity: O(*n*) in the file's bytes for the first page of a pass and for the first one after a restart,
-  ///   otherwise O(*n*) in the page's.
+  /// - Throws: `inconsistentData` if the file is gone or is not a regular file; `permissionDenied`
+  ///   if it may not be read; `remoteUnavailable` if the directory is gone or reading fails.
+  /// - Complexity: O(*n*) in the file's bytes for the first page of a pass and for the first one
+  ///   after a restart, otherwise O(*n*) in the page's.
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     try await executor.run {
       Result { () throws(SyncError) in try self.answer(request) }
@@ -113,7 +116,8 @@ public final class DirectorySource: RemoteRecordSource {
   ) throws(FileDescriptor.Failure) -> RecordPage {
     guard let position = FilePosition(token) else { return Self.reset(.pageTokenExpired) }
     if pass?.turn(to: position) != true {
-      // A new process, or one that comes back to an older page: only the digest tells whether it is the same content.
+      // A new process, or a request for an older page: only the digest shows whether the content is
+      // the same.
       let (descriptor, stamp) = try file.open()
       let survey = try FileSurvey(of: descriptor, prefixUpTo: position.offset)
       guard survey.content == position.content else { return Self.contentChanged }

@@ -1,21 +1,21 @@
 import Dispatch
 
-/// Where file reads run, which block a thread while they wait for the disk.
+/// Runs file reads, which block a thread while they wait for the disk.
 public struct FileExecutor: Sendable {
   private let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
 
-  /// Runs work by a function that calls what it is given, once, on whatever thread.
+  /// Creates an executor from a function that calls its argument once, on any thread.
   public init(_ execute: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
     self.execute = execute
   }
 
-  /// On threads of Dispatch, never on those that Swift tasks share.
+  /// Runs on threads of Dispatch, never on those that Swift tasks share.
   public static let dispatch: FileExecutor = {
     let queue = DispatchQueue(label: "CanonicalSync.files", attributes: .concurrent)
     return FileExecutor { work in queue.async(execute: work) }
   }()
 
-  /// On the caller's own thread, for simulators that schedule everything themselves.
+  /// Runs on the caller's own thread, for simulators that schedule everything themselves.
   public static let inline = FileExecutor { work in work() }
 
   /// Runs work and waits for its result without blocking the caller's thread.

@@ -1,30 +1,33 @@
 import SyncModels
 
-/// The file of one record type: where it is, and what its failures mean to a sync.
+/// The file of one record type, and the errors for its failures.
 struct TypeFile: Sendable {
-  /// The file's name, which is all that people are told of its place.
+  /// The file's name, the only part of its path in messages.
   let name: String
   private let directory: String
 
   /// Finds the file of a type.
   init(_ type: RecordType, in directory: String) throws(SyncError) {
-    // Types are checked when they are declared; a request made by hand could name its way out of the directory.
+    // Declaring a type checks its name. A hand-made request could contain a name that leads out of
+    // the directory.
     guard !type.rawValue.isEmpty, !type.rawValue.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
     else {
       throw SyncError(
-        .invalidConfiguration, during: "opening a file of records", "\"\(type)\" is no name of a file.")
+        .invalidConfiguration, during: "opening a file of records", "\"\(type)\" is not a valid file name.")
     }
     name = "\(type).ndjson"
     self.directory = directory
   }
 
-  /// Opens the file, and tells what it looks like before anything of it is read.
+  /// Opens the file, and returns its stamp from before any reading.
   func open() throws(FileDescriptor.Failure) -> (FileDescriptor, FileDescriptor.Stamp) {
     let file = try FileDescriptor(path: "\(directory)/\(name)")
     return (file, try file.stamp())
   }
 
-  /// Opens the file, or returns `nil` where its absence is no loss: nobody has ever seen anything in it.
+  /// Opens the file, or returns `nil` if its absence loses nothing.
+  ///
+  /// That is so if no pass has ever seen a record in it.
   func open(
     unlessNeverSeenBy token: SyncToken?
   ) throws(FileDescriptor.Failure) -> (FileDescriptor, FileDescriptor.Stamp)? {
@@ -44,7 +47,7 @@ struct TypeFile: Sendable {
 
   private var directoryIsThere: Bool { FileDescriptor.canonicalPath(ofDirectory: directory) != nil }
 
-  /// What a failure means to the sync.
+  /// The error for a failure.
   func error(_ failure: FileDescriptor.Failure) -> SyncError {
     let operation = "reading \(name)"
     switch failure {

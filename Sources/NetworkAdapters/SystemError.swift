@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the system said to a call.
+/// The error of a system call.
 struct SystemError: Error, CustomStringConvertible {
   var number: Int32
 

@@ -3,9 +3,10 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// Runs work in the background of a process that is always there, as a server is.
+/// Runs background work in a process that always runs, such as a server.
 ///
-/// Requests are kept in memory: a process submits them again when it starts. One is begun at a time, the other kind waits.
+/// Requests are kept in memory: a process submits them again when it starts. One kind of work runs
+/// at a time; the other waits.
 ///
 /// ```swift
 /// let stop = CancellationSource()  // cancelled by SIGTERM
@@ -25,26 +26,31 @@ public final class InProcessScheduler: BackgroundScheduler {
   private let requests = Mutex(PendingRequests())
   private let submitted = WakeUpCall()
 
-  /// How long it sleeps at most before it looks at the wall clock again, which somebody may have set.
+  /// The longest sleep before the next look at the wall clock.
+  ///
+  /// The wall clock may be set meanwhile.
   static let longestSleep = Duration.seconds(15 * 60)
 
-  /// How often it asks again whether the machine still runs on a battery, while a request waits for power.
+  /// The interval between battery checks, while a request waits for power.
   static let powerInterval = Duration.seconds(60)
 
-  /// Sets a scheduler up.
+  /// Creates a scheduler.
   ///
   /// - Parameters:
-  ///   - timeZone: The name of the zone whose clock on the wall ``BackgroundRequest/Begin/next(_:)`` goes by, as in `Europe/Berlin`;
+  ///   - timeZone: The time zone of ``BackgroundRequest/Begin/next(_:)``, as in `Europe/Berlin`;
   ///     `nil` for the machine's own.
-  ///   - expiration: The end of the process's time, such as a SIGTERM. Cancelling it cancels the work under way, and nothing more is begun.
-  ///   - spread: Each request begins later than it says by a time drawn below this, so that a fleet does not act at once.
-  ///   - connectivity: Who knows whether the network is there, for requests that need it.
-  ///   - isOnBattery: Whether the machine is known to run on a battery, for requests that need external power. It is asked again
-  ///     every minute while one waits. By default it never is, as a server.
+  ///   - expiration: The end of the process's time, such as a SIGTERM. Cancelling it cancels the
+  ///     work under way, and no more work begins.
+  ///   - spread: The bound of a random delay that is added to each request, so that a fleet does
+  ///     not act at once.
+  ///   - connectivity: Reports the network status, for requests that need it.
+  ///   - isOnBattery: Returns whether the machine runs on a battery, for requests that need
+  ///     external power. It is called every minute while one waits. By default it is always
+  ///     `false`, as on a server.
   ///   - clock: Waits, and tells the time.
   ///   - random: Draws the delays; the system's random numbers by default.
-  ///   - ended: Is told how each work ended.
-  /// - Throws: `invalidConfiguration` for a time zone that nobody knows.
+  ///   - ended: Called with the outcome of each work.
+  /// - Throws: `invalidConfiguration` for an unknown time zone.
   public init(
     timeZone: String? = nil, expiration: CancellationSource = CancellationSource(),
     spread: Duration = .seconds(300), connectivity: (any ConnectivityMonitor)? = nil,
@@ -57,7 +63,7 @@ public final class InProcessScheduler: BackgroundScheduler {
     guard let zone else {
       throw SyncError(
         .invalidConfiguration, during: "setting the scheduler up",
-        "There is no time zone \(timeZone ?? ""); names are like Europe/Berlin.")
+        "There is no time zone \(timeZone ?? ""); a valid name is Europe/Berlin.")
     }
     civilTime = CivilTime(zone: zone)
     self.expiration = expiration
@@ -70,7 +76,9 @@ public final class InProcessScheduler: BackgroundScheduler {
     self.ended = ended
   }
 
-  /// Asks to be run, no earlier than the request says, and at most the spread later; it replaces the pending one of its kind.
+  /// Submits a request; it replaces the pending one of its kind.
+  ///
+  /// The work begins no earlier than the request says, plus a random part of the spread.
   @discardableResult
   public func submit(_ request: BackgroundRequest) -> Timestamp {
     let now = now
@@ -87,7 +95,9 @@ public final class InProcessScheduler: BackgroundScheduler {
     return earliest
   }
 
-  /// When a pending request of a kind begins if nothing is in its way; `nil` when there is none.
+  /// When a pending request of a kind begins, if nothing delays it.
+  ///
+  /// `nil` if none is pending.
   public func begin(of kind: BackgroundRequest.Kind) -> Timestamp? {
     let now = now
     return requests.withLock { $0.pending[kind] }.map { now.timestamp + $0.wait(from: now) }
@@ -97,7 +107,9 @@ public final class InProcessScheduler: BackgroundScheduler {
     PendingRequests.Moment(timestamp: clock.timestamp, elapsed: elapsed())
   }
 
-  /// Hands each request that comes due to the work, until the calling task is cancelled or the time is up.
+  /// Runs the work of each due request, until cancellation or the expiration.
+  ///
+  /// The calling task's cancellation ends it.
   public func run(
     _ work: @escaping @Sendable (BackgroundRequest.Kind, any CancellationToken) async -> BackgroundOutcome
   ) async {
@@ -115,14 +127,14 @@ public final class InProcessScheduler: BackgroundScheduler {
     }
   }
 
-  /// Waits until a time has passed, something was submitted, the network is back or the time is up, whichever comes first.
+  /// Waits for a timeout, a submission, the network or the expiration, whichever comes first.
   private func wait(atMost duration: Duration?, forNetwork: Bool) async {
     let (clock, submitted, expiration) = (clock, submitted, expiration)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await submitted.wait() }
       group.addTask { await expiration.waitUntilCancelled() }
       if let duration {
-        // Woken early only because something else came first.
+        // The sleep ends early only if another event came first.
         group.addTask { try? await clock.sleep(for: min(duration, Self.longestSleep)) }
       }
       if forNetwork, let statuses = connectivity?.statuses() {

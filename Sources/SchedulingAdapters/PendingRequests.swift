@@ -1,9 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// The requests that wait for their time, decided upon and not waited for.
+/// Decides which pending request to begin, and when; it waits for none.
 struct PendingRequests {
-  /// A time by both clocks: the one on the wall, which somebody may set, and the one that only goes on.
+  /// A time by two clocks: the wall clock, which may be set, and a monotonic one.
   struct Moment: Equatable {
     var timestamp: Timestamp
     var elapsed: Duration
@@ -11,12 +11,12 @@ struct PendingRequests {
 
   struct Pending: Equatable {
     var request: BackgroundRequest
-    /// When it is begun, the part that was left to chance included, as it looked when it was submitted.
+    /// When the work begins, the random delay included, as known at submission.
     var begin: Moment
 
-    /// How long it has to wait yet; zero or less when it is due.
+    /// The remaining wait; zero or less when the request is due.
     ///
-    /// A time of day is what the clock on the wall shows, and a while is a while whatever that shows.
+    /// A time of day goes by the wall clock. A delay goes by the monotonic clock.
     func wait(from now: Moment) -> Duration {
       switch request.earliest {
       case .after: begin.elapsed - now.elapsed
@@ -31,14 +31,16 @@ struct PendingRequests {
     pending[request.kind] = Pending(request: request, begin: begin)
   }
 
-  /// What to do at a time.
+  /// The next step of the scheduler.
   enum Step: Equatable {
     case begin(BackgroundRequest.Kind)
-    /// Wait: at most so long, for the network where something is due but for that, and for power likewise.
+    /// Waits at most this long, or for network or power if a request needs it.
     case wait(atMost: Duration?, forNetwork: Bool, forPower: Bool = false)
   }
 
-  /// Takes off the request that is to be begun, of several the one that was due first; otherwise says what to wait for.
+  /// Removes and returns the request to begin, or returns what to wait for.
+  ///
+  /// Of several the one that was due first begins.
   mutating func step(at now: Moment, isOffline: Bool, isOnBattery: Bool = false) -> Step {
     let waits = pending.mapValues { $0.wait(from: now) }
     let due = pending.values.filter { waits[$0.request.kind, default: .zero] <= .zero }

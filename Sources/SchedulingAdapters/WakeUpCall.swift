@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes the one who waits, or the next to wait where nobody does.
+/// Wakes the waiting task, or the next one to wait if none is waiting.
 final class WakeUpCall: Sendable {
   private struct State {
     var isDue = false

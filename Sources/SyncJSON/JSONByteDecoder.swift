@@ -1,15 +1,16 @@
-/// Decodes values from JSON, strictly read by ``JSONScanner``.
+/// Decodes values from JSON, read strictly by ``JSONScanner``.
 ///
-/// - Of a key that repeats, the last one counts, at every level. Keys compare by their UTF-8 bytes.
+/// - The last copy of a repeated key counts, at every level. Keys compare by their UTF-8 bytes.
 /// - Unknown members are ignored.
-/// - Integers must be written without fraction and exponent, and fit; so must doubles: `1e999` is an error.
-/// - A member that is missing or null decodes as nil where an optional is asked for.
+/// - Integers must be written without fraction and exponent, and fit. Doubles must fit: `1e999` is
+///   an error.
+/// - A missing or null member decodes as nil for an optional.
 ///
 /// Every failure is a `DecodingError` that has the coding path and none of the values.
 public struct JSONByteDecoder: Sendable {
-  /// How deeply values may nest.
+  /// The most levels of nesting.
   public var depthLimit: Int
-  /// What types may look up while they are decoded.
+  /// Context that types may look up while they are decoded.
   public var userInfo: [CodingUserInfoKey: any Sendable]
 
   /// Creates a decoder.
@@ -20,11 +21,11 @@ public struct JSONByteDecoder: Sendable {
     self.userInfo = userInfo
   }
 
-  /// Decodes the one value that bytes are.
+  /// Decodes one value from bytes.
   ///
-  /// - Throws: `DecodingError`; if the bytes are not JSON, its underlying error is a ``JSONError``. A type's own
-  ///   `init(from:)` may throw others.
-  /// - Complexity: O(*n*) in the number of bytes, beside what the types do.
+  /// - Throws: `DecodingError`. If the bytes are not JSON, its underlying error is a ``JSONError``.
+  ///   A type's own `init(from:)` may throw other errors.
+  /// - Complexity: O(*n*) in the number of bytes, apart from the work of the types.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
     let text: JSONText
     do throws(JSONError) {

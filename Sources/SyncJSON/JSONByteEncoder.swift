@@ -1,12 +1,14 @@
 /// Encodes values as compact JSON.
 ///
-/// - Members stand in the order they were encoded. What a dictionary's order is, is the dictionary's business.
-/// - An optional that is nil is absent where a type encodes it with `encodeIfPresent`, as synthesised code does.
-/// - Doubles are written as shortly as reads back equal, whole ones without a fraction. Infinity and NaN are errors.
-/// - A type that encodes nothing is an empty object.
-/// - A key that a type encodes twice is written twice; whoever reads it with ``JSONByteDecoder`` gets the last one.
+/// - Members keep the order in which they were encoded. A dictionary chooses its own order.
+/// - An optional that is nil is absent if the type uses `encodeIfPresent`, as synthesised code
+///   does.
+/// - A double has the shortest spelling that reads back equal, a whole one without fraction.
+///   Infinity and NaN are errors.
+/// - A type that encodes nothing becomes an empty object.
+/// - A key that a type encodes twice is written twice. ``JSONByteDecoder`` reads the last one.
 public struct JSONByteEncoder: Sendable {
-  /// What types may look up while they are encoded.
+  /// Context that types may look up while they are encoded.
   public var userInfo: [CodingUserInfoKey: any Sendable]
 
   /// Creates an encoder.
@@ -14,12 +16,12 @@ public struct JSONByteEncoder: Sendable {
     self.userInfo = userInfo
   }
 
-  /// Asks for null where an optional is nil, so that every member of a type is told.
+  /// Requests null for each optional that is nil, so that every member appears.
   static let spellsNil = CodingUserInfoKey(rawValue: "CanonicalSync.spellsNil")
 
-  /// Encodes one value, with null for each optional that is nil and would be absent.
+  /// Encodes one value, with null for each optional that would be absent.
   ///
-  /// - Throws: As ``encode(_:)``.
+  /// - Throws: The errors of ``encode(_:)``.
   package func encodeSpellingNil<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     var encoder = self
     if let mark = Self.spellsNil { encoder.userInfo[mark] = true }
@@ -28,8 +30,8 @@ public struct JSONByteEncoder: Sendable {
 
   /// Encodes one value.
   ///
-  /// - Throws: `EncodingError` for a number that JSON has no spelling for, or for a type that asks for containers of
-  ///   different kinds in one place; whatever the type's own `encode(to:)` throws.
+  /// - Throws: `EncodingError` for a number that JSON cannot spell, or for a type that requests
+  ///   containers of different kinds in one place; any error of the type's own `encode(to:)`.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
     let draft = JSONDraft(userInfo: userInfo, path: nil)
     try value.encode(to: JSONPen(draft: draft))

@@ -1,6 +1,6 @@
-/// A place in a text that a value decodes itself from.
+/// A position in a text, from which a value decodes itself.
 ///
-/// Three words: as an `any Decoder` it needs no box.
+/// It has three words, so an `any Decoder` needs no box for it.
 struct JSONCursor: Decoder, SingleValueDecodingContainer {
   let text: JSONText
   let node: Int
@@ -31,7 +31,7 @@ struct JSONCursor: Decoder, SingleValueDecodingContainer {
     try text.integer(type, at: node) { codingPath }
   }
 
-  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
 
   func decode(_ type: Int128.Type) throws -> Int128 { try text.integer(type, at: node) { codingPath } }
 

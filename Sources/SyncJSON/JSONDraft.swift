@@ -1,8 +1,9 @@
 /// One value while it is being encoded.
 ///
-/// Values nested by `encode(_:)` are complete when that returns, so they write on at the end of the bytes, which wander
-/// to the inner draft and back. Containers that a type asks for may stay open and be filled in any order: each has bytes
-/// of its own, which take their place when the value around them is finished.
+/// Values nested by `encode(_:)` are complete when that call returns. They append to the same
+/// bytes, which move to the inner draft and back. Containers that a type requests may stay open and
+/// be filled in any order. Each has bytes of its own, which are inserted when the enclosing value
+/// is finished.
 final class JSONDraft {
   enum Shape { case object, array, scalar }
 
@@ -20,7 +21,7 @@ final class JSONDraft {
     self.path = path
   }
 
-  /// Begins an object or array; beginning the same again goes on with it.
+  /// Begins an object or array, or continues the same one.
   func begin(_ shape: Shape) {
     guard self.shape != shape else { return }
     guard self.shape == nil else { return conflict = shape }
@@ -28,14 +29,16 @@ final class JSONDraft {
     bytes.append(shape == .object ? UInt8(ascii: "{") : UInt8(ascii: "["))
   }
 
-  /// Lets `body` write the value as a scalar; if it throws, nothing has been written, and another may be tried.
+  /// Lets `body` write the value as a scalar.
+  ///
+  /// If it throws, nothing has been written, and another attempt may follow.
   func scalar(_ body: () throws -> Void) rethrows {
     guard shape == nil else { return conflict = .scalar }
     try orNothing(body)
     shape = .scalar
   }
 
-  /// Lets `body` write the value of a member; if it throws, the member has not been written.
+  /// Lets `body` write a member's value. If it throws, the member has not been written.
   func member(_ key: some CodingKey, _ body: () throws -> Void) rethrows {
     try element {
       JSONString.append(key.stringValue, to: &bytes)
@@ -44,7 +47,7 @@ final class JSONDraft {
     }
   }
 
-  /// Lets `body` write an element; if it throws, the element has not been written.
+  /// Lets `body` write an element. If it throws, the element has not been written.
   func element(_ body: () throws -> Void) rethrows {
     try orNothing {
       if count > 0 { bytes.append(UInt8(ascii: ",")) }
@@ -83,7 +86,7 @@ final class JSONDraft {
     bytes.append(contentsOf: spelling.hasSuffix(".0") ? spelling.utf8.dropLast(2) : spelling.utf8[...])
   }
 
-  /// Encodes a whole value here.
+  /// Encodes a whole value at this position.
   func write<Value: Encodable>(_ value: Value, path: JSONPath?) throws {
     let inner = JSONDraft(userInfo: userInfo, path: path)
     swap(&inner.bytes, &bytes)
@@ -93,7 +96,7 @@ final class JSONDraft {
     try inner.close()
   }
 
-  /// Keeps this place for a value that is filled in while this one is.
+  /// Reserves this position for a value that may stay open beside this one.
   func insert(_ draft: JSONDraft) { open.append((bytes.count - start, draft)) }
 
   /// The bytes of the whole value.
@@ -110,7 +113,7 @@ final class JSONDraft {
           codingPath: JSONPath.keys(path),
           debugDescription: "The type asked for containers of different kinds in one place."))
     }
-    // From the last one backwards, so that the offsets before it stay true.
+    // The last one comes first, so that earlier offsets stay valid.
     for (offset, draft) in open.reversed() {
       bytes.insert(contentsOf: try draft.finished(), at: start + offset)
     }

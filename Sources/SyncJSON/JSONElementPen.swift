@@ -1,4 +1,4 @@
-/// The place an array's elements are encoded to.
+/// The container that an array's elements are encoded into.
 struct JSONElementPen: UnkeyedEncodingContainer {
   private let draft: JSONDraft
 
@@ -34,7 +34,7 @@ struct JSONElementPen: UnkeyedEncodingContainer {
     draft.element { draft.write(value) }
   }
 
-  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
 
   func encode(_ value: Int128) throws {
     draft.element { draft.write(value) }

@@ -66,7 +66,7 @@ struct JSONElements: UnkeyedDecodingContainer {
     try integer(type)
   }
 
-  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
 
   mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
 

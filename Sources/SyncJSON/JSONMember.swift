@@ -1,4 +1,4 @@
-/// One member of an object, as it stands in the text.
+/// One member of an object, as spelled in the text.
 public struct JSONMember: Sendable {
   private let document: ArraySlice<UInt8>
   private let keyToken: JSONToken
@@ -10,18 +10,18 @@ public struct JSONMember: Sendable {
     valueToken = value
   }
 
-  /// The key's bytes between its quotes, escapes as written.
+  /// The key's bytes between its quotes, with escapes as written.
   public var rawKey: ArraySlice<UInt8> {
     document[document.startIndex + keyToken.start + 1..<document.startIndex + keyToken.end - 1]
   }
 
-  /// The key, its escapes resolved.
+  /// The key with its escapes resolved.
   public var key: String { JSONString.decoded(rawKey, hasEscapes: keyToken.hasEscapes) }
 
   /// The value.
   public var value: JSONValueSlice { JSONValueSlice(document: document, token: valueToken) }
 
-  /// Tells whether the key is, once its escapes are resolved, a key's UTF-8 bytes.
+  /// Whether the key, with its escapes resolved, equals the given UTF-8 bytes.
   ///
   /// Nothing is allocated unless the key is written with escapes.
   public func hasKey(_ other: [UInt8]) -> Bool {

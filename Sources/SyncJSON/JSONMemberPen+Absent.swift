@@ -1,4 +1,5 @@
-// An optional that is nil leaves no member, unless it is asked which members a type has for all its values.
+// An optional that is nil leaves no member. One exception asks for the members that a type has for
+// all its values.
 //
 // The protocol's defaults would be preferred to one generic method.
 extension JSONMemberPen {

@@ -1,4 +1,4 @@
-/// The place an object's members are encoded to.
+/// The container that an object's members are encoded into.
 struct JSONMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let draft: JSONDraft
 
@@ -33,7 +33,7 @@ struct JSONMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
     draft.member(key) { draft.write(value) }
   }
 
-  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
 
   func encode(_ value: Int128, forKey key: Key) throws {
     draft.member(key) { draft.write(value) }

@@ -1,6 +1,7 @@
 /// The members of an object, decoded by key.
 ///
-/// All that does not depend on the type of the keys is the object's: code of a generic type is slow in other modules.
+/// Everything that does not depend on the type of the keys belongs to ``JSONObject``: code of a
+/// generic type is slow in other modules.
 struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let object: JSONObject
 
@@ -36,7 +37,7 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try text.integer(type, at: node(key)) { path(to: key) }
   }
 
-  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
 
   func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
     try text.integer(type, at: node(key)) { path(to: key) }
@@ -50,7 +51,7 @@ struct JSONMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try text.value(type, at: node(key), key: key, after: object.path)
   }
 
-  // One search instead of the three that the defaults take.
+  // One search instead of the three of the defaults.
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
     guard let node = object.presentValue(of: key.stringValue) else { return nil }

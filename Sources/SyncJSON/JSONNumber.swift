@@ -1,13 +1,13 @@
 /// Reads checked JSON numbers.
 enum JSONNumber {
-  /// The value of a number without fraction and exponent, if the type holds it.
+  /// The value of a number without fraction and exponent, if the type can hold it.
   static func integer<Integer: FixedWidthInteger>(_ type: Integer.Type, from text: Span<UInt8>) -> Integer? {
     let isNegative = JSONScanner.byte(at: 0, of: text) == UInt8(ascii: "-")
     var result: Integer = 0
     for offset in (isNegative ? 1 : 0)..<text.count {
       let byte = text[offset]
       guard JSONScanner.isDigit(byte) else { return nil }
-      // A negative number is built downwards, so that the least one is reached without passing its absolute value.
+      // A negative number is built downwards, so the least one needs no absolute value.
       let (product, tooFar) = result.multipliedReportingOverflow(by: 10)
       let digit = Integer(truncatingIfNeeded: byte &- UInt8(ascii: "0"))
       let (sum, past) =
@@ -37,8 +37,8 @@ enum JSONNumber {
 
   /// The value of a number with few digits, which floating-point arithmetic rounds correctly.
   ///
-  /// Integers up to 2^53 and powers of ten up to 10^22 are doubles exactly, so one multiplication or division of the
-  /// two rounds once (Clinger, 1990).
+  /// Integers up to 2^53 and powers of ten up to 10^22 are exact as doubles, so one multiplication
+  /// or division of the two rounds once (Clinger, 1990).
   private static func shortDouble(from text: Span<UInt8>) -> Double? {
     let isNegative = JSONScanner.byte(at: 0, of: text) == UInt8(ascii: "-")
     var offset = isNegative ? 1 : 0

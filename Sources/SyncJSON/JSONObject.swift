@@ -1,9 +1,11 @@
-/// One object of a text, whose members are found by key; of a repeated key, the last.
+/// One object of a text, whose members are found by key.
 ///
-/// The few members of an ordinary record are compared one by one, by a hash that the text's list already holds. Many
-/// are put into a dictionary first, so that no object makes decoding quadratic.
+/// The last copy of a repeated key counts. The few members of an ordinary record are compared one
+/// by one, by a hash that the text's list already holds. Many members go into a dictionary first,
+/// so that no object makes decoding quadratic.
 final class JSONObject {
-  /// A key that compares by its bytes: the equality of strings takes other spellings of a character for the same.
+  /// A key that compares by its bytes. String equality would equate canonically equivalent
+  /// spellings.
   private struct ExactKey: Hashable {
     let string: String
 

@@ -1,7 +1,7 @@
 /// One step of a coding path, and the steps before it.
 ///
-/// Steps are linked backwards, so going one deeper costs the same at any depth; the path as an array is made when an
-/// error or a type asks for it.
+/// Steps are linked backwards, so one step deeper costs the same at any depth. The path as an array
+/// is made when an error or a type requests it.
 final class JSONPath {
   private let before: JSONPath?
   private let key: any CodingKey

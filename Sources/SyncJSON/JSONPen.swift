@@ -1,4 +1,4 @@
-/// The place a value encodes itself to.
+/// The encoder that a value encodes itself into.
 struct JSONPen: Encoder, SingleValueEncodingContainer {
   let draft: JSONDraft
 
@@ -37,7 +37,7 @@ struct JSONPen: Encoder, SingleValueEncodingContainer {
     draft.scalar { draft.write(value) }
   }
 
-  // The protocol has defaults for these two, which refuse them and would be preferred to the generic method.
+  // The protocol's defaults refuse these two types, and would be preferred to the generic method.
 
   func encode(_ value: Int128) throws {
     draft.scalar { draft.write(value) }

@@ -1,14 +1,16 @@
 extension JSONScanner {
-  /// The byte at an offset, or past the end zero, which begins and continues nothing in JSON.
+  /// The byte at an offset, or zero past the end.
+  ///
+  /// Zero begins and continues nothing in JSON.
   @inline(__always)
   static func byte(at offset: Int, of text: Span<UInt8>) -> UInt8 {
     offset < text.count ? text[offset] : 0
   }
 
-  /// The first offset that holds no white space.
+  /// The next offset that holds no white space.
   @inline(__always)
   static func skipWhitespace(from offset: Int, of text: Span<UInt8>) -> Int {
-    // Compact JSON has next to none: one comparison sends it on.
+    // Compact JSON has next to no white space: one comparison is enough.
     byte(at: offset, of: text) > UInt8(ascii: " ") ? offset : skipLongWhitespace(from: offset, of: text)
   }
 
@@ -24,7 +26,7 @@ extension JSONScanner {
     byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09
   }
 
-  /// The error for a byte that cannot stand at an offset, or for the end standing there.
+  /// The error for an unexpected byte at an offset, or for the end.
   @inline(never)
   static func unexpected(
     at offset: Int, of text: Span<UInt8>, _ reason: JSONError.Reason = .unexpectedByte

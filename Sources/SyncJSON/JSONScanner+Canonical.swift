@@ -1,11 +1,12 @@
 extension JSONScanner {
-  /// The one spelling that all spellings of a JSON value share, to compare values by.
+  /// The canonical spelling of a JSON value, for comparing values.
   ///
-  /// White space is left out, members go by their keys' UTF-8 bytes and a repeated one counts as its last copy says, strings are written
-  /// without needless escapes, and a number as its significant digits and a power of ten. Numbers are exact, whatever their length.
+  /// White space is left out. Members are sorted by their keys' UTF-8 bytes, and the last copy of a
+  /// repeated one counts. Strings have no needless escapes. A number is written as its significant
+  /// digits and a power of ten. Numbers are exact, whatever their length.
   ///
-  /// - Parameter bytes: One JSON value. Of other bytes ``compacted(_:)`` comes out.
-  /// - Complexity: O(*n* *d*) in the bytes and in how deeply values nest.
+  /// - Parameter bytes: One JSON value. Other bytes give the result of ``compacted(_:)``.
+  /// - Complexity: O(*n* *d*) in the bytes and in the levels of nesting.
   public static func canonical(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     guard let value = try? JSONValueSlice(checking: bytes) else { return compacted(bytes) }
     var result: [UInt8] = []
@@ -21,7 +22,7 @@ extension JSONScanner {
     case .string: JSONString.append(value.string() ?? "", to: &result)
     case .array:
       result.append(UInt8(ascii: "["))
-      // What stands inside a checked value needs no depth of its own, and cannot fail.
+      // The contents of a checked value need no depth limit of their own, and cannot fail.
       try? elements(of: value.bytes, depthLimit: .max) { element throws(JSONError) in
         append(element, to: &result)
         result.append(UInt8(ascii: ","))
@@ -45,7 +46,9 @@ extension JSONScanner {
 }
 
 extension JSONNumber {
-  /// Appends a checked number as its significant digits and a power of ten: `1.50` as `15e-1`, every zero as `0`.
+  /// Appends a checked number as its significant digits and a power of ten.
+  ///
+  /// `1.50` becomes `15e-1`, and every zero becomes `0`.
   static func appendCanonical(_ text: ArraySlice<UInt8>, to result: inout [UInt8]) {
     var digits: [UInt8] = []
     var (scale, isFraction) = (0, false)
@@ -67,7 +70,7 @@ extension JSONNumber {
       scale += 1
     }
     let power = rest.isEmpty ? 0 : Int(String(decoding: rest.dropFirst(), as: UTF8.self))
-    // A power past all reason is compared as it is written.
+    // An exponent beyond `Int` is compared as written.
     guard let power, case let (sum, overflow) = scale.addingReportingOverflow(power), !overflow else {
       return result.append(contentsOf: text)
     }

@@ -3,7 +3,7 @@ extension JSONScanner {
   ///
   /// Everything else stays as written, the spelling of numbers and strings included.
   ///
-  /// - Parameter bytes: JSON that has been checked. Of other bytes something comes out that means nothing.
+  /// - Parameter bytes: Checked JSON. The result for other bytes is meaningless.
   public static func compacted(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)

@@ -12,7 +12,7 @@ extension JSONScanner {
     if byte(at: offset, of: text) == UInt8(ascii: ".") {
       offset = try digits(at: offset + 1, of: text)
     }
-    // Setting this bit makes an E an e, and no other byte one.
+    // Setting this bit maps E to e, and no other byte to e.
     if byte(at: offset, of: text) | 0x20 == UInt8(ascii: "e") {
       offset += 1
       let sign = byte(at: offset, of: text)
@@ -22,7 +22,7 @@ extension JSONScanner {
     return JSONToken(kind: .number, hasEscapes: false, start: start, end: offset)
   }
 
-  /// Demands one digit or more, and returns the offset past them.
+  /// Requires one digit or more, and returns the offset past them.
   @inline(__always)
   private static func digits(at start: Int, of text: Span<UInt8>) throws(JSONError) -> Int {
     var offset = start

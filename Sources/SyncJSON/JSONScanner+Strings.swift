@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// Checks the string whose opening quote stands at an offset.
+  /// Checks the string whose opening quote is at an offset.
   static func string(at start: Int, of text: Span<UInt8>) throws(JSONError) -> JSONToken {
     var offset = start + 1
     var hasEscapes = false
@@ -21,13 +21,13 @@ extension JSONScanner {
     }
   }
 
-  /// True for ASCII that stands for itself in a string.
+  /// Whether a byte is ASCII that needs no escape in a string.
   @inline(__always)
   static func isPlain(_ byte: UInt8) -> Bool {
     byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
   }
 
-  /// Checks the escape whose backslash stands at an offset, and returns the offset past it.
+  /// Checks the escape whose backslash is at an offset, and returns the offset past it.
   private static func escape(at start: Int, of text: Span<UInt8>) throws(JSONError) -> Int {
     switch byte(at: start + 1, of: text) {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
@@ -43,7 +43,7 @@ extension JSONScanner {
     }
   }
 
-  /// What a hexadecimal digit counts.
+  /// The value of a hexadecimal digit.
   static func hexDigit(_ byte: UInt8) -> UInt16? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
@@ -53,10 +53,13 @@ extension JSONScanner {
     }
   }
 
-  /// Checks a scalar of two to four bytes (RFC 3629, section 4), and returns the offset past it.
+  /// Checks a multibyte scalar (RFC 3629, section 4), and returns the offset past it.
+  ///
+  /// The scalar has two to four bytes.
   private static func multibyteScalar(at start: Int, of text: Span<UInt8>) throws(JSONError) -> Int {
     let length: Int
-    // The first continuation's range excludes overlong forms, surrogates, and what lies past U+10FFFF.
+    // The first continuation byte's range excludes overlong forms, surrogates, and values past
+    // U+10FFFF.
     let second: ClosedRange<UInt8>
     switch byte(at: start, of: text) {
     case 0xc2...0xdf: (length, second) = (2, 0x80...0xbf)

@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// Bytes without the JSON white space at either end.
+  /// The bytes without the JSON white space at either end.
   package static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     var rest = bytes
     while let first = rest.first, isSpace(first) { rest.removeFirst() }

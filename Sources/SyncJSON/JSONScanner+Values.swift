@@ -1,5 +1,5 @@
 extension JSONScanner {
-  /// The objects and arrays that are open, a bit for each, the innermost lowest.
+  /// The open objects and arrays, one bit for each, the innermost lowest.
   ///
   /// Up to 64 levels need no allocation, and no depth needs the call stack.
   private struct Nesting {
@@ -52,7 +52,7 @@ extension JSONScanner {
         nesting.push(isObject: isObject)
         events.open(isObject ? .object : .array, at: offset)
         offset = skipWhitespace(from: offset + 1, of: text)
-        // The closing bracket of an empty one is read below, like any other.
+        // The closing bracket of an empty object or array is read below, like any other.
         if byte(at: offset, of: text) != (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) {
           if isObject { offset = try member(at: offset, of: text, events: &events) }
           continue
@@ -62,7 +62,7 @@ extension JSONScanner {
         events.scalar(token)
         offset = skipWhitespace(from: token.end, of: text)
       }
-      // Whatever closes here, up to the comma before the next value.
+      // Reads closing brackets, up to the comma before the next value.
       closing: while true {
         switch byte(at: offset, of: text) {
         case UInt8(ascii: ","):
@@ -82,7 +82,7 @@ extension JSONScanner {
     }
   }
 
-  /// Reads a key and its colon, and returns where the value begins.
+  /// Reads a key and its colon, and returns the offset of the value.
   @inline(__always)
   private static func member<Events: JSONEvents>(
     at offset: Int, of text: Span<UInt8>, events: inout Events

@@ -1,8 +1,9 @@
 extension JSONScanner {
-  /// Skips ASCII that stands for itself in a string, eight bytes at once; fewer than eight at the text's end are left to the caller.
+  /// Skips ASCII that needs no escape in a string, eight bytes at once.
   ///
-  /// The test of all bytes of a word at once is Alan Mycroft's, of 1987: what borrows in a subtraction was zero, and the lowest one to do so is
-  /// told for certain.
+  /// The caller handles the last bytes of the text, fewer than eight. The test of all bytes of a
+  /// word at once is Alan Mycroft's, of 1987: a byte that borrows in a subtraction was zero, and
+  /// the lowest such byte is certain.
   @inline(__always)
   static func skipPlainWords(from start: Int, of text: Span<UInt8>) -> Int {
     var offset = start
@@ -14,7 +15,7 @@ extension JSONScanner {
     return offset
   }
 
-  /// The eight bytes from an offset on, the first one lowest: one load, as the compiler sees it.
+  /// The eight bytes from an offset, the first one lowest, by one load.
   @inline(__always)
   static func word(at offset: Int, of text: Span<UInt8>) -> UInt64 {
     let eight = text.extracting(offset..<(offset &+ 8))
@@ -23,7 +24,9 @@ extension JSONScanner {
     return word
   }
 
-  /// The highest bits of the bytes that are not ``isPlain(_:)``, of which only the lowest is sure.
+  /// The highest bits of the bytes that are not ``isPlain(_:)``.
+  ///
+  /// Only the lowest bit is certain.
   @inline(__always)
   private static func marksOfSpecials(in word: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101

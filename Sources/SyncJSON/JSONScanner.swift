@@ -1,17 +1,18 @@
-/// Reads JSON text strictly (RFC 8259) and leaves its bytes where they are.
+/// Reads JSON text strictly (RFC 8259), without copying its bytes.
 ///
-/// A scan checks every byte it passes: the grammar, UTF-8 inside strings, escapes, numbers, and how deeply values nest.
-/// No input makes it trap. Surrogate escapes without their partner are let through, as the RFC's grammar does; they
-/// read as U+FFFD. Keys may repeat: every copy is visited in order, so whoever assigns as they come keeps the last.
+/// A scan checks every byte that it passes: the grammar, UTF-8 inside strings, escapes, numbers,
+/// and the levels of nesting. No input makes it trap. Surrogate escapes without their partner are
+/// accepted, as in the RFC's grammar, and read as U+FFFD. Keys may repeat. Every copy is visited in
+/// order, so assigning each one keeps the last.
 ///
-/// Offsets in errors count from the first byte of what was handed in.
+/// Offsets in errors count from the first byte of the input.
 public enum JSONScanner {
-  /// How many objects and arrays may stand inside one another unless a caller says otherwise.
+  /// The default limit on nested objects and arrays.
   public static let defaultDepthLimit = 64
 
-  /// Checks that bytes are one whole value, with white space around it at most.
+  /// Checks that bytes are one whole value, with optional white space around it.
   ///
-  /// - Throws: ``JSONError`` with the first thing that is wrong.
+  /// - Throws: ``JSONError`` for the first error.
   /// - Complexity: O(*n*), without allocation down to a depth of 64.
   public static func validate(
     _ bytes: ArraySlice<UInt8>, depthLimit: Int = defaultDepthLimit
@@ -19,16 +20,16 @@ public enum JSONScanner {
     _ = try wholeValue(in: bytes, depthLimit: depthLimit)
   }
 
-  /// Visits the members of one object in the order they are written.
+  /// Visits the members of one object in the order of the text.
   ///
-  /// The pass that visits is the pass that checks: a member has been checked when `body` sees it, what follows it has
-  /// not. So nothing learned from a member may be kept when the call throws.
+  /// One pass visits and checks. A member has been checked when `body` receives it; the text after
+  /// it has not. If the call throws, discard everything learned from the members.
   ///
   /// - Parameters:
-  ///   - bytes: One whole object, with white space around it at most.
-  ///   - depthLimit: How deeply values may nest, the object itself being the first level.
-  ///   - body: Called once for each member. What it throws ends the pass.
-  /// - Throws: ``JSONError`` with the first thing that is wrong, or what `body` threw.
+  ///   - bytes: One whole object, with optional white space around it.
+  ///   - depthLimit: The most levels of nesting; the object itself is the first level.
+  ///   - body: Called once for each member. An error that it throws ends the pass.
+  /// - Throws: ``JSONError`` for the first error, or the error that `body` threw.
   /// - Complexity: O(*n*), without allocation for each member.
   public static func members(
     of bytes: ArraySlice<UInt8>, depthLimit: Int = defaultDepthLimit,
@@ -53,13 +54,14 @@ public enum JSONScanner {
 
   /// Visits the elements of one array in order.
   ///
-  /// As with ``members(of:depthLimit:_:)``, an element has been checked when `body` sees it, what follows it has not.
+  /// As with ``members(of:depthLimit:_:)``, an element has been checked when `body` receives it;
+  /// the text after it has not.
   ///
   /// - Parameters:
-  ///   - bytes: One whole array, with white space around it at most.
-  ///   - depthLimit: How deeply values may nest, the array itself being the first level.
-  ///   - body: Called once for each element. What it throws ends the pass.
-  /// - Throws: ``JSONError`` with the first thing that is wrong, or what `body` threw.
+  ///   - bytes: One whole array, with optional white space around it.
+  ///   - depthLimit: The most levels of nesting; the array itself is the first level.
+  ///   - body: Called once for each element. An error that it throws ends the pass.
+  /// - Throws: ``JSONError`` for the first error, or the error that `body` threw.
   /// - Complexity: O(*n*), without allocation for each element.
   public static func elements(
     of bytes: ArraySlice<UInt8>, depthLimit: Int = defaultDepthLimit,
@@ -83,13 +85,13 @@ public enum JSONScanner {
 }
 
 extension JSONScanner {
-  /// Checks bytes whole, and returns where their one value stands.
+  /// Checks all bytes, and returns the token of their one value.
   static func wholeValue(in bytes: ArraySlice<UInt8>, depthLimit: Int) throws(JSONError) -> JSONToken {
     var nothing = NoEvents()
     return try wholeValue(in: bytes.span, depthLimit: depthLimit, events: &nothing)
   }
 
-  /// Checks text whole, telling what stands in it on the way.
+  /// Checks the whole text, and reports its contents to `events`.
   static func wholeValue<Events: JSONEvents>(
     in text: Span<UInt8>, depthLimit: Int, events: inout Events
   ) throws(JSONError) -> JSONToken {
@@ -99,7 +101,7 @@ extension JSONScanner {
     return token
   }
 
-  /// Steps over white space and an opening bracket, to the first thing inside.
+  /// Skips white space and an opening bracket, up to the first token inside.
   private static func enter(
     _ bracket: UInt8, of text: Span<UInt8>, depthLimit: Int, orElse reason: JSONError.Reason
   ) throws(JSONError) -> Int {
@@ -110,7 +112,7 @@ extension JSONScanner {
     return skipWhitespace(from: start + 1, of: text)
   }
 
-  /// Demands that nothing but white space is left.
+  /// Requires that nothing but white space is left.
   private static func end(after offset: Int, of text: Span<UInt8>) throws(JSONError) {
     let rest = skipWhitespace(from: offset, of: text)
     guard rest == text.count else { throw JSONError(.trailingBytes, at: rest) }

@@ -1,19 +1,19 @@
-/// Text between quotes: how strings are written in JSON, and read from it.
+/// Writes strings as JSON, and reads them back.
 public enum JSONString {
   /// Writes a string as JSON, quotes included.
   ///
-  /// Only what must be escaped is: quotes, backslashes and control characters.
+  /// Only quotes, backslashes and control characters are escaped.
   public static func quoted(_ string: String) -> [UInt8] {
     var bytes: [UInt8] = []
     append(string, to: &bytes)
     return bytes
   }
 
-  /// Writes a string as JSON, quotes included, at the end of bytes.
+  /// Appends a string as JSON, quotes included.
   public static func append(_ string: String, to bytes: inout [UInt8]) {
     bytes.append(UInt8(ascii: "\""))
     let start = bytes.count
-    // Nearly all strings need no escapes: they are appended whole, then looked at.
+    // Nearly all strings need no escapes: they are appended whole, then checked.
     bytes.append(contentsOf: string.utf8)
     if let first = bytes[start...].firstIndex(where: mustBeEscaped) {
       let rest = Array(bytes[first...])
@@ -81,7 +81,9 @@ public enum JSONString {
     return bytes
   }
 
-  /// The scalar whose four hexadecimal digits begin at an offset, joined with the low surrogate that may follow.
+  /// The scalar of a Unicode escape, joined with a low surrogate that may follow.
+  ///
+  /// The escape's four hexadecimal digits begin at an offset.
   private static func escapedScalar(at start: Int, of text: Span<UInt8>) -> (Unicode.Scalar, next: Int) {
     let unit = codeUnit(at: start, of: text)
     if UTF16.isLeadSurrogate(unit),

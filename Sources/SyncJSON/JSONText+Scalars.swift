@@ -1,5 +1,5 @@
 extension JSONText {
-  /// Reads strings, numbers and literals; `path` is asked for only when that fails.
+  /// Reads strings, numbers and literals. `path` is evaluated only after a failure.
   func string(at node: Int, path: () -> [any CodingKey]) throws -> String {
     guard kind(of: node) == .string else { throw mismatch(String.self, at: node, path: path()) }
     return text(of: node)
@@ -38,7 +38,7 @@ extension JSONText {
     return value
   }
 
-  /// The error for a value of another kind, which names kinds, and nothing of the record.
+  /// The error for a value of another kind. It names kinds, never the value.
   func mismatch(_ type: any Any.Type, at node: Int, path: [any CodingKey]) -> DecodingError {
     let found = kind(of: node)
     let context = DecodingError.Context(

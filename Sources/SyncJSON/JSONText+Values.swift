@@ -1,4 +1,4 @@
-/// A type that records are mostly made of, and that is read without a decoder of its own.
+/// A type that most records consist of, read without a decoder of its own.
 private protocol CommonScalar {
   init(at node: Int, of text: JSONText, path: () -> [any CodingKey]) throws
 }
@@ -22,10 +22,10 @@ extension Double: CommonScalar {
 }
 
 extension JSONText {
-  /// Decodes a value of any type, which stands at a key after a path.
+  /// Decodes a value of any type, at a key after a path.
   ///
-  /// A decoder costs several allocations; an array of numbers would pay them for each of its elements. So the common
-  /// types go without.
+  /// A decoder costs several allocations, and an array of numbers would pay them for each element.
+  /// So the common types do without one.
   func value<Value: Decodable>(
     _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
   ) throws -> Value {

@@ -1,13 +1,13 @@
-/// A checked JSON text with a list of what stands in it, for decoding.
+/// A checked JSON text with a list of its nodes, for decoding.
 ///
-/// The nodes are in the text's order: an object is followed by each member's key and value, an array by its elements,
-/// and either knows the node after all of these.
+/// The nodes are in the order of the text. An object is followed by each member's key and value, an
+/// array by its elements. Both hold the index of the node after all of these.
 final class JSONText {
   struct Node {
     var token: JSONToken
     /// The first node after this one and everything inside it.
     var next: Int
-    /// Of a key: what its UTF-8 bytes hash to, escapes resolved.
+    /// The hash of a key's UTF-8 bytes, escapes resolved; 0 for other nodes.
     var fingerprint: UInt64 = 0
   }
 
@@ -15,7 +15,7 @@ final class JSONText {
   let nodes: [Node]
   let userInfo: [CodingUserInfoKey: any Sendable]
 
-  /// A node that stands for a missing value.
+  /// The node that stands for a missing value.
   var missing: Int { nodes.count - 1 }
 
   init(
@@ -44,7 +44,7 @@ final class JSONText {
     JSONString.decoded(content(of: node), hasEscapes: nodes[node].token.hasEscapes)
   }
 
-  /// Tells whether a key is, its escapes resolved, a string's UTF-8 bytes.
+  /// Whether a key, with its escapes resolved, has a string's UTF-8 bytes.
   func isKey(_ key: String, at node: Int) -> Bool {
     let token = nodes[node].token
     guard !token.hasEscapes else { return text(of: node).utf8.elementsEqual(key.utf8) }

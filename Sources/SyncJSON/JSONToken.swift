@@ -1,13 +1,13 @@
-/// Where a checked value stands in its text.
+/// The range of a checked value in its text.
 package struct JSONToken {
   package var kind: JSONValueSlice.Kind
-  /// True for a string in which a backslash occurs.
+  /// Whether a string contains a backslash.
   package var hasEscapes: Bool
   package var start: Int
   package var end: Int
 }
 
-/// Listens to a scan.
+/// The events of a scan.
 package protocol JSONEvents {
   /// A member's key has been read; its value follows.
   mutating func key(_ token: JSONToken, of text: Span<UInt8>)
@@ -15,11 +15,11 @@ package protocol JSONEvents {
   mutating func scalar(_ token: JSONToken)
   /// An object or array begins.
   mutating func open(_ kind: JSONValueSlice.Kind, at offset: Int)
-  /// The object or array opened last ends before an offset.
+  /// The innermost open object or array ends before an offset.
   mutating func close(at offset: Int)
 }
 
-/// Listens to nothing: a scan that only checks.
+/// Ignores all events: a scan that only checks.
 struct NoEvents: JSONEvents {
   @inline(__always) func key(_ token: JSONToken, of text: Span<UInt8>) {}
   @inline(__always) func scalar(_ token: JSONToken) {}

@@ -1,6 +1,7 @@
-/// One checked JSON value, as it stands in the text.
+/// One checked JSON value, as spelled in the text.
 ///
-/// It shares the text's storage. Keep ``bytes`` of it for long, and the whole text stays in memory: copy them.
+/// It shares the text's storage. Keeping ``bytes`` keeps the whole text in memory: copy them
+/// instead.
 public struct JSONValueSlice: Sendable {
   /// The kinds of JSON values.
   public enum Kind: Hashable, Sendable {
@@ -10,7 +11,7 @@ public struct JSONValueSlice: Sendable {
     case array
     /// Text in quotes.
     case string
-    /// Digits, with a sign, fraction or exponent at will.
+    /// Digits, with an optional sign, fraction or exponent.
     case number
     /// The literal `true`.
     case `true`
@@ -20,9 +21,9 @@ public struct JSONValueSlice: Sendable {
     case null
   }
 
-  /// What kind of value it is.
+  /// The kind of the value.
   public let kind: Kind
-  /// The value as written, quotes and brackets included, white space around it not.
+  /// The value as written, with quotes and brackets, without white space around it.
   public let bytes: ArraySlice<UInt8>
   private let hasEscapes: Bool
 
@@ -32,9 +33,9 @@ public struct JSONValueSlice: Sendable {
     hasEscapes = token.hasEscapes
   }
 
-  /// Checks bytes that are one whole value, with white space around it at most.
+  /// Checks that bytes are one whole value, with optional white space around it.
   ///
-  /// - Throws: ``JSONError`` with the first thing that is wrong.
+  /// - Throws: ``JSONError`` for the first error.
   public init(
     checking bytes: ArraySlice<UInt8>, depthLimit: Int = JSONScanner.defaultDepthLimit
   ) throws(JSONError) {
@@ -42,7 +43,7 @@ public struct JSONValueSlice: Sendable {
     self.init(document: bytes, token: token)
   }
 
-  /// The text of a string, its escapes resolved; nil for other kinds.
+  /// The text of a string with its escapes resolved; nil for other kinds.
   ///
   /// A surrogate escape without its partner reads as U+FFFD.
   public func string() -> String? {
@@ -50,7 +51,7 @@ public struct JSONValueSlice: Sendable {
     return JSONString.decoded(bytes.dropFirst().dropLast(), hasEscapes: hasEscapes)
   }
 
-  /// The value of a number written without fraction and exponent, if it fits; nil otherwise.
+  /// The value of a number without fraction and exponent, if it fits; otherwise nil.
   public func integer() -> Int64? {
     guard kind == .number else { return nil }
     return JSONNumber.integer(Int64.self, from: bytes.span)
@@ -58,7 +59,7 @@ public struct JSONValueSlice: Sendable {
 
   /// The value of a number, correctly rounded; nil for other kinds.
   ///
-  /// What lies past the greatest double is infinity, and what is too small for any is zero.
+  /// A number past the greatest double is infinity. A number too small for a double is zero.
   public func double() -> Double? {
     guard kind == .number else { return nil }
     return JSONNumber.double(from: bytes.span)
@@ -73,6 +74,6 @@ public struct JSONValueSlice: Sendable {
     }
   }
 
-  /// Tells whether it is the literal `null`.
+  /// Whether it is the literal `null`.
   public var isNull: Bool { kind == .null }
 }

@@ -1,21 +1,22 @@
-/// A digest of an object's members by what they say, however that is spelled.
+/// A digest of an object's members by their values, independent of spelling.
 ///
-/// It is the same for any order of members, white space, escapes and spelling of numbers (`1.50`, `15e-1`), at every level, and the same in every process and
-/// version of the library: it travels with records. An object that repeats a member has a digest of its own.
+/// It is the same for any order of members, white space, escapes and spelling of numbers (`1.50`,
+/// `15e-1`), at every level. It is the same in every process and version of the library, because it
+/// travels with records. An object that repeats a member has a digest of its own.
 ///
-/// Members' digests are added up, so that none has to be sorted or kept.
+/// The members' digests are added up, so no member needs to be sorted or kept.
 package struct MemberDigest: JSONEvents {
   private struct Level {
     var isObject: Bool
     var digest: UInt64
-    /// The digest of the key whose value comes next; `nil` for one that does not count.
+    /// The digest of the key whose value comes next; `nil` for an ignored key.
     var key: UInt64?
   }
 
   private let bytes: ArraySlice<UInt8>
-  /// The names of the outermost members that do not count.
+  /// The names of the outermost members to ignore.
   private let ignored: [[UInt8]]
-  /// The outermost member that is looked for, and where its value stands.
+  /// The outermost member to find, and its value.
   private let wanted: [UInt8]
   package private(set) var found: JSONToken?
   package private(set) var value: UInt64 = 0
@@ -26,9 +27,9 @@ package struct MemberDigest: JSONEvents {
   /// Digests the members of one object.
   ///
   /// - Parameters:
-  ///   - wanted: A member that is looked for on the way, and that does not count.
-  ///   - ignored: Members that do not count.
-  /// - Throws: ``JSONError`` where the bytes are not one JSON object.
+  ///   - wanted: A member to find in the same pass. The digest leaves it out.
+  ///   - ignored: Members that the digest leaves out.
+  /// - Throws: ``JSONError`` for bytes that are not one JSON object.
   package init(of bytes: ArraySlice<UInt8>, finding wanted: String, ignoring ignored: [String])
     throws(JSONError)
   {
@@ -107,7 +108,7 @@ package struct MemberDigest: JSONEvents {
     return digest(of: JSONString.unescaped(raw[...]).span)
   }
 
-  /// Eight bytes at a time.
+  /// Digests eight bytes at a time.
   private static func digest(of text: Span<UInt8>) -> UInt64 {
     var digest = UInt64(truncatingIfNeeded: text.count)
     var offset = 0
@@ -123,7 +124,7 @@ package struct MemberDigest: JSONEvents {
     return mixed(digest ^ rest)
   }
 
-  /// A number by its value: its digits without zeros at either end, and the power of ten that they are multiplied by.
+  /// Digests a number by its value: its significant digits and a power of ten.
   private static func number(_ token: JSONToken, _ text: Span<UInt8>) -> UInt64 {
     var digits: UInt64 = 0
     var (power, zeros, written) = (0, 0, 0)
@@ -157,7 +158,7 @@ package struct MemberDigest: JSONEvents {
     (digits ^ UInt64(digit &+ 1)) &* 0x100_0000_01b3
   }
 
-  /// The exponent of a number, which past a thousand million is none that matters.
+  /// The exponent of a number, clamped at a thousand million, where it no longer matters.
   private static func exponent(_ range: Range<Int>, _ text: Span<UInt8>) -> Int {
     var (power, isNegative) = (0, false)
     for offset in range {
@@ -180,7 +181,7 @@ package struct MemberDigest: JSONEvents {
 }
 
 extension JSONValueSlice.Kind {
-  /// Tells kinds apart in a digest.
+  /// Distinguishes kinds in a digest.
   fileprivate var mark: UInt64 {
     switch self {
     case .null: 0x11

@@ -1,11 +1,15 @@
-/// What JSON's grammar lets through and JSON cannot carry: readers refuse it, or read something else (RFC 7493, sections 2.1 and 2.2).
+/// A value that JSON's grammar allows and readers do not agree on.
+///
+/// Readers refuse it, or read another value (RFC 7493, sections 2.1 and 2.2).
 package enum UnportableJSON: Hashable, Sendable {
-  /// An escape for one half of a surrogate pair, without the other: no text has it.
+  /// An escape for one half of a surrogate pair, without the other half.
   case halfCharacter
   /// A number past the greatest double.
   case hugeNumber
 
-  /// The first such thing in a value; `nil` where there is none, and for bytes that are not one JSON value.
+  /// Finds the first such part of a value.
+  ///
+  /// `nil` if there is none, and for bytes that are not one JSON value.
   ///
   /// - Complexity: O(*n*) in the value's bytes.
   package init?(in value: ArraySlice<UInt8>) {
@@ -13,7 +17,7 @@ package enum UnportableJSON: Hashable, Sendable {
     let text = value.span
     let limit = JSONScanner.defaultDepthLimit
     guard (try? JSONScanner.wholeValue(in: text, depthLimit: limit, events: &suspects)) != nil else {
-      // Whatever takes the record's payload apart says what is wrong.
+      // The code that splits the record's payload reports the error.
       return nil
     }
     for token in suspects.tokens {
@@ -30,7 +34,7 @@ package enum UnportableJSON: Hashable, Sendable {
     return nil
   }
 
-  /// What is wrong with the value, as the end of a sentence about it.
+  /// The flaw of the value, as the end of a sentence about it.
   package var description: String {
     switch self {
     case .halfCharacter: "has an escape for half of a surrogate pair, without the other half"
@@ -38,7 +42,7 @@ package enum UnportableJSON: Hashable, Sendable {
     }
   }
 
-  /// The tokens that may be such.
+  /// Collects the tokens that may be unportable.
   private struct Suspects: JSONEvents {
     var tokens: [JSONToken] = []
 
@@ -47,7 +51,7 @@ package enum UnportableJSON: Hashable, Sendable {
     }
 
     mutating func scalar(_ token: JSONToken) {
-      // No shorter number than this one is as large: 1e309.
+      // The shortest number that large has five bytes: 1e309.
       if token.kind == .number ? token.end - token.start >= 5 : token.hasEscapes { tokens.append(token) }
     }
 
@@ -55,7 +59,7 @@ package enum UnportableJSON: Hashable, Sendable {
     func close(at offset: Int) {}
   }
 
-  /// Whether a checked string has one half of a pair alone.
+  /// Whether a checked string has one half of a surrogate pair alone.
   private static func hasHalfCharacter(_ text: Span<UInt8>) -> Bool {
     var offset = 0
     while offset < text.count {

@@ -11,7 +11,7 @@ struct ArchitectureTests {
   }
 
   @Test func hasNoTargetThatNobodyDesigned() throws {
-    // A module map has no imports to hold it to.
+    // A module map has no imports to check.
     let targets = try PackageFiles.folders(in: "Sources").filter { !Rules.systemLibraries.contains($0) }
     #expect(Set(targets) == Set(Rules.imports.keys))
   }

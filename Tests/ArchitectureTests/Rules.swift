@@ -1,4 +1,4 @@
-/// One place where the package is not as it was designed.
+/// One place where the package differs from its design.
 struct Violation: Hashable, Sendable, CustomStringConvertible {
   var path: String
   var line: Int
@@ -7,13 +7,13 @@ struct Violation: Hashable, Sendable, CustomStringConvertible {
   var description: String { "\(path):\(line): \(message)" }
 }
 
-/// What the design allows, and what files say against it.
+/// The rules of the design, and the violations in a file.
 enum Rules {
   private static let platform: Set<String> = ["Darwin", "Glibc", "Musl", "Android"]
   private static let system: Set<String> = platform.union(["Foundation", "Dispatch"])
   private static let ports: Set<String> = ["SyncJSON", "SyncModels", "SyncPorts"]
 
-  /// What each target may import besides the standard library: the arrows of the design.
+  /// The modules that each target may import besides the standard library: the design's arrows.
   static let imports: [String: Set<String>] = [
     "SyncJSON": [],
     "SyncModels": ["SyncJSON"],
@@ -31,26 +31,31 @@ enum Rules {
     "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters"]),
   ]
 
-  /// Module maps of what the system brings.
+  /// Module maps of system libraries.
   static let systemLibraries: Set<String> = ["CCurl", "CNetlink", "CSQLite"]
 
-  /// Modules that come with the compiler and bring no technology with them.
+  /// Modules of the compiler, which bring no technology with them.
   private static let standard: Set<String> = ["Swift", "Synchronization"]
 
-  /// Files that may import what their target may not, and why.
+  /// Files that may import more than their target, with the reason.
   static let exceptions: [String: Set<String>] = [
-    // The wall clock is the platform's.
+    // The wall clock belongs to the platform.
     "Sources/SyncPorts/Clock.swift": platform,
-    // So are threads, and a job from a foreign one has to be told from the world's own.
+    // Threads belong to it too. A job on a foreign thread must be told from the world's own.
     "Sources/SyncSimulation/Execution/ThreadIdentity.swift": platform,
   ]
 
-  /// Nothing in the engine outlives the call that started it, sleeps by its own clock, or claims the main thread.
+  /// Unstructured tasks, sleeps without a clock, and uses of the main thread.
+  ///
+  /// The engine contains none of them.
   private static var tasks: Regex<(Substring, Substring?, Substring?)> {
     #/\bTask\s*(\{|\(|<|\.\s*(detached|sleep|init|immediate)\b)|@MainActor\b/#
   }
 
-  /// What the engine goes through in portions it reads by `StoreSnapshot.portion`, which ends where a damaged store has no end. One look needs no portion.
+  /// A read of a portion that does not go through `StoreSnapshot.portion`.
+  ///
+  /// The engine reads portions through that function, which ends even if a damaged store has no
+  /// end. A read with a limit of one is no portion.
   private static var barePortion: Regex<Substring> {
     #/\.(?:rows|withheld|outbox|keys|duplicates|conflicts)\(\s*(?!leaving)[^()]*\b(?:after|before):(?!\s*nil, limit: 1\))/#
   }
@@ -65,7 +70,7 @@ enum Rules {
   /// The most lines that a file may have.
   static let maximumLength = 400
 
-  /// Everything that a file says against the design.
+  /// All violations in a file.
   static func violations(in file: SourceFile) -> [Violation] {
     var found: [Violation] = []
     func report(_ line: Int, _ message: String) {
@@ -95,7 +100,7 @@ enum Rules {
   private static func reportPortions(in file: SourceFile, _ report: (Int, String) -> Void) {
     let code = file.code
     for (index, line) in code.enumerated() where portioned.contains(where: line.contains) {
-      // A call's arguments may stand on the next line.
+      // A call's arguments may be on the next line.
       let call = code[index...].prefix(2).joined(separator: " ")
       if let match = call.firstMatch(of: barePortion) {
         report(index + 1, "\(match.0)…: portions are read by StoreSnapshot.portion")

@@ -9,31 +9,39 @@ struct SourceFile: Sendable {
   /// The parts of the path.
   var components: [Substring] { path.split(separator: "/") }
 
-  /// The name without the extension and without what follows a plus sign.
+  /// The name without the extension and without the part after a plus sign.
   var name: String {
     let file = components.last?.dropLast(".swift".count) ?? ""
     return String(file.prefix { $0 != "+" })
   }
 
-  /// The directory of `Sources` that the file is in, which is named like its target; `nil` for files elsewhere.
+  /// The target of a file in `Sources`, which names its directory; otherwise `nil`.
   var target: String? {
     components.count > 2 && components[0] == "Sources" ? String(components[1]) : nil
   }
 
-  /// The lines of code: comments and what stands in string literals are blank.
-  var code: [Substring] {
-    CodeMask.masked(text).split(separator: "\n", omittingEmptySubsequences: false)
+  /// The lines of code. Comments and string literals are blank.
+  var code: [Substring] { lines(of: CodeMask.masked(text)) }
+
+  /// The lines of the text, those of its code, and those of its comments.
+  var layers: (text: [Substring], code: [Substring], comments: [Substring], mask: CodeMask) {
+    let mask = CodeMask(text)
+    return (lines(of: text), lines(of: mask.keeping(.code)), lines(of: mask.keeping(.comment)), mask)
+  }
+
+  private func lines(of text: String) -> [Substring] {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
   }
 
   /// The number of lines.
   var length: Int { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().count }
 }
 
-/// The package as it lies around these tests.
+/// The files of the package.
 enum PackageFiles {
   private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 
-  /// Every Swift file under some of the package's directories, build products excepted.
+  /// Every Swift file in some of the package's directories, build products excepted.
   static func swiftFiles(in directories: [String]) throws -> [SourceFile] {
     var files: [SourceFile] = []
     for directory in directories {
@@ -49,12 +57,14 @@ enum PackageFiles {
     return files
   }
 
-  /// Whether there is a repository that knows what belongs to the package.
+  /// Whether the package is in a git repository.
   static var haveRepository: Bool {
     FileManager.default.fileExists(atPath: root.appending(path: ".git").path)
   }
 
-  /// What the package has at its top, dotfiles excepted. Stores that tools were tried with lie there too, and are not its own.
+  /// The tracked files and folders at the package's top, dotfiles excepted.
+  ///
+  /// Untracked stores may be there too.
   static func topLevel() throws -> Set<String> {
     let git = Process()
     let output = Pipe()
@@ -70,7 +80,7 @@ enum PackageFiles {
     return Set(names.filter { !$0.hasPrefix(".") })
   }
 
-  /// The directories right under one.
+  /// The subfolders of a directory.
   static func folders(in directory: String) throws -> [String] {
     let base = root.appending(path: directory)
     return try FileManager.default.contentsOfDirectory(atPath: base.path).filter { name in

@@ -1,7 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that what is compared with never reaches an embedder. `./run` builds and runs it.
+// A separate package, so that the libraries that it compares with never reach an embedder. `./run`
+// builds and runs it.
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],

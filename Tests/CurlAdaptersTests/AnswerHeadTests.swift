@@ -5,7 +5,7 @@
 
   @Suite("The head of an answer")
   struct AnswerHeadTests {
-    /// Takes lines until one of them leads to something.
+    /// Passes lines until one of them has a result.
     private func step(
       _ lines: [String], limit: Int = 1000, isDecoded: Bool = false
     ) -> (AnswerHead.Step, AnswerHead) {

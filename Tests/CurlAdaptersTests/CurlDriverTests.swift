@@ -64,7 +64,7 @@
             #expect(error.code == .cancelled)
           }
         }
-        // Nothing is left that would keep it.
+        // Nothing is left that would keep the thread.
         while driver.isRunning { await Task.yield() }
       }
     }
@@ -72,7 +72,7 @@
     @Test func tellsOfTooManyOpenFiles() async {
       await #expect(processExitsWith: .success) {
         let address = try #require(HTTPAddress("http://127.0.0.1:1/"))
-        // Timers need descriptors too, once, and their library ends the process without.
+        // Timers also need descriptors, once, and their library ends the process without them.
         try await ContinuousClock().sleep(for: .milliseconds(1))
         var limit = rlimit(rlim_cur: 3, rlim_max: 3)
         #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)

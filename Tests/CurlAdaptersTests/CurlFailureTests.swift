@@ -7,22 +7,22 @@
 
   @Suite("libcurl's failures")
   struct CurlFailureTests {
-    /// What a caller branches on, and a word of the sentence for a person.
+    /// The code for callers, and a part of the message for a person.
     private static let table: [(CURLcode, SyncError.Code, String)] = [
-      (CURLE_UNSUPPORTED_PROTOCOL, .invalidResponse, "no HTTP"),
-      (CURLE_WEIRD_SERVER_REPLY, .invalidResponse, "no HTTP"),
+      (CURLE_UNSUPPORTED_PROTOCOL, .invalidResponse, "not HTTP"),
+      (CURLE_WEIRD_SERVER_REPLY, .invalidResponse, "not HTTP"),
       (CURLE_URL_MALFORMAT, .invalidConfiguration, "libcurl cannot send"),
       (CURLE_COULDNT_RESOLVE_PROXY, .remoteUnavailable, "no connection"),
       (CURLE_COULDNT_RESOLVE_HOST, .remoteUnavailable, "no connection"),
       (CURLE_COULDNT_CONNECT, .remoteUnavailable, "no connection"),
       (CURLE_SSL_CONNECT_ERROR, .remoteUnavailable, "no connection"),
       (CURLE_OPERATION_TIMEDOUT, .remoteUnavailable, "within 10.0 seconds"),
-      (CURLE_PARTIAL_FILE, .remoteUnavailable, "no whole answer"),
-      (CURLE_GOT_NOTHING, .remoteUnavailable, "no whole answer"),
-      (CURLE_SEND_ERROR, .remoteUnavailable, "no whole answer"),
-      (CURLE_RECV_ERROR, .remoteUnavailable, "no whole answer"),
-      (CURLE_HTTP2, .remoteUnavailable, "no whole answer"),
-      (CURLE_HTTP2_STREAM, .remoteUnavailable, "no whole answer"),
+      (CURLE_PARTIAL_FILE, .remoteUnavailable, "no complete answer"),
+      (CURLE_GOT_NOTHING, .remoteUnavailable, "no complete answer"),
+      (CURLE_SEND_ERROR, .remoteUnavailable, "no complete answer"),
+      (CURLE_RECV_ERROR, .remoteUnavailable, "no complete answer"),
+      (CURLE_HTTP2, .remoteUnavailable, "no complete answer"),
+      (CURLE_HTTP2_STREAM, .remoteUnavailable, "no complete answer"),
       (CURLE_OUT_OF_MEMORY, .invalidResponse, "headers are longer"),
       (CURLcode(100), .invalidResponse, "headers are longer"),
       (CURLE_BAD_CONTENT_ENCODING, .invalidResponse, "compressed"),
@@ -31,7 +31,7 @@
       (CURLE_SSL_INVALIDCERTSTATUS, .untrustedServer, "The certificate is not trusted"),
       (CURLE_SSL_CACERT_BADFILE, .invalidConfiguration, "libcurl cannot send"),
       (CURLE_NOT_BUILT_IN, .invalidConfiguration, "libcurl cannot send"),
-      (CURLcode(999), .remoteUnavailable, "no whole answer"),
+      (CURLcode(999), .remoteUnavailable, "no complete answer"),
     ]
 
     private func error(_ failure: CurlFailure) throws -> SyncError {

@@ -21,7 +21,7 @@
     private static let always: WireScript = { _, send in send(answer(Array("hello".utf8))) }
     private static let never: WireScript = { _, _ in true }
 
-    /// What a shell command says.
+    /// The output of a shell command.
     private static func output(of command: String) throws -> [UInt8] {
       let process = Process()
       let pipe = Pipe()
@@ -34,7 +34,7 @@
       return Array(data)
     }
 
-    // MARK: Where requests go
+    // MARK: Destinations of requests
 
     @Test func noProxyOfTheEnvironmentSeesARequest() async {
       await #expect(processExitsWith: .success) {
@@ -167,7 +167,7 @@
           let sizes = try await group.reduce(into: []) { $0.append($1) }.sorted()
           #expect(sizes == Array(repeating: 5, count: 15) + Array(repeating: large.count, count: 5))
         }
-        // The front says by which version it was asked.
+        // The front records the version of each request.
         #expect(server.requests.count == 20)
         #expect(server.requests.allSatisfy { $0.head.lowercased().contains("via: 2 nghttpx") })
 
@@ -217,7 +217,7 @@
     @Test func aConnectionThatIsNotMadeIsNotWaitedFor() async throws {
       var options = CurlTransport.Options()
       options.connectDeadline = .milliseconds(200)
-      // A port that takes no more connections than one, which is taken.
+      // A port that accepts no more than one connection, which exists already.
       try await FullPort.with { port in
         let address = try #require(HTTPAddress("http://127.0.0.1:\(port)/"))
         let error = await #expect(throws: SyncError.self) {

@@ -7,8 +7,8 @@
   import TestServers
   import Testing
 
-  /// The first answer is cut; the next one comes whole.
-  @Suite("Mirrors of a server whose answers are cut", .timeLimit(.minutes(30)))
+  /// The first answer is cut. The next one is complete.
+  @Suite("Mirrors of a server with truncated answers", .timeLimit(.minutes(30)))
   struct CutMirrorTests {
     private static let records = (0..<8).map { number in
       #"{"id":"k\#(number)","last_modified":\#(1_700_000_000_000 + number),"value":\#(number)}"#
@@ -20,7 +20,9 @@
     private static let chunked =
       "\(head)Transfer-Encoding: chunked\r\n\r\n\(String(body.utf8.count, radix: 16))\r\n\(body)\r\n0\r\n\r\n"
 
-    /// Mirrors the page by way of a proxy that cuts the first answer, and tells how many bytes the whole one had.
+    /// Mirrors the page through a proxy that cuts the first answer.
+    ///
+    /// Returns the number of bytes of the complete answer.
     private func mirror(
       _ scheme: String, _ port: Int, _ transport: CurlTransport, cuttingAfter cut: Int
     ) async throws -> Int {

@@ -23,7 +23,7 @@ struct DirectoryChangeTests {
       try directory.write(lines(1...5), to: "games.ndjson")
       let source = try DirectorySource(directory: directory.path)
       let first = try await source.listing()
-      // The same size, the same time and the same `updated_at`: only the bytes tell.
+      // The same size, the same time and the same `updated_at`: only the bytes differ.
       try directory.setModified("games.ndjson", at: 1_700_000_000)
       try directory.write(
         lines(1...5).replacing("\"id\":\"g5\"", with: "\"id\":\"g6\""), to: "games.ndjson")
@@ -141,13 +141,13 @@ struct DirectoryChangeTests {
       try directory.write(lines(1...2), to: "games.ndjson")
       let page = try await DirectorySource(directory: directory.path).page(.resume(PageToken(text)))
       guard case .reset = page.next else {
-        Issue.record("taken for a token: \(page.next)")
+        Issue.record("accepted as a token: \(page.next)")
         return
       }
     }
   }
 
-  // Lines are counted on from there.
+  // The count of lines continues from there.
   @Test func refusesMoreLinesThanBytes() async throws {
     try await withTemporaryDirectory { directory in
       try directory.write(lines(1...2), to: "games.ndjson")

@@ -16,9 +16,9 @@ struct DirectoryConformanceTests {
   }
 }
 
-/// A file of records that somebody else writes.
+/// A file of records with an external writer.
 final class RecordFile: Sendable {
-  /// How its writer changes it.
+  /// The writer's way to change the file.
   enum Writing: CaseIterable {
     case inPlace, byReplacement
   }

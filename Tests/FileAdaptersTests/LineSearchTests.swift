@@ -3,7 +3,7 @@ import Testing
 
 @testable import FileAdapters
 
-@Suite("Where records stand in their files")
+@Suite("The line numbers of records")
 struct LineSearchTests {
   private func id(_ key: String, _ type: RecordType = "games") -> RecordID { RecordID(type: type, key: key) }
 

@@ -4,7 +4,7 @@ import FileAdapters
 /// The type that the tests read.
 let games = Entity("games", references: [.to("teams", by: "home_team_id")], indexes: ["date"])
 
-/// What a pass gave, from its first page to its last.
+/// The result of a whole pass.
 struct Listing {
   var pages: [RecordPage] = []
 
@@ -24,14 +24,14 @@ struct Listing {
 }
 
 extension DirectorySource {
-  /// One page.
+  /// Requests one page.
   func page(
     _ position: PullPosition, of entity: Entity = games, limit: Int = 400, pass: Int64 = 1
   ) async throws(SyncError) -> RecordPage {
     try await page(PageRequest(entity: entity, position: position, limit: limit, pass: pass))
   }
 
-  /// Every page of a pass.
+  /// Requests every page of a pass.
   func listing(
     of entity: Entity = games, since token: SyncToken? = nil, limit: Int = 400, pass: Int64 = 1
   ) async throws(SyncError) -> Listing {
@@ -46,12 +46,12 @@ extension DirectorySource {
   }
 }
 
-/// The token of the page after a page.
+/// The token of the next page.
 func next(_ page: RecordPage) -> PageToken? {
   if case .more(let token, _) = page.next { token } else { nil }
 }
 
-/// So many lines, each a record.
+/// Lines with these numbers, each a record.
 func lines(_ numbers: ClosedRange<Int>, padding: Int = 0) -> String {
   numbers.map {
     "{\"id\":\"g\($0)\",\"updated_at\":\($0),\"x\":\"\(String(repeating: "-", count: padding))\"}\n"

@@ -3,7 +3,7 @@ import FileAdapters
 import Foundation
 import Testing
 
-@Suite("A directory that lacks something", .timeLimit(.minutes(10)))
+@Suite("A directory with missing files", .timeLimit(.minutes(10)))
 struct MissingFileTests {
   private func error(
     _ source: DirectorySource, _ position: PullPosition, of entity: Entity = games
@@ -84,7 +84,7 @@ struct MissingFileTests {
     }
   }
 
-  // The superuser may read everything.
+  // The superuser may read every file.
   @Test(.enabled(if: geteuid() != 0)) func saysThatAFileMayNotBeRead() async throws {
     try await withTemporaryDirectory { directory in
       try directory.write(lines(1...2), to: "games.ndjson")

@@ -3,8 +3,8 @@ import FileAdapters
 import InMemoryAdapters
 import Testing
 
-/// Files in which an id occurs twice, synced.
-@Suite("Two lines of one id")
+/// Syncs files in which an id occurs twice.
+@Suite("Two lines with one id")
 struct RivalTests {
   static let schema = [Entity("teams"), Entity("games", references: [.to("teams", by: "home")])]
 

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Real data, where a copy of them lies.
+/// Real data, if a copy is present.
 enum SharedData {
-  /// The directory shared by checkouts: named by the environment, or next to the package.
+  /// The directory that checkouts share: given by the environment, or beside the package.
   static let directory =
     (ProcessInfo.processInfo.environment["CANONICALSYNC_SHARED"].map { URL(filePath: $0) }
     ?? URL(filePath: #filePath).appending(path: "../../../../shared").standardizedFileURL)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("XXH64")
 struct XXH64Tests {
-  /// The bytes that the reference implementation checks itself with.
+  /// The reference implementation's own test bytes.
   private static let reference: [UInt8] = {
     var generator: UInt64 = 2_654_435_761
     return (0..<222).map { _ in

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own: libFuzzer brings its own `main`, which nothing else could be linked with.
+// A separate package: libFuzzer has a `main` of its own, so other code cannot be linked with it.
 let package = Package(
   name: "Fuzzing",
   platforms: [.macOS(.v15)],

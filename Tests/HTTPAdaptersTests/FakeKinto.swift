@@ -3,11 +3,13 @@ import HTTPAdapters
 import SyncModels
 import Synchronization
 
-/// The part of Kinto that a mirror reads, in memory behind the transport port, with a clock that moves when it is told to.
+/// The part of Kinto that a mirror reads, in memory behind the transport port.
+///
+/// Its clock advances only on request.
 final class FakeKinto: HTTPTransport {
   struct Row {
     var modified: Int64
-    /// The record without its id and time; `nil` for a tombstone, and for bytes that are none.
+    /// The record's value; `nil` for a tombstone, and for bytes that are not a record.
     var value: Int?
     var malformed: [UInt8]?
     var isVisible = true
@@ -26,7 +28,7 @@ final class FakeKinto: HTTPTransport {
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
 
-  /// Lets time pass at the server.
+  /// Advances the server's clock.
   func pass(_ milliseconds: Int64) { state.withLock { $0.now += milliseconds } }
 
   /// Writes a record, or deletes it.
@@ -46,7 +48,7 @@ final class FakeKinto: HTTPTransport {
     }
   }
 
-  /// Begins a write that is stamped now and seen when the returned function is called.
+  /// Begins a write that is stamped now and visible once the returned function is called.
   func begin(_ key: String, _ value: Int) -> @Sendable () -> Void {
     state.withLock { state in
       state.now += 1
@@ -55,7 +57,7 @@ final class FakeKinto: HTTPTransport {
     return { self.state.withLock { $0.rows[key]?.isVisible = true } }
   }
 
-  /// Deletes everything and leaves no tombstones; the time goes on.
+  /// Deletes everything without tombstones. The time goes on.
   func flush() {
     state.withLock { state in
       state.now += 1
@@ -64,7 +66,7 @@ final class FakeKinto: HTTPTransport {
     }
   }
 
-  /// Puts an earlier backup in place: the same records, all with earlier times.
+  /// Restores an earlier backup: the same records, all with earlier times.
   func restore() {
     state.withLock { state in
       state.now -= 1_000_000
@@ -112,7 +114,7 @@ final class FakeKinto: HTTPTransport {
     var sorted = rows.sorted { ($0.value.modified, $0.key) < ($1.value.modified, $1.key) }
     if let token = query["_token"] {
       guard let place = Int64(token) else { return HTTPResponse(status: 400) }
-      // Times are unique here, so they do as places.
+      // Times are unique here, so they serve as positions.
       sorted = sorted.filter { $0.value.modified > place }
     }
     let limit = query["_limit"].flatMap { Int($0) } ?? .max

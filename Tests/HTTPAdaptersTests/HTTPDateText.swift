@@ -1,6 +1,6 @@
 import Foundation
 
-/// Times as servers write them in headers.
+/// Formats times as servers write them in headers.
 enum HTTPDateText {
   static func text(_ milliseconds: Int64) -> String {
     let formatter = DateFormatter()

@@ -2,7 +2,7 @@ import HTTPAdapters
 import SyncModels
 import Testing
 
-@Suite("Answers that no Kinto gives", .timeLimit(.minutes(10)))
+@Suite("Answers that no Kinto server sends", .timeLimit(.minutes(10)))
 struct HostileAnswerTests {
   private static let records = "https://kinto.test/v1/buckets/b/collections/items/records"
 
@@ -66,7 +66,7 @@ struct HostileAnswerTests {
     let changes = try await KintoSource.over(ScriptedTransport(.page(body))).page().changes
     #expect(changes.count == 3)
     guard case .malformed(let malformed) = changes[1] else {
-      Issue.record("It was taken as a record.")
+      Issue.record("It was read as a record.")
       return
     }
     #expect(Array(malformed.bytes.bytes) == Array(element.utf8))
@@ -125,7 +125,7 @@ struct HostileAnswerTests {
     for key in 0..<40 { kinto.put("k\(key)", key) }
     var options = KintoSource.Options()
     options.countsRecords = false
-    // Some 50 bytes each.
+    // A record has some 50 bytes.
     options.bodyLimit = 600
     let source = try KintoSource(server: FakeKinto.server, bucket: "b", options: options, transport: kinto)
     var keys: [String] = []
@@ -137,7 +137,7 @@ struct HostileAnswerTests {
     }
     #expect(keys.count == 40)
     #expect(Set(keys).count == 40)
-    // 40 and 20 were too many; what fits is asked for from then on.
+    // 40 and 20 were too many. Later requests begin with the size that fitted.
     #expect(kinto.requests.count == 2 + 4)
   }
 
@@ -159,7 +159,7 @@ struct HostileAnswerTests {
     let page = #"{"id":"\#(spelling)","last_modified":5,"value":1e999}"#
     let changes = try await KintoSource.over(ScriptedTransport(.page(page))).page().changes
     guard case .upsert(let record)? = changes.first else {
-      Issue.record("It was not taken as a record.")
+      Issue.record("It was not read as a record.")
       return
     }
     #expect(Array(record.payload.bytes) == Array(page.utf8))

@@ -5,17 +5,17 @@
   import TestServers
   import Testing
 
-  /// Each in a process of its own, whose memory nobody else takes.
+  /// Runs each test in its own process, so no other test uses its memory.
   @Suite(
     "The memory that hostile answers take", .serialized, .timeLimit(.minutes(10)),
     .disabled(
       if: ProcessInfo.processInfo.environment["CANONICALSYNC_BRIEF"] != nil,
-      "A sanitizer's own memory says nothing."))
+      "A sanitizer uses memory of its own."))
   struct HostileMemoryTests {
-    /// How much more than before a process may hold when it has met a body that is allowed a megabyte.
+    /// The most additional memory of a process after a body that may have a megabyte.
     private static let allowance = 48 << 20
 
-    /// The most memory that this process has held at once, in bytes.
+    /// The peak memory of this process, in bytes.
     private static func peak() throws -> Int {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
       let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }

@@ -4,7 +4,7 @@ import SyncModels
 import Synchronization
 import Testing
 
-@Suite("What Kinto's answers mean", .timeLimit(.minutes(10)))
+@Suite("The meaning of Kinto's answers", .timeLimit(.minutes(10)))
 struct KintoAnswerTests {
   struct Meaning: Sendable, CustomTestStringConvertible {
     var status: Int

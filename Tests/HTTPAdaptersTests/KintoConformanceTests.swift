@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Kinto as a source", .timeLimit(.minutes(10)))
 struct KintoConformanceTests {
-  /// JSON cut short spoils the whole body it stands in: no server sends it among records.
+  /// Truncated JSON spoils the whole body around it: no server sends it among records.
   private static let inapplicable: Set<SourceCheck> = [.malformedRecordComesInItsPlace]
 
   @Test(arguments: SourceCheck.allCases)

@@ -3,7 +3,7 @@ import SyncModels
 import SyncPorts
 import Testing
 
-@Suite("What Kinto's answers to edits mean", .timeLimit(.minutes(10)))
+@Suite("The meaning of Kinto's answers to edits", .timeLimit(.minutes(10)))
 struct KintoSinkTests {
   private func change(_ key: String, _ json: String? = #"{"v":1}"#, on tag: Int64? = nil) -> OutgoingChange {
     let id = RecordID(type: "items", key: key)

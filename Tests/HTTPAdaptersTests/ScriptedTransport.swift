@@ -2,7 +2,7 @@ import HTTPAdapters
 import SyncModels
 import Synchronization
 
-/// A transport whose answers a test writes down.
+/// A transport with scripted answers.
 final class ScriptedTransport: HTTPTransport {
   private struct State {
     var answers: [HTTPResponse]
@@ -14,7 +14,7 @@ final class ScriptedTransport: HTTPTransport {
   init(_ answers: [HTTPResponse]) { state = Mutex(State(answers: answers)) }
 
   var requests: [HTTPRequest] { state.withLock { $0.requests } }
-  /// The answers that nobody has asked for.
+  /// The number of unused answers.
   var unread: Int { state.withLock { $0.answers.count } }
 
   func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
@@ -28,7 +28,7 @@ final class ScriptedTransport: HTTPTransport {
 }
 
 extension HTTPResponse {
-  /// A page of Kinto's.
+  /// Creates a Kinto page.
   static func page(_ elements: String = "", etag: Int64 = 5000, _ more: [String: String] = [:])
     -> HTTPResponse
   {
@@ -40,7 +40,7 @@ extension HTTPResponse {
 }
 
 extension KintoSource {
-  /// A source over a transport, for tests.
+  /// Creates a source over a transport, for tests.
   static func over(
     _ transport: any HTTPTransport, counting: Bool = false, credentials: HTTPCredentials? = nil
   ) throws -> KintoSource {

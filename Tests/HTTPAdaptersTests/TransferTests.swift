@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPAdapters
 
-/// A carrier that brings what a test says, and remembers what was given up.
+/// A carrier that delivers scripted bytes, and records cancelled transfers.
 private final class ScriptedCarrier: TransferCarrier {
   private let script: @Sendable (Transfer) -> Void
   private let counts = Mutex(0)

@@ -22,7 +22,7 @@ struct URLSessionTransportTests {
   func keepsThePromisesOfATransport(_ check: TransportCheck) async throws {
     var harness = TransportHarness(URLSessionTransport())
     #if canImport(FoundationNetworking)
-      // That is why there is another transport on Linux.
+      // This is why Linux has another transport.
       harness.survivesCutHeads = false
       harness.seesToConnections = false
     #endif
@@ -59,7 +59,7 @@ struct URLSessionTransportTests {
   func anAnswerThatBreaksOffIsNoAnswer(_ text: String) async throws {
     let clock = ManualClock()
     try await LoopbackServer.with(hangsUp: true, LoopbackServer.fixed(text)) { server in
-      // No deadline passes on a clock that stands still.
+      // No deadline passes while the clock stands still.
       let error = await #expect(throws: SyncError.self) {
         try await URLSessionTransport(clock: clock).send(request(server))
       }
@@ -110,7 +110,7 @@ struct URLSessionTransportTests {
       let error = await #expect(throws: SyncError.self) { _ = try await task.value }
       #expect(error?.code == .cancelled)
       #expect(clock.sleepers == 0)
-      // The server sees that nobody listens any more.
+      // The server detects that the client is gone.
       for await _ in closed {}
     }
   }

@@ -5,7 +5,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// Writers that are busy while a mirror lists.
+/// Writers that are active while a mirror lists.
 @Suite(
   "A thousand changes during the pages",
   .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
@@ -16,7 +16,9 @@ struct ChurnTests {
     try await Self.run(seed, at: RealKinto.address)
   }
 
-  /// Fills a collection, changes it a thousand times while it is listed, and compares after one more run.
+  /// Fills a collection, and changes it a thousand times while it is listed.
+  ///
+  /// Then it compares after one more run.
   static func run(_ seed: UInt64, at address: String?) async throws {
     let kinto = try await RealKinto(["items"], at: address)
     try await kinto.load("items", (0..<400).map { ("k\($0)", #"{"value":0}"#) })
@@ -43,7 +45,7 @@ struct ChurnTests {
   }
 }
 
-/// Before each further page, some of the changes happen at the server.
+/// Makes some of the changes at the server before each further page.
 private final class BusyServer: HTTPTransport {
   private struct State {
     var generator: SplitMix64

@@ -15,7 +15,7 @@ struct ConcurrentEditTests {
     return kinto
   }
 
-  /// Pulls one pass; the answer is the value last listed of each record, and where the next delta starts.
+  /// Pulls one pass; returns each record's last listed value and the next delta's start.
   private func pull(
     _ source: KintoSource, since token: SyncToken? = nil, limit: Int = 3,
     between: (Int) async throws -> Void = { _ in }
@@ -46,7 +46,7 @@ struct ConcurrentEditTests {
   @Test func aRecordEditedBetweenTwoPagesIsInThePassItself() async throws {
     let kinto = try await filled()
     let pass = try await pull(kinto.source()) { page in
-      // One that was not listed yet, and one that was.
+      // A record that was not listed yet, and one that was.
       guard page == 1 else { return }
       try await kinto.put("items", "k5", "\"value\":5")
       try await kinto.put("items", "k1", "\"value\":1")
@@ -73,7 +73,7 @@ struct ConcurrentEditTests {
     let since = try #require(etag?.filter { $0 != "\"" })
     let delta = try await kinto.send("GET", "\(records)?_since=\(since)")
     #expect(String(decoding: delta.body, as: UTF8.self) == #"{"data":[]}"#)
-    // What the source does instead: the delta starts from the first page.
+    // The source's method: the delta starts from the first page.
     let start = try #require(first.headers["ETag"]?.filter { $0 != "\"" })
     let better = try await kinto.send("GET", "\(records)?_since=\(start)")
     #expect(String(decoding: better.body, as: UTF8.self).contains("\"k5\""))
@@ -103,7 +103,7 @@ struct ConcurrentEditTests {
           )
         }
         if isDeletion {
-          // It may not be there.
+          // The record may be missing.
           _ = try? await kinto.delete("items", key)
         } else {
           try await kinto.put("items", key, "\"value\":\(value)")
@@ -121,7 +121,7 @@ struct ConcurrentEditTests {
   }
 }
 
-/// Turns the order round on the way.
+/// Reverses the order of the listing.
 private struct TurnedRound: HTTPTransport {
   let base: any HTTPTransport
 

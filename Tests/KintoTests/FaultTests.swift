@@ -4,20 +4,21 @@ import InMemoryAdapters
 import TestServers
 import Testing
 
-/// A tenth of all requests go wrong on the way.
+/// A tenth of all requests fail on the way.
 @Suite(
   "Faults between a mirror and its server",
   .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
   .timeLimit(.minutes(60)))
 struct FaultTests {
-  /// A mirror by way of a proxy, the clock that it goes by, and where it is.
+  /// A mirror behind a proxy, with its clock and address.
   private struct FaultyMirror {
     let engine: SyncEngine
     let clock: FastClock
     let store = InMemoryStore()
     let retry = RetryPolicy(attempts: 6)
 
-    /// An answer that comes late is waited for, however busy the server is; only one that never comes meets its deadline.
+    /// A late answer is awaited, however busy the server is. Only an answer that never comes meets
+    /// its deadline.
     static let deadline = Duration.seconds(3600)
 
     init(_ kinto: RealKinto, _ proxy: FaultProxy, _ clock: FastClock, pageSize: Int) async throws {
@@ -63,7 +64,7 @@ struct FaultTests {
     }
   }
 
-  /// Nothing but an answer that never comes takes a deadline; all else is over in seconds.
+  /// Only an answer that never comes takes a deadline. All other requests end in seconds.
   @Test func mirrorsOfThousandsOfRecordsEndEqualInTime() async throws {
     let kinto = try await RealKinto("items")
     try await kinto.load("items", (0..<3000).map { ("k\($0)", #"{"value":\#($0)}"#) })
@@ -83,7 +84,7 @@ struct FaultTests {
     }
   }
 
-  /// Holds what one sync asked for to what was promised.
+  /// Checks the requests of one sync against the promises.
   private static func check(_ entries: [FaultProxy.Entry], attempts: Int, _ clock: FastClock) {
     for (target, requests) in Dictionary(grouping: entries, by: \.target) {
       #expect(requests.count <= attempts, "\(target)")

@@ -9,7 +9,7 @@ import Testing
   "Mirrors of a real Kinto", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
   .timeLimit(.minutes(10)))
 struct MirrorTests {
-  /// What a store holds of a type, each record's bytes by its id.
+  /// A type's records in a store, each record's bytes by its id.
   private func mirrored(_ store: InMemoryStore, _ type: RecordType) -> [String: String] {
     Dictionary(
       uniqueKeysWithValues: store.records(of: type).map {
@@ -43,7 +43,7 @@ struct MirrorTests {
       #expect(mirrored(store, type) == listed)
     }
 
-    // Once the server's clock has left the last write behind, a run is one request for each collection.
+    // Once the server's clock has passed the last write, a run is one request for each collection.
     repeat {
       kinto.transport.reset()
       result = try await engine.sync()

@@ -6,10 +6,11 @@ import TestServers
 import Testing
 
 @Suite(
-  "Edits that a real Kinto fails at", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
+  "Edits that a real Kinto cannot handle",
+  .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
   .timeLimit(.minutes(10)))
 struct PoisonEditTests {
-  /// An edit that some parser, database or address on the way has trouble with.
+  /// An edit that some parser, database or address on the way cannot handle.
   struct Kind: Sendable, CustomStringConvertible {
     let description: String
     var key: @Sendable (Int) -> String = { "malformed\($0)" }
@@ -22,7 +23,7 @@ struct PoisonEditTests {
   static let kinds: [Kind] = [
     Kind(description: "a number that is infinite", value: "1e400"),
     Kind(description: "a number that is minus infinite", value: "-1e400"),
-    Kind(description: "a number that is almost nothing", value: "1e-400"),
+    Kind(description: "a number that is almost zero", value: "1e-400"),
     Kind(description: "an integer of 400 digits", value: String(repeating: "9", count: 400)),
     Kind(description: "an integer of 5,000 digits", value: String(repeating: "7", count: 5000)),
     Kind(description: "a fraction of 400 digits", value: "0." + String(repeating: "3", count: 400)),
@@ -36,7 +37,7 @@ struct PoisonEditTests {
     Kind(description: "a NUL in a name", member: #"a\u0000b"#),
     Kind(description: "what looks like a NUL", value: #""a\\u0000b""#),
     Kind(description: "a value that nests deeply", value: nested(100)),
-    Kind(description: "a value that nests as deeply as any may", value: nested(250)),
+    Kind(description: "a value of the greatest nesting depth", value: nested(250)),
     Kind(description: "objects that nest deeply", value: #"{"a":"# + nested(120) + "}"),
     Kind(description: "a text of 100 KiB", value: "\"" + String(repeating: "x", count: 100 << 10) + "\""),
     Kind(description: "control characters", value: #""\u0001\u001f\u007f""#),
@@ -65,7 +66,9 @@ struct PoisonEditTests {
     try await Self.run(at: RealKinto.address)
   }
 
-  /// Makes 500 edits of all kinds among 500 good ones, and syncs until only what is named waits.
+  /// Makes 500 edits of all kinds among 500 good ones.
+  ///
+  /// It syncs until only the edits with a named reason wait.
   static func run(at address: String?) async throws {
     let kinto = try await RealKinto(["items"], at: address)
     try await kinto.put("items", "pulled", "\"value\":1")
@@ -88,7 +91,7 @@ struct PoisonEditTests {
         refusedAtOnce.insert(key)
       }
     }
-    // Where nothing else is taken any more, a sync finds the last of them two at a time.
+    // When no other edits are accepted any more, a sync finds the last of them two at a time.
     for _ in 0..<20 {
       let result = try await engine.sync()
       #expect(result.failures.allSatisfy { $0.error.code == .remoteUnavailable }, "\(result.failures)")
@@ -113,7 +116,7 @@ struct PoisonEditTests {
     }
     for (key, kind) in malformed
     where !arrived.contains(key) && !named.contains(key) && !refusedAtOnce.contains(key) {
-      Issue.record("\(kind) is lost: it has neither arrived nor is it named.")
+      Issue.record("\(kind) is lost: it has neither arrived nor been refused by name.")
     }
     #expect(
       named.isDisjoint(with: arrived),
@@ -123,7 +126,7 @@ struct PoisonEditTests {
 }
 
 extension LocalEdits {
-  /// Makes a record what some JSON says.
+  /// Sets a record to a JSON object.
   fileprivate func set(_ key: String, _ json: String) async throws {
     try await perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "items", key: key)) { (fields) throws(SyncError) in

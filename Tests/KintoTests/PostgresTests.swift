@@ -6,7 +6,7 @@ import Synchronization
 import TestServers
 import Testing
 
-/// With its records in PostgreSQL, Kinto stamps a change before others can see it.
+/// With its records in PostgreSQL, Kinto stamps a change before other clients can see it.
 @Suite(
   "A Kinto with PostgreSQL",
   .enabled(
@@ -33,7 +33,8 @@ struct PostgresTests {
       schema: SyncSchema(Entity("items")), store: store, source: kinto.source(overlap: .seconds(120)),
       options: SyncOptions(pageSize: 50))
     let writers = Countdown(3)
-    // Each writer's batch is one transaction, whose first change is stamped long before its last; on a busy machine, very long.
+    // Each writer's batch is one transaction. Its first change is stamped long before its last,
+    // especially on a busy machine.
     try await withThrowingTaskGroup(of: Void.self) { group in
       for writer in 1...3 {
         group.addTask {
@@ -58,7 +59,7 @@ struct PostgresTests {
   }
 }
 
-/// How many are still at it.
+/// The number of writers that are still active.
 private final class Countdown: Sendable {
   private let rest: Mutex<Int>
 

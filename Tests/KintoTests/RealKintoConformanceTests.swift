@@ -7,7 +7,8 @@ import Testing
   "A real Kinto as a source", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
   .timeLimit(.minutes(10)))
 struct RealKintoConformanceTests {
-  /// It takes no such key, lets no time pass at a test's word, and stores nothing that is no JSON.
+  /// Checks that do not apply: the server accepts no such key, sets its own times, and stores only
+  /// JSON.
   private static let inapplicable: Set<SourceCheck> = [
     .recordsAreReadWhole, .malformedRecordComesInItsPlace, .voidTokenIsNoError, .lateCommitIsFound,
   ]

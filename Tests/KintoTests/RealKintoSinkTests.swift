@@ -8,7 +8,9 @@ import Testing
   "A real Kinto as a sink", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
   .timeLimit(.minutes(10)))
 struct RealKintoSinkTests {
-  /// It takes no key with a slash in it; a batch of mixed fates without one is below.
+  /// All checks but one: the server accepts no key with a slash.
+  ///
+  /// A batch of mixed outcomes without such a key is below.
   static let checks = Set(SinkCheck.allCases).subtracting([.everyChangeHasItsOutcome])
     .sorted { $0.rawValue < $1.rawValue }
 
@@ -26,7 +28,7 @@ struct RealKintoSinkTests {
       read: { key in
         try await kinto.source().lookup([RecordID(type: "items", key: key)], of: SinkHarness.entity).first
       })
-    // A tombstone stands in the way of no creation.
+    // A tombstone does not prevent a creation.
     harness.remembersWhatIsGone = false
     harness.serverManagedFields = try kinto.source().capabilities.serverManagedFields
     harness.reopen = { KintoSink(try kinto.source()) }
@@ -70,7 +72,7 @@ struct RealKintoSinkTests {
       Issue.record("\(outcomes)")
       return
     }
-    // A time in the payload is not the record's.
+    // The record does not take the time in the payload.
     #expect(edited.version.modifiedAt > Timestamp(milliseconds: 1_000_000))
     #expect(String(decoding: stale.payload.bytes, as: UTF8.self).contains("\"value\":5"))
     #expect(try await kinto.listing("items").keys.sorted() == ["edited", "new", "stale"])

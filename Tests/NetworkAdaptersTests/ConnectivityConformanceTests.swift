@@ -19,7 +19,8 @@ struct ConnectivityConformanceTests {
     let run = Task { await monitor.run() }
     let harness = ConnectivityHarness(monitor: monitor) { connectivity in
       answers.withLock { $0 = connectivity == .online }
-      // The try that may be under way has the answer from before: the one after the next is sure to have this one.
+      // A current probe may have the previous answer. The one after the next is sure to have this
+      // answer.
       let next = tries.withLock { $0 } + 2
       while tries.withLock({ $0 }) < next || monitor.connectivity != connectivity, !Task.isCancelled {
         clock.advance(by: .seconds(30))
@@ -37,7 +38,8 @@ struct ConnectivityConformanceTests {
   }
 
   #if os(Linux)
-    /// Of this machine's own network; where it comes and goes, the daemon's tests in a namespace of their own look.
+    /// Tests this machine's own network. The daemon's tests cover network changes, in a network
+    /// namespace.
     @Test(arguments: [ConnectivityCheck.streamBeginsWithTheStatusNow])
     func keepTheirPromisesByTheKernelsMessages(_ check: ConnectivityCheck) async throws {
       let harness = ConnectivityHarness(monitor: try NetlinkMonitor())

@@ -1,7 +1,9 @@
 #if os(Linux)
   import Foundation
 
-  /// One of the kernel's tables, which are files that do not know their length: a string made of one would have its beginning alone.
+  /// The lines of one of the kernel's tables.
+  ///
+  /// These files do not know their length: reading one as a string would give only its beginning.
   func kernelTable(_ path: String) throws -> [Substring] {
     let file = try FileHandle(forReadingFrom: URL(filePath: path))
     defer { try? file.close() }

@@ -26,7 +26,7 @@ struct DuplicateTests {
       #expect(try await setting.keys("meters") == ["m3"])
       #expect(setting.remote.records(of: "meters").map(\.key) == ["m3"])
       #expect(setting.remote.pushEffects.filter { $0.id.type == "meters" && !$0.isDeletion }.isEmpty)
-      // One that the app makes afterwards collapses with the next sync.
+      // A later duplicate of the app collapses with the next sync.
       setting.clock.advance(by: .seconds(10))
       try await engine.edits.upsert(Meter(mac: "aa01", name: "again"), key: "m4")
       for _ in 1...2 { _ = try await engine.sync() }
@@ -36,7 +36,7 @@ struct DuplicateTests {
   }
 
   @Test(
-    "R4.2: a rebuild's version runs once, goes on where it was stopped, and does nothing again",
+    "R4.2: a rebuild's version runs once, resumes where it was stopped, and then does nothing",
     arguments: StoreKind.allCases)
   func rebuildsRunOnce(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -64,7 +64,7 @@ struct DuplicateTests {
     }
   }
 
-  @Test("R4.3: references to a loser name the winner", arguments: StoreKind.allCases)
+  @Test("R4.3: references to a loser move to the winner", arguments: StoreKind.allCases)
   func referencesFollowTheWinner(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       addDuplicates(to: setting)
@@ -96,7 +96,7 @@ struct DuplicateTests {
   }
 
   @Test(
-    "R4.5: clean-up hides what is old, here alone; the remote's change brings it back",
+    "R4.5: clean-up hides old records locally; a remote change shows them again",
     arguments: StoreKind.allCases)
   func cleanUpHides(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -135,7 +135,7 @@ struct DuplicateTests {
     }
   }
 
-  @Test("R4.6: a value that travels is seen, and seen to end, elsewhere", arguments: StoreKind.allCases)
+  @Test("R4.6: a synced value appears on another device, and ends there", arguments: StoreKind.allCases)
   func valuesThatTravelEnd(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.remote.upsert("meters", "m", #"{"id":"m","mac":"aa"}"#)
@@ -151,7 +151,7 @@ struct DuplicateTests {
         #expect(try await other.expiring.value(of: place, key: "m") == "kitchen")
         setting.clock.advance(by: .seconds(24 * 3600))
         #expect(try await other.expiring.value(of: place, key: "m") == nil)
-        // A clean-up leaves it for as long as another clock may be behind.
+        // A clean-up keeps it as long as another device's clock may be behind.
         setting.clock.advance(by: .seconds(300))
         _ = try await other.cleanUp(CleanupPolicy(expiring: [place.purge]))
         _ = try await other.sync()

@@ -18,7 +18,7 @@ struct EditingTests {
   }
 
   @Test(
-    "R3.1: an edit is seen at once, waits with its outbox entry, and goes out later",
+    "R3.1: an edit is visible at once, waits in the outbox, and is pushed later",
     arguments: StoreKind.allCases)
   func editsAreSeenAtOnce(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -32,7 +32,7 @@ struct EditingTests {
       _ = try await engine.sync()
       #expect(try setting.remoteMember("name", of: "t", "teams") == #""Owls""#)
       #expect(try await engine.edits.pending("teams").isEmpty)
-      // An edit that cannot stand leaves neither row nor entry.
+      // An invalid edit leaves neither row nor entry.
       await #expect(throws: SyncError.self) {
         try await engine.edits.upsert(Game(home: "nowhere", date: "2026-04-01"), key: "g")
       }
@@ -42,7 +42,7 @@ struct EditingTests {
   }
 
   @Test(
-    "R3.2: offline fails fast and keeps the queue, which drains when the network is back",
+    "R3.2: an offline sync fails at once; the outbox drains when the network is back",
     arguments: StoreKind.allCases)
   func offlineKeepsTheQueue(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -57,7 +57,7 @@ struct EditingTests {
     }
   }
 
-  @Test("R3.3: the last write wins though it arrives first or last", arguments: StoreKind.allCases)
+  @Test("R3.3: the last write wins, whether it arrives first or last", arguments: StoreKind.allCases)
   func theLastWriteWins(_ kind: StoreKind) async throws {
     for isFirstToPush in [true, false] {
       try await withTwo(kind) { one, a, two, b in
@@ -80,7 +80,7 @@ struct EditingTests {
   }
 
   @Test(
-    "R3.4: a conflict is logged with both versions, and the app says what is significant",
+    "R3.4: a conflict is logged with both versions, and the app decides its significance",
     arguments: StoreKind.allCases)
   func conflictsAreLogged(_ kind: StoreKind) async throws {
     let edits = EditOptions(isSignificant: { $0.winner == .local })
@@ -112,7 +112,7 @@ struct EditingTests {
   }
 
   @Test(
-    "R3.5: each edit's fate is its own; the refused one stays with the reason", arguments: StoreKind.allCases)
+    "R3.5: each edit has its own outcome; a refused one stays with the reason", arguments: StoreKind.allCases)
   func fatesAreTheirOwn(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       let engine = try await setting.engine()
@@ -133,7 +133,7 @@ struct EditingTests {
   }
 
   @Test(
-    "R3.6: a full remote is told, keeps the queue, and may be made room in; a full quota ends one type",
+    "R3.6: a full remote is reported and the outbox kept; a full quota ends one type",
     arguments: StoreKind.allCases)
   func fullRemotesAreTold(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -154,7 +154,7 @@ struct EditingTests {
       let full = try await setting.engine().sync().pushed
       #expect(full.isRemoteFull)
       #expect(full.pending == 1)
-      // On a pull, the type is over for this time and the next one goes on.
+      // During a pull, the full quota ends this type and the next one continues.
       remote.upsert("games", "g", #"{"id":"g","home":null,"date":"2026-04-01"}"#)
       remote.behave(.fail(SyncError(.quotaExceeded, during: "listing")), onNext: 1, of: "teams")
       let result = try await setting.engine().sync(SyncRequest(direction: .pull))
@@ -199,7 +199,7 @@ struct EditingTests {
       setting.clock.advance(by: .seconds(60))
       try await right.edits.upsert(Team(name: "first"), key: "t")
       _ = try await right.sync()
-      // A device whose clock is an hour slow sees that and goes on from it.
+      // A device with a slow clock, an hour behind, sees that edit and stamps after it.
       try await withStore(kind, setting.clock) { store in
         let slow = ManualClock(timestamp: setting.clock.timestamp - .seconds(3600))
         let late = try await SyncEngine(
@@ -218,7 +218,7 @@ struct EditingTests {
       }
       _ = try await right.sync()
       #expect(try await setting.member("name", of: "t", "teams") == #""second, by a slow clock""#)
-      // Eleven days ahead: flagged when it is pulled.
+      // Eleven days ahead: flagged by the pull.
       let ahead = (setting.clock.timestamp + .seconds(11 * 86_400)).microseconds
       setting.remote.upsert(
         "teams", "t", #"{"id":"t","name":"from the future","edited":"\#(ahead).0@other"}"#)
@@ -235,14 +235,14 @@ struct EditingTests {
   }
 
   @Test(
-    "R3.9: an immutable field keeps its earliest value, whoever changes it", arguments: StoreKind.allCases)
+    "R3.9: an immutable field keeps its earliest value", arguments: StoreKind.allCases)
   func immutableFieldsStay(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       let teams = Entity("teams", immutable: ["createdAt"])
       setting.remote.upsert("teams", "t", #"{"id":"t","name":"a","createdAt":"2026-01-02T00:00:00Z"}"#)
       let engine = try await setting.engine([teams])
       _ = try await engine.sync()
-      // An edit changes everything but that.
+      // An edit changes every field but that one.
       setting.clock.advance(by: .seconds(10))
       try await engine.edits.perform { (batch) throws(SyncError) in
         try batch.set(RecordID(type: "teams", key: "t")) { fields in
@@ -252,7 +252,7 @@ struct EditingTests {
       }
       #expect(try await setting.member("createdAt", of: "t", "teams") == #""2026-01-02T00:00:00Z""#)
       _ = try await engine.sync()
-      // So does a copy from the remote, where the earliest value is put back.
+      // So does a copy from the remote, whose earliest value is restored.
       setting.clock.advance(by: .seconds(10))
       setting.remote.upsert("teams", "t", #"{"id":"t","name":"c","createdAt":"2026-02-01T00:00:00Z"}"#)
       for _ in 1...2 { _ = try await engine.sync() }

@@ -48,7 +48,7 @@ struct PacingTests {
     }
   }
 
-  @Test("R2.2: what goes and what comes of a whole type is seen at once", arguments: StoreKind.allCases)
+  @Test("R2.2: all changes of a whole type become visible at once", arguments: StoreKind.allCases)
   func publishesAndSweepsAtOnce(_ kind: StoreKind) async throws {
     try await withSetting(kind, .fullOnly) { setting in
       let teams = Entity("teams", visibility: .wholeEntity)
@@ -58,7 +58,7 @@ struct PacingTests {
       setting.clock.advance(by: .seconds(60))
       for number in 1...20 { setting.remote.delete("teams", "t\(number)") }
       setting.addTeams(101...120)
-      // Whatever is committed, readers see the old state or the new one.
+      // Readers see the old state or the new one, whatever is committed.
       let store = setting.store
       let seen = Mutex<[Set<String>]>([])
       let observed = try await SyncEngine(
@@ -74,14 +74,14 @@ struct PacingTests {
   }
 
   @Test(
-    "R2.3: the network's return is followed by one sync once it has stayed for 2.5 s",
+    "R2.3: one sync follows the network's return, after it has been up for 2.5 s",
     arguments: StoreKind.allCases)
   func returnsOfTheNetworkSettle(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       let network = ManualConnectivity(.online, interface: .wifi)
       let engine = try await setting.engine(connectivity: network)
       try await running(engine) { coordinator, heard in
-        // The first word, and a change of interface, are no return.
+        // The first status, and a change of interface, are not a return.
         network.status = NetworkStatus(.online, interface: .cellular)
         await heard.wait {
           if case .network(let status) = $0 { status.interface == .cellular } else { false }
@@ -132,7 +132,7 @@ struct PacingTests {
   }
 
   @Test(
-    "R2.5: background work is asked for again before it runs, and its end of time stops the sync",
+    "R2.5: background work is requested again before it runs, and its expiration stops the sync",
     arguments: StoreKind.allCases)
   func backgroundWorkIsAskedForAgain(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -159,7 +159,7 @@ struct PacingTests {
   }
 
   @Test(
-    "R2.6: one recorded write a key in 120 s; others are cached; disconnecting resets the key",
+    "R2.6: one recorded write per key in 120 s; others are cached; disconnecting resets the key",
     arguments: StoreKind.allCases)
   func sightingsAreThrottled(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -178,7 +178,7 @@ struct PacingTests {
   }
 
   @Test(
-    "R2.7: failures are tried again with jitter, a cap and a budget; Retry-After is respected",
+    "R2.7: failures are retried with jitter, a cap and a budget; Retry-After is respected",
     arguments: StoreKind.allCases)
   func failuresAreTriedAgain(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -215,7 +215,7 @@ struct PacingTests {
     }
   }
 
-  @Test("R2.8: a type asked for first overtakes the others at their next page", arguments: StoreKind.allCases)
+  @Test("R2.8: a prioritized type overtakes the others at their next page", arguments: StoreKind.allCases)
   func urgentTypesGoFirst(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       let (slow, urgent) = (Entity("slow"), Entity("urgent"))
@@ -235,7 +235,7 @@ struct PacingTests {
     }
   }
 
-  @Test("R2.9: push signals that come together start one delta", arguments: StoreKind.allCases)
+  @Test("R2.9: push signals in a burst start one delta", arguments: StoreKind.allCases)
   func pushSignalsAreGathered(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
@@ -258,7 +258,7 @@ struct PacingTests {
 
 // MARK: - A coordinator that runs
 
-/// What a coordinator says, kept, and waited for.
+/// A coordinator's events, recorded and awaited.
 private final class Heard: Sendable {
   private struct State {
     var events: [SyncCoordinator.Event] = []
@@ -281,7 +281,7 @@ private final class Heard: Sendable {
 
   var hasStarted: Bool { starts > 0 }
 
-  /// Waits until so many events satisfy a predicate, those that came before included.
+  /// Waits until this many events satisfy a predicate, earlier ones included.
   func wait(count: Int = 1, _ predicate: (SyncCoordinator.Event) -> Bool) async {
     while !Task.isCancelled {
       let (events, change) = state.withLock { ($0.events, $0.change) }
@@ -310,7 +310,7 @@ private func running(
   await run.value
 }
 
-/// A store that shows what the readers of another one see after each commit.
+/// A store that shows the readers' view of another one after each commit.
 private func peeking(
   _ base: some LocalStore, _ peek: @escaping @Sendable (Set<String>) -> Void
 ) -> any LocalStore {

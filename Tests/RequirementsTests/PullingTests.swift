@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Pulling records", .timeLimit(.minutes(5)))
 struct PullingTests {
-  @Test("R1.1: every page arrives, also where pages are short or empty", arguments: StoreKind.allCases)
+  @Test("R1.1: every page arrives, even after short or empty ones", arguments: StoreKind.allCases)
   func everyPageArrives(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...1700)
@@ -29,7 +29,7 @@ struct PullingTests {
       let engine = try await setting.engine()
       #expect(try await engine.sync().total.inserted == 4)
       setting.clock.advance(by: .seconds(60))
-      // Its own date is decades old; what counts is that the server changed it now.
+      // The record's own date is decades old. The server's modification time counts.
       setting.remote.upsert("games", "old", #"{"id":"old","home":"t2","date":"1998-05-01"}"#)
       let delta = try await engine.sync()
       #expect(delta.total.fetched == 1)
@@ -37,7 +37,7 @@ struct PullingTests {
     }
   }
 
-  @Test("R1.3: a page is in the store before much more is read", arguments: StoreKind.allCases)
+  @Test("R1.3: a page is committed before more than one further page is read", arguments: StoreKind.allCases)
   func recordsStream(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...200)
@@ -54,7 +54,8 @@ struct PullingTests {
       }
       let options = SyncOptions(pageSize: 10, pagesAhead: 1)
       _ = try await setting.engine([Setting.teams], options: options).sync()
-      // One page is being committed and one fetched ahead; the third request follows the first commit.
+      // One page is being committed and one fetched ahead. The third request follows the first
+      // commit.
       #expect(worst.withLock { $0 } <= 2)
       #expect(try await setting.keys("teams").count == 200)
     }
@@ -76,7 +77,7 @@ struct PullingTests {
         midway.withLock { $0 = checkpoint }
         remote.upsert("teams", "t1", #"{"id":"t1","name":"written meanwhile"}"#)
       }
-      // The client's own clock is a year ahead, and is asked for no watermark.
+      // The client's own clock is a year ahead. The watermark does not come from it.
       let own = ManualClock(timestamp: setting.clock.timestamp + .seconds(365 * 86_400))
       let engine = try await SyncEngine(
         schema: SyncSchema(Setting.teams), store: store, source: remote, clock: own,
@@ -99,7 +100,7 @@ struct PullingTests {
     try await withSetting(kind, configuration) { setting in
       let engine = try await setting.engine([Setting.teams])
       setting.addTeams(1...5)
-      // Written before the sync by its time, and visible after it.
+      // By its time written before the sync, and visible after it.
       let late = setting.remote.prepareUpsert("teams", "late", #"{"id":"late","name":"late"}"#)
       #expect(try await engine.sync().total.inserted == 5)
       setting.addTeams(6...7)
@@ -112,7 +113,7 @@ struct PullingTests {
   }
 
   @Test(
-    "R1.6: types sync after those that they refer to; a circle is refused at set-up",
+    "R1.6: types sync after those that they refer to; a cycle is refused at set-up",
     arguments: StoreKind.allCases)
   func typesSyncInOrder(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -126,13 +127,13 @@ struct PullingTests {
           Entity("a", references: [.to("b", by: "b")]), Entity("b", references: [.to("a", by: "a")]))
       } throws: {
         let error = $0 as? SyncError
-        return error?.code == .invalidConfiguration && error?.message.contains("circle") == true
+        return error?.code == .invalidConfiguration && error?.message.contains("cycle") == true
       }
     }
   }
 
   @Test(
-    "R1.7: an interrupted sync goes on at its page and marks nothing unfinished as done",
+    "R1.7: an interrupted sync resumes at its page and marks nothing unfinished as done",
     arguments: StoreKind.allCases)
   func interruptedSyncsResume(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -155,7 +156,7 @@ struct PullingTests {
   }
 
   @Test(
-    "R1.8: the result counts each change by its fate, and says when there was nothing",
+    "R1.8: the result counts each change by its outcome, and reports an empty sync",
     arguments: StoreKind.allCases)
   func resultsCount(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -197,7 +198,7 @@ struct PullingTests {
     }
   }
 
-  @Test("R1.10: what cannot be read is kept with its bytes and the reason", arguments: StoreKind.allCases)
+  @Test("R1.10: a malformed record is kept with its bytes and the reason", arguments: StoreKind.allCases)
   func poisonIsKept(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
@@ -207,12 +208,12 @@ struct PullingTests {
       #expect(result["teams"].inserted == 2)
       #expect(result["teams"].quarantined == 1)
       guard case .malformed(let malformed)? = try await setting.withheld("teams").first?.change else {
-        Issue.record("nothing is set aside")
+        Issue.record("nothing is withheld")
         return
       }
       #expect(malformed.bytes.bytes.elementsEqual(#"{"id":"t3","#.utf8))
       #expect(!malformed.reason.isEmpty)
-      // A record that is one, and not of the type asked for, is listed as well.
+      // A record of another shape than the requested type is listed as well.
       setting.remote.upsert("teams", "t4", #"{"id":"t4","name":4}"#)
       _ = try await engine.sync()
       #expect(try await engine.records.all(Team.self).count == 2)
@@ -223,7 +224,7 @@ struct PullingTests {
   }
 
   @Test(
-    "R1.11: deletions arrive by tombstone, and by sweep where there are none", arguments: StoreKind.allCases)
+    "R1.11: deletions arrive by tombstone, or by sweep without tombstones", arguments: StoreKind.allCases)
   func deletionsArrive(_ kind: StoreKind) async throws {
     for configuration in [InMemoryRemote.Configuration.privateZone, .fullOnly] {
       try await withSetting(kind, configuration) { setting in
@@ -241,7 +242,7 @@ struct PullingTests {
   }
 
   @Test(
-    "R1.12: a second caller is refused at once, or joins; also between processes",
+    "R1.12: a second caller is refused at once, or joins, also between processes",
     arguments: StoreKind.allCases)
   func oneSyncAtATime(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in

@@ -3,10 +3,10 @@ import InMemoryAdapters
 import SyncJSON
 import Testing
 
-@Suite("Reading, bootstrap, seeing what happens", .timeLimit(.minutes(5)))
+@Suite("Reading, bootstrap, observation", .timeLimit(.minutes(5)))
 struct ReadingTests {
   @Test(
-    "R5.1: typed reads are whole, filtered in the store, with references, and never ask the remote",
+    "R5.1: typed reads are complete, filtered in the store, with references, and without the remote",
     arguments: StoreKind.allCases)
   func typedReadsAreWhole(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
@@ -41,9 +41,9 @@ struct ReadingTests {
     for configuration in [InMemoryRemote.Configuration.privateZone, .publicDatabase()] {
       try await withSetting(kind, configuration) { setting in
         setting.addTeams(1...50)
-        // Longer than a delta by times reaches back.
+        // Longer than the overlap of a delta by times.
         setting.clock.advance(by: .seconds(60))
-        // What the bundle was made from: another store's complete pull, and its token.
+        // The source of the bundle: another store's complete pull, and its token.
         let maker = InMemoryStore(leaseClock: { setting.clock.timestamp })
         let schema = try SyncSchema(Setting.teams)
         _ = try await SyncEngine(schema: schema, store: maker, source: setting.remote, clock: setting.clock)
@@ -69,7 +69,7 @@ struct ReadingTests {
     }
   }
 
-  @Test("R5.3: the state of each type can be looked into", arguments: StoreKind.allCases)
+  @Test("R5.3: the state of each type can be inspected", arguments: StoreKind.allCases)
   func statesCanBeLookedInto(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
@@ -88,17 +88,17 @@ struct ReadingTests {
       #expect(teams.tokenAge == .seconds(100))
       #expect(teams.status.lastSuccess == setting.clock.timestamp - .seconds(100))
       #expect(teams.status.lastAttempt == setting.clock.timestamp)
-      // The other type completed, and shows no failure of its neighbour's.
+      // The other type completed, and shows no failure.
       #expect(games.status.lastError == nil)
       #expect(games.status.consecutiveFailures == 0)
       #expect(games.pending == 1)
-      // Half of the attempts at the teams went well, and their data are as old as that one.
+      // Half of the attempts at the teams succeeded, and their data are as old as that success.
       #expect(teams.status.successRate == 0.5)
       #expect(teams.dataAge == .seconds(100))
     }
   }
 
-  @Test("R5.4: observers, a log and counters see what happens, with progress", arguments: StoreKind.allCases)
+  @Test("R5.4: observers, a log and counters report events and progress", arguments: StoreKind.allCases)
   func whatHappensIsSeen(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...20)
@@ -131,7 +131,7 @@ struct ReadingTests {
       var changes = engine.changes().makeAsyncIterator()
       _ = try await engine.sync()
       guard case .some(let ids)? = try await changes.next() else {
-        Issue.record("nothing is told")
+        Issue.record("nothing is reported")
         return
       }
       #expect(Set(ids.map(\.key)) == ["t1", "t2"])
@@ -139,7 +139,7 @@ struct ReadingTests {
   }
 
   @Test(
-    "R5.6: each failure has a code to act on, and leaves local data in use", arguments: StoreKind.allCases)
+    "R5.6: each failure has a code to act on, and leaves local data usable", arguments: StoreKind.allCases)
   func failuresHaveCodes(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)

@@ -7,7 +7,7 @@ import Testing
   import SQLiteAdapters
 #endif
 
-/// The stores on which each requirement is tried.
+/// The kinds of stores for each requirement.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   case memory
   #if SQLite
@@ -17,7 +17,7 @@ enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
   var testDescription: String { rawValue }
 }
 
-/// A remote, a store and a clock between them, for tests that read as stories.
+/// A remote, a store and a clock for a test.
 struct Setting: Sendable {
   let clock: ManualClock
   let remote: InMemoryRemote
@@ -29,7 +29,7 @@ struct Setting: Sendable {
   static let meters = Entity("meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric))
   static let readings = Entity("readings", references: [.to("meters", by: "meter")])
 
-  /// An engine on the store; a second one stands for the app's next start.
+  /// Creates an engine on the store. A second one represents the app's next start.
   func engine(
     _ entities: [Entity] = [Self.teams, Self.games], options: SyncOptions = SyncOptions(),
     edits: EditOptions = EditOptions(), source: (any RemoteRecordSource)? = nil,
@@ -76,7 +76,7 @@ struct Setting: Sendable {
   }
 }
 
-/// Plays a story on a new store of a kind, and leaves nothing behind.
+/// Runs a test on a new store of a kind, and cleans up.
 func withSetting(
   _ kind: StoreKind, _ configuration: InMemoryRemote.Configuration = .privateZone,
   _ story: (Setting) async throws -> Void
@@ -88,7 +88,7 @@ func withSetting(
   }
 }
 
-/// Gives a new store of a kind to a story, and leaves nothing behind.
+/// Provides a new store of a kind to a test, and cleans up.
 func withStore(
   _ kind: StoreKind, _ clock: ManualClock, _ story: (any LocalStore) async throws -> Void
 ) async throws {

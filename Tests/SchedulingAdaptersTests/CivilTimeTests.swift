@@ -5,7 +5,7 @@ import Testing
 
 @testable import SchedulingAdapters
 
-@Suite("The clock on the wall")
+@Suite("Civil time")
 struct CivilTimeTests {
   static func instant(_ text: String) throws -> Timestamp {
     let date = try Date(text, strategy: .iso8601)
@@ -16,9 +16,9 @@ struct CivilTimeTests {
     Date(timeIntervalSince1970: Double(instant.microseconds / 1_000_000)).formatted(.iso8601)
   }
 
-  /// A zone, a time, the moment of asking, and the answer.
+  /// A zone, a time of day, a start instant, and the expected instant.
   static let table: [(String, TimeOfDay, String, String)] = [
-    // Ordinary days, and the moment itself, which is not later than itself.
+    // Ordinary days, and the start instant itself, which is not later than itself.
     ("Europe/Berlin", TimeOfDay(hour: 2), "2026-01-15T00:59:59Z", "2026-01-15T01:00:00Z"),
     ("Europe/Berlin", TimeOfDay(hour: 2), "2026-01-15T01:00:00Z", "2026-01-16T01:00:00Z"),
     ("Europe/Berlin", TimeOfDay(hour: 2), "2026-07-15T12:00:00Z", "2026-07-16T00:00:00Z"),
@@ -35,7 +35,7 @@ struct CivilTimeTests {
     // … and back from 03:00 to 02:00.
     ("Europe/Berlin", TimeOfDay(hour: 2), "2026-10-24T12:00:00Z", "2026-10-25T00:00:00Z"),
     ("Europe/Berlin", TimeOfDay(hour: 2, minute: 30), "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"),
-    // Not a second time in the same night.
+    // The time does not repeat in the same night.
     ("Europe/Berlin", TimeOfDay(hour: 2, minute: 30), "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"),
     ("Europe/Berlin", TimeOfDay(hour: 2), "2026-10-25T00:30:00Z", "2026-10-26T01:00:00Z"),
     ("Europe/Berlin", TimeOfDay(hour: 3), "2026-10-25T00:30:00Z", "2026-10-25T02:00:00Z"),
@@ -47,13 +47,13 @@ struct CivilTimeTests {
     ("America/New_York", TimeOfDay(hour: 2), "2026-03-08T07:00:00Z", "2026-03-09T06:00:00Z"),
     ("America/New_York", TimeOfDay(hour: 2), "2027-03-13T12:00:00Z", "2027-03-14T07:00:00Z"),
     ("America/New_York", TimeOfDay(hour: 2), "2027-03-14T07:00:00Z", "2027-03-15T06:00:00Z"),
-    // … and back from 02:00 to 01:00, so that 02:00 comes once.
+    // … and back from 02:00 to 01:00, so that 02:00 occurs once.
     ("America/New_York", TimeOfDay(hour: 2), "2026-10-31T12:00:00Z", "2026-11-01T07:00:00Z"),
     ("America/New_York", TimeOfDay(hour: 1), "2026-10-31T12:00:00Z", "2026-11-01T05:00:00Z"),
     ("America/New_York", TimeOfDay(hour: 1, minute: 30), "2026-11-01T05:30:00Z", "2026-11-02T06:30:00Z"),
     ("America/New_York", TimeOfDay(hour: 2), "2027-11-06T12:00:00Z", "2027-11-07T07:00:00Z"),
     ("America/New_York", TimeOfDay(hour: 2), "2027-11-07T07:00:00Z", "2027-11-08T07:00:00Z"),
-    // Half an hour forward, at the other end of the world; and midnight itself left out.
+    // A change of half an hour, and a day whose midnight is skipped.
     ("Australia/Lord_Howe", TimeOfDay(hour: 2), "2026-10-03T00:00:00Z", "2026-10-03T15:30:00Z"),
     ("Africa/Cairo", TimeOfDay(hour: 0), "2026-04-23T12:00:00Z", "2026-04-23T22:00:00Z"),
   ]

@@ -9,7 +9,7 @@ import Testing
 struct InProcessSchedulerTests {
   typealias Kind = BackgroundRequest.Kind
 
-  /// What the work was called with.
+  /// The kinds that the work was called with.
   let begun = AsyncStream.makeStream(of: Kind.self)
   /// 2026-01-01T00:00:00Z.
   let clock = ManualClock()
@@ -24,7 +24,7 @@ struct InProcessSchedulerTests {
       random: { random })
   }
 
-  /// Runs a scheduler while a body lasts, and ends it.
+  /// Runs a scheduler for the time of a body, and ends it.
   private func running(
     _ scheduler: InProcessScheduler,
     work: @escaping @Sendable (Kind, any CancellationToken) async -> Void = { _, _ in },
@@ -83,7 +83,7 @@ struct InProcessSchedulerTests {
       passed.withLock { $0 = clock.now.offset }
     } _: {
       #expect(await clock.nextSleep() == .seconds(900))
-      // Somebody sets the clock an hour forward, in this wait or just before the next.
+      // The clock is set an hour forward, in this wait or just before the next.
       clock.timestamp = clock.timestamp + .seconds(3600)
       let time = Task { [clock] in
         clock.advance(by: .seconds(900))
@@ -95,7 +95,7 @@ struct InProcessSchedulerTests {
     #expect(passed.withLock { $0 } <= .seconds(1800))
   }
 
-  /// A while is measured by the clock that nobody can set.
+  /// A delay is measured by the monotonic clock, which cannot be set.
   @Test(arguments: [-86_400, 86_400])
   func waitsForAWhileWhateverTheWallClockShows(_ shift: Int) async throws {
     let scheduler = try scheduler()
@@ -136,7 +136,7 @@ struct InProcessSchedulerTests {
       clock.advance(by: .seconds(1))
       #expect(await clock.nextSleep() == .seconds(1))
       clock.advance(by: .seconds(1))
-      // The one that needs no network is not held up.
+      // The request that needs no network is not delayed.
       #expect(await next() == .refresh)
       connectivity.connectivity = .online
       #expect(await next() == .processing)
@@ -167,7 +167,7 @@ struct InProcessSchedulerTests {
     let run = Task {
       await scheduler.run { [begun] kind, _ in
         begun.continuation.yield(kind)
-        // Deaf to the cancellation of its task, as a commit is.
+        // Ignores the cancellation of its task, as a commit does.
         await Task { await release.waitUntilCancelled() }.value
         finished.withLock { $0 += 1 }
         return .succeeded
@@ -199,7 +199,7 @@ struct InProcessSchedulerTests {
     #expect(throws: SyncError.self) { try scheduler(timeZone: "Europe/Atlantis") }
   }
 
-  /// A month with a refresh every hour and processing at 02:00 in the night.
+  /// Runs a month with a refresh every hour and processing at 02:00 at night.
   @Test(arguments: ["Europe/Berlin", "America/New_York"])
   func doesEverythingInAMonth(_ zone: String) async throws {
     let scheduler = try scheduler(timeZone: zone)
@@ -207,7 +207,7 @@ struct InProcessSchedulerTests {
     let counts = Mutex<[Kind: Int]>([:])
     scheduler.submit(BackgroundRequest(.refresh, earliest: .after(.seconds(3600))))
     scheduler.submit(BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: 2))))
-    // Time passes whenever somebody waits for it.
+    // Advances time whenever the scheduler sleeps.
     let time = Task { [clock] in
       while !Task.isCancelled { clock.advance(by: await clock.nextSleep()) }
     }

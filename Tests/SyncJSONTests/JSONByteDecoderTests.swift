@@ -35,7 +35,7 @@ struct JSONByteDecoderTests {
   }
 
   @Test func tellsKeysApartThatHashAlike() throws {
-    // These two have the same FNV-1a hash of 64 bits, and the same length.
+    // These two have the same 64-bit FNV-1a hash, and the same length.
     struct Colliding: Decodable {
       enum CodingKeys: String, CodingKey { case one = "8yn0iYCKYHlIj4-BwPqk", two = "GReLUrM4wMqfg9yzV3KQ" }
       var one: Int, two: Int
@@ -92,7 +92,7 @@ struct JSONByteDecoderTests {
   }
 
   @Test func roundsFloatsOnce() throws {
-    // By way of a double this would be rounded twice, to the neighbour.
+    // Through a double this would be rounded twice, to the neighbour.
     #expect(try decode(Float.self, from: "1.00000017881393432617187499") == 1.0000001)
   }
 
@@ -158,7 +158,7 @@ struct JSONByteDecoderTests {
     try JSONByteDecoder().decode(type, from: Array(text.utf8)[...])
   }
 
-  /// The place that an error names: indices as numbers, and of a missing key the key.
+  /// The coding path of an error: indices as numbers, and the missing key.
   private func path(of error: DecodingError) -> String {
     let keys: [any CodingKey] =
       switch error {

@@ -14,7 +14,7 @@ struct JSONMutationTests {
   @Test(arguments: sample.indices)
   func isRefusedWhenItsEndIsMissing(_ length: Int) {
     let bytes = Array(Self.sample[..<length])
-    // Only the white space at the end may go.
+    // Only the white space at the end may be missing.
     #expect(accepts(bytes) == (length == Self.sample.count - 1))
     read(bytes)
   }
@@ -44,7 +44,7 @@ struct JSONMutationTests {
     }
   }
 
-  /// Reads everything that can be read; what matters is that this comes back.
+  /// Reads everything that can be read. The test is that the call returns.
   private func read(_ bytes: [UInt8]) {
     func visit(_ value: JSONValueSlice) throws(JSONError) {
       _ = (value.string(), value.integer(), value.double(), value.bool())
@@ -54,7 +54,7 @@ struct JSONMutationTests {
       default: break
       }
     }
-    // Both must say the same, one before it visits, the other on its way.
+    // Both must agree: one checks before it visits, the other while it visits.
     do throws(JSONError) {
       try JSONScanner.members(of: bytes[...]) { member throws(JSONError) in
         _ = member.key

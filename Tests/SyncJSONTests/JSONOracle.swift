@@ -1,8 +1,10 @@
-/// A second opinion on what JSON is, written for plainness alone: it recurses, and copies as it likes.
+/// A second JSON checker, written for simplicity.
+///
+/// It recurses and copies freely.
 struct JSONOracle {
   private var rest: [Unicode.Scalar]
 
-  /// Tells whether bytes are one JSON value that nests no deeper than a limit.
+  /// Whether bytes are one JSON value that nests no deeper than a limit.
   static func accepts(_ bytes: [UInt8], depthLimit: Int = 64) -> Bool {
     guard let text = String(validating: bytes, as: UTF8.self) else { return false }
     var oracle = JSONOracle(rest: text.unicodeScalars.reversed())

@@ -1,6 +1,6 @@
 import SyncJSON
 
-/// Tells whether bytes are one JSON value.
+/// Whether bytes are one JSON value.
 func accepts(_ bytes: [UInt8]) -> Bool {
   do throws(JSONError) {
     try JSONScanner.validate(bytes[...])
@@ -10,7 +10,7 @@ func accepts(_ bytes: [UInt8]) -> Bool {
   }
 }
 
-/// The error that bytes are refused with, if they are.
+/// The error for invalid bytes; `nil` for valid ones.
 func refusal(of bytes: [UInt8], depthLimit: Int = JSONScanner.defaultDepthLimit) -> JSONError? {
   do throws(JSONError) {
     try JSONScanner.validate(bytes[...], depthLimit: depthLimit)
@@ -20,7 +20,7 @@ func refusal(of bytes: [UInt8], depthLimit: Int = JSONScanner.defaultDepthLimit)
   }
 }
 
-/// The value that a text is.
+/// The value of a text.
 func value(_ text: String) throws -> JSONValueSlice {
   try JSONValueSlice(checking: Array(text.utf8)[...])
 }

@@ -113,6 +113,6 @@ struct JSONScannerTests {
   @Test func describesAnErrorWithoutTheText() {
     #expect(
       refusal(of: Array("[\"secret\", secret]".utf8))?.description
-        == "has a byte that cannot stand there, at byte 11")
+        == "has an unexpected byte, at byte 11")
   }
 }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The parsing cases of Nicolas Seriot's JSONTestSuite, where a copy of it lies.
+/// The parsing cases of Nicolas Seriot's JSONTestSuite, if a copy is present.
 enum JSONTestSuiteFiles {
-  /// The directory shared by checkouts: named by the environment, or next to the package.
+  /// The directory that checkouts share: given by the environment, or beside the package.
   static let shared =
     ProcessInfo.processInfo.environment["CANONICALSYNC_SHARED"].map { URL(filePath: $0) }
     ?? URL(filePath: #filePath).appending(path: "../../../../../shared").standardizedFileURL

@@ -2,7 +2,7 @@ import Foundation
 import SyncJSON
 import SyncModels
 
-/// Real data, where a copy of them lies.
+/// Real data, if a copy is present.
 package enum Baseball {
   /// The types, each with a file.
   package static let types = [
@@ -15,7 +15,7 @@ package enum Baseball {
     ?? URL(filePath: #filePath).appending(path: "../../../../shared").standardizedFileURL)
     .appending(path: "data/baseball")
 
-  /// Whether it does.
+  /// Whether a copy is present.
   package static let isPresent = FileManager.default.fileExists(
     atPath: directory.appending(path: "games.ndjson.gz").path)
 

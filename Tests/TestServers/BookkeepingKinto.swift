@@ -1,21 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The part of a Kinto server that a mirror with edits needs: one collection, in memory, and a book of every effect that an edit had.
-/// It outlives whoever edits.
+/// A partial Kinto server for a mirror with edits: one collection in memory.
+///
+/// It logs the effect of every edit, and outlives the editing processes.
 package final class BookkeepingKinto: Sendable {
-  /// What one accepted change did.
+  /// The effect of one accepted change.
   package struct Effect: Sendable {
     package var key: String
-    /// The time of the copy that the change was made on; `nil` for a new record.
+    /// The time of the change's base copy; `nil` for a new record.
     package var base: Int64?
-    /// The record before, without its id and time; `nil` where there was none.
+    /// The previous record, without its id and time; `nil` if there was none.
     package var previous: String?
     /// The record without its id and time; `nil` for a deletion.
     package var content: String?
   }
 
-  /// A record, or what is left of a deleted one.
+  /// A record, or the tombstone of a deleted one.
   package struct Row: Sendable {
     package var modified: Int64
     /// The record without its id and time; `nil` once it is deleted.
@@ -31,7 +32,8 @@ package final class BookkeepingKinto: Sendable {
     var onBatch: (@Sendable (Int) -> Void)?
     var onRequest: (@Sendable (String) -> Void)?
 
-    /// The time of the next change: never within the overlap of a delta, so that a delta holds what it has to and no more.
+    /// The time of the next change. Times differ by more than the overlap of a delta, so a delta
+    /// holds exactly the newer changes.
     mutating func tick() -> Int64 {
       now += 10_000
       return now
@@ -46,14 +48,16 @@ package final class BookkeepingKinto: Sendable {
   package var address: String { "http://127.0.0.1:\(listener.port)/v1" }
   /// Every effect, oldest first.
   package var effects: [Effect] { state.withLock { $0.effects } }
-  /// How many changes came again after they had had their effect.
+  /// The number of changes that arrived again after their effect.
   package var repeated: Int { state.withLock { $0.repeated } }
-  /// What is there, by key, each record without its id and time.
+  /// The records by key, each without its id and time.
   package var records: [String: String] { state.withLock { $0.rows.compactMapValues(\.content) } }
-  /// What is there and what was, by key.
+  /// The records and tombstones, by key.
   package var rows: [String: Row] { state.withLock { $0.rows } }
 
-  /// From now on batches are counted from 1, and each is told before anything is done about it, on the thread that serves it.
+  /// Sets a function that gets the number of each batch before it is handled.
+  ///
+  /// Batches are counted from 1. The call is on the thread that serves the batch.
   package func onBatch(_ act: (@Sendable (Int) -> Void)?) {
     state.withLock { state in
       state.batches = 0
@@ -61,14 +65,17 @@ package final class BookkeepingKinto: Sendable {
     }
   }
 
-  /// From now on each request is told before anything is done about it, on the thread that serves it, with the name of the user who makes it.
+  /// Sets a function that is called with each request's user before it is handled.
+  ///
+  /// The call is on the thread that serves the request.
   package func onRequest(_ act: (@Sendable (_ user: String) -> Void)?) {
     state.withLock { $0.onRequest = act }
   }
 
-  /// Writes a record as somebody else does who edits it, or deletes it; neither is in the book.
+  /// Writes or deletes a record as another client does. The effect is not logged.
   ///
-  /// - Parameter change: Gets the members of the record, none for a missing one; without members it is deleted.
+  /// - Parameter change: Gets the members of the record, `nil` for a missing one. It deletes the
+  ///   record by setting `nil`.
   package func write(_ key: String, _ change: (inout [String: Any]?) -> Void) {
     state.withLock { state in
       var members = state.rows[key]?.content.flatMap {
@@ -79,9 +86,9 @@ package final class BookkeepingKinto: Sendable {
     }
   }
 
-  /// Runs a body with a server whose bucket is `b` and whose collection is `items`, and stops it.
+  /// Runs a body with a server with bucket `b` and collection `items`, and stops it.
   ///
-  /// - Parameter batchLimit: How many changes a batch may hold.
+  /// - Parameter batchLimit: The most changes of a batch.
   package static func with(batchLimit: Int, _ body: (BookkeepingKinto) async throws -> Void) async throws {
     let server = try BookkeepingKinto(batchLimit: batchLimit)
     server.listen()
@@ -140,7 +147,7 @@ package final class BookkeepingKinto: Sendable {
     HTTPText("HTTP/1.1 200 OK", ["Content-Type: application/json"] + headers, body: Array(json.utf8))
   }
 
-  /// A page of everything that is there, or of what changed after a time, tombstones included.
+  /// A page of all records, or of the changes after a time, tombstones included.
   private func page(since: Int64?, after: Int64?, limit: Int64?, _ state: State) -> HTTPText {
     let rows = state.rows.filter { _, row in
       (since.map { row.modified > $0 } ?? (row.content != nil)) && row.modified > after ?? 0
@@ -189,7 +196,7 @@ package final class BookkeepingKinto: Sendable {
     return #"{"status":\#(base == nil ? 201 : 200),"body":{"data":\#(json(key, row))}}"#
   }
 
-  /// What is to be written, in one spelling, so that contents can be compared.
+  /// The content to write, in one spelling, so that contents can be compared.
   private static func content(of change: [String: Any]) -> String? {
     guard var data = (change["body"] as? [String: Any])?["data"] as? [String: Any] else { return nil }
     data["id"] = nil
@@ -204,7 +211,7 @@ package final class BookkeepingKinto: Sendable {
 }
 
 extension HTTPText {
-  /// The name that basic credentials give.
+  /// The user name in basic credentials.
   fileprivate var user: String? {
     guard let value = self["authorization"], value.hasPrefix("Basic "),
       let bytes = Data(base64Encoded: String(value.dropFirst("Basic ".count)))

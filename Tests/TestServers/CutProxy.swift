@@ -1,11 +1,13 @@
 import Foundation
 import Synchronization
 
-/// A proxy on loopback that ends its first connection when so many bytes of the answer have passed, whatever they mean.
+/// A proxy on loopback that ends its first connection after a number of bytes.
+///
+/// The bytes of the answer count, whatever their meaning.
 package final class CutProxy: Sendable {
   /// The port.
   package var port: Int { listener.port }
-  /// How many bytes of answers have passed on the connection that passed the most.
+  /// The most bytes of answers that passed on one connection.
   package var longest: Int { state.withLock { $0.longest } }
 
   private let listener: LoopbackListener
@@ -44,7 +46,7 @@ package final class CutProxy: Sendable {
     passAnswer(from: server, to: client, limit: isFirst ? cut : .max)
     client.shutDown()
     server.shutDown()
-    // Both are closed when nobody uses their numbers any more.
+    // Both are closed once no thread uses their descriptors.
     hasPassed.wait()
     server.close()
   }

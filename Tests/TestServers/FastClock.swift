@@ -1,18 +1,19 @@
 import SyncPorts
 import Synchronization
 
-/// A clock on which time passes some times faster than on the wall, and on which some can be skipped: what takes a second by it is over
-/// sooner, and in the same order.
+/// A clock that runs some times faster than real time, and that can skip time.
+///
+/// A second by it passes sooner, and events keep their order.
 package struct FastClock: SyncPorts.Clock {
-  /// How many seconds pass by it in one.
+  /// The number of its seconds in one real second.
   package let factor: Int
   private let origin = ContinuousClock.now
   private let skipped = Skipped()
 
-  /// A clock that starts now.
+  /// Creates a clock that starts now.
   package init(factor: Int) { self.factor = factor }
 
-  /// A moment, counted from the clock's start.
+  /// A time since the clock's start.
   package struct Instant: InstantProtocol {
     var offset: Duration
 
@@ -25,7 +26,7 @@ package struct FastClock: SyncPorts.Clock {
     let duration = Mutex(Duration.zero)
   }
 
-  /// Lets some time pass at once.
+  /// Skips a duration at once.
   package func skip(_ duration: Duration) { skipped.duration.withLock { $0 += duration } }
 
   package var now: Instant {
@@ -34,7 +35,7 @@ package struct FastClock: SyncPorts.Clock {
   package var minimumResolution: Duration { .zero }
 
   package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-    // By and by, since some of it may be skipped.
+    // In small steps, since some of the time may be skipped.
     repeat {
       let rest = (deadline.offset - now.offset) / factor
       try await ContinuousClock().sleep(for: min(max(.zero, rest), .milliseconds(20)))

@@ -4,35 +4,35 @@ import Synchronization
 
 /// A proxy on loopback that spoils some of the answers, by a seed.
 package final class FaultProxy: Sendable {
-  /// What happens to a request.
+  /// A fault of one request.
   package enum Fault: CaseIterable, Sendable {
-    /// The answer comes late.
+    /// The answer is late.
     case latency
     /// The connection breaks in the middle of the answer.
     case reset
-    /// The server is not asked, and answers 500.
+    /// The server gets no request; the answer is 500.
     case failure
-    /// The server is not asked, and answers 503 with a Retry-After.
+    /// The server gets no request; the answer is 503 with a Retry-After.
     case unavailable
-    /// The server is not asked, and answers 429 with a Retry-After.
+    /// The server gets no request; the answer is 429 with a Retry-After.
     case tooMany
-    /// The answer's JSON ends in the middle, and its length says so.
+    /// The answer's JSON ends in the middle, and its length matches.
     case truncated
-    /// The page before comes once more.
+    /// The previous page is repeated.
     case repeated
     /// Half of the answer comes, and then nothing.
     case stall
   }
 
-  /// A request, and what became of it.
+  /// A request and its fault.
   package struct Entry: Sendable {
     /// The method and the target.
     package var target: String
-    /// When it came.
+    /// The time of arrival.
     package var arrived: ContinuousClock.Instant
-    /// What happened to it.
+    /// The fault, if there was one.
     package var fault: Fault?
-    /// When it was told to wait, if it was.
+    /// The time of the refusal with a Retry-After, if there was one.
     package var refused: ContinuousClock.Instant?
   }
 
@@ -43,9 +43,9 @@ package final class FaultProxy: Sendable {
     var pages: [String: HTTPText] = [:]
   }
 
-  /// The address of the server's API, by way of the proxy.
+  /// The address of the server's API through the proxy.
   package let address: String
-  /// The Retry-After that refusals name.
+  /// The Retry-After of refusals.
   package static let retryAfter = Duration.seconds(1)
 
   private let listener: LoopbackListener
@@ -55,17 +55,17 @@ package final class FaultProxy: Sendable {
   private let onStall: @Sendable () -> Void
   private let state: Mutex<State>
 
-  /// The requests that came, in their order.
+  /// The requests, in the order of arrival.
   package var entries: [Entry] { state.withLock { $0.entries } }
 
-  /// From now on, all answers pass as they are.
+  /// Lets all further answers pass unchanged.
   package func stopSpoiling() { state.withLock { $0.isSpoiling = false } }
 
   /// Runs a body with a proxy before a server on this machine, and stops it.
   ///
   /// - Parameters:
   ///   - server: The address of the server's API.
-  ///   - share: Which share of the requests is spoilt, 0 to 1.
+  ///   - share: The share of spoilt requests, 0 to 1.
   ///   - spared: Faults that do not happen.
   ///   - onStall: Called when nothing more will come of an answer.
   package static func with(
@@ -104,7 +104,7 @@ package final class FaultProxy: Sendable {
     }
   }
 
-  /// Answers one request, and ends the connection one way or the other.
+  /// Answers one request, and ends the connection by its fault.
   private func serve(_ request: HTTPText, _ connection: LoopbackSocket) {
     let (index, fault) = state.withLock { state in
       var fault: Fault?
@@ -155,7 +155,7 @@ package final class FaultProxy: Sendable {
     case .stall:
       connection.send(half)
       onStall()
-      // Until the other side gives up.
+      // Waits until the client gives up.
       while !connection.received().isEmpty {}
     default:
       connection.send(answer.bytes)
@@ -163,7 +163,7 @@ package final class FaultProxy: Sendable {
     connection.close()
   }
 
-  /// What the server answers.
+  /// The server's answer.
   private func answer(to request: HTTPText) -> HTTPText? {
     guard let server = try? LoopbackSocket.connected(to: upstream) else { return nil }
     defer { server.close() }
@@ -171,7 +171,7 @@ package final class FaultProxy: Sendable {
     guard server.send(kept.bytes), let answer = HTTPText(from: server, endsWithConnection: true) else {
       return nil
     }
-    // The length of what a HEAD did not ask for stays in its head.
+    // The answer to a HEAD keeps the length of the missing body.
     return request.target.hasPrefix("HEAD ") ? answer : answer.framed(answer.body)
   }
 }

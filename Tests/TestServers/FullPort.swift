@@ -1,4 +1,4 @@
-/// A port on this machine at which nobody takes connections any more.
+/// A port on this machine that accepts no more connections.
 package enum FullPort {
   /// Runs a body with such a port.
   package static func with(_ body: (Int) async throws -> Void) async throws {

@@ -1,17 +1,17 @@
 import SyncConformance
 
-/// A request or an answer as bytes: its head, and the body after it.
+/// A request or an answer as bytes: its head and its body.
 struct HTTPText: Sendable {
   var head: String
   var body: [UInt8]
 
-  /// Where the head of a message ends, its empty line included.
+  /// The end of a message's head, with its empty line.
   static func endOfHead(_ bytes: [UInt8]) -> Int? {
     guard bytes.count >= 4 else { return nil }
     return (4...bytes.count).first { bytes[($0 - 4)..<$0].elementsEqual([13, 10, 13, 10]) }
   }
 
-  /// Takes a request off the front of what came; `nil` until it is there whole.
+  /// Removes a complete request from the front of the received bytes; otherwise `nil`.
   static func takeRequest(from pending: inout [UInt8]) -> WireRequest? {
     guard let end = endOfHead(pending) else { return nil }
     let text = HTTPText(head: String(decoding: pending[..<end], as: UTF8.self), body: [])
@@ -26,7 +26,7 @@ struct HTTPText: Sendable {
     self.body = body
   }
 
-  /// Reads a message whole; `nil` if the connection ends before its head does.
+  /// Reads a complete message; `nil` if the connection ends before its head does.
   init?(from socket: LoopbackSocket, endsWithConnection: Bool) {
     var bytes: [UInt8] = []
     while Self.endOfHead(bytes) == nil {
@@ -45,7 +45,7 @@ struct HTTPText: Sendable {
     }
   }
 
-  /// A message of its parts, with a length that fits, on a connection that ends after it.
+  /// Creates a message with a matching length, for a connection that ends after it.
   init(_ firstLine: String, _ headers: [String], body: [UInt8]) {
     head =
       ([firstLine] + headers + ["Content-Length: \(body.count)", "Connection: close"])
@@ -65,10 +65,10 @@ struct HTTPText: Sendable {
   /// The lines of the head. (A carriage return and a line feed are one character.)
   var lines: [Substring] { head.split(separator: "\r\n") }
 
-  /// What is asked for: the method and the target.
+  /// The method and the target.
   var target: String { lines.first.map { $0.split(separator: " ").prefix(2).joined(separator: " ") } ?? "" }
 
-  /// The message with other headers for length and connection.
+  /// The message with new headers for length and connection.
   func framed(_ body: [UInt8]) -> HTTPText {
     let kept = lines.dropFirst().map(String.init).filter { line in
       let name = line.prefix { $0 != ":" }.lowercased()

@@ -1,18 +1,18 @@
 import Foundation
 import Synchronization
 
-/// A free port on this machine, and the thread that takes the connections made to it.
+/// A free port on this machine, and the thread that accepts its connections.
 final class LoopbackListener: Sendable {
   let port: Int
   private let socket: LoopbackSocket
   private let isStopped = Mutex(false)
 
-  /// Listens; connections wait until they are served.
+  /// Starts listening. Connections wait until they are served.
   init() throws {
     (socket, port) = try LoopbackSocket.listening()
   }
 
-  /// Serves each connection on a thread of its own, until it is stopped.
+  /// Serves each connection on a thread of its own, until the listener stops.
   func serve(_ body: @escaping @Sendable (LoopbackSocket) -> Void) {
     Thread.detachNewThread { [self] in
       while let connection = socket.accepted() {
@@ -22,15 +22,15 @@ final class LoopbackListener: Sendable {
         }
         Thread.detachNewThread { body(connection) }
       }
-      // By this thread alone: its number may be another socket's the moment that it is closed.
+      // Closed by this thread alone: once closed, its number may be another socket's.
       socket.close()
     }
   }
 
-  /// Takes no more connections.
+  /// Stops accepting connections.
   func stop() {
     isStopped.withLock { $0 = true }
-    // It waits for a connection. Where none can be made, there is none left to take either.
+    // The thread waits for a connection. If none can be made, there is none left to accept either.
     try? LoopbackSocket.connected(to: port).close()
   }
 }

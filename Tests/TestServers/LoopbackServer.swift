@@ -2,9 +2,11 @@ import Foundation
 package import SyncConformance
 import Synchronization
 
-/// A server on a free loopback port that says whatever a test wants, byte for byte.
+/// A server on a free loopback port that sends exactly the bytes a test scripts.
 package final class LoopbackServer: WireServer {
-  /// What to do with one request, given its head; the function sends bytes, and returns `false` once nobody takes them.
+  /// Answers one request, given its head.
+  ///
+  /// The function sends bytes, and returns `false` once the client is gone.
   package typealias Answer = @Sendable (_ head: String, _ send: ([UInt8]) -> Bool) -> Void
 
   /// The port.
@@ -14,9 +16,9 @@ package final class LoopbackServer: WireServer {
 
   /// The server's origin.
   package var origin: String { "http://127.0.0.1:\(port)" }
-  /// How many connections were made.
+  /// The number of connections.
   package var connections: Int { log.withLock { $0.connections } }
-  /// The requests that came whole.
+  /// The complete requests.
   package var requests: [WireRequest] { log.withLock { $0.requests } }
   /// Their heads.
   package var heads: [String] { requests.map(\.head) }
@@ -44,7 +46,7 @@ package final class LoopbackServer: WireServer {
     try await body(server)
   }
 
-  /// An answer that is always the same.
+  /// Returns a constant answer.
   package static func fixed(_ text: String) -> Answer { { _, send in _ = send(Array(text.utf8)) } }
 
   private init() throws {

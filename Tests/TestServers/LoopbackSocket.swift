@@ -1,6 +1,8 @@
 import Foundation
 
-/// One end of a connection on this machine, with blocking calls: for servers on threads of their own.
+/// One end of a connection on this machine, with blocking calls.
+///
+/// For servers on threads of their own.
 struct LoopbackSocket: Sendable {
   let descriptor: Int32
 
@@ -51,7 +53,7 @@ struct LoopbackSocket: Sendable {
     return address
   }
 
-  /// The next connection; `nil` once nobody listens any more.
+  /// The next connection; `nil` once the listener has stopped.
   func accepted() -> LoopbackSocket? {
     let connection = accept(descriptor, nil, nil)
     guard connection >= 0 else { return nil }
@@ -59,14 +61,14 @@ struct LoopbackSocket: Sendable {
     return LoopbackSocket(connection)
   }
 
-  /// Some bytes that came; none at the end.
+  /// Some received bytes; none at the end.
   func received() -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: 1 << 16)
     let count = recv(descriptor, &buffer, buffer.count, 0)
     return count > 0 ? Array(buffer[..<count]) : []
   }
 
-  /// Sends bytes; `false` once nobody takes them.
+  /// Sends bytes; returns `false` once the peer is gone.
   @discardableResult
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
@@ -80,19 +82,19 @@ struct LoopbackSocket: Sendable {
     return true
   }
 
-  /// Says that nothing more will be sent.
+  /// Ends the outgoing direction.
   func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Ends the connection, and wakes whoever waits for it.
+  /// Ends the connection, and wakes threads that wait for it.
   func shutDown() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-  /// Ends the connection for good. Its number may be another one's from now on, so nobody else may be using it.
+  /// Closes the descriptor. Its number may be reused, so no other thread may still use it.
   func close() {
     shutDown()
     Foundation.close(descriptor)
   }
 
-  /// Ends the connection so that the other side is told of a failure.
+  /// Ends the connection with an error for the peer.
   func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

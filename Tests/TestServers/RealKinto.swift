@@ -4,22 +4,22 @@ import SyncJSON
 package import SyncModels
 import Synchronization
 
-/// A bucket of its own at the server that `Tests/run` started: what other clients of it do.
+/// A new bucket at the server that `Tests/run` started, with the requests of other clients.
 package struct RealKinto: Sendable {
   package let server: String
   package let bucket = "b" + UUID().uuidString.filter { $0 != "-" }
   package let transport = CountingTransport()
 
-  /// The server whose records are in memory.
+  /// The address of the server that keeps records in memory.
   package static let address = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO"]
-  /// The server whose records are in PostgreSQL.
+  /// The address of the server that keeps records in PostgreSQL.
   package static let postgresAddress = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO_POSTGRESQL"]
   package static let credentials = HTTPCredentials.basic(user: "tests", password: "secret")
 
-  /// A fresh bucket with empty collections.
+  /// Creates a new bucket with empty collections.
   package init(_ collections: String...) async throws { try await self.init(collections) }
 
-  /// A fresh bucket with empty collections, at a server of one's choice.
+  /// Creates a new bucket with empty collections, at a given server.
   package init(_ collections: [String], at address: String? = Self.address) async throws {
     guard let address else { throw CocoaError(.fileNoSuchFile) }
     server = address
@@ -59,7 +59,7 @@ package struct RealKinto: Sendable {
     return response
   }
 
-  /// Writes a record whose content is some members of an object.
+  /// Writes a record with the given members.
   package func put(_ collection: String, _ key: String, _ members: String) async throws {
     try await send("PUT", "/collections/\(collection)/records/\(key)", "{\"data\":{\(members)}}")
   }
@@ -80,7 +80,7 @@ package struct RealKinto: Sendable {
     }
   }
 
-  /// What the server lists, each record's bytes by its id.
+  /// The server's records, each record's bytes by its id.
   package func listing(_ collection: String) async throws -> [String: String] {
     let body = try await send("GET", "/collections/\(collection)/records?_sort=id").body
     var records: [String: String] = [:]
@@ -98,7 +98,7 @@ package struct RealKinto: Sendable {
   }
 }
 
-/// Counts what goes through, and lets a test act after an answer.
+/// A transport that counts requests, and lets a test act after an answer.
 package final class CountingTransport: HTTPTransport {
   private let base = TestTransport.make()
   private let state = Mutex<[HTTPRequest]>([])

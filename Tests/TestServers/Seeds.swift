@@ -1,9 +1,9 @@
 import Foundation
 
-/// Which random worlds a test tries.
+/// The seeds of random worlds for a test.
 package enum Seeds {
-  /// Whether there is time for many.
+  /// Whether a soak run was requested.
   package static let isSoak = ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] != nil
-  /// A handful, or fifty in a soak.
+  /// Five seeds, or fifty in a soak run.
   package static let all = (1...UInt64(isSoak ? 50 : 5)).map(\.self)
 }

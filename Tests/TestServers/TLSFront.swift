@@ -1,15 +1,15 @@
 import Foundation
 package import SyncConformance
 
-/// TLS before a server that says what a test wants.
+/// A TLS front for a scripted server.
 package struct TLSFront: WireServer {
-  /// Where it is.
+  /// The origin of the front.
   package let origin: String
   private let behind: LoopbackServer
 
-  /// The requests that came whole.
+  /// The complete requests.
   package var requests: [WireRequest] { behind.requests }
-  /// How many connections were made to the server behind.
+  /// The number of connections to the server behind the front.
   package var connections: Int { behind.connections }
 
   /// The port.
@@ -20,7 +20,9 @@ package struct TLSFront: WireServer {
   private static let folder = FileManager.default.temporaryDirectory
     .appending(path: "CanonicalSync-TLS-\(ProcessInfo.processInfo.processIdentifier)")
 
-  /// The certificate authority that vouches for the server, as a PEM file; `nil` where openssl or python3 is missing.
+  /// The certificate authority of the server, as a PEM file.
+  ///
+  /// `nil` if openssl or python3 is missing.
   package static let authority: String? = {
     do {
       let process = try started(["authority", folder.path])
@@ -32,7 +34,7 @@ package struct TLSFront: WireServer {
     }
   }()
 
-  /// What clients may speak.
+  /// The HTTP version for clients.
   package enum Version: String, Sendable {
     /// HTTP/1, passed on byte by byte.
     case one = "front"
@@ -40,7 +42,7 @@ package struct TLSFront: WireServer {
     case two = "http2"
   }
 
-  /// Whether there is anything that speaks HTTP/2.
+  /// Whether a program for HTTP/2 is installed.
   package static var speaksHTTP2: Bool {
     let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":") + ["/usr/sbin"]
     return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/nghttpx") }
@@ -56,12 +58,12 @@ package struct TLSFront: WireServer {
         [version.rawValue, folder.path, "\(server.port)"], input: input, output: output)
       let port = await firstLine(of: output)
       try await body(TLSFront(origin: "https://127.0.0.1:\(port)", behind: server))
-      // Its input's end is its own.
+      // The process ends when its standard input does.
       withExtendedLifetime((process, input)) {}
     }
   }
 
-  /// What a process says first, heard on a thread that nobody else needs.
+  /// The first line of a process's output, read on a separate thread.
   private static func firstLine(of output: Pipe) async -> String {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread {

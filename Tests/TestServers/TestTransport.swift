@@ -5,9 +5,9 @@ package import SyncPorts
   import CurlAdapters
 #endif
 
-/// The transport of this platform, or what there is in its place.
+/// The transport for tests on this platform.
 package enum TestTransport {
-  /// A transport that waits for an answer's first byte as long as for all of it.
+  /// Creates a transport whose first-byte deadline equals that of the whole answer.
   package static func make(
     clock: any SyncPorts.Clock<Duration> = ContinuousClock()
   ) -> any HTTPTransport {

@@ -3,12 +3,12 @@ package import SyncConformance
 import SyncModels
 
 extension TransportHarness {
-  /// A transport of HTTPAdapters, and servers on this machine.
+  /// Creates a harness for a transport of HTTPAdapters, with servers on this machine.
   package init(_ transport: any HTTPTransport, overTLS: Bool = false) {
     self.init(
       send: { (request) throws(SyncError) in
         guard let address = HTTPAddress(request.address) else {
-          throw SyncError(.invalidConfiguration, during: "checking a transport", "The address is none.")
+          throw SyncError(.invalidConfiguration, during: "checking a transport", "The address is invalid.")
         }
         var wire = HTTPRequest(
           request.method, address, body: request.body, deadline: request.deadline,

@@ -1,4 +1,7 @@
-"""Passes bytes on between TLS connections and a server on this machine. An end is passed on as an end, in either direction."""
+"""Forwards bytes between TLS connections and a server on this machine.
+
+The end of a connection is forwarded as an end, in either direction.
+"""
 
 import os
 import select
@@ -10,7 +13,7 @@ import threading
 certificate, key, upstream = sys.argv[1], sys.argv[2], int(sys.argv[3])
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(certificate, key)
-# Tickets would come before the first byte of an answer.
+# Session tickets would arrive before the first byte of an answer.
 context.num_tickets = 0
 
 
@@ -23,7 +26,7 @@ def serve(connection):
         tls.settimeout(5)
         tls.unwrap()
     except OSError:
-        pass  # Whoever was there has gone.
+        pass  # The peer is gone.
     finally:
         if plain:
             plain.close()

@@ -1,5 +1,7 @@
 extension League {
-  /// Two halves in which everybody meets everybody: 29 series of two or three games, the second time at the other's.
+  /// Two halves, in each of which every team meets every other team.
+  ///
+  /// A half has 29 series of two or three games. The second half exchanges home and away.
   static let baseball = League(
     id: "mlb", name: "Major League Baseball", sport: "baseball", gamesPerTeam: 162, roundsPerHalf: 29,
     calendar: Calendar(

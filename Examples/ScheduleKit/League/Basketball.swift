@@ -1,5 +1,5 @@
 extension League {
-  /// Two halves of 41 games each, the second with home and away exchanged.
+  /// Two halves of 41 games each. The second half exchanges home and away.
   static let basketball = League(
     id: "nba", name: "National Basketball Association", sport: "basketball", gamesPerTeam: 82,
     roundsPerHalf: 41,

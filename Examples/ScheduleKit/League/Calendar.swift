@@ -4,7 +4,7 @@ import InMemoryAdapters
 struct Calendar {
   let days: [Day]
 
-  /// Every so many days from the first to the last, but for those that are off.
+  /// Creates a calendar of every n-th day in a range, without days off.
   init(from first: Day, through last: Day, everyDays step: Int = 1, off: [ClosedRange<Day>] = []) {
     days = stride(from: first, through: last, by: step).filter { day in !off.contains { $0.contains(day) } }
   }

@@ -6,7 +6,7 @@ struct Day: Hashable, Comparable, Strideable, CustomStringConvertible {
 
   /// The day of a date, by the Gregorian calendar.
   init(_ year: Int, _ month: Int, _ day: Int) {
-    // Years are counted from March, so that a leap day is a year's last.
+    // Years begin in March, so a leap day is the last day of its year.
     let years = month > 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
     number = 365 * years + years / 4 - years / 100 + years / 400 + dayOfYear - 719_468
@@ -27,10 +27,10 @@ struct Day: Hashable, Comparable, Strideable, CustomStringConvertible {
   /// Days since the last Sunday.
   var weekday: Int { (number + 4) % 7 }
 
-  /// The first Sunday not before the day.
+  /// The first Sunday on or after the day.
   var sunday: Day { advanced(by: (7 - weekday) % 7) }
 
-  /// The date as ISO 8601 writes it.
+  /// The date in ISO 8601.
   var description: String {
     let (year, month, day) = date
     return "\(year)-\(twoDigits(month))-\(twoDigits(day))"

@@ -1,5 +1,7 @@
 extension League {
-  /// Seventeen weeks, a game a week: on Sundays, but for one on the Thursday before and one on the Monday after.
+  /// Seventeen weeks with one game a week.
+  ///
+  /// Games are on Sundays, except for one on the Thursday before and one on the Monday after.
   static let football = League(
     id: "nfl", name: "National Football League", sport: "american-football", gamesPerTeam: 17,
     roundsPerHalf: 17,

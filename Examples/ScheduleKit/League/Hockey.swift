@@ -1,5 +1,5 @@
 extension League {
-  /// Two halves of 41 games each, the second with home and away exchanged.
+  /// Two halves of 41 games each. The second half exchanges home and away.
   static let hockey = League(
     id: "nhl", name: "National Hockey League", sport: "hockey", gamesPerTeam: 82, roundsPerHalf: 41,
     calendar: Calendar(

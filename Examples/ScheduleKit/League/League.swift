@@ -1,10 +1,10 @@
-/// A league: its teams in their divisions, and how its season is laid out.
+/// A league: its teams in their divisions, and the layout of its season.
 struct League {
   let id: String
   let name: String
   let sport: String
   let gamesPerTeam: Int
-  /// How often everybody has an opponent in one half of the season.
+  /// The number of games or series of each team in one half of the season.
   let roundsPerHalf: Int
   let calendar: Calendar
   let hours: Hours
@@ -48,7 +48,7 @@ struct League {
   func divisionID(_ name: String) -> String { "\(id)-\(slug(name))" }
 }
 
-/// A team, as a line of its league's table has it.
+/// A team, from a row of its league's table.
 struct Team: Hashable {
   let id: String
   let abbreviation: String
@@ -56,7 +56,7 @@ struct Team: Hashable {
   let name: String
   let division: String
   let stadiumID: String
-  /// Names it had before, and names it is called by.
+  /// Former names and nicknames.
   let aliases: [String]
 
   init(_ row: [String], division: String, league: String) {
@@ -70,7 +70,7 @@ struct Team: Hashable {
   }
 }
 
-/// A name as a part of an id: its ASCII letters and digits, with dashes for what is between.
+/// A name as a part of an id: its ASCII letters and digits, joined by dashes.
 func slug(_ name: String) -> String {
   name.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.joined(separator: "-")
 }

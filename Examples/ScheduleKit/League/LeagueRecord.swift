@@ -1,7 +1,7 @@
 import InMemoryAdapters
 import ToolSupport
 
-/// A record of the built-in schedule, as a remote would hold it.
+/// A record of the built-in schedule, in its form at a remote.
 struct LeagueRecord: Hashable, Sendable {
   let type: String
   let id: String
@@ -11,7 +11,7 @@ struct LeagueRecord: Hashable, Sendable {
   let json: String
 }
 
-/// Makes the records of one type, each with a time of its own at which it was last changed.
+/// Makes the records of one type, each with its own modification time.
 struct LeagueRecordMaker {
   private let type: String
   private var random: SplitMix64
@@ -23,7 +23,7 @@ struct LeagueRecordMaker {
   }
 
   mutating func add(_ id: String, _ fields: [(key: String, value: JSON)]) {
-    // Some time in the autumn before the season, to the millisecond: 2025-09-01 and 90 days.
+    // A time in the autumn before the season, to the millisecond: 2025-09-01 and 90 days.
     let updatedAt = 1_756_684_800_000 + random.number(below: 90 * 86_400_000)
     let members =
       [(key: "id", value: JSON.string(id))] + fields + [(key: "updated_at", value: .integer(updatedAt))]

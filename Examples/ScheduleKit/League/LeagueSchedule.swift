@@ -1,9 +1,9 @@
 import ToolSupport
 
-/// The built-in schedule: the real teams of four leagues, and a season for each that could be.
+/// The built-in schedule: the real teams of four leagues, with an invented season each.
 ///
-/// It is a full remote's worth of records (more than 5,000 games), made the same way on every machine, so the tool can
-/// be tried without a server and without files.
+/// It has as many records as a real remote (more than 5,000 games), and is the same on every
+/// machine. So the tool can be tried without a server and without files.
 enum LeagueSchedule {
   /// The types of records, each after those it refers to.
   static let types = [
@@ -16,7 +16,7 @@ enum LeagueSchedule {
     types.flatMap { records(of: $0) }
   }
 
-  /// Every record of one type; none of a type it doesn't know.
+  /// Every record of one type; none for an unknown type.
   static func records(of type: String) -> [LeagueRecord] {
     var maker = LeagueRecordMaker(type)
     switch type {
@@ -75,7 +75,7 @@ extension LeagueSchedule {
 
   private static func addStadiums(to maker: inout LeagueRecordMaker) {
     for stadium in Stadium.all {
-      // A hall with ice in it on some nights and a floor on others belongs to neither sport.
+      // A hall that serves two sports belongs to neither.
       let tenants = League.all.filter { $0.teams.contains { $0.stadiumID == stadium.id } }
       maker.add(
         stadium.id,
@@ -141,6 +141,6 @@ extension LeagueSchedule {
 }
 
 extension Substring {
-  /// The word with its first letter capital.
+  /// The word with a capital first letter.
   fileprivate var capitalized: String { prefix(1).uppercased() + dropFirst() }
 }

@@ -1,18 +1,21 @@
-/// Who meets whom: everybody meets somebody in each round, and everybody else before anybody twice.
+/// A round-robin schedule: every team meets every other before it meets any again.
+///
+/// In each round every team has one opponent.
 struct RoundRobin {
-  /// A pairing, by the teams' places.
+  /// A pairing of two teams, by their indexes.
   struct Pairing: Hashable {
     var home: Int
     var away: Int
   }
 
-  /// How many there are; even.
+  /// The number of teams; even.
   let count: Int
 
   /// The pairings of a round, by the circle method.
   ///
-  /// Home and away alternate for each of them but for one step in a cycle, and turn over with each cycle, so after any
-  /// number of rounds nobody has been at home more than twice more, or fewer, than away.
+  /// Home and away alternate for each team except for one step in a cycle, and are exchanged with
+  /// each cycle. After any number of rounds, a team's home games exceed its away games, or the
+  /// reverse, by at most two.
   func pairings(in round: Int) -> [Pairing] {
     let circle = count - 1
     let (cycle, turn) = round.quotientAndRemainder(dividingBy: circle)

@@ -1,6 +1,6 @@
 import InMemoryAdapters
 
-/// A game before it has a number: who, and when.
+/// A game before it has a number: the teams and the time.
 struct Fixture: Hashable {
   var home: Team
   var away: Team
@@ -8,11 +8,12 @@ struct Fixture: Hashable {
   var minute: Int
 }
 
-/// A league's season, made the same way every time.
+/// A league's season, the same every time.
 ///
-/// Rounds of pairings follow one another, a round being one game or a short series at one place. A season of two halves
-/// plays the same rounds twice, at the other's place the second time, so home and away balance exactly. Every round has
-/// days to itself, enough for its games, among which each pairing's are put by chance: nobody plays twice on a day.
+/// Rounds of pairings follow one another. A round is one game or a short series at one place. A
+/// season of two halves plays the same rounds twice, with home and away exchanged, so they balance
+/// exactly. Every round has days of its own, enough for its games. Each pairing's games fall on
+/// random days among them, so a team plays at most once a day.
 struct Season {
   let league: League
 
@@ -40,13 +41,13 @@ struct Season {
   }
 
   private struct Round {
-    /// Which pairings of the round robin it plays.
+    /// The round of the round robin.
     var pairings: Int
-    /// Whether they play at the other's place.
+    /// Whether home and away are exchanged.
     var isReturn: Bool
-    /// How many games each pairing plays.
+    /// The number of games of each pairing.
     var games: Int
-    /// The days it has for them.
+    /// The days of the round.
     var days: ArraySlice<Day>
   }
 
@@ -56,7 +57,7 @@ struct Season {
     let days = league.calendar.days
     return (0..<halves * league.roundsPerHalf).map { round in
       let (half, pairings) = round.quotientAndRemainder(dividingBy: league.roundsPerHalf)
-      // Games are dealt to rounds, and days to games, as evenly as whole numbers allow.
+      // Games are distributed over rounds, and days over games, as evenly as whole numbers allow.
       let before = gamesPerHalf * pairings / league.roundsPerHalf + half * gamesPerHalf
       let after = gamesPerHalf * (pairings + 1) / league.roundsPerHalf + half * gamesPerHalf
       let first = days.count * before / league.gamesPerTeam
@@ -65,7 +66,9 @@ struct Season {
     }
   }
 
-  /// A weekly league's first pairing plays on the Thursday before, its last on the Monday after.
+  /// Moves the first pairing of a weekly league to Thursday, the last to Monday.
+  ///
+  /// They are the Thursday before the round's day and the Monday after it.
   private func moved(_ day: Day, place: Int, of count: Int) -> Day {
     guard league.calendar.days[1].number - league.calendar.days[0].number == 7 else { return day }
     return place == 0 ? day.advanced(by: -3) : place == count - 1 ? day.advanced(by: 1) : day

@@ -1,5 +1,5 @@
 extension Stadium {
-  /// Id, name, city, time zone, former names.
+  /// The columns: id, name, city, time zone, former names.
   static let table = """
     acrisure-stadium | Acrisure Stadium | Pittsburgh | New_York | Heinz Field
     allegiant-stadium | Allegiant Stadium | Paradise | Los_Angeles |

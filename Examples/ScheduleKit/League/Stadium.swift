@@ -1,10 +1,10 @@
-/// A place where games are played, by one league's teams or several's.
+/// A place where games are played, by the teams of one league or several.
 struct Stadium {
   let id: String
   let name: String
   let city: String
   let zone: Zone
-  /// Names it had before, mostly former sponsors'.
+  /// Former names, mostly former sponsors'.
   let aliases: [String]
 
   /// Every stadium, once.

@@ -1,10 +1,10 @@
 /// A time zone of North America, with the rules of 2007 to 2025.
 ///
-/// Its own few lines rather than the system's tables, which differ from machine to machine.
+/// It does not use the system's tables, which differ between machines.
 struct Zone: Hashable {
   let name: String
 
-  /// The instant of a local time, as ISO 8601 writes it in UTC.
+  /// The instant of a local time, in ISO 8601 and UTC.
   func instant(of day: Day, at minute: Int) -> String {
     let utc = day.number * 1440 + minute - offset(on: day)
     let time = utc % 1440

@@ -1,7 +1,7 @@
 extension Command {
-  /// The text of `--help`: usage, what it does, commands, options, exit codes and examples.
+  /// The text of `--help`: usage, summary, commands, options, exit codes and examples.
   ///
-  /// - Parameter tool: The tool this is a command of, whose options it shares.
+  /// - Parameter tool: The tool of this command, whose options it shares.
   func helpText(within tool: Command? = nil) -> String {
     let options = self.options + (tool?.options ?? [])
     let optionRows = options.map { ($0.spelling, $0.help) } + [("--help", "Print this help.")]
@@ -26,7 +26,7 @@ extension Command {
     return words.joined(separator: " ")
   }
 
-  /// Terms on the left, what they mean beside them, in a column of its own.
+  /// A list of terms, with their meanings in a second column.
   private static func listing(_ title: String, _ rows: [(term: String, meaning: String)]) -> String {
     guard let widest = rows.map(\.term.count).max() else { return "" }
     let column = widest + 4
@@ -36,7 +36,7 @@ extension Command {
     return "\(title):\n" + lines.joined(separator: "\n")
   }
 
-  /// Text broken between words, every line but the first pushed in.
+  /// Text wrapped between words, with every line but the first indented.
   private static func wrapped(_ text: String, indent: Int, width: Int) -> String {
     var lines: [String] = []
     for word in text.split(separator: " ") {

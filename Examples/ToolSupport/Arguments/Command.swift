@@ -1,19 +1,19 @@
 import Foundation
 
-/// A tool, or one command of a tool: what it is called, what it does and what it takes.
+/// A tool, or one command of a tool: its name, summary and options.
 package struct Command: Sendable {
-  /// The word that is typed.
+  /// The name on the command line.
   package let name: String
-  /// What it does, in one sentence.
+  /// The purpose, in one sentence.
   package let summary: String
-  /// Its options, in the order the help lists them; a tool's are its commands' as well.
+  /// The options, in the order of the help. A tool's options apply to its commands too.
   package let options: [any DeclaredOption]
-  /// The commands of a tool; none for a tool that does one thing.
+  /// The commands of a tool; none for a tool with a single purpose.
   package let commands: [Command]
-  /// Command lines worth trying, each with what it does.
+  /// Example command lines, each with its meaning.
   package let examples: [(line: String, meaning: String)]
 
-  /// A tool that does one thing, or one command of a tool that does many.
+  /// Creates a tool with a single purpose, or one command of a tool with many.
   package init(
     _ name: String, _ summary: String, options: [any DeclaredOption] = [], commands: [Command] = [],
     examples: [(line: String, meaning: String)] = []
@@ -25,7 +25,7 @@ package struct Command: Sendable {
     self.examples = examples
   }
 
-  /// Reads what follows the tool's name on a command line.
+  /// Parses the words after the tool's name on a command line.
   ///
   /// Options are given as `--name value` or `--name=value`, before or after the command's name.
   package func parse(_ words: [String]) throws(UsageError) -> Request {
@@ -33,9 +33,11 @@ package struct Command: Sendable {
     return try reader.read()
   }
 
-  /// Reads the process's command line; asked for help, or given a mistake, it answers and ends the process itself.
+  /// Parses the process's command line.
+  ///
+  /// After a request for help, or a mistake, it prints an answer and ends the process.
   package func argumentsOrExit() -> Arguments {
-    // A file that grows past its limit is an error to tell, and not the process's end.
+    // A file that grows past its limit must be a reported error, not the end of the process.
     signal(SIGXFSZ, SIG_IGN)
     do throws(UsageError) {
       switch try parse(CommandLine.words) {
@@ -49,26 +51,26 @@ package struct Command: Sendable {
     }
   }
 
-  /// Says what is wrong with a command line, and ends the process.
+  /// Reports an invalid command line, and ends the process.
   ///
-  /// For what only several options together get wrong; the rest is refused by ``argumentsOrExit()``.
+  /// Use it for invalid combinations of options. ``argumentsOrExit()`` reports the rest.
   package func refuse(_ error: UsageError) -> Never {
     StandardStream.error.line("\(name): \(error)\nsee `\(name) --help`")
     ExitCode.usage.endProcess()
   }
 }
 
-/// What a command line asks for.
+/// The request in a command line.
 package enum Request: Sendable {
   case run(Arguments)
   case help(String)
 }
 
-/// A command line that has been read and found right.
+/// A command line that was parsed and is valid.
 package struct Arguments: Sendable {
-  /// The command that was named, for a tool that has commands.
+  /// The command's name, for a tool that has commands.
   package let command: String?
-  /// What was given for each option, by its name.
+  /// The texts given for each option, by its name.
   let texts: [String: [String]]
 
   /// The value given for an option, or its default.

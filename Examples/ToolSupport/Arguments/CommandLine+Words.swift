@@ -3,7 +3,8 @@ import Foundation
 extension CommandLine {
   /// The words after the tool's name, as they were given.
   ///
-  /// - Throws: For a word that is not UTF-8. Swift would repair it, and a path would name another file.
+  /// - Throws: ``UsageError`` for a word that is not UTF-8. Swift would repair it, and a path would
+  ///   name another file.
   static var words: [String] {
     get throws(UsageError) {
       var words: [String] = []

@@ -1,4 +1,4 @@
-/// Goes through the words of a command line once, from left to right.
+/// Reads the words of a command line once, from left to right.
 struct CommandLineReader {
   private let tool: Command
   private var words: ArraySlice<String>
@@ -26,7 +26,7 @@ struct CommandLineReader {
     command.map { $0.helpText(within: tool) } ?? tool.helpText()
   }
 
-  /// What may be given so far: before a command is named, the options of all of them.
+  /// The valid options so far: before a command is named, the options of all of them.
   private var known: [any DeclaredOption] {
     tool.options + (command.map(\.options) ?? tool.commands.flatMap(\.options))
   }
@@ -61,7 +61,8 @@ struct CommandLineReader {
       if let attached { throw UsageError("--\(option.name) takes no value, but \(attached) was given") }
       return ""
     }
-    // What looks like an option is one: `--store --json` forgot the path. `--store=--json` insists on it.
+    // A word that looks like an option is one: `--store --json` lacks the path. `--store=--json`
+    // forces the value.
     let text = attached ?? (words.first?.hasPrefix("--") == false ? words.popFirst() : nil)
     guard let text, !text.isEmpty else { throw UsageError("--\(option.name) needs a value: \(placeholder)") }
     return text

@@ -1,12 +1,12 @@
 extension Option where Value == Bool {
-  /// An option without a value: given or not.
+  /// An option without a value.
   package static func flag(_ name: String, _ help: String) -> Self {
     Option(name: name, placeholder: nil, help: help) { (texts) throws(UsageError) in !texts.isEmpty }
   }
 }
 
 extension Option where Value == String? {
-  /// A text that may be left out.
+  /// An optional text.
   package static func text(_ name: String, _ placeholder: String, _ help: String) -> Self {
     Option(name: name, placeholder: placeholder, help: help) { (texts) throws(UsageError) in texts.last }
   }
@@ -22,7 +22,7 @@ extension Option where Value == String {
     }
   }
 
-  /// A text that must be given.
+  /// A required text.
   package static func requiredText(_ name: String, _ placeholder: String, _ help: String) -> Self {
     Option(name: name, placeholder: placeholder, help: help, occurrence: .required) {
       (texts) throws(UsageError) in
@@ -33,7 +33,7 @@ extension Option where Value == String {
 }
 
 extension Option where Value == [String] {
-  /// A text that may be given any number of times.
+  /// A text that may be repeated.
   package static func texts(_ name: String, _ placeholder: String, _ help: String) -> Self {
     Option(
       name: name, placeholder: placeholder, help: "\(help) (may be repeated)", occurrence: .repeatable
@@ -42,7 +42,7 @@ extension Option where Value == [String] {
 }
 
 extension Option where Value == Int? {
-  /// A whole number that may be left out.
+  /// An optional whole number.
   package static func number(
     _ name: String, _ placeholder: String, _ help: String, in range: ClosedRange<Int>
   ) -> Self {
@@ -73,11 +73,11 @@ extension ClosedRange<Int> {
     upperBound == .max ? "\(lowerBound) or more" : "\(lowerBound) to \(upperBound)"
   }
 
-  /// The number a text means, if it lies in the range.
+  /// The number of a text, if it is in the range.
   fileprivate func number(_ text: String, for name: String) throws(UsageError) -> Int {
     let bounds = upperBound == .max ? "\(lowerBound) or more" : "between \(lowerBound) and \(upperBound)"
     guard let number = Int(text) else {
-      // Digits alone may still be too many for an integer: that is a range to be told, not a misspelling.
+      // Digits alone may still be too many for an integer. The error then names the range.
       let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
       throw UsageError("--\(name) must be \(isNumber ? "" : "a whole number, ")\(bounds), not \(text)")
     }

@@ -1,6 +1,7 @@
-/// An option of a command, declared once: its name, what it takes, what it is for, and how its text becomes a value.
+/// An option of a command: its name, value, purpose and parser, declared once.
 ///
-///     static let pageSize = Option.number("page-size", "N", "Records in a page.", in: 1...10_000, default: 400)
+///     static let pageSize = Option.number(
+///       "page-size", "N", "Records in a page.", in: 1...10_000, default: 400)
 ///     …
 ///     let size = arguments[pageSize]
 package struct Option<Value: Sendable>: DeclaredOption {
@@ -8,7 +9,7 @@ package struct Option<Value: Sendable>: DeclaredOption {
   package let placeholder: String?
   package let help: String
   package var occurrence = Occurrence.optional
-  /// Makes the value of the texts given, of which there are none if the option was left out.
+  /// Parses the texts given, none if the option was left out.
   let value: @Sendable (_ texts: [String]) throws(UsageError) -> Value
 
   package func check(_ texts: [String]) throws(UsageError) {
@@ -16,27 +17,27 @@ package struct Option<Value: Sendable>: DeclaredOption {
   }
 }
 
-/// What a command knows of an option of any type.
+/// The parts of an option that do not depend on its value's type.
 package protocol DeclaredOption: Sendable {
   /// The name without its dashes.
   var name: String { get }
-  /// What stands for the value in the help; nil for a flag, which takes none.
+  /// The placeholder of the value in the help; nil for a flag, which takes none.
   var placeholder: String? { get }
-  /// One sentence, with the default and the range after it.
+  /// One sentence, followed by the default and the range.
   var help: String { get }
-  /// How often it may be given.
+  /// The number of times that the option may be given.
   var occurrence: Occurrence { get }
-  /// Reads the texts given, to see what is wrong with them.
+  /// Checks the texts given, and throws for an invalid one.
   func check(_ texts: [String]) throws(UsageError)
 }
 
-/// How often an option may be given.
+/// The number of times that an option may be given.
 package enum Occurrence: Sendable {
   case optional, required, repeatable
 }
 
 extension DeclaredOption {
-  /// The option as it is typed: `--page-size N`.
+  /// The option with its placeholder: `--page-size N`.
   var spelling: String {
     guard let placeholder else { return "--\(name)" }
     return "--\(name) \(placeholder)"

@@ -1,6 +1,6 @@
-/// Guesses what a misspelt word was meant to be.
+/// Suggests the intended word for a misspelt one.
 enum Spelling {
-  /// `; did you mean …?` with the likeliest of the right words, or nothing if none is near.
+  /// `; did you mean …?` with the most similar valid word, or nothing if none is similar.
   static func hint(for word: String, among candidates: [String]) -> String {
     let ranked = candidates.map { (word: $0, distance: distance(from: word, to: $0)) }
     guard let best = ranked.min(by: { ($0.distance, $0.word) < ($1.distance, $1.word) }),
@@ -9,7 +9,7 @@ enum Spelling {
     return "; did you mean \(best.word)?"
   }
 
-  /// How many letters must be put in, taken out or replaced to turn one word into another.
+  /// The number of letters to insert, delete or replace to turn one word into another.
   static func distance(from source: String, to target: String) -> Int {
     let target = Array(target)
     var row = Array(0...target.count)

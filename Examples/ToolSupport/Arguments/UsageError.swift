@@ -1,9 +1,9 @@
-/// What is wrong with a command line, in words for whoever typed it.
+/// A mistake in a command line, described for the person who typed it.
 package struct UsageError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// One line without a full stop, naming the option and what it would take.
+  /// One line without a full stop that names the option and its valid values.
   package let description: String
 
-  /// An error with its line.
+  /// Creates an error.
   package init(_ description: String) {
     self.description = description
   }

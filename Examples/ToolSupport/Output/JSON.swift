@@ -1,7 +1,7 @@
 import CanonicalSync
 import SyncJSON
 
-/// A JSON value to print, its members in the order they were given.
+/// A JSON value to print, with its members in the given order.
 package enum JSON: Sendable {
   case object([(key: String, value: JSON)])
   case array([JSON])
@@ -19,7 +19,7 @@ package enum JSON: Sendable {
     case .array(let elements): "[" + elements.map(\.compact).joined(separator: ",") + "]"
     case .string(let text): Self.quoted(text)
     case .integer(let number): String(number)
-    // JSON has no word for what is not finite.
+    // JSON cannot represent infinity or NaN.
     case .double(let number): number.isFinite ? String(number) : "null"
     case .bool(let truth): String(truth)
     case .null: "null"

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Shows progress on standard error: a line that redraws itself on a terminal, a few plain lines elsewhere.
+/// Shows progress on standard error.
+///
+/// On a terminal it is a line that redraws itself, elsewhere a few plain lines.
 package final class ProgressBar: Sendable {
   private struct State {
     var label: String?
@@ -15,7 +17,7 @@ package final class ProgressBar: Sendable {
   private let write: @Sendable (String) -> Void
   private let state = Mutex(State())
 
-  /// A bar on a stream, as what reads the stream would have it.
+  /// Creates a bar on a stream, in the form that suits the stream.
   package convenience init(on stream: StandardStream = .error) {
     let start = ContinuousClock.now
     let width: @Sendable () -> Int = { stream.columns }
@@ -24,7 +26,9 @@ package final class ProgressBar: Sendable {
       write: { stream.write($0) })
   }
 
-  /// A bar with its surroundings given: the terminal's width (nil for a log), the time, and where text goes.
+  /// Creates a bar with its environment.
+  ///
+  /// The environment is the terminal's width (nil for a log), the time and the output.
   init(
     width: (@Sendable () -> Int)?, now: @escaping @Sendable () -> Duration,
     write: @escaping @Sendable (String) -> Void
@@ -34,7 +38,7 @@ package final class ProgressBar: Sendable {
     self.write = write
   }
 
-  /// Says how far something has come; a label not shown just before begins something new.
+  /// Reports progress. A label other than the previous one begins a new task.
   package func show(_ label: String, done: Int, total: Int?) {
     state.withLock { state in
       let instant = now()
@@ -42,7 +46,7 @@ package final class ProgressBar: Sendable {
       let progress = ProgressState(label.shown(), done: done, total: total, elapsed: instant - state.began)
       state.current = progress
       if width != nil {
-        // The eye has enough with ten pictures a second, and a slow terminal does too.
+        // Ten redraws a second are enough for a reader and for a slow terminal.
         if let drawn = state.drawn, instant - drawn.instant < .milliseconds(100) { return }
         draw(progress, at: instant, in: &state)
       } else if state.pace.isDue(progress, at: instant) {
@@ -51,7 +55,7 @@ package final class ProgressBar: Sendable {
     }
   }
 
-  /// Writes a line of its own, above the bar.
+  /// Writes a separate line, above the bar.
   package func say(_ line: String) {
     state.withLock { state in
       write((state.isOnScreen ? Self.clearLine : "") + line.shown() + "\n")
@@ -60,7 +64,7 @@ package final class ProgressBar: Sendable {
     }
   }
 
-  /// Shows the last state if it was not shown yet, and leaves it standing.
+  /// Draws the last state unless it is drawn already, and leaves it there.
   package func finish() {
     state.withLock { state in
       if let current = state.current, state.drawn?.state != current {

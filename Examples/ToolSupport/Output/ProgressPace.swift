@@ -1,13 +1,14 @@
-/// Decides when progress is worth another line in a log, so that a long run leaves a short one.
+/// Decides when to log another line of progress.
 ///
-/// Never two lines within a second. After that: for something new, for another tenth of it, or when nothing was said for
-/// a while; where no total is known, that while doubles from line to line, up to half a minute.
+/// A long run has a short log. Two lines are at least a second apart. After that, a line is due for
+/// a new task, for another tenth of it, or after a while without a line. Without a known total,
+/// that while doubles from line to line, up to half a minute.
 struct ProgressPace {
   private var last: (label: String, tenth: Int?, instant: Duration)?
   private var silence = Duration.seconds(1)
   private static let longestSilence = Duration.seconds(30)
 
-  /// Tells whether a line is due, and counts it as written if so.
+  /// Whether a line is due. If so, it counts as written.
   mutating func isDue(_ state: ProgressState, at instant: Duration) -> Bool {
     let tenth = state.fraction.map { Int($0 * 10) }
     let isNew = last?.label != state.label

@@ -1,15 +1,15 @@
-/// How far something has come, and how that reads.
+/// The progress of a task, and its texts.
 package struct ProgressState: Hashable, Sendable {
-  /// What is being done, in a word or two.
+  /// The task, in a word or two.
   package var label: String
-  /// How much of it is done.
+  /// The completed amount.
   package var done: Int
-  /// How much there is, where that is known.
+  /// The total amount, if known.
   package var total: Int?
-  /// How long it has taken.
+  /// The time so far.
   package var elapsed: Duration
 
-  /// Progress at one instant.
+  /// Creates a state.
   package init(_ label: String, done: Int, total: Int?, elapsed: Duration) {
     self.label = label
     self.done = done
@@ -17,13 +17,13 @@ package struct ProgressState: Hashable, Sendable {
     self.elapsed = elapsed
   }
 
-  /// The part that is done, between 0 and 1; a total that turned out too small counts as reached.
+  /// The completed part, between 0 and 1. A total that was too small counts as reached.
   package var fraction: Double? {
     guard let total else { return nil }
     return total > 0 ? min(1, max(0, Double(done) / Double(total))) : 1
   }
 
-  /// The rate in things a second; nil before anything can be said.
+  /// The rate per second; nil before it can be computed.
   package var rate: Double? {
     let seconds = elapsed / .seconds(1)
     return seconds > 0 && done > 0 ? Double(done) / seconds : nil
@@ -32,7 +32,7 @@ package struct ProgressState: Hashable, Sendable {
   /// The time left at this rate.
   package var remaining: Duration? {
     guard let total, let rate else { return nil }
-    // A remote may name any total; a duration has an end.
+    // A remote may report any total, and a duration is bounded.
     return .seconds(min(max(0, Double(total) - Double(done)) / rate, 1e9))
   }
 }
@@ -45,11 +45,11 @@ extension ProgressState {
     return "\(label): " + (parts + pace).joined(separator: ", ")
   }
 
-  /// One line for a terminal, with a bar as wide as there is room for.
+  /// One line for a terminal, with a bar that fills the available width.
   ///
-  /// What doesn't fit is left out: first the bar, then the pace, at last the end of the line.
+  /// Parts that do not fit are left out: first the bar, then the pace, at last the end of the line.
   package func bar(width: Int) -> String {
-    // A terminal breaks the line once its last column is written.
+    // A terminal wraps the line once its last column is written.
     let room = max(0, width - 1)
     let counted = total.map { "\(done.grouped)/\($0.grouped)" } ?? done.grouped
     let short = [label, percent.map { "\($0)%".paddedBefore(to: 4) }, counted].compactMap { $0 }
@@ -63,7 +63,7 @@ extension ProgressState {
     return "\(label) [\(bar)]\(long.dropFirst(label.count))"
   }
 
-  /// Whole percents, rounded down: 100 means done.
+  /// The percentage, rounded down: 100 means complete.
   private var percent: Int? { fraction.map { Int($0 * 100) } }
 
   private var pace: [String] {
@@ -74,7 +74,7 @@ extension ProgressState {
 }
 
 extension Duration {
-  /// Hours, minutes and seconds as a clock shows them: `0:07`, `12:34`, `1:02:03`.
+  /// Hours, minutes and seconds: `0:07`, `12:34`, `1:02:03`.
   package var onAClock: String {
     let seconds = Int(min(max(0, self / .seconds(1)), 3.6e8).rounded())
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60)

@@ -1,13 +1,13 @@
 package import CanonicalSync
 import Synchronization
 
-/// Shows a sync's progress, and says what a person should know while it runs.
+/// Shows a sync's progress, and the events that a person should see.
 package final class ScreenObserver: SyncObserver {
   private let screen: ProgressBar
   private let quarantined = Mutex(0)
   private static let mentioned = 10
 
-  /// An observer that writes to a progress bar.
+  /// Creates an observer that writes to a progress bar.
   package init(_ screen: ProgressBar) {
     self.screen = screen
   }
@@ -20,7 +20,7 @@ package final class ScreenObserver: SyncObserver {
     case .retrying(let type, let attempt, let pause, let error):
       screen.say("\(type): \(error.code); attempt \(attempt) in \(pause).")
     case .reset(let type, let reason):
-      screen.say("\(type): the remote lists everything anew (\(reason.rawValue)).")
+      screen.say("\(type): the remote lists everything again (\(reason.rawValue)).")
     case .quarantined(let malformed):
       mention(malformed)
     case .sweepRefused(let type, let refusal):
@@ -33,13 +33,14 @@ package final class ScreenObserver: SyncObserver {
     case .conflict(let conflict, true):
       screen.say("\(conflict.id) was edited here and there: \(conflict.reason).")
     case .policyFailed(let id, let reason):
-      screen.say("\(id): what the merge policy made of two edits cannot stand: it \(reason).")
+      screen.say("\(id): the result of the merge policy is invalid: it \(reason).")
     case .clockAhead(let id, let ahead):
-      screen.say("\(id) has a time that is \(ahead) ahead of this machine's clock; it was not believed.")
+      screen.say(
+        "\(id) has a time that is \(ahead) ahead of this machine's clock; the clock does not follow it.")
     case .editRefused(let id, let reason):
       screen.say("\(id): the remote refuses the edit: \(reason)")
     case .remoteStorageFull(let pending):
-      screen.say("The remote has no room: \(Counted(pending, "edit waits", "edits wait").grouped).")
+      screen.say("The remote is full: \(Counted(pending, "edit waits", "edits wait").grouped).")
     case .conflict(_, false), .pushFinished, .edited, .hidden, .started, .entityStarted, .pageCommitted,
       .entityFinished, .finished, .failed, .lost:
       break
@@ -53,7 +54,9 @@ package final class ScreenObserver: SyncObserver {
     }
     guard count <= Self.mentioned else { return }
     let place = malformed.location ?? malformed.id?.description ?? malformed.type.rawValue
-    screen.say("\(place): set aside, \(malformed.reason).")
-    if count == Self.mentioned { screen.say("More is set aside: `sync-inspect quarantine` lists it.") }
+    screen.say("\(place): withheld, \(malformed.reason).")
+    if count == Self.mentioned {
+      screen.say("More records are withheld: `sync-inspect quarantine` lists them.")
+    }
   }
 }

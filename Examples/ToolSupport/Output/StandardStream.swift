@@ -3,26 +3,28 @@ import Synchronization
 
 /// Standard output or standard error.
 ///
-/// What is written to standard error leaves at once; standard output gathers some 64 KiB before it writes, unless a
-/// terminal is reading along. ``ExitCode/endProcess()`` writes out the rest. A reader that is not ready is waited for.
+/// Standard error is unbuffered. Standard output buffers some 64 KiB, unless it is a terminal.
+/// ``ExitCode/endProcess()`` writes out the rest. A write waits for a reader that is not ready.
 package final class StandardStream: Sendable {
-  /// Where results go. The first failure is final: what is missing in the middle is worse than an end.
+  /// The stream for results. Its first failure is final: output must not lack a part in the middle.
   package static let output = StandardStream(descriptor: STDOUT_FILENO, gathering: 1 << 16, ifLost: .fails)
-  /// Where progress, logs and complaints go. A line that cannot be written is counted, and later ones are tried again.
+  /// The stream for progress, logs and errors.
+  ///
+  /// A line that cannot be written is counted, and later ones are tried again.
   package static let error = StandardStream(descriptor: STDERR_FILENO, gathering: 0, ifLost: .goesOn)
 
-  /// What a stream does once something could not be written.
+  /// The behaviour of a stream after a failed write.
   enum Loss: Sendable {
-    /// It writes nothing more, and ``failure`` says why.
+    /// The stream writes nothing more, and ``failure`` tells why.
     case fails
-    /// It goes on with what comes next, and begins by telling how many lines are missing.
+    /// The stream continues with the next text, after the number of missing lines.
     case goesOn
   }
 
   private struct State {
     var waiting: [UInt8] = []
     var errno: Int32 = 0
-    /// How many lines are missing since the last one that was written.
+    /// The number of missing lines since the last written one.
     var lost = 0
   }
   private let descriptor: Int32
@@ -39,29 +41,29 @@ package final class StandardStream: Sendable {
   /// Whether the stream is a terminal.
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// The terminal's width in characters; 80 where that can't be known.
+  /// The terminal's width in characters; 80 if unknown.
   package var columns: Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
     return Int(size.ws_col)
   }
 
-  /// Why something could not be written to a stream whose first failure is final.
+  /// The reason for a failed write, on a stream whose first failure is final.
   package var failure: String? {
     let number = state.withLock { $0.errno }
     return number == 0 ? nil : String(cString: strerror(number))
   }
 
-  /// Writes text as it is.
+  /// Writes text unchanged.
   package func write(_ text: String) { write(text.utf8) }
 
-  /// Writes text for a person, control characters spelled out, and a line break.
+  /// Writes a line for a person, with control characters spelled out.
   package func line(_ text: String) { write(text.shown(keepingLineBreaks: true) + "\n") }
 
-  /// Writes a value for a program, on one line and as it is.
+  /// Writes a value for a program, unchanged on one line.
   package func line(_ json: JSON) { write(json.compact + "\n") }
 
-  /// Writes bytes as they are.
+  /// Writes bytes unchanged.
   package func write(_ bytes: some Sequence<UInt8>) {
     state.withLock { state in
       state.waiting.append(contentsOf: bytes)
@@ -69,7 +71,7 @@ package final class StandardStream: Sendable {
     }
   }
 
-  /// Writes out what has been gathered.
+  /// Writes out the buffer.
   package func flush() {
     state.withLock { send(&$0) }
   }
@@ -90,7 +92,7 @@ package final class StandardStream: Sendable {
     }
   }
 
-  /// Writes bytes, and returns those that could not be written, with the reason in the state.
+  /// Writes bytes, and returns the unwritten ones, with the reason in the state.
   private func put(_ bytes: ArraySlice<UInt8>, _ state: inout State) -> ArraySlice<UInt8> {
     var rest = bytes
     while !rest.isEmpty {
@@ -98,7 +100,7 @@ package final class StandardStream: Sendable {
       if count > 0 {
         rest = rest.dropFirst(count)
       } else if errno == EAGAIN || errno == EWOULDBLOCK {
-        // Another process may have made the pipe or terminal that both have non-blocking.
+        // Another process may have made the shared pipe or terminal non-blocking.
         guard waitUntilWritable() else {
           state.errno = EAGAIN
           return rest
@@ -111,7 +113,7 @@ package final class StandardStream: Sendable {
     return rest
   }
 
-  /// Waits for the reader: for results as long as it takes, for a log a moment.
+  /// Waits for the reader: without limit for results, for a moment for a log.
   private func waitUntilWritable() -> Bool {
     var place = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
     let timeout: Int32 = loss == .fails ? -1 : 1000

@@ -1,10 +1,10 @@
 extension String {
-  /// The text with control characters spelled out, as in `\u{1b}`, so that a terminal obeys none.
+  /// The text with control characters spelled out as in `\u{1b}`, safe for a terminal.
   ///
-  /// Ids, names and messages come from elsewhere. The controls of C0 and C1 drive a terminal; those of bidirectional text
-  /// make it show something else than is there.
+  /// Ids, names and messages come from outside. The controls of C0 and C1 drive a terminal. Those
+  /// of bidirectional text make it show another text.
   ///
-  /// - Parameter keepsLineBreaks: Whether line breaks stay as they are.
+  /// - Parameter keepsLineBreaks: Whether line breaks stay unchanged.
   package func shown(keepingLineBreaks keepsLineBreaks: Bool = false) -> String {
     let isPlain = unicodeScalars.allSatisfy { !$0.isControl || (keepsLineBreaks && $0 == "\n") }
     if isPlain { return self }

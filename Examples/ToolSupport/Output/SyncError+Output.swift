@@ -1,7 +1,7 @@
 package import CanonicalSync
 
 extension SyncError {
-  /// What the object of `--json` says where there are no counts.
+  /// The object of `--json` after a failure, without counts.
   package var json: JSON {
     [
       "error": .string(code.description), "message": .string(message),
@@ -9,9 +9,11 @@ extension SyncError {
     ]
   }
 
-  /// Tells what failed: in words on standard error, behind all that was said before, and as an object where that was asked for.
+  /// Reports the failure on standard error, and as an object if requested.
   ///
-  /// - Parameter words: What to say instead of the description.
+  /// The report follows all earlier output.
+  ///
+  /// - Parameter words: A text in place of the description.
   package func tell(by tool: String, _ words: String? = nil, isJSON: Bool) {
     StandardStream.output.flush()
     StandardStream.error.line("\(tool): \((words ?? description).shown())")

@@ -1,17 +1,17 @@
 package import CanonicalSync
 
 extension [TypeReport] {
-  /// How many records the store holds of each type.
+  /// The number of the store's records of each type.
   package var live: [RecordType: Int] {
     Dictionary(map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })
   }
 }
 
 extension SyncResult {
-  /// The counts of each type, with how many records the store holds of it.
+  /// The counts of each type, with the number of its records in the store.
   package func table(live: [RecordType: Int]) -> TextTable {
     let total = total
-    // What never happened needs no column; what the table is about always has one.
+    // A count that is zero everywhere has no column, except for the main one.
     let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }
     let rows: [[TextTable.Cell]] = entities.map { row in
       [.text(row.type.rawValue)] + columns.map { .number(row.counts[keyPath: $0.path]) }
@@ -23,7 +23,7 @@ extension SyncResult {
         + [.number(live.values.reduce(0, +))])
   }
 
-  /// What the object of `--json` says of a sync.
+  /// The members of a sync in the object of `--json`.
   package func members(live: [RecordType: Int]) -> [(key: String, value: JSON)] {
     total.members + [
       ("seconds", .double(duration / .seconds(1))), ("peakBytes", .integer(PeakMemory.bytes)),

@@ -1,7 +1,7 @@
 package import CanonicalSync
 
 extension SyncResult {
-  /// Adds what a later sync brought; of failures and refusals, only how things stand counts, not how they stood.
+  /// Adds the result of a later sync. Only the later failures and refusals count.
   package mutating func add(_ later: SyncResult) {
     for (type, counts) in later.entities {
       if let index = entities.firstIndex(where: { $0.type == type }) {
@@ -18,7 +18,7 @@ extension SyncResult {
 }
 
 extension PushCounts {
-  /// Adds what became of later edits; how many wait is the later word.
+  /// Adds the counts of later edits. Only the later number of pending edits counts.
   fileprivate mutating func add(_ later: PushCounts) {
     accepted += later.accepted
     conflicts += later.conflicts

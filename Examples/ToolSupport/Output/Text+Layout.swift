@@ -19,12 +19,12 @@ extension Counted {
 }
 
 extension String {
-  /// The text with spaces after it, up to a number of characters.
+  /// The text padded with trailing spaces to a number of characters.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 
-  /// The text with spaces before it, up to a number of characters.
+  /// The text padded with leading spaces to a number of characters.
   func paddedBefore(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }

@@ -1,27 +1,29 @@
-/// Rows under headings, in aligned columns: numbers to the right with commas between thousands, text to the left.
+/// Rows under headings, in aligned columns.
+///
+/// Numbers are aligned right, with commas between thousands; text is aligned left.
 package struct TextTable: Sendable, CustomStringConvertible {
-  /// What stands where a row and a column meet.
+  /// The content of one row in one column.
   package enum Cell: Sendable, Hashable {
     case text(String)
     case number(Int)
     case empty
   }
 
-  /// The columns' headings.
+  /// The headings of the columns.
   package let headings: [String]
-  /// The rows, each with a cell for each heading; missing cells are empty.
+  /// The rows, each with a cell for each heading. Missing cells are empty.
   package var rows: [[Cell]]
   /// A last row under a rule, for totals.
   package var footer: [Cell]?
 
-  /// A table with its headings.
+  /// Creates a table.
   package init(_ headings: [String], rows: [[Cell]] = [], footer: [Cell]? = nil) {
     self.headings = headings
     self.rows = rows
     self.footer = footer
   }
 
-  /// The table's lines, without a line break after the last and without spaces at the end of any.
+  /// The table's lines, without trailing spaces and without a final line break.
   package var description: String {
     let body = rows + (footer.map { [$0] } ?? [])
     let columns = headings.indices.map { index in

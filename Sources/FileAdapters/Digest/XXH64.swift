@@ -1,7 +1,8 @@
-/// The 64-bit xxHash of bytes that come in portions, seed zero: stable across machines and releases, as fast as memory.
+/// The 64-bit xxHash with seed zero, of bytes that come in portions.
 ///
-/// It tells accidental changes apart and resists nobody who wants a collision.
-/// Specification: https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
+/// It is stable across machines and releases, and as fast as memory. It detects accidental changes,
+/// and does not resist deliberate collisions. Specification:
+/// https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md
 struct XXH64: Sendable {
   private static let prime1: UInt64 = 0x9E37_79B1_85EB_CA87
   private static let prime2: UInt64 = 0xC2B2_AE3D_27D4_EB4F
@@ -13,11 +14,11 @@ struct XXH64: Sendable {
   private var lane2 = prime2
   private var lane3: UInt64 = 0
   private var lane4 = 0 &- prime1
-  /// Fewer than 32 bytes, which wait for a stripe to be full.
+  /// Fewer than 32 bytes, waiting for a full stripe.
   private var pending: [UInt8] = []
   private var length: UInt64 = 0
 
-  /// Takes more bytes in.
+  /// Adds bytes.
   mutating func update(_ bytes: UnsafeRawBufferPointer) {
     length &+= UInt64(bytes.count)
     var offset = 0
@@ -60,7 +61,7 @@ struct XXH64: Sendable {
     return hash ^ hash >> 32
   }
 
-  /// Takes the whole stripes in, and returns the offset past them.
+  /// Adds all whole stripes, and returns the offset past them.
   private mutating func consumeStripes(of bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     var (a, b, c, d) = (lane1, lane2, lane3, lane4)
     var offset = start

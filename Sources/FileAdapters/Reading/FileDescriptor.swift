@@ -8,13 +8,13 @@
   import Android
 #endif
 
-/// A regular file, open for reading until nobody refers to it any more.
+/// A regular file, open for reading as long as this object exists.
 ///
-/// It goes on reading the file that it opened, even when another one takes the name.
+/// Reads stay with the opened file, even when another file takes its name.
 final class FileDescriptor: Sendable {
   private let number: CInt
 
-  /// What tells, without reading it, that a file was modified.
+  /// The attributes that show a modification without reading the file.
   struct Stamp: Hashable, Sendable {
     var size: Int
     var seconds: Int
@@ -26,15 +26,15 @@ final class FileDescriptor: Sendable {
     case missing
     case notAFile
     case forbidden
-    /// It ends before an offset that it had.
+    /// The file ends before an offset that existed.
     case shortened
-    /// Anything else, in the system's words.
+    /// Any other failure, in the system's words.
     case other(String)
   }
 
   /// Opens a file for reading.
   init(path: String) throws(Failure) {
-    // Without O_NONBLOCK, opening a named pipe would wait for somebody to write into it.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer.
     let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard number >= 0 else { throw Self.failure(errno) }
     var status = stat()
@@ -64,7 +64,7 @@ final class FileDescriptor: Sendable {
     return Stamp(size: Int(status.st_size), seconds: Int(time.tv_sec), nanoseconds: Int(time.tv_nsec))
   }
 
-  /// Reads so many bytes from an offset; fewer only where the file ends before.
+  /// Reads this many bytes from an offset, or fewer if the file ends before.
   func read(_ count: Int, at offset: Int) throws(Failure) -> [UInt8] {
     var failure: Failure?
     let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
@@ -78,7 +78,7 @@ final class FileDescriptor: Sendable {
     return bytes
   }
 
-  /// Fills a buffer from an offset, and returns how many bytes there were.
+  /// Fills a buffer from an offset, and returns the number of bytes read.
   func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int) throws(Failure) -> Int {
     var filled = 0
     while filled < buffer.count, let base = buffer.baseAddress {
@@ -93,7 +93,7 @@ final class FileDescriptor: Sendable {
     return filled
   }
 
-  /// The path of a directory without links and dots in it, or `nil` where there is no directory.
+  /// The canonical path of a directory, without links and dots; `nil` if there is none.
   static func canonicalPath(ofDirectory path: String) -> String? {
     var status = stat()
     guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR,

@@ -1,23 +1,23 @@
 import SyncModels
 
-/// One file on the way through a pass: open, named by its content, and read up to a position.
+/// One file during a pass: open, identified by its content, and read up to a position.
 ///
-/// Lines are cut out of blocks and share their storage. All bytes are digested a second time as they are cut, so at the
-/// end it is certain that what was listed is what the pass was named after.
+/// Lines are cut from blocks and share their storage. All bytes are digested a second time as they
+/// are cut. At the end this proves that the listed content is the content that names the pass.
 struct FileReading: Sendable {
-  /// How much is read at once, and how much a line and a page may hold.
+  /// The sizes of blocks, lines and pages.
   struct Limits: Sendable {
     var blockBytes = 256 << 10
     var lineBytes = 16 << 20
     var pageBytes = 8 << 20
-    /// How much is kept of a line that is too long.
+    /// The number of bytes kept of a line that is too long.
     var prefixBytes = 4 << 10
   }
 
   /// A line, without its end.
   enum Line {
     case whole(ArraySlice<UInt8>)
-    /// One past the limit: how it begins, and its length.
+    /// A line past the limit: its beginning, and its length.
     case tooLong(ArraySlice<UInt8>, length: Int)
   }
 
@@ -27,18 +27,18 @@ struct FileReading: Sendable {
   private var stamp: FileDescriptor.Stamp
   private let limits: Limits
   private var digest: XXH64
-  /// How far ``digest`` has come.
+  /// The number of bytes that ``digest`` covers.
   private var digested: Int
   private var block: [UInt8] = []
   private var blockStart = 0
 
-  /// Begins with the first line.
+  /// Starts at the first line.
   init(_ file: FileDescriptor, _ survey: FileSurvey, stamp: FileDescriptor.Stamp, limits: Limits) {
     let start = FilePosition(content: survey.content, offset: 0, line: 0)
     self.init(file, survey, from: start, digest: XXH64(), stamp: stamp, limits: limits)
   }
 
-  /// Goes on at a position of a file that was surveyed with the position's offset.
+  /// Starts at a position of a file that was surveyed with the position's offset.
   init(
     _ file: FileDescriptor, _ survey: FileSurvey, from position: FilePosition, digest: XXH64,
     stamp: FileDescriptor.Stamp, limits: Limits
@@ -57,29 +57,29 @@ struct FileReading: Sendable {
     }
   }
 
-  /// Whether everything was read.
+  /// Whether the whole file has been read.
   var isAtEnd: Bool { position.offset >= survey.length }
 
-  /// Whether the file still holds what was surveyed.
+  /// Whether the file still has the surveyed content.
   ///
-  /// While its size and modification time are as they were, it is taken to; otherwise it is surveyed again.
+  /// An unchanged size and modification time count as proof. Otherwise the file is surveyed again.
   mutating func isStillTheSame() throws(FileDescriptor.Failure) -> Bool {
     let now = try file.stamp()
     guard now != stamp else { return true }
     let again = try FileSurvey(of: file, prefixUpTo: position.offset)
     guard again.content == survey.content, let prefix = again.prefix else { return false }
-    // What was read ahead may have been read while it was written.
+    // Bytes that were read ahead may come from the middle of a write.
     (stamp, digest, digested) = (now, prefix, position.offset)
     (block, blockStart) = ([], position.offset)
     return true
   }
 
-  /// At the end: whether the bytes that were cut into lines are those that were surveyed.
+  /// At the end, whether the bytes that were cut into lines equal the surveyed ones.
   func isVerified() -> Bool {
     digested == survey.length && ContentName(digest: digest, length: digested) == survey.content
   }
 
-  /// Reads lines that hold something, until there are so many, or a page is full, or the file ends.
+  /// Reads nonblank lines up to a count, a full page or the file's end.
   ///
   /// - Parameter body: Takes each line, with its number from 1.
   mutating func readLines(
@@ -106,7 +106,8 @@ struct FileReading: Sendable {
         return cut(start..<block.count, endingWith: 0)
       }
       if available > limits.lineBytes { return try skipLongLine(from: start) }
-      // The block ends within the line: read on from the line's beginning, with room for twice as much of it.
+      // The block ends within the line: read again from the line's beginning, with room for twice
+      // as much.
       let wanted = max(limits.blockBytes, min(2 * available, limits.lineBytes + 1))
       try load(at: position.offset, count: wanted)
     }
@@ -122,7 +123,7 @@ struct FileReading: Sendable {
     return .tooLong(bytes.prefix(limits.prefixBytes), length: range.count)
   }
 
-  /// Steps over a line whose end is not in sight, a block at a time.
+  /// Skips a line without a known end, a block at a time.
   private mutating func skipLongLine(from start: Int) throws(FileDescriptor.Failure) -> Line {
     let prefix = Payload(block[start...].prefix(limits.prefixBytes)).detached().bytes
     let lineStart = position.offset
@@ -151,7 +152,7 @@ struct FileReading: Sendable {
     blockStart = offset
   }
 
-  /// Digests what was cut out of the block since the last time.
+  /// Digests the bytes that were cut from the block since the last call.
   private mutating func digestConsumed() {
     guard position.offset > digested else { return }
     let range = digested - blockStart..<position.offset - blockStart

@@ -1,14 +1,14 @@
-/// What is known of a file once all its bytes were looked at.
+/// The result of one pass over all bytes of a file.
 struct FileSurvey: Sendable {
-  /// The name of the content: equal for equal bytes, different for others.
+  /// The name of the content. Equal bytes have equal names, different bytes different ones.
   var content: ContentName
-  /// How many bytes there are.
+  /// The number of bytes.
   var length: Int
-  /// How many lines hold something.
+  /// The number of nonblank lines.
   var lines: Int
-  /// Whether the file begins with the mark that some editors put before UTF-8.
+  /// Whether the file begins with a UTF-8 byte order mark, as some editors write it.
   var hasByteOrderMark: Bool
-  /// The digest of the bytes before the offset that was asked about; `nil` if the file ends before it.
+  /// The digest of the bytes before the requested offset; `nil` past the file's end.
   var prefix: XXH64?
 
   static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
@@ -16,7 +16,7 @@ struct FileSurvey: Sendable {
 
   /// Reads a file from its beginning to its end.
   ///
-  /// - Parameter offset: Where the digest of what comes before is wanted.
+  /// - Parameter offset: The offset up to which ``prefix`` is digested.
   init(of file: FileDescriptor, prefixUpTo offset: Int) throws(FileDescriptor.Failure) {
     let block = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.blockSize, alignment: 8)
     defer { block.deallocate() }

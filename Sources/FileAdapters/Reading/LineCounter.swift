@@ -1,10 +1,10 @@
-/// Counts the lines that hold something, in bytes that come in portions.
+/// Counts nonblank lines, in bytes that come in portions.
 struct LineCounter: Sendable {
-  /// How many lines with something on them have begun.
+  /// The number of nonblank lines that have begun.
   private(set) var lines = 0
   private var isInLine = false
 
-  /// Takes more bytes in.
+  /// Adds bytes.
   mutating func count(_ bytes: UnsafeRawBufferPointer) {
     var offset = 0
     while offset < bytes.count {

@@ -1,23 +1,24 @@
 import SyncModels
 
-/// Makes changes of the lines of one page.
+/// Converts the lines of one page to changes.
 struct LineReader {
   private let reader: RecordReader
   private let request: PageRequest
   private let name: String
 
-  /// Prepares for a page of a file.
+  /// Creates a reader for a page of a file.
   init(_ request: PageRequest, of file: TypeFile) {
     self.request = request
     name = file.name
     reader = RecordReader(request.entity, layout: RecordLayout(modifiedAt: "updated_at", requiresTime: false))
   }
 
-  /// The record that a line holds, or poison that says what it holds instead.
+  /// The record of a line, or a malformed record with the reason.
   func change(of line: FileReading.Line, number: Int) -> RecordChange {
     switch line {
     case .whole(let bytes):
-      // The number of the pass makes each scan's copies newer than the last one's, whatever their times say.
+      // The pass number makes each scan's copies newer than the previous scan's, whatever their
+      // times say.
       return reader.read(bytes, sequence: request.pass, location: location(number))
     case .tooLong(let prefix, let length):
       return .malformed(

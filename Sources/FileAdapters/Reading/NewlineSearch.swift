@@ -11,7 +11,7 @@
 extension UnsafeRawBufferPointer {
   /// The offset of the first newline at or after an offset.
   func firstNewline(from start: Int) -> Int? {
-    // The C library's search looks at many bytes at once.
+    // The C library's search compares many bytes at once.
     guard start < count, let base = baseAddress,
       let found = memchr(base + start, CInt(UInt8(ascii: "\n")), count - start)
     else { return nil }
@@ -20,7 +20,7 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UInt8 {
-  /// Whether the byte may stand on a line that holds nothing.
+  /// Whether a blank line may contain the byte.
   var isBlank: Bool {
     self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\r")
   }

@@ -1,22 +1,26 @@
-/// A pass between two pages: the file stays open, so that a file that takes its name does not mix with it.
+/// A pass between two pages, with its file still open.
+///
+/// Another file that takes the name does not mix with it.
 struct OpenPass: Sendable {
   private(set) var reading: FileReading
-  /// As it was before the last page, for a request that is made again.
+  /// The state before the last page, for a repeated request.
   private var before: FileReading
 
-  /// Begins with a file that nothing has been read of.
+  /// Starts with an unread file.
   init(_ reading: FileReading) {
     self.reading = reading
     before = reading
   }
 
-  /// Keeps what was read.
+  /// Stores the state after a page.
   mutating func advance(to reading: FileReading) {
     before = self.reading
     self.reading = reading
   }
 
-  /// Turns to a position; `false` if it is neither where the last page ended nor where it began.
+  /// Moves to a position: the end or the beginning of the last page.
+  ///
+  /// Returns `false` for any other position.
   mutating func turn(to position: FilePosition) -> Bool {
     if reading.position == position { return true }
     guard before.position == position else { return false }

@@ -1,16 +1,16 @@
 import SyncJSON
 import SyncModels
 
-/// A page as the server answered it, or what its status means to a sync.
+/// A page as the server answered it, or the error that its status means.
 struct KintoAnswer: Sendable {
-  /// When the collection changed last, in milliseconds.
+  /// When the collection last changed, in milliseconds.
   let etag: Int64
   let body: [UInt8]
   let nextPage: String?
   let total: Int?
   private let date: Timestamp?
 
-  /// The last millisecond of the year 9999: what lies past it is no time.
+  /// The last millisecond of the year 9999. A later number is not a time.
   static let latest: Int64 = 253_402_300_799_999
 
   init(_ response: HTTPResponse, of collection: KintoCollection) throws(SyncError) {
@@ -27,16 +27,19 @@ struct KintoAnswer: Sendable {
     date = response.headers["Date"].flatMap(HTTPDate.timestamp)
   }
 
-  /// Whether everything up to the `ETag` had become visible when the server looked.
+  /// Whether everything up to the `ETag` was visible when the server read the collection.
   ///
-  /// That is so when, by the server's clock, the overlap was over before the request was sent. The overlap counts twice: the clock that writes
-  /// `Date` may be another machine's than the one that stamps records.
+  /// That is so if, by the server's clock, the overlap was over before the request was sent. The
+  /// overlap counts twice: the clock that writes `Date` may be another machine's than the one that
+  /// stamps records.
   func isSettled(overlap: Duration, elapsed: Duration) -> Bool {
     guard let date else { return false }
     return date - elapsed > Timestamp(milliseconds: etag) + overlap + overlap
   }
 
-  /// A number of records, in an answer or in a token; `nil` for what no collection holds, so that sums of such numbers need no check.
+  /// Reads a number of records from an answer or a token.
+  ///
+  /// `nil` for a number that no collection holds, so that sums of such numbers need no check.
   static func count(_ text: some StringProtocol) -> Int? {
     Int(text).flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
   }
@@ -49,13 +52,13 @@ struct KintoAnswer: Sendable {
     return number
   }
 
-  /// What a status other than 200 means.
+  /// The error for a status other than 200.
   private static func failure(_ response: HTTPResponse, of collection: KintoCollection) -> SyncError {
     let status =
       "The server answered \(response.status)\(errno(response.body).map { " (errno \($0))" } ?? "")"
     let (code, message): (SyncError.Code, String) =
       switch response.status {
-      case 401: (.authentication, "\(status): it does not accept the credentials.")
+      case 401: (.authentication, "\(status): the credentials are not accepted.")
       case 403:
         (
           .permissionDenied,
@@ -69,19 +72,21 @@ struct KintoAnswer: Sendable {
       case 408, 429, 500...599: (.remoteUnavailable, "\(status).")
       case 410: (.invalidConfiguration, "\(status): the service was closed.")
       case 412: (.invalidResponse, "\(status) to a request without a condition.")
-      case 400...499: (.invalidConfiguration, "\(status): it does not understand the request.")
-      default: (.invalidResponse, "\(status), which is no answer to a request for a page.")
+      case 400...499: (.invalidConfiguration, "\(status): the server does not understand the request.")
+      default: (.invalidResponse, "\(status), which is not an answer to a request for a page.")
       }
     return SyncError(
       code, during: collection.operation, message,
       retryAfter: code == .remoteUnavailable ? RequestedPause.retryAfter(in: response) : nil)
   }
 
-  /// Whether an answer says that the bucket has no such collection; a proxy's 404 does not.
+  /// Whether an answer says that the bucket has no such collection.
+  ///
+  /// A proxy's 404 does not say so.
   static func saysMissing(_ collection: KintoCollection, _ response: HTTPResponse) -> Bool {
     guard response.status == 404 else { return false }
     var isMissing = false
-    // What is no JSON says nothing.
+    // A body that is not JSON counts as no.
     try? JSONScanner.members(of: response.body[...]) { member throws(JSONError) in
       guard member.hasKey(Array("details".utf8)), member.value.kind == .object else { return }
       var details: [String: String] = [:]
@@ -93,7 +98,7 @@ struct KintoAnswer: Sendable {
     return isMissing
   }
 
-  /// Kinto's own number of an error. Its words stay out: they may hold what was in a record.
+  /// The `errno` of a Kinto error. The message stays out: it may quote a record.
   private static func errno(_ body: [UInt8]) -> Int64? {
     var number: Int64?
     do {
@@ -102,7 +107,7 @@ struct KintoAnswer: Sendable {
       }
       return number
     } catch {
-      // A proxy's page, say: the status has to do.
+      // The body may be a proxy's page. The status alone counts then.
       return nil
     }
   }

@@ -1,8 +1,10 @@
 import SyncModels
 
-/// Where a pass stands between two pages, as ``PageToken`` keeps it: any process can go on from there.
+/// The position of a pass between two pages, stored in a ``PageToken``.
+///
+/// Any process can resume from it.
 struct KintoBookmark: Hashable, Sendable {
-  /// Where a listing has come to.
+  /// The position of a listing.
   struct Place: Hashable, Sendable {
     var modified: Int64
     var key: String
@@ -11,15 +13,15 @@ struct KintoBookmark: Hashable, Sendable {
   let coverage: RecordPage.Coverage
   /// The collection's `ETag` on the first page.
   let etag: Int64
-  /// How many records the collection held when the delta before this one began.
+  /// The number of records in the collection when the previous delta began.
   let expected: Int?
-  /// How many it held when this pass began.
+  /// The number of records when this pass began.
   var count: Int?
-  /// How many tombstones the pass has listed so far.
+  /// The number of tombstones that the pass has listed so far.
   var tombstones = 0
   /// The last record listed.
   var last: Place?
-  /// The query that the server named for the next page.
+  /// The server's query for the next page.
   var query = ""
 
   init(coverage: RecordPage.Coverage, etag: Int64, expected: Int?) {
@@ -28,7 +30,7 @@ struct KintoBookmark: Hashable, Sendable {
     self.expected = expected
   }
 
-  /// Reads what ``pageToken`` wrote; `nil` for anything else.
+  /// Parses a ``pageToken``; `nil` for any other text.
   init?(_ token: PageToken) {
     let parts = token.rawValue.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 9, parts[0] == "kinto1",
@@ -43,7 +45,7 @@ struct KintoBookmark: Hashable, Sendable {
     query = String(parts[8])
   }
 
-  /// The place as text.
+  /// The bookmark as a page token.
   var pageToken: PageToken {
     func text(_ number: Int?) -> String { number.map(String.init) ?? "" }
     let parts = [

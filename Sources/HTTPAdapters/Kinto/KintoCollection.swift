@@ -1,6 +1,6 @@
 import SyncModels
 
-/// One collection: the addresses of what can be asked of it.
+/// One collection, and the addresses of its requests.
 struct KintoCollection: Sendable {
   let type: RecordType
   let bucket: String
@@ -12,16 +12,16 @@ struct KintoCollection: Sendable {
     self.address = address
   }
 
-  /// What is being done, for errors.
+  /// The operation, for errors.
   var operation: String { "fetching a page of \(type)" }
 
-  /// The first page of what changed after a time, or of everything.
+  /// The first page of the changes after a time, or of everything.
   func list(since: Int64?, limit: Int) -> HTTPAddress {
-    // By id as well: among records of one millisecond, the order has to be the same each time.
+    // Sorted by id as well: records of one millisecond need a stable order.
     list(query: "_sort=last_modified%2Cid\(since.map { "&_since=\($0)" } ?? "")", limit: limit)
   }
 
-  /// The page that a query leads to, of a size of our own.
+  /// The page for a query, with our own page size.
   func list(query: String, limit: Int) -> HTTPAddress {
     let kept = query.split(separator: "&").filter { !$0.hasPrefix("_limit=") }
     let limit = min(max(1, limit), KintoServer.largestPage)
@@ -29,28 +29,32 @@ struct KintoCollection: Sendable {
       address.origin, path: address.path, query: (kept + ["_limit=\(limit)"]).joined(separator: "&"))
   }
 
-  /// What a HEAD is asked of to count the records.
+  /// The address of a HEAD request that counts the records.
   var count: HTTPAddress { address }
 
-  /// One record.
+  /// The address of one record.
   func record(_ key: String) -> HTTPAddress {
     HTTPAddress(address.origin, path: "\(address.path)/\(PercentEncoding.encoded(key))")
   }
 
-  /// The query of a page that the server names, which has to be one of this collection at this server.
+  /// The query of the next page that the server names.
+  ///
+  /// The page must be one of this collection at this server.
   func query(ofNextPage text: String) throws(SyncError) -> String {
     guard let next = HTTPAddress(text), next.origin == address.origin, next.path == address.path,
       let query = next.query
     else {
       throw SyncError(
         .invalidResponse, during: operation,
-        "The server's next page is not of this collection at \(address.origin); behind a proxy, it has to be told its address."
+        "The server's next page is not of this collection at \(address.origin); behind a proxy, the server needs its public address in its settings."
       )
     }
     return query
   }
 
-  /// Whether a key can stand in a list of keys, whose commas separate and whose quotes enclose.
+  /// Whether a list of keys can hold a key.
+  ///
+  /// Commas separate the keys of a list, and quotes enclose them.
   static func canBeListed(_ key: String) -> Bool {
     key.utf8.count <= 128
       && key.utf8.allSatisfy {
@@ -58,9 +62,9 @@ struct KintoCollection: Sendable {
       }
   }
 
-  /// The query for some records.
+  /// The query for the records with these keys.
   static func query(forKeys keys: [String]) -> String {
-    // In quotes, or a key of digits would be a number.
+    // Quoted: a bare key of digits would be a number.
     let list = keys.map { "\"\($0)\"" }.joined(separator: ",")
     return "_sort=last_modified%2Cid&in_id=\(PercentEncoding.encoded(list))"
   }

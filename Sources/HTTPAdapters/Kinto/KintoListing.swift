@@ -1,11 +1,11 @@
 import SyncJSON
 import SyncModels
 
-/// The records of one page, read out of its body.
+/// The records of one page, read from its body.
 struct KintoListing: Sendable {
   private(set) var changes: [RecordChange] = []
   private(set) var tombstones = 0
-  /// The last record that could be read.
+  /// The last readable record.
   private(set) var last: KintoBookmark.Place?
 
   private let collection: KintoCollection
@@ -19,8 +19,8 @@ struct KintoListing: Sendable {
 
   /// Reads a page.
   ///
-  /// - Parameter place: The last record of the page before, after which this one has to go on.
-  /// - Throws: `invalidResponse` if the body is no page, or not in the order that was asked for.
+  /// - Parameter place: The last record of the previous page, after which this one must continue.
+  /// - Throws: `invalidResponse` if the body is not a page, or not in the requested order.
   init(
     _ body: [UInt8], of entity: Entity, _ collection: KintoCollection, after place: KintoBookmark.Place?
   ) throws(SyncError) {
@@ -29,7 +29,7 @@ struct KintoListing: Sendable {
     let array = try data(of: body)
     var isInOrder = true
     do {
-      // However deeply a record nests, it is that record that is poison, not the page.
+      // A record that nests too deeply is malformed; the page is not.
       try JSONScanner.elements(of: array.bytes, depthLimit: .max) { element throws(JSONError) in
         if !take(element.bytes) { isInOrder = false }
       }
@@ -70,7 +70,7 @@ struct KintoListing: Sendable {
       .invalidResponse, during: collection.operation, "The answer \(error.description).", underlying: error)
   }
 
-  /// Takes one element; `false` if it is not one that can follow.
+  /// Adds one element; `false` if it cannot follow the previous one.
   private mutating func take(_ bytes: ArraySlice<UInt8>) -> Bool {
     let change = reader.read(bytes)
     guard let (id, version) = change.identified else {

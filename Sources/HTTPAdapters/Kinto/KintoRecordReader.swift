@@ -1,7 +1,7 @@
 import SyncJSON
 import SyncModels
 
-/// Reads what a Kinto server says of one record, in a page or in the answer to an edit.
+/// Reads one record from a page, or from the answer to an edit.
 struct KintoRecordReader: Sendable {
   private let reader: RecordReader
   private let recordsAlone: RecordReader
@@ -19,24 +19,26 @@ struct KintoRecordReader: Sendable {
     recordsAlone = reader(deleted: nil)
   }
 
-  /// Reads a record or a tombstone; poison is what is neither, and what has no time that a server gives.
+  /// Reads a record or a tombstone.
+  ///
+  /// Any other element is a malformed record, and so is one without a valid server time.
   func read(_ bytes: ArraySlice<UInt8>) -> RecordChange {
     var change = reader.read(bytes)
-    // A server's tombstones say nothing else: beside other members, `deleted` is the app's own.
+    // A server's tombstone has no other members. Beside others, `deleted` is the app's own member.
     if case .tombstone = change, Self.saysMore(bytes) { change = recordsAlone.read(bytes) }
     guard let (id, version) = change.identified else { return change }
     guard (1...KintoAnswer.latest).contains(version.modifiedAt.microseconds / 1000) else {
       return .malformed(
         MalformedRecord(
           type: id.type, key: id.key, bytes: Payload(bytes).detached(),
-          reason: "\"last_modified\" is missing or no time"))
+          reason: "\"last_modified\" is missing or not a time"))
     }
     return change
   }
 
   private static func saysMore(_ bytes: ArraySlice<UInt8>) -> Bool {
     var saysMore = false
-    // What cannot be read through is no record either.
+    // An element that cannot be read to its end is no tombstone.
     try? JSONScanner.members(of: bytes) { member throws(JSONError) in
       if !tombstoneMembers.contains(where: member.hasKey) { saysMore = true }
     }
@@ -45,7 +47,7 @@ struct KintoRecordReader: Sendable {
 }
 
 extension RecordChange {
-  /// The record and its version, unless it could not be read.
+  /// The record's id and version; `nil` for a malformed record.
   var identified: (id: RecordID, version: Version)? {
     switch self {
     case .upsert(let record): (record.id, record.version)

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// One bucket of one server: where it is, and the way to ask it.
+/// One bucket of one server: its address, and the client for its requests.
 struct KintoServer: Sendable {
   let base: HTTPAddress
   let bucket: String
@@ -9,7 +9,7 @@ struct KintoServer: Sendable {
   let notices: ServerNotices
   private let client: OriginClient
 
-  /// The most records that a server gives at once unless it was set up otherwise.
+  /// The default limit of a Kinto server on the records of one page.
   static let largestPage = 10_000
 
   init(
@@ -21,7 +21,7 @@ struct KintoServer: Sendable {
     }
     let trimmed = server.hasSuffix("/") ? String(server.dropLast()) : server
     guard let base = HTTPAddress(trimmed), base.query == nil else {
-      throw refuse("The server's address is none; it looks like https://settings.example.com/v1.")
+      throw refuse("The server's address is invalid. A valid one looks like https://settings.example.com/v1.")
     }
     guard base.origin.isSecure || options.allowsPlainHTTP else {
       throw refuse("\(base.origin) is not encrypted; use https, or allow plain HTTP.")
@@ -30,7 +30,7 @@ struct KintoServer: Sendable {
       throw refuse("A bucket's name is made of letters, digits, hyphens and underscores.")
     }
     guard credentials?.isSendable != false else {
-      throw refuse("The credentials hold what no header can.")
+      throw refuse("The credentials contain a character that a header cannot hold.")
     }
     guard options.overlap > .zero else { throw refuse("The overlap has to be greater than zero.") }
     self.base = base
@@ -44,17 +44,18 @@ struct KintoServer: Sendable {
 
   /// The collection of a type.
   func collection(_ type: RecordType) throws(SyncError) -> KintoCollection {
-    // Types are checked when they are declared; a request made by hand could name its way to another address.
+    // Declaring a type checks its name. A hand-made request could contain a name that leads to
+    // another address.
     guard Self.isName(type.rawValue) else {
       throw SyncError(
-        .invalidConfiguration, during: "fetching a page", "\"\(type)\" is no name of a collection.")
+        .invalidConfiguration, during: "fetching a page", "\"\(type)\" is not a valid collection name.")
     }
     return KintoCollection(
       type, bucket: bucket,
       address: HTTPAddress(base.origin, path: "\(bucketPath)/collections/\(type)/records"))
   }
 
-  /// The bucket's collections, which are listed as records are.
+  /// The bucket's list of collections, which is read like a collection.
   var collections: KintoCollection {
     KintoCollection(
       "collections", bucket: bucket, address: HTTPAddress(base.origin, path: "\(bucketPath)/collections"))
@@ -63,20 +64,20 @@ struct KintoServer: Sendable {
   private var rootPath: String { base.path == "/" ? "" : base.path }
   private var bucketPath: String { "\(rootPath)/buckets/\(bucket)" }
 
-  /// Where a record is, seen from the API's root, as a batch names it.
+  /// The path of a record from the API's root, as a batch names it.
   func pathInAPI(of id: RecordID) throws(SyncError) -> String {
-    // Checks the name.
+    // This call checks the name.
     let type = try collection(id.type).type
     return "/buckets/\(bucket)/collections/\(type)/records/\(PercentEncoding.encoded(id.key))"
   }
 
-  /// The address at which the server says what it is.
+  /// The address of the server's description of itself.
   var root: HTTPAddress { HTTPAddress(base.origin, path: "\(rootPath)/") }
 
-  /// The address that takes many requests in one.
+  /// The address of the batch endpoint.
   var batch: HTTPAddress { HTTPAddress(base.origin, path: "\(rootPath)/batch") }
 
-  /// Sends a request, unless the server asked for a pause that is not over.
+  /// Sends a request, unless a pause that the server asked for is not over.
   func ask(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
     repeatsSafely: Bool = false, isAboutEdits: Bool = false, during operation: String

@@ -1,9 +1,9 @@
 public import SyncModels
 
 extension KintoSource {
-  /// The collections of the bucket that these credentials may see, by name.
+  /// The names of the bucket's collections that these credentials may see.
   ///
-  /// - Throws: As ``page(_:)``.
+  /// - Throws: The errors of ``page(_:)``.
   public func collections() async throws(SyncError) -> [RecordType] {
     let collections = server.collections
     var names: Set<RecordType> = []
@@ -20,7 +20,7 @@ extension KintoSource {
       let following = try collections.query(ofNextPage: next)
       guard following != query, !listing.changes.isEmpty else {
         throw SyncError(
-          .invalidResponse, during: collections.operation, "The server's next page leads nowhere.")
+          .invalidResponse, during: collections.operation, "The server's next page makes no progress.")
       }
       (query, place) = (following, listing.last)
     }

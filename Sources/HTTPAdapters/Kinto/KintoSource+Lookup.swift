@@ -1,12 +1,12 @@
 public import SyncModels
 
 extension KintoSource {
-  /// How many records are asked for at once: an address that every proxy takes.
+  /// The number of records in one request, so that every proxy accepts the address.
   private static let lookupSize = 40
 
   /// Returns the current copies of those records that exist.
   ///
-  /// - Throws: As ``page(_:)``.
+  /// - Throws: The errors of ``page(_:)``.
   public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
     let collection = try server.collection(entity.type)
     var changes: [RecordChange] = []
@@ -16,7 +16,7 @@ extension KintoSource {
       let keys = rest.prefix(Self.lookupSize).map(\.key)
       rest = rest.dropFirst(keys.count)
       var query = KintoCollection.query(forKeys: keys)
-      // A server may give fewer than are asked for.
+      // A server may return fewer records than requested.
       for _ in keys {
         let response = try await server.ask(
           "GET", collection.list(query: query, limit: Self.lookupSize), during: collection.operation)
@@ -29,7 +29,7 @@ extension KintoSource {
     }
     for id in ids where !KintoCollection.canBeListed(id.key) {
       let response = try await server.ask("GET", collection.record(id.key), during: collection.operation)
-      // 400: no id of Kinto's looks like that.
+      // 400: not a possible id for Kinto.
       if response.status == 404 || response.status == 400 { continue }
       let answer = try KintoAnswer(response, of: collection)
       changes += try KintoListing(record: answer.body, of: entity, collection).changes

@@ -1,28 +1,33 @@
 public import SyncModels
 public import SyncPorts
 
-/// A bucket of a Kinto server as a remote: each record type is the collection of its name.
+/// A remote in one bucket of a Kinto server: each record type is a collection.
 ///
 /// ```swift
 /// let source = try KintoSource(
 ///   server: "https://settings.example.com/v1", bucket: "league", credentials: .bearer(token))
 /// ```
 ///
-/// Records are listed by ascending `last_modified`, so one that is edited between two pages moves to the end and is listed again, and comes
-/// as its bytes are. A delta starts from the collection's `ETag` as the *first* page told it. It reaches back by
-/// an overlap, for changes that become visible later than their time says, unless the server's own `Date` showed by a margin that
-/// all such had become visible; only then is an unchanged collection answered by a 304.
+/// The collection has the name of the type. Records are listed by ascending `last_modified`. A
+/// record that is edited between two pages moves to the end and is listed again with its new
+/// content. A delta starts from the collection's `ETag` in the *first* page. It reaches back by an
+/// overlap, for changes that become visible later than their time says. If the server's own `Date`
+/// showed by a margin that all such changes were visible, the delta does not reach back. Only then
+/// does the server answer for an unchanged collection with a 304.
 ///
-/// What the server asks for is kept: after a `Backoff` or a `Retry-After`, nothing is sent until the time is up, and requests meanwhile fail with
-/// `remoteUnavailable` and the time that is left, which the engine waits for. All types share that pause.
+/// The source honours the server's pauses. After a `Backoff` or a `Retry-After`, nothing is sent
+/// until the time is up. Requests meanwhile fail with `remoteUnavailable` and the remaining time,
+/// and the engine waits for it. All types share that pause.
 ///
-/// A collection that was flushed, or deleted and made anew, sends no tombstones. It is noticed, and reset, when its `ETag` went back
-/// or when it holds fewer records than its tombstones explain; a flush that as many new records hide is only found by a full pass.
-/// A record that was written with a `last_modified` in the past is in no delta either.
+/// A collection that was flushed, or deleted and created again, sends no tombstones. The source
+/// detects this when the `ETag` went back, or when the collection holds fewer records than its
+/// tombstones explain, and resets the pass. If as many new records hide a flush, only a full pass
+/// detects it. A record that was written with a `last_modified` in the past is in no delta either.
 ///
-/// - Note: To somebody without the right to know, Kinto answers 403 for a bucket that does not exist as well: `permissionDenied` means either.
+/// - Note: Kinto also answers 403 for a bucket that does not exist, if the credentials may not know
+///   that. `permissionDenied` means either case.
 public final class KintoSource: RemoteRecordSource {
-  /// Which server and bucket.
+  /// The server and the bucket.
   public let identity: String
   /// Deltas by time, with tombstones, of collections that change while they are listed.
   public let capabilities: SourceCapabilities
@@ -31,37 +36,41 @@ public final class KintoSource: RemoteRecordSource {
   let options: Options
   private let pageSizes = PageSizes()
 
-  /// How a server is asked.
+  /// Settings for requests to a server.
   public struct Options: Hashable, Sendable {
-    /// How far a delta reaches back: longer than the longest transaction of any writer.
+    /// The overlap of a delta: longer than the longest transaction of any writer.
     public var overlap: Duration = .seconds(5)
-    /// How long a request may take.
+    /// The longest time for a request.
     public var deadline: Duration = .seconds(60)
-    /// How many bytes an answer's body may have.
+    /// The most bytes of an answer's body.
     public var bodyLimit = 64 << 20
-    /// Whether the records of a collection are counted, by one more request in each pass that finds a change: for totals, and
-    /// to notice a flush.
+    /// Whether a pass that finds a change counts the collection's records.
+    ///
+    /// The count takes one more request. It gives totals, and detects a flush.
     public var countsRecords = true
-    /// Whether a collection that the bucket does not have counts as one without records, rather than as an error. For mirrors of a whole bucket: what
-    /// was mirrored of a collection that was deleted goes by a sweep, which a guard may refuse.
+    /// Whether a collection that the bucket lacks counts as empty, rather than as an error.
+    ///
+    /// For mirrors of a whole bucket: after a collection was deleted, a sweep removes its mirrored
+    /// records. A guard may refuse the sweep.
     public var missingCollectionsAreEmpty = false
-    /// Whether `http` is allowed, which shows records and credentials to everybody on the way.
+    /// Whether `http` is allowed. It exposes records and credentials to every host on the way.
     public var allowsPlainHTTP = false
 
-    /// The usual way.
+    /// Creates the default options.
     public init() {}
   }
 
-  /// Prepares to read a bucket; nothing is sent yet.
+  /// Creates a source for a bucket. Nothing is sent yet.
   ///
   /// - Parameters:
   ///   - server: The address of the server's API, its version included.
-  ///   - credentials: Who we are, told to the server's origin alone.
-  ///   - transport: What carries the requests. On Linux it defaults to a `CurlTransport` where CurlAdapters is imported.
-  ///   - clock: What deadlines and pauses are measured by; the engine's.
-  ///   - onAlert: Called with what the server wants its operators to know, each time that it says something else.
-  /// - Throws: `invalidConfiguration` for an address that is none or is not encrypted, a bucket that cannot be one, credentials that fit
-  ///   no header, or an overlap of zero or less.
+  ///   - credentials: Our credentials, sent to the server's origin alone.
+  ///   - transport: Carries the requests. On Linux it defaults to a `CurlTransport` if CurlAdapters
+  ///     is imported.
+  ///   - clock: Measures deadlines and pauses; the engine's clock.
+  ///   - onAlert: Called with each new message of the server to its operators.
+  /// - Throws: `invalidConfiguration` for an invalid or unencrypted address, an invalid bucket
+  ///   name, credentials that no header can hold, or an overlap of zero or less.
   public init(
     server: String, bucket: String, credentials: HTTPCredentials? = nil, options: Options = Options(),
     transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
@@ -80,7 +89,9 @@ public final class KintoSource: RemoteRecordSource {
   }
 
   #if !canImport(FoundationNetworking)
-    /// Prepares to read a bucket over `URLSession`; see ``init(server:bucket:credentials:options:transport:clock:onAlert:)``.
+    /// Creates a source for a bucket over `URLSession`.
+    ///
+    /// See ``init(server:bucket:credentials:options:transport:clock:onAlert:)``.
     public convenience init(
       server: String, bucket: String, credentials: HTTPCredentials? = nil, options: Options = Options(),
       clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
@@ -94,10 +105,12 @@ public final class KintoSource: RemoteRecordSource {
 
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
   ///
-  /// - Throws: `authentication` for 401; `permissionDenied` for 403; `invalidConfiguration` for a collection that does not exist and
-  ///   other requests that the server does not understand; `remoteUnavailable`, with the pause that is asked for, for 429 and 5xx;
-  ///   `invalidResponse` for an answer that is no page of Kinto's, and for a single record that is longer than ``Options/bodyLimit``: a page that
-  ///   is, is asked for again with half as many records.
+  /// A page that is longer than ``Options/bodyLimit`` is requested again with half as many records.
+  ///
+  /// - Throws: `authentication` for 401; `permissionDenied` for 403; `invalidConfiguration` for a
+  ///   collection that does not exist and for other requests that the server does not understand;
+  ///   `remoteUnavailable`, with the requested pause, for 429 and 5xx; `invalidResponse` for an
+  ///   answer that is not a Kinto page, and for a single record longer than ``Options/bodyLimit``.
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let collection = try server.collection(request.entity.type)
     switch request.position {
@@ -126,7 +139,7 @@ public final class KintoSource: RemoteRecordSource {
       return RecordPage(
         coverage: .changes, changes: [], startToken: token.syncToken, total: 0, next: .done(nil))
     }
-    // Whoever wrote it, the server does not take this `_since`.
+    // The server rejects this `_since`, whatever program wrote it.
     if token != nil, response.status == 400 { return Self.reset(.tokenExpired) }
     if isMissing(collection, response) {
       guard token == nil else { return Self.reset(.remoteReplaced) }
@@ -168,12 +181,12 @@ public final class KintoSource: RemoteRecordSource {
     return try page(listing, answer, bookmark, of: collection)
   }
 
-  /// Whether the answer says that there is no such collection, and the app takes that for one without records.
+  /// Whether the collection does not exist and the app treats that as an empty one.
   func isMissing(_ collection: KintoCollection, _ response: HTTPResponse) -> Bool {
     options.missingCollectionsAreEmpty && KintoAnswer.saysMissing(collection, response)
   }
 
-  /// Puts a page together, and what follows it.
+  /// Assembles a page and its continuation.
   private func page(
     _ listing: KintoListing, _ answer: KintoAnswer, _ bookmark: KintoBookmark,
     of collection: KintoCollection
@@ -182,7 +195,8 @@ public final class KintoSource: RemoteRecordSource {
     next.tombstones += listing.tombstones
     next.last = listing.last ?? bookmark.last
     guard let address = answer.nextPage else {
-      // Whatever is gone since the count before has left a tombstone in this delta, unless nobody deleted it.
+      // Every record that is gone since the previous count has left a tombstone in this delta,
+      // unless the collection was flushed.
       if let count = next.count, let expected = next.expected, count + next.tombstones < expected {
         return Self.reset(.remoteReplaced)
       }
@@ -191,13 +205,15 @@ public final class KintoSource: RemoteRecordSource {
     next.query = try collection.query(ofNextPage: address)
     guard !listing.changes.isEmpty, next.query != bookmark.query else {
       throw SyncError(
-        .invalidResponse, during: collection.operation, "The server's next page leads nowhere.")
+        .invalidResponse, during: collection.operation, "The server's next page makes no progress.")
     }
     return RecordPage(
       coverage: next.coverage, changes: listing.changes, next: .more(next.pageToken, resumable: true))
   }
 
-  /// How many records a collection holds in the state that an `ETag` names; `nil` if it is in another by now.
+  /// The number of records in the collection's state at an `ETag`.
+  ///
+  /// `nil` if the collection is in another state by now.
   private func count(_ collection: KintoCollection, at etag: Int64) async throws(SyncError) -> Int? {
     // A pause that came with the page must not cost the page.
     guard options.countsRecords, server.notices.remainingPause == nil else { return nil }

@@ -1,25 +1,25 @@
 import SyncModels
 
-/// Where the next delta of a collection starts, as ``SyncToken`` keeps it.
+/// The start of a collection's next delta, stored in a ``SyncToken``.
 struct KintoToken: Hashable, Sendable {
   /// The collection's `ETag` when the pass began, in milliseconds.
   let etag: Int64
-  /// What changed after this belongs to the delta.
+  /// The time after which changes belong to the delta.
   let since: Int64
-  /// How many records the collection held then, where that is known.
+  /// The number of records in the collection at that time, if known.
   let count: Int?
 
   /// Whether the delta does not reach back, because everything up to the `ETag` was visible.
   var isExact: Bool { since == etag }
 
-  /// The place that an `ETag` names, less an overlap.
+  /// Creates the token for an `ETag`, less an overlap.
   init(etag: Int64, overlap: Duration, count: Int?) {
     self.etag = etag
     since = max(0, etag - overlap.wholeMicroseconds / 1000)
     self.count = count
   }
 
-  /// Reads what ``syncToken`` wrote; `nil` for anything else.
+  /// Parses a ``syncToken``; `nil` for any other text.
   init?(_ token: SyncToken) {
     let parts = token.rawValue.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 4, parts[0] == "kinto1", let etag = Int64(parts[1]), let since = Int64(parts[2]),
@@ -30,6 +30,6 @@ struct KintoToken: Hashable, Sendable {
     count = KintoAnswer.count(parts[3])
   }
 
-  /// The place as text.
+  /// The token as text.
   var syncToken: SyncToken { SyncToken("kinto1:\(etag):\(since):\(count.map(String.init) ?? "")") }
 }

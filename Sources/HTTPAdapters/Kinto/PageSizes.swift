@@ -1,13 +1,16 @@
 import SyncModels
 import Synchronization
 
-/// How many records of each collection fit into an answer, as far as answers that were too long have shown.
+/// The number of records of each collection that fit into an answer.
+///
+/// It is learned from answers that were too long.
 final class PageSizes: Sendable {
   private let largest = Mutex<[RecordType: Int]>([:])
 
-  /// Asks for a page, and with half as many records whenever the answer is too long.
+  /// Requests a page, with half as many records each time the answer is too long.
   ///
-  /// What was found to fit is what later pages begin with: each answer that is too long is read up to the limit before it is given up.
+  /// Later pages begin with the size that fitted: an answer that is too long is read up to the
+  /// limit before it is abandoned.
   func fit(
     _ collection: KintoCollection, _ limit: Int,
     _ ask: (Int) async throws(SyncError) -> HTTPResponse

@@ -1,21 +1,21 @@
 import SyncModels
 import SyncPorts
 
-/// How long a server asks to be left alone.
+/// The pause that a server requests.
 enum RequestedPause {
-  /// A day: what asks for more would keep edits and pages back long after it was mended.
+  /// A day. A longer pause would delay edits and pages long after a repair.
   private static let longest: Int64 = 24 * 3600
 
-  /// The pause in `Retry-After`, which is a number of seconds or a time.
+  /// The pause in `Retry-After`, as a number of seconds or a time.
   static func retryAfter(in response: HTTPResponse) -> Duration? {
     guard let text = response.headers["Retry-After"] else { return nil }
     if let pause = seconds(text) { return pause }
-    // The server's own time, if it tells it, so that our clock need not be right.
+    // The server's own time, if the answer has it, so our clock need not be right.
     let now = response.headers["Date"].flatMap(HTTPDate.timestamp) ?? .wallClock
     return HTTPDate.timestamp(text).map { max(.zero, min($0.duration(since: now), .seconds(longest))) }
   }
 
-  /// The pause in `Backoff`, a number of seconds.
+  /// The pause in `Backoff`, as a number of seconds.
   static func backoff(in response: HTTPResponse) -> Duration? {
     response.headers["Backoff"].flatMap(seconds)
   }

@@ -2,7 +2,9 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// What a server says beside its answers: pauses, which are remembered for all requests, and alerts, which are passed on.
+/// The pauses and alerts that a server sends along with its answers.
+///
+/// Pauses are remembered for all requests. Alerts are passed on.
 final class ServerNotices: Sendable {
   private struct State {
     var pause: Duration = .zero
@@ -18,7 +20,7 @@ final class ServerNotices: Sendable {
     self.onAlert = onAlert
   }
 
-  /// What is left of the pause that was asked for; `nil` when it is over.
+  /// The rest of the requested pause; `nil` when it is over.
   var remainingPause: Duration? {
     state.withLock { state in
       let rest = state.pause - state.elapsed()
@@ -26,9 +28,10 @@ final class ServerNotices: Sendable {
     }
   }
 
-  /// Takes note of an answer.
+  /// Records the notices of an answer.
   ///
-  /// - Parameter isAboutEdits: Whether a failure may be one at what was sent: then it asks for no pause before anything else.
+  /// - Parameter isAboutEdits: Whether the sent edits may have caused a failure. Such a failure
+  ///   requests no pause for other requests.
   func take(_ response: HTTPResponse, isAboutEdits: Bool) {
     let isRefusal = response.status == 429 || (response.status >= 500 && !isAboutEdits)
     let pause = max(

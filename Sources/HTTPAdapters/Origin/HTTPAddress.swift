@@ -1,22 +1,22 @@
-/// An absolute `http` or `https` address, strictly read, so that nobody reads another origin out of it.
+/// An absolute `http` or `https` address, parsed strictly, so that its origin is unambiguous.
 ///
-/// It has no user, no fragment, and no bytes but those that RFC 3986 allows.
+/// It has no user, no fragment, and only bytes that RFC 3986 allows.
 public struct HTTPAddress: Hashable, Sendable {
-  /// Scheme, host and port.
+  /// The scheme, host and port.
   public let origin: HTTPOrigin
   /// The path, which begins with a slash.
   public let path: String
-  /// What follows the question mark; `nil` without one.
+  /// The text after the question mark; `nil` without one.
   public let query: String?
 
-  /// An address made of its parts.
+  /// Creates an address from its parts.
   init(_ origin: HTTPOrigin, path: String, query: String? = nil) {
     self.origin = origin
     self.path = path
     self.query = query
   }
 
-  /// Reads an address; `nil` if it is none.
+  /// Parses an address; `nil` for an invalid one.
   public init?(_ text: String) {
     guard text.utf8.allSatisfy(Self.mayOccur) else { return nil }
     let isSecure: Bool
@@ -37,7 +37,7 @@ public struct HTTPAddress: Hashable, Sendable {
     query = path.endIndex == target.endIndex ? nil : String(target[path.endIndex...].dropFirst())
   }
 
-  /// The address that a `Location` means, seen from this one; `nil` if it is none.
+  /// The address of a `Location` relative to this one; `nil` for an invalid one.
   func resolving(_ location: String) -> HTTPAddress? {
     guard location.utf8.first == UInt8(ascii: "/"), !location.hasPrefix("//") else {
       return HTTPAddress(
@@ -68,7 +68,9 @@ public struct HTTPAddress: Hashable, Sendable {
     return (host.lowercased(), port)
   }
 
-  /// Unreserved, reserved and percent signs; without the number sign, and a backslash is never among them.
+  /// Whether a byte is unreserved, reserved or a percent sign.
+  ///
+  /// A number sign or a backslash may not occur.
   private static func mayOccur(_ byte: UInt8) -> Bool {
     isLetter(byte) || isDigit(byte) || "-._~%:/?[]@!$&'()*+,;=".utf8.contains(byte)
   }
@@ -83,12 +85,12 @@ public struct HTTPAddress: Hashable, Sendable {
 }
 
 extension HTTPAddress: CustomStringConvertible {
-  /// The address as it is written.
+  /// The address as text.
   public var description: String { "\(origin)\(path)\(query.map { "?\($0)" } ?? "")" }
 }
 
 extension String {
-  /// What follows a prefix of ASCII letters, whatever their case.
+  /// The rest after a prefix of ASCII letters, in any case.
   fileprivate func dropping(prefix: String) -> Substring? {
     self.prefix(prefix.count).lowercased() == prefix ? dropFirst(prefix.count) : nil
   }

@@ -1,22 +1,24 @@
 import Foundation
 
-/// Who we say we are to one origin. The secret is in no description.
+/// Credentials for one origin. No description contains the secret.
 public struct HTTPCredentials: Hashable, Sendable {
   private let scheme: String
   let headerValue: String
 
-  /// A user's name and password, sent as they are: over plain HTTP, everybody on the way reads them.
+  /// A user's name and password.
+  ///
+  /// They are sent as they are: over plain HTTP, every host on the way can read them.
   public static func basic(user: String, password: String) -> HTTPCredentials {
     HTTPCredentials(
       scheme: "basic", headerValue: "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())")
   }
 
-  /// A token of whoever vouches for us.
+  /// A bearer token that an identity provider issued.
   public static func bearer(_ token: String) -> HTTPCredentials {
     HTTPCredentials(scheme: "bearer", headerValue: "Bearer \(token)")
   }
 
-  /// Whether the value can stand in a header: a line break in it would begin another one.
+  /// Whether a header can hold the value. A line break would begin another header.
   var isSendable: Bool { headerValue.utf8.allSatisfy { (0x20...0x7E).contains($0) } }
 }
 

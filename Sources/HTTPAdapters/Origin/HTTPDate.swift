@@ -1,12 +1,12 @@
 import SyncModels
 
-/// Times as HTTP headers write them: `Sat, 21 Nov 2026 09:51:24 GMT`.
+/// Times in the format of HTTP headers: `Sat, 21 Nov 2026 09:51:24 GMT`.
 enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
-  /// Reads a time of the form that RFC 9110 prefers; `nil` for anything else.
+  /// Parses a time in the form that RFC 9110 prefers; `nil` for any other text.
   static func timestamp(_ text: String) -> Timestamp? {
     let parts = text.split(separator: " ")
     guard parts.count == 6, parts[5] == "GMT", let day = number(parts[1], 1...31),
@@ -16,7 +16,8 @@ enum HTTPDate {
     guard clock.count == 3, let hour = number(clock[0], 0...23), let minute = number(clock[1], 0...59),
       let second = number(clock[2], 0...60)
     else { return nil }
-    // Days from civil, with years that begin in March (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    // Days from civil, with years that begin in March (H. Hinnant, "chrono-Compatible Low-Level
+    // Date Algorithms").
     let shifted = month >= 2 ? year : year - 1
     let dayOfYear = (153 * ((month + 10) % 12) + 2) / 5 + day - 1
     let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468

@@ -1,6 +1,6 @@
 import SyncModels
 
-/// Sends requests to one origin, with the credentials that belong to it, and to no other.
+/// Sends requests to one origin, with the credentials for it, and to no other.
 struct OriginClient: Sendable {
   let origin: HTTPOrigin
   let credentials: HTTPCredentials?
@@ -8,13 +8,13 @@ struct OriginClient: Sendable {
   let deadline: Duration
   let bodyLimit: Int
 
-  /// How many redirects within the origin are followed.
+  /// The number of redirects within the origin that are followed.
   static let redirectLimit = 3
 
-  /// Asks for something, and follows redirects as long as they stay within the origin.
+  /// Sends a request, and follows redirects within the origin.
   ///
-  /// - Throws: What the transport throws, with `operation` as what was being done; `invalidResponse` for a redirect elsewhere and for a
-  ///   compressed body, which nobody asked for.
+  /// - Throws: The transport's errors, with `operation` as their operation; `invalidResponse` for a
+  ///   redirect elsewhere and for a compressed body, which was not requested.
   func send(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
     repeatsSafely: Bool = false, during operation: String
@@ -23,13 +23,14 @@ struct OriginClient: Sendable {
       method, address, headers: headers, body: body, deadline: deadline, bodyLimit: bodyLimit)
     request.repeatsSafely = repeatsSafely
     request.headers["Accept"] = "application/json"
-    // Compressed, a small answer could be any size; and what a cap would have to count is not what comes over the wire.
+    // A small compressed answer could have any size, and a limit would have to count other bytes
+    // than those on the wire.
     request.headers["Accept-Encoding"] = "identity"
     for _ in 0...Self.redirectLimit {
       guard request.address.origin == origin else {
         throw SyncError(
           .invalidResponse, during: operation,
-          "The server redirects to \(request.address.origin), which is not where it was asked; nothing was sent there."
+          "The server redirects to \(request.address.origin), which is another origin; nothing was sent there."
         )
       }
       request.headers["Authorization"] = credentials?.headerValue
@@ -37,11 +38,11 @@ struct OriginClient: Sendable {
       guard [301, 302, 303, 307, 308].contains(response.status) else { return response }
       guard let next = response.headers["Location"].flatMap(request.address.resolving) else {
         throw SyncError(
-          .invalidResponse, during: operation, "The server redirects to what is no address.")
+          .invalidResponse, during: operation, "The server redirects to an invalid address.")
       }
       request.address = next
     }
-    throw SyncError(.invalidResponse, during: operation, "The server redirects in a circle.")
+    throw SyncError(.invalidResponse, during: operation, "The server redirects too many times.")
   }
 
   private func response(
@@ -59,7 +60,7 @@ struct OriginClient: Sendable {
     guard encoding == "identity" || response.body.isEmpty else {
       throw HTTPFailure.compressed(request, during: operation)
     }
-    // A transport of somebody else's may not count.
+    // An app's own transport may not enforce the limit.
     guard response.body.count <= request.bodyLimit else {
       throw HTTPFailure.tooLong(request, during: operation)
     }

@@ -1,4 +1,4 @@
-/// Percent encoding of whatever could mean something in a query.
+/// Percent encoding of all bytes that have a meaning in a query.
 enum PercentEncoding {
   /// Encodes all but letters, digits and `-._~`.
   static func encoded(_ text: some StringProtocol) -> String {
@@ -19,7 +19,7 @@ enum PercentEncoding {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Reads encoded text back; `nil` if a percent sign is not followed by two digits.
+  /// Decodes text; `nil` if a percent sign is not followed by two digits.
   static func decoded(_ text: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8

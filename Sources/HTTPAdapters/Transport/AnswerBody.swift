@@ -1,10 +1,10 @@
-/// What ends a body as it comes over the wire.
+/// The mark that ends a body on the wire.
 package enum BodyFraming: Hashable, Sendable {
-  /// A number of bytes that was announced.
+  /// An announced number of bytes.
   case length(Int64)
-  /// Chunks or frames, of which the last one is marked.
+  /// Chunks or frames, the last of which is marked.
   case frames
-  /// The connection's end, which looks the same when the server died.
+  /// The connection's end, which looks the same after a server crash.
   case connection
 
   /// The framing that the headers of HTTP/1 announce.
@@ -20,14 +20,15 @@ package enum BodyFraming: Hashable, Sendable {
   }
 }
 
-/// The bytes of a body as they come.
+/// The received bytes of a body.
 ///
-/// They are kept in one piece where the length was announced, otherwise in several: an array that grows would hold several times as much.
+/// A body of announced length is kept in one piece, any other in several: a growing array would
+/// hold several times as much.
 struct AnswerBody {
   private(set) var count = 0
   private var pieces: [[UInt8]] = []
 
-  /// Makes room for so many bytes. The system gives memory only to what is written.
+  /// Reserves room for an announced length. The system provides memory only for written pages.
   mutating func expect(_ length: Int) {
     guard length > 0, pieces.isEmpty else { return }
     addPiece(of: length)
@@ -46,7 +47,7 @@ struct AnswerBody {
     pieces.append(piece)
   }
 
-  /// All of them.
+  /// All received bytes.
   var bytes: [UInt8] {
     if pieces.count == 1 { return pieces[0] }
     var bytes: [UInt8] = []

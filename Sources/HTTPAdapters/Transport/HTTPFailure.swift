@@ -9,7 +9,9 @@ package enum HTTPFailure {
       underlying: TooLong())
   }
 
-  /// Tells an answer that was too long from others that could not be used: of a list, less can be asked for.
+  /// Marks an answer that was too long.
+  ///
+  /// A caller may then request a smaller part of a list.
   package struct TooLong: Error {}
 
   package static func tooManyHeaders(
@@ -24,17 +26,17 @@ package enum HTTPFailure {
   package static func compressed(_ request: HTTPRequest, during operation: String? = nil) -> SyncError {
     SyncError(
       .invalidResponse, during: operation ?? asking(request),
-      "The server sends a compressed body, which it was not asked for.")
+      "The server sends a compressed body, which was not requested.")
   }
 
   package static func noHTTP(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {
-    SyncError(.invalidResponse, during: asking(request), "The answer is no HTTP.", underlying: underlying)
+    SyncError(.invalidResponse, during: asking(request), "The answer is not HTTP.", underlying: underlying)
   }
 
   package static func cut(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {
     SyncError(
       .remoteUnavailable, during: asking(request),
-      "There is no whole answer from \(request.address.origin).", underlying: underlying)
+      "There is no complete answer from \(request.address.origin).", underlying: underlying)
   }
 
   package static func untrusted(

@@ -1,26 +1,26 @@
-/// The headers of a request or of an answer, found by name whatever its case.
+/// The headers of a request or of an answer, found by name in any case.
 ///
 /// Descriptions hold names only: values may be secrets.
 public struct HTTPHeaders: Hashable, Sendable {
   private var values: [String: String] = [:]
 
-  /// No headers.
+  /// Creates an empty list.
   public init() {}
 
-  /// The value of a header; setting one replaces it.
+  /// The value of a header. Setting a value replaces the previous one.
   public subscript(name: String) -> String? {
     get { values[name.lowercased()] }
     set { values[name.lowercased()] = newValue }
   }
 
-  /// Every name, in lower case, with its value, in the order of the names.
+  /// Every name, in lower case, with its value, sorted by name.
   public var fields: [(name: String, value: String)] {
     values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
   }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-  /// Headers by name; of one that is repeated, the last value counts.
+  /// Creates headers from names and values. The last value of a repeated name counts.
   public init(dictionaryLiteral elements: (String, String)...) {
     for (name, value) in elements { self[name] = value }
   }

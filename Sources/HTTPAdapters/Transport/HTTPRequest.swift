@@ -1,23 +1,23 @@
 public import SyncModels
 
-/// One request, as a transport is to send it.
+/// One request for a transport to send.
 public struct HTTPRequest: Hashable, Sendable {
-  /// What is asked for, such as `GET`.
+  /// The method, such as `GET`.
   public var method: String
-  /// Where.
+  /// The address.
   public var address: HTTPAddress
-  /// The headers; `Host` and the like are the transport's to add.
+  /// The headers. The transport adds `Host` and the like.
   public var headers: HTTPHeaders
   /// The body; empty for none.
   public var body: [UInt8]
-  /// How long it may take, from the call to the body's last byte.
+  /// The longest time from the call to the body's last byte.
   public var deadline: Duration
-  /// How many bytes the answer's body may have, as they are handed over.
+  /// The most bytes of the answer's body, as delivered to the caller.
   public var bodyLimit: Int
-  /// Whether the request says more than its headers do that a second copy of it has no second effect.
+  /// Whether a second copy has no second effect, for a reason outside the headers.
   public var repeatsSafely = false
 
-  /// Describes a request.
+  /// Creates a request.
   public init(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
     deadline: Duration = .seconds(60), bodyLimit: Int = 64 << 20
@@ -32,9 +32,10 @@ public struct HTTPRequest: Hashable, Sendable {
 }
 
 extension HTTPRequest {
-  /// Whether a copy that the server gets by a second connection has no second effect.
+  /// Whether the server may receive a copy over a second connection without a second effect.
   ///
-  /// That is so for requests that only read, and for those with a precondition or an idempotency key.
+  /// That is so for requests that only read, and for those with a precondition or an idempotency
+  /// key.
   public var mayBeRepeated: Bool {
     if repeatsSafely || ["GET", "HEAD", "OPTIONS"].contains(method) { return true }
     return ["If-Match", "If-None-Match", "If-Unmodified-Since", "Idempotency-Key"].contains {
@@ -44,7 +45,9 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-  /// The failure for an answer whose body is longer than ``bodyLimit``, by which callers know to ask for less.
+  /// The error for an answer whose body is longer than ``bodyLimit``.
+  ///
+  /// It tells callers to request less.
   public var answerTooLong: SyncError { HTTPFailure.tooLong(self) }
 }
 

@@ -1,6 +1,6 @@
 import SyncModels
 
-/// An answer, whole.
+/// A complete answer.
 public struct HTTPResponse: Hashable, Sendable {
   /// The status, such as 200.
   public var status: Int
@@ -9,7 +9,7 @@ public struct HTTPResponse: Hashable, Sendable {
   /// The body's bytes.
   public var body: [UInt8]
 
-  /// Describes an answer.
+  /// Creates an answer.
   public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
     self.status = status
     self.headers = headers

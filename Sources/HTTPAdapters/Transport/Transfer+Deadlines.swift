@@ -2,11 +2,12 @@ package import SyncModels
 package import SyncPorts
 
 extension Transfer {
-  /// Starts, and returns the whole answer, unless a deadline passes first.
+  /// Starts the transfer, and returns the complete answer, unless a deadline passes first.
   ///
   /// - Parameters:
-  ///   - clock: What the request's deadline is measured by.
-  ///   - firstByte: How long the server may take until its answer begins; `nil` for as long as the whole may take.
+  ///   - clock: Measures the request's deadline.
+  ///   - firstByte: The longest time until the answer begins; `nil` for the time of the whole
+  ///     answer.
   package func answer(
     by clock: any SyncPorts.Clock<Duration>, firstByteWithin firstByte: Duration? = nil
   ) async throws(SyncError) -> HTTPResponse {
@@ -22,7 +23,7 @@ extension Transfer {
         guard let failure = await self.passedDeadline(clock, firstByte) else { return nil }
         return .failure(failure)
       }
-      // The slower task is cancelled and waited for: nothing outlives the call.
+      // The slower task is cancelled and awaited: nothing outlives the call.
       defer { group.cancelAll() }
       for await outcome in group {
         if let outcome { return outcome }
@@ -31,7 +32,7 @@ extension Transfer {
     }
   }
 
-  /// Waits for the deadlines; `nil` when cancelled meanwhile.
+  /// Waits for the deadlines; `nil` if cancelled meanwhile.
   private func passedDeadline(
     _ clock: any SyncPorts.Clock<Duration>, _ firstByte: Duration?
   ) async -> SyncError? {

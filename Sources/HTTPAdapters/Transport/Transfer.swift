@@ -2,15 +2,15 @@ import SyncJSON
 package import SyncModels
 import Synchronization
 
-/// What moves the bytes of transfers. Both calls return at once.
+/// Moves the bytes of transfers. Both calls return at once.
 package protocol TransferCarrier: Sendable {
-  /// Begins a transfer, and hands it what comes of its answer, in order, until the end.
+  /// Begins a transfer, and passes the parts of its answer to it in order.
   func begin(_ transfer: Transfer)
-  /// Gives up a transfer that needs no more of its answer; it may not have begun.
+  /// Stops a transfer that needs no more of its answer. It may not have begun.
   func giveUp(_ transfer: Transfer)
 }
 
-/// One request on its way: what came in of its answer, and who waits for the end.
+/// One request in progress: the received part of its answer, and the waiting task.
 package final class Transfer: Sendable {
   private struct State {
     var head: HTTPResponse?
@@ -31,16 +31,18 @@ package final class Transfer: Sendable {
     self.carrier = carrier
   }
 
-  /// Whether anything of the answer has come.
+  /// Whether any part of the answer has arrived.
   package var hasFirstByte: Bool { state.withLock { $0.hasFirstByte } }
 
   /// Whether the outcome is known.
   package var isOver: Bool { state.withLock { $0.outcome != nil } }
 
-  /// Whether it was ended before its answer was, of which more may be coming.
+  /// Whether the transfer ended before its answer, of which more may arrive.
   package var isBrokenOff: Bool { state.withLock { $0.isBrokenOff } }
 
-  /// Starts, and returns when the answer is whole or the transfer has failed; a cancelled task ends it at once.
+  /// Starts the transfer, and returns its complete answer or its failure.
+  ///
+  /// A cancelled task ends the transfer at once.
   func outcome() async -> Result<HTTPResponse, SyncError> {
     await withTaskCancellationHandler {
       await withCheckedContinuation { waiter in
@@ -60,12 +62,12 @@ package final class Transfer: Sendable {
     }
   }
 
-  /// Takes note that something of the answer has come.
+  /// Records that the answer has begun.
   package func receiveFirstByte() { state.withLock { $0.hasFirstByte = true } }
 
-  /// Takes the headers; an answer that can only be refused is not waited for.
+  /// Takes the headers. An answer that must be refused is not awaited.
   ///
-  /// - Parameter framing: What ends the body as it comes over the wire.
+  /// - Parameter framing: The mark that ends the body on the wire.
   package func receive(_ head: HTTPResponse, _ framing: BodyFraming) {
     let encoding = head.headers["Content-Encoding"]?.lowercased() ?? "identity"
     let hasBody = request.method != "HEAD" && head.status != 304 && head.status != 204
@@ -85,7 +87,8 @@ package final class Transfer: Sendable {
   @discardableResult
   package func receive(_ bytes: some Collection<UInt8>) -> Bool {
     let isTooLong: Bool? = state.withLock { state in
-      // What comes after the end is dropped, as fast as it comes: only between bytes is it the cancellation's turn.
+      // Bytes after the end are dropped as fast as they arrive: a cancellation runs only between
+      // bytes.
       guard state.outcome == nil else { return nil }
       guard bytes.count <= request.bodyLimit - state.body.count else { return true }
       state.body.append(bytes)
@@ -95,13 +98,13 @@ package final class Transfer: Sendable {
     return isTooLong == false
   }
 
-  /// Ends it before its answer has.
+  /// Ends the transfer before its answer has ended.
   package func breakOff(_ error: SyncError) {
-    // The waiting task is resumed first, so that the carrier cannot hold it up.
+    // The waiting task is resumed first, so that the carrier cannot delay it.
     if end(.failure(error), isBrokenOff: true) { carrier.giveUp(self) }
   }
 
-  /// Takes the end.
+  /// Takes the end of the answer.
   package func complete(_ failure: SyncError? = nil) {
     if let failure {
       end(.failure(failure))
@@ -115,7 +118,7 @@ package final class Transfer: Sendable {
       end(.failure(HTTPFailure.noHTTP(request)))
       return
     }
-    // What an error says beside its status is no more than a remark.
+    // The body of an error status is only informative.
     if framing == .connection, (200...299).contains(head.status), !Self.isWholeJSON(body) {
       end(.failure(HTTPFailure.cut(request)))
       return
@@ -123,7 +126,7 @@ package final class Transfer: Sendable {
     end(.success(HTTPResponse(status: head.status, headers: head.headers, body: body)))
   }
 
-  /// Whether JSON says itself that nothing is missing; a number may go on.
+  /// Whether a JSON text is complete by itself. A bare number may continue.
   private static func isWholeJSON(_ body: [UInt8]) -> Bool {
     do {
       return try JSONValueSlice(checking: body[...], depthLimit: .max).kind != .number
@@ -132,7 +135,7 @@ package final class Transfer: Sendable {
     }
   }
 
-  /// Ends it one way or the other; only the first end counts.
+  /// Ends the transfer with a result. Only the first end counts.
   @discardableResult
   private func end(_ outcome: Result<HTTPResponse, SyncError>, isBrokenOff: Bool = false) -> Bool {
     let (isFirst, waiter) = state.withLock { state in

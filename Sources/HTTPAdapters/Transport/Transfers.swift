@@ -6,11 +6,11 @@ import Synchronization
   import FoundationNetworking
 #endif
 
-/// The transfers of one session: hands each what comes for it.
+/// The transfers of one session, each of which receives its own events.
 final class Transfers: NSObject, URLSessionDataDelegate {
   private let running = Mutex<[ObjectIdentifier: Transfer]>([:])
 
-  /// A session that brings nothing of the process along, and whose transfers are these.
+  /// Creates a session without state of the process, whose delegate is this object.
   func makeSession() -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.httpCookieStorage = nil
@@ -60,7 +60,7 @@ final class Transfers: NSObject, URLSessionDataDelegate {
     transfer.complete(error.map { HTTPFailure.failure($0, transfer.request) })
   }
 
-  /// Refuses: the redirect itself becomes the answer.
+  /// Refuses a redirect. The redirect itself becomes the answer.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
@@ -68,9 +68,10 @@ final class Transfers: NSObject, URLSessionDataDelegate {
     completionHandler(nil)
   }
 
-  /// Answers no demand for credentials: those that belong to an origin are in the request, and the refusal itself becomes the answer.
+  /// Answers no authentication challenge. The refusal itself becomes the answer.
   ///
-  /// On Linux the demand comes when the refusal is there whole, and the default handling of one without stored
+  /// The request already holds the credentials of its origin. On Linux the challenge comes when the
+  /// refusal has arrived completely, and the default handling of a challenge without stored
   /// credentials never ends the task.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
@@ -78,7 +79,7 @@ final class Transfers: NSObject, URLSessionDataDelegate {
   ) {
     #if canImport(FoundationNetworking)
       transfer(of: task)?.complete()
-      // Elsewhere: it waits for the queue that this is called on. It is called once, and by nobody else.
+      // Called elsewhere: it waits for the queue that this method runs on. It is called once.
       nonisolated(unsafe) let answer = completionHandler
       DispatchQueue.global().async { answer(.cancelAuthenticationChallenge, nil) }
     #else
@@ -88,7 +89,7 @@ final class Transfers: NSObject, URLSessionDataDelegate {
 }
 
 extension HTTPFailure {
-  /// What an error of Foundation's means.
+  /// The error for a failure of Foundation's.
   fileprivate static func failure(_ error: any Error, _ request: HTTPRequest) -> SyncError {
     switch (error as? URLError)?.code {
     case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateHasUnknownRoot,
@@ -99,26 +100,28 @@ extension HTTPFailure {
   }
 }
 
-/// A session's task as what carries a transfer.
+/// A session's task as the carrier of a transfer.
 struct TaskCarrier: TransferCarrier {
   let task: URLSessionDataTask
 
-  // Elsewhere: on Linux this may wait for the session's queue, and return when the answer has ended.
+  // Run elsewhere: on Linux this may wait for the session's queue, and return when the answer has
+  // ended.
   func begin(_ transfer: Transfer) { DispatchQueue.global().async { [task] in task.resume() } }
 
-  // Elsewhere: on Linux this waits for the session's queue, which bytes that come faster than they are taken keep busy.
+  // Run elsewhere: on Linux this waits for the session's queue, which fast incoming bytes keep
+  // busy.
   func giveUp(_ transfer: Transfer) { DispatchQueue.global().async { [task] in task.cancel() } }
 }
 
 #if canImport(FoundationNetworking)
-  /// Calls the delegate where the bytes come in, so that no more are read before it has taken them.
+  /// Calls the delegate on the receiving thread, so no more is read until it returns.
   ///
-  /// On any other queue, what a fast server sends waits in memory, however much it is.
+  /// On any other queue, the bytes of a fast server wait in memory without limit.
   private final class ImmediateQueue: OperationQueue, @unchecked Sendable {
-    // It has no state of its own, and its parent's is as safe as before.
+    // It has no state of its own, and its superclass is as safe as before.
     override init() {
       super.init()
-      // Whatever comes in another way keeps its order.
+      // Other operations keep their order.
       maxConcurrentOperationCount = 1
     }
 

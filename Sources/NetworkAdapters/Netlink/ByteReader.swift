@@ -1,4 +1,6 @@
-/// Reads numbers out of the kernel's messages. What is not there reads as nothing; no bytes can make it trap.
+/// Reads numbers from the kernel's messages.
+///
+/// A missing number reads as `nil`. No bytes make it trap.
 struct ByteReader {
   private let bytes: ArraySlice<UInt8>
 
@@ -23,14 +25,14 @@ struct ByteReader {
     #endif
   }
 
-  /// Some of the bytes; `nil` where they are not all there.
+  /// A range of the bytes; `nil` if they are not all there.
   func part(from offset: Int, count: Int) -> ByteReader? {
     guard offset >= 0, count >= 0, offset <= bytes.count, count <= bytes.count - offset else { return nil }
     let start = bytes.startIndex + offset
     return ByteReader(bytes[start..<start + count])
   }
 
-  /// The bytes from an offset to the end; `nil` where the offset is past it.
+  /// The bytes from an offset to the end; `nil` for an offset past the end.
   func rest(from offset: Int) -> ByteReader? {
     part(from: offset, count: bytes.count - offset)
   }

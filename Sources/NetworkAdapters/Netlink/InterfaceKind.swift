@@ -1,10 +1,10 @@
 import SyncPorts
 
-/// What kind of interface a link is, by what the system says of it.
+/// Classifies a link by the system's description of it.
 enum InterfaceKind {
-  /// Decides by the device's type where there is one, by its hardware, and last by its name.
+  /// Decides by the device's type if known, then by its hardware, then by its name.
   ///
-  /// - Parameter deviceType: The word that the system has for it, as in `wlan`; `nil` for most.
+  /// - Parameter deviceType: The system's word for it, as in `wlan`; `nil` for most devices.
   static func kind(of link: NetworkLink, deviceType: String?) -> NetworkStatus.Interface {
     switch deviceType {
     case "wlan": return .wifi
@@ -12,7 +12,7 @@ enum InterfaceKind {
     default: break
     }
     if RouteNumbers.wirelessTypes.contains(link.hardware) { return .wifi }
-    // By the names that systems give: wlp3s0, wlan0, wwan0, rmnet0.
+    // The names that systems give: wlp3s0, wlan0, wwan0, rmnet0.
     if link.name.hasPrefix("wl") { return .wifi }
     if link.name.hasPrefix("ww") || link.name.hasPrefix("rmnet") { return .cellular }
     return link.hardware == RouteNumbers.ethernet ? .wired : .other
@@ -26,7 +26,7 @@ enum InterfaceKind {
     return nil
   }
 
-  /// Whether a name can stand in a path: the kernel allows no other, but this is no place to rely on it.
+  /// Whether a name is safe in a path. The kernel allows no other, but this does not rely on that.
   static func isPlain(_ name: String) -> Bool {
     !name.isEmpty && name.utf8.count < 16 && name != "." && name != ".." && !name.contains("/")
   }

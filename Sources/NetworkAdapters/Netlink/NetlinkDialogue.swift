@@ -1,11 +1,11 @@
 import SyncPorts
 
-/// The talk with the kernel, decided and not performed: what to ask for, and what to report.
+/// Decides what to request from the kernel and what to report; it performs nothing.
 ///
-/// Links, addresses and routes are listed one after the other at the start, and again whenever what is known may be wrong. In
-/// between the kernel tells each change.
+/// Links, addresses and routes are listed one after the other at the start, and again whenever the
+/// table may be wrong. In between the kernel reports each change.
 struct NetlinkDialogue {
-  /// What can be listed.
+  /// The subjects of a list.
   enum Subject: CaseIterable {
     case links, addresses, routes
   }
@@ -18,7 +18,7 @@ struct NetlinkDialogue {
   private struct Listing {
     var subject: Subject
     var sequence: UInt32
-    /// Whether something happened meanwhile that the list may have missed.
+    /// Whether a change meanwhile may be missing from the list.
     var isStale = false
   }
 
@@ -28,31 +28,31 @@ struct NetlinkDialogue {
   private var listing: Listing?
   private var sequence: UInt32 = 0
   private var reported: NetworkStatus?
-  /// Whether nothing more can be found out.
+  /// Whether the dialogue has failed for good.
   private(set) var hasFailed = false
 
   init(table: NetworkTable) {
     self.table = table
   }
 
-  /// Begins with the first list.
+  /// Requests the first list.
   mutating func begin() -> [Action] { next() }
 
-  /// Hears a datagram.
+  /// Takes a datagram.
   mutating func receive(_ datagram: [UInt8]) -> [Action] {
     let batch = NetlinkMessage.read(datagram)
     for message in batch.messages { note(message) }
     return batch.isIntact ? next() : lost()
   }
 
-  /// Messages were lost: what is known counts on until everything is listed anew.
+  /// Handles lost messages. The table stays valid until everything is listed again.
   mutating func lost() -> [Action] {
     wanted = Set(Subject.allCases)
     listing?.isStale = true
     return next()
   }
 
-  /// Nothing more can be found out.
+  /// Ends the dialogue for good.
   mutating func fail() -> [Action] {
     hasFailed = true
     return next()
@@ -62,10 +62,11 @@ struct NetlinkDialogue {
     let isReply = message.sequence == listing?.sequence
     switch message.type {
     case RouteNumbers.done, RouteNumbers.error:
-      // An error's number is where a list's end has a zero.
+      // An error's number is in the place of a list end's zero.
       if isReply { endListing(error: message.body.number(at: 0) ?? 0, flags: message.flags) }
     default:
-      // Other programs number their own messages, which are passed on; those have never several parts.
+      // Other programs' requests have numbers of their own, and their messages arrive too. Those
+      // never have several parts.
       let isListed = isReply && message.flags & RouteNumbers.multipart != 0
       if isListed, message.flags & RouteNumbers.interrupted != 0 { listing?.isStale = true }
       guard table.note(NetworkFact(message), isListed: isListed) else { return }
@@ -97,7 +98,7 @@ struct NetlinkDialogue {
       table.beginListing(subject)
       actions.append(.ask(subject, sequence: sequence))
     }
-    // Half of the picture says nothing.
+    // An incomplete table has no status.
     if complete.count == Subject.allCases.count { actions += report(table.status) }
     return actions
   }
@@ -110,7 +111,7 @@ struct NetlinkDialogue {
 }
 
 extension NetlinkDialogue.Subject {
-  /// The message that asks the kernel for the list.
+  /// The request for the list.
   func request(sequence: UInt32) -> [UInt8] {
     let (type, headerLength) =
       switch self {
@@ -121,7 +122,7 @@ extension NetlinkDialogue.Subject {
     let length = NetlinkMessage.headerLength + headerLength
     var bytes = Self.bytes(UInt32(length)) + Self.bytes(type)
     bytes += Self.bytes(RouteNumbers.request | RouteNumbers.dump) + Self.bytes(sequence)
-    // The sender's number, which the kernel knows, and a header that says: of all families.
+    // The sender's number, which the kernel fills in, and a header for all families.
     bytes += Array(repeating: 0, count: length - bytes.count)
     return bytes
   }

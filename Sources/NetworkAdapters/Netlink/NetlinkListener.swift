@@ -3,13 +3,15 @@
   import SyncPorts
   import Synchronization
 
-  /// Carries the talk with the kernel out, and passes on what it amounts to.
+  /// Performs the dialogue with the kernel, and reports its status.
   final class NetlinkListener: Sendable {
     private let socket: NetlinkSocket
     private let feed: NetworkStatusFeed
     private let dialogue: Mutex<NetlinkDialogue>
 
-    /// How many datagrams are heard in one go, so that a storm of them leaves room for a stop.
+    /// The number of datagrams read at a time.
+    ///
+    /// It is limited, so that a storm of datagrams leaves room for a stop.
     private static let patience = 64
 
     init(socket: NetlinkSocket, feed: NetworkStatusFeed, needsDefaultRoute: Bool) {
@@ -19,10 +21,10 @@
         NetlinkDialogue(table: NetworkTable(needsDefaultRoute: needsDefaultRoute, classify: Self.kind)))
     }
 
-    /// Asks for the first list; tells whether there is a point in listening.
+    /// Requests the first list; returns whether to go on listening.
     func begin() -> Bool { perform { $0.begin() } }
 
-    /// Hears what there is; tells whether there is a point in listening on.
+    /// Reads the available datagrams; returns whether to go on listening.
     func hear() -> Bool {
       for _ in 0..<Self.patience {
         switch socket.receive() {
@@ -52,7 +54,7 @@
     private static func kind(of link: NetworkLink) -> NetworkStatus.Interface {
       var text: String?
       if InterfaceKind.isPlain(link.name) {
-        // A link may have gone meanwhile; then its name has to do.
+        // The link may be gone by now. Its name decides then.
         text = try? String(contentsOfFile: "/sys/class/net/\(link.name)/uevent", encoding: .utf8)
       }
       return InterfaceKind.kind(of: link, deviceType: text.flatMap(InterfaceKind.deviceType))

@@ -1,4 +1,4 @@
-/// One message of a datagram from the kernel, as yet without a meaning.
+/// One message of a datagram from the kernel, uninterpreted.
 struct NetlinkMessage {
   var type: UInt16
   var flags: UInt16
@@ -8,14 +8,14 @@ struct NetlinkMessage {
   /// The messages of a datagram.
   struct Batch {
     var messages: [NetlinkMessage] = []
-    /// Whether the datagram held nothing but whole messages.
+    /// Whether the datagram held only whole messages.
     var isIntact = true
   }
 
-  /// How long a message's header is.
+  /// The length of a message's header.
   static let headerLength = 16
 
-  /// Takes a datagram apart. What follows a message of an impossible length is left out.
+  /// Splits a datagram into messages. A message of an impossible length ends the split.
   static func read(_ datagram: [UInt8]) -> Batch {
     var batch = Batch()
     var rest = ByteReader(datagram[...])
@@ -29,7 +29,7 @@ struct NetlinkMessage {
         return batch
       }
       batch.messages.append(NetlinkMessage(type: type, flags: flags, sequence: sequence, body: body))
-      // Only between messages is there padding; the last one's may be missing.
+      // Padding is only between messages; the last one's may be missing.
       guard let next = rest.rest(from: aligned(length)) else { return batch }
       rest = next
     }
@@ -41,7 +41,7 @@ struct NetlinkMessage {
 }
 
 extension ByteReader {
-  /// The attributes that the bytes hold, up to the first that is not whole.
+  /// The attributes in the bytes, up to the first incomplete one.
   var attributes: [(type: UInt16, body: ByteReader)] {
     var found: [(type: UInt16, body: ByteReader)] = []
     var rest = self

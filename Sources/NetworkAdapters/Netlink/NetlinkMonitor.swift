@@ -3,27 +3,31 @@
   public import SyncModels
   public import SyncPorts
 
-  /// Knows by the Linux kernel's own messages whether the network is there.
+  /// Reports connectivity by the Linux kernel's own messages.
   ///
-  /// The network counts as there when a link other than the loopback is up and running, has an address that is meant for more than the
-  /// link itself, and a route to everywhere leads over it. Of several the one with the lowest metric tells the kind of interface.
-  /// Until the kernel has listed what there is, a few milliseconds after the start, nobody knows.
+  /// The network counts as online if a link other than the loopback is up and running, has an
+  /// address with more than link scope, and carries a default route. Of several links the one with
+  /// the lowest metric determines the kind of interface. The status is unknown until the kernel has
+  /// listed everything, a few milliseconds after the start.
   ///
-  /// Nothing is asked again and again: the kernel tells each change, and what it drops under load is listed anew. That the way leads
-  /// somewhere is more than the kernel knows; ``ProbeMonitor`` finds out.
+  /// The monitor never polls: the kernel reports each change, and after dropped messages everything
+  /// is listed again. The kernel does not know whether a route leads to the remote;
+  /// ``ProbeMonitor`` finds out.
   public final class NetlinkMonitor: ConnectivityMonitor {
     private let feed = NetworkStatusFeed()
-    // Dispatch's objects may be used from any thread, though its declarations don't say so.
+    // Dispatch's objects may be used from any thread, though their declarations do not say so.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
-    /// One queue for all: they have little to do, and a monitor leaves none behind.
+    /// One queue for all monitors: they have little to do, and a released monitor leaves no queue
+    /// behind.
     private static let queue = DispatchQueue(label: "network status", qos: .utility)
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
-    /// - Parameter needsDefaultRoute: Whether the network only counts as there when there is a route to everywhere. Without, as
-    ///   for machines that only talk to neighbours, any address of a running link is enough.
-    /// - Throws: `invalidConfiguration` where the system gives no such socket, as in some sandboxes.
+    /// - Parameter needsDefaultRoute: Whether online requires a default route. If not, any address
+    ///   of a running link is enough, as for machines that talk only to neighbours.
+    /// - Throws: `invalidConfiguration` if the system provides no such socket, as in some
+    ///   sandboxes.
     public init(needsDefaultRoute: Bool = true) throws(SyncError) {
       let socket: NetlinkSocket
       do throws(SystemError) {
@@ -31,11 +35,12 @@
       } catch {
         throw SyncError(
           .invalidConfiguration, during: "listening to the kernel's route messages",
-          "The system gives no netlink socket: \(error).", underlying: error)
+          "The system provides no netlink socket: \(error).", underlying: error)
       }
       let listener = NetlinkListener(socket: socket, feed: feed, needsDefaultRoute: needsDefaultRoute)
       source = DispatchSource.makeReadSource(fileDescriptor: socket.descriptor, queue: Self.queue)
-      // The handlers hold the listener, never the monitor, whose end is the end of the listening.
+      // The handlers hold the listener, never the monitor: releasing the monitor ends the
+      // listening.
       source.setEventHandler { [source] in if !listener.hear() { source.cancel() } }
       source.setCancelHandler { socket.close() }
       if !listener.begin() { source.cancel() }
@@ -44,13 +49,13 @@
 
     deinit { source.cancel() }
 
-    /// What is known now; after ``stop()`` what was known last.
+    /// The current status; after ``stop()`` the last one known.
     public var status: NetworkStatus { feed.status }
 
-    /// The status now, and then each change.
+    /// The current status, and then each change.
     public func statuses() -> AsyncStream<NetworkStatus> { feed.statuses() }
 
-    /// Ends the listening, for good; a second call does nothing. So does letting go of the monitor.
+    /// Stops listening for good, as does releasing the monitor. A second call does nothing.
     public func stop() { source.cancel() }
   }
 #endif

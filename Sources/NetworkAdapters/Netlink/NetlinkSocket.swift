@@ -1,18 +1,18 @@
 #if os(Linux)
   import CNetlink
 
-  /// The kernel's end of the talk: the one place with addresses of memory.
+  /// A socket to the kernel: the only code here that uses raw memory.
   struct NetlinkSocket: Sendable {
     let descriptor: Int32
 
-    /// How much one datagram may hold; the kernel fills no more than half of it.
+    /// The buffer for one datagram; the kernel fills no more than half of it.
     private static let capacity = 1 << 16
 
     enum Received {
       case datagram([UInt8])
-      /// Nothing more for now.
+      /// No datagram is waiting.
       case nothing
-      /// The kernel had more to say than there was room for.
+      /// The kernel dropped messages for lack of room.
       case overrun
       case failure(Int32)
     }
@@ -26,7 +26,7 @@
 
     func close() { cnetlink_close(descriptor) }
 
-    /// Sends a message; returns an error's number, or zero.
+    /// Sends a message; returns the error number, or zero.
     func send(_ message: [UInt8]) -> Int32 {
       message.withUnsafeBytes { cnetlink_send(descriptor, $0.baseAddress, $0.count) }
     }

@@ -1,6 +1,7 @@
-/// What is known of one sort of thing, while a new list of them may be coming in.
+/// The known items of one kind, with a new list that may be under way.
 ///
-/// Until the new list is complete the old one counts, kept up to date; then what was not on the new list goes.
+/// Until the new list is complete, the old one counts and is kept up to date. Then the items that
+/// the new list lacked are removed.
 struct NetlinkTable<Key: Hashable, Value> {
   private(set) var known: [Key: Value] = [:]
   private var listed: [Key: Value]?

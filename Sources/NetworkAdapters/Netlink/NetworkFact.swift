@@ -1,13 +1,13 @@
-/// What one message of the kernel says about the network.
+/// The content of one kernel message.
 enum NetworkFact: Equatable {
   case link(NetworkLink)
   case linkRemoved(Int32)
   case address(LinkAddress, isUsable: Bool)
   case addressRemoved(LinkAddress)
-  /// Ways out into the world, one for each link that they lead over.
+  /// Default routes, one for each link that they use.
   case defaultRoutes([DefaultRoute])
   case defaultRouteRemoved
-  /// Something that does not matter here.
+  /// Anything irrelevant here.
   case other
 }
 
@@ -15,10 +15,10 @@ enum NetworkFact: Equatable {
 struct NetworkLink: Hashable {
   var index: Int32
   var name: String
-  /// The kind of hardware, by the kernel's number.
+  /// The kernel's number for the kind of hardware.
   var hardware: UInt16
   var isUp: Bool
-  /// Whether anything can be sent: the cable is in, the access point found.
+  /// Whether the link can send: the cable is plugged in, or the access point is connected.
   var isRunning: Bool
   var isLoopback: Bool
 }
@@ -36,26 +36,26 @@ enum AddressFamily: Hashable {
   }
 }
 
-/// An address that a link has.
+/// An address of a link.
 struct LinkAddress: Hashable {
   var link: Int32
   var family: AddressFamily
   var prefix: UInt8
-  /// The address here, and the other end's where there is one.
+  /// The local address, and the peer's if there is one.
   var bytes: [[UInt8]]
 }
 
-/// A route to everywhere.
+/// A default route.
 struct DefaultRoute: Hashable {
   var family: AddressFamily
-  /// The link that it leads over; `nil` where the kernel does not say.
+  /// The link that the route uses; `nil` if the kernel does not say.
   var link: Int32?
-  /// The lower, the sooner it is taken.
+  /// The priority: the kernel prefers the lowest metric.
   var metric: UInt32
 }
 
 extension NetworkFact {
-  /// Reads a message; one that is not whole, or not understood, says nothing.
+  /// Interprets a message. An incomplete or unknown one is ``other``.
   init(_ message: NetlinkMessage) {
     let body = message.body
     let fact: NetworkFact? =
@@ -72,7 +72,7 @@ extension NetworkFact {
   }
 
   private static func link(_ body: ByteReader, isRemoved: Bool) -> NetworkFact? {
-    // Of the bridges' family, "removed" only means that a link has left its bridge.
+    // In the bridges' family, "removed" only means that a link has left its bridge.
     guard body.number(at: 0, as: UInt8.self) == 0, let hardware = body.number(at: 2, as: UInt16.self),
       let index = body.number(at: 4, as: Int32.self), let flags = body.number(at: 8, as: UInt32.self),
       let rest = body.rest(from: 16)
@@ -99,7 +99,8 @@ extension NetworkFact {
     if isRemoved { return .addressRemoved(address) }
     let longFlags: UInt32? = attributes.first { $0.type == RouteNumbers.addressFlags }?.body.number(at: 0)
     let flags = longFlags ?? UInt32(shortFlags)
-    // An address that others may have already is not used yet, unless the kernel is told to be optimistic.
+    // An address under duplicate detection is not used yet, unless the kernel is set to be
+    // optimistic.
     let isTried =
       flags & RouteNumbers.isTentative == 0 || flags & RouteNumbers.isOptimistic != 0
     return .address(
@@ -124,7 +125,7 @@ extension NetworkFact {
     return links.map { DefaultRoute(family: family, link: $0, metric: metric) }
   }
 
-  /// The links of a route that leads over several.
+  /// The links of a multipath route.
   private static func nextHops(_ body: ByteReader) -> [Int32] {
     var links: [Int32] = []
     var rest = body

@@ -1,8 +1,8 @@
 import SyncPorts
 
-/// The links, addresses and default routes of the machine, and what they amount to.
+/// The machine's links, addresses and default routes, and the status that follows.
 struct NetworkTable {
-  /// Tells what kind of interface a link is.
+  /// Classifies a link.
   typealias Classifier = @Sendable (NetworkLink) -> NetworkStatus.Interface
 
   private let needsDefaultRoute: Bool
@@ -12,7 +12,7 @@ struct NetworkTable {
     var kind: NetworkStatus.Interface
   }
   private var links = NetlinkTable<Int32, Entry>()
-  /// Whether each address can be used.
+  /// The addresses, and whether each can be used.
   private var addresses = NetlinkTable<LinkAddress, Bool>()
   private var routes = NetlinkTable<DefaultRoute, Bool>()
 
@@ -37,16 +37,17 @@ struct NetworkTable {
     }
   }
 
-  /// Takes note of a fact.
+  /// Records a fact.
   ///
-  /// - Parameter isListed: Whether it is from a list that was asked for.
-  /// - Returns: Whether the routes have to be listed anew. The kernel drops the routes of a link that is put down, and of an address
-  ///   that is removed, without a word; and a message about a route does not say which others it replaces.
+  /// - Parameter isListed: Whether the fact is from a requested list.
+  /// - Returns: Whether the routes must be listed again. The kernel silently drops the routes of a
+  ///   link that goes down and of a removed address. A message about a route does not tell which
+  ///   others it replaces.
   mutating func note(_ fact: NetworkFact, isListed: Bool) -> Bool {
     switch fact {
     case .link(let link):
       let old = links.known[link.index]
-      // The kind is looked up outside, so not for each sign of life.
+      // Classifying reads a file, so it does not run on every message.
       let isSame = old?.link.name == link.name && old?.link.hardware == link.hardware
       let kind = old.flatMap { isSame ? $0.kind : nil } ?? classify(link)
       links.set(link.index, Entry(link: link, kind: kind))
@@ -75,7 +76,7 @@ struct NetworkTable {
     }
   }
 
-  /// What is known of the network: there, if a link that runs has an address and leads everywhere.
+  /// The status: online if a running link has an address and a default route.
   var status: NetworkStatus {
     let usable = addresses.known.filter { $0.value && isRunning($0.key.link) }.map(\.key)
     let paths = needsDefaultRoute ? routedPaths(usable) : usable.map { Path(metric: 0, link: $0.link) }
@@ -83,7 +84,7 @@ struct NetworkTable {
     return NetworkStatus(.online, interface: links.known[path.link]?.kind)
   }
 
-  /// A way out; the lowest is taken.
+  /// A usable route. The least one is preferred.
   private struct Path: Comparable {
     var metric: UInt32
     var link: Int32

@@ -1,4 +1,4 @@
-/// The numbers of the kernel's route messages that are used here; they never change, being its interface to programs.
+/// The constants of the kernel's route messages, a stable interface to programs.
 enum RouteNumbers {
   // Messages.
   static let error: UInt16 = 2
@@ -19,7 +19,7 @@ enum RouteNumbers {
   static let interrupted: UInt16 = 0x10
   static let dump: UInt16 = 0x300
 
-  // Groups to hear.
+  // Multicast groups.
   static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
 
   // Families.

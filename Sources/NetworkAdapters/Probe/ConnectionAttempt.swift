@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 
 #if os(Linux)
-  // Where this module's files are compiled together, the sockets' numbers are its headers'.
+  // When this module's files are compiled together, the socket constants come from its headers.
   import CNetlink
 #endif
 
@@ -16,7 +16,7 @@ struct ConnectionAttempt {
     self.address = address
   }
 
-  /// Opens a connection and closes it; `false` when that fails, or when the task is cancelled first.
+  /// Opens a connection and closes it; `false` on failure or cancellation.
   func isAnswered() async -> Bool {
     guard let descriptor = Self.openSocket(address.family) else { return false }
     switch connect(descriptor) {
@@ -31,7 +31,7 @@ struct ConnectionAttempt {
     }
   }
 
-  /// Waits until a connection that was begun is open or has failed, and closes it.
+  /// Waits until a started connection is open or has failed, and closes it.
   private func isConnected(_ descriptor: Int32) async -> Bool {
     let answer = Answer<Bool>(ifCancelled: false)
     let source = DispatchSource.makeWriteSource(fileDescriptor: descriptor, queue: Self.queue)
@@ -41,14 +41,14 @@ struct ConnectionAttempt {
       let result = getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length)
       answer.give(result == 0 && error == 0)
     }
-    // Not sooner: as long as the source looks at it, the number must not be another file's.
+    // Closed no sooner: while the source watches the descriptor, its number must not be reused.
     source.setCancelHandler { close(descriptor) }
     let isConnected = await answer.wait { source.resume() }
     source.cancel()
     return isConnected
   }
 
-  /// Begins to connect; an error's number, or zero.
+  /// Starts to connect; returns the error number, or zero.
   private func connect(_ descriptor: Int32) -> Int32 {
     address.bytes.withUnsafeBytes { bytes in
       guard let start = bytes.bindMemory(to: sockaddr.self).baseAddress else { return EINVAL }
@@ -56,7 +56,7 @@ struct ConnectionAttempt {
     }
   }
 
-  /// A socket that never blocks and that no other program inherits.
+  /// Opens a non-blocking socket that child processes do not inherit.
   private static func openSocket(_ family: Int32) -> Int32? {
     #if canImport(Glibc)
       let descriptor = socket(family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

@@ -1,6 +1,6 @@
 public import SyncPorts
 
-/// Finds out by trying whether the network leads where it has to: a host must answer on a port.
+/// Reports connectivity by connecting to a host and port at intervals.
 ///
 /// For servers, whose own link is always up. It works only while ``run()`` does:
 ///
@@ -9,8 +9,9 @@ public import SyncPorts
 /// async let probing: Void = monitor.run()
 /// ```
 ///
-/// The first try is made at once, the others at an interval that is drawn anew each time, so that a fleet does not knock in step. An
-/// answer in time means online, anything else offline; which interface it came over is not known.
+/// The first probe runs at once, the others after a random interval, so that a fleet does not probe
+/// in step. An answer in time means online, anything else offline. The kind of interface is
+/// unknown.
 public final class ProbeMonitor: ConnectivityMonitor {
   private let feed = NetworkStatusFeed()
   private let interval: Duration
@@ -20,12 +21,12 @@ public final class ProbeMonitor: ConnectivityMonitor {
   private let random: @Sendable () -> UInt64
   private let probe: @Sendable () async -> Bool
 
-  /// Probes by opening a TCP connection, and closing it at once.
+  /// Creates a monitor that opens a TCP connection and closes it at once.
   ///
   /// - Parameters:
-  ///   - interval: The most time between the end of a try and the next one.
-  ///   - jitter: How much of the interval is left to chance, from 0 to 1.
-  ///   - timeout: How long an answer may take, the name's lookup included.
+  ///   - interval: The most time between the end of a probe and the next one.
+  ///   - jitter: The random share of the interval, from 0 to 1.
+  ///   - timeout: The longest time for an answer, name lookup included.
   ///   - clock: Waits.
   ///   - random: Draws the intervals; the system's random numbers by default.
   public convenience init(
@@ -39,9 +40,10 @@ public final class ProbeMonitor: ConnectivityMonitor {
     }
   }
 
-  /// Probes in a way of your own.
+  /// Creates a monitor with a probe of your own.
   ///
-  /// - Parameter probe: Tells whether there was an answer. When its task is cancelled, because the time is up, it returns soon.
+  /// - Parameter probe: Returns whether there was an answer. When its task is cancelled because the
+  ///   time is up, it must return soon.
   public init(
     every interval: Duration = .seconds(30), jitter: Double = 0.2, timeout: Duration = .seconds(5),
     clock: any Clock<Duration> = ContinuousClock(),
@@ -56,13 +58,13 @@ public final class ProbeMonitor: ConnectivityMonitor {
     self.probe = probe
   }
 
-  /// What the last try showed; unknown before the first one has ended.
+  /// The result of the last probe; unknown before the first one has ended.
   public var status: NetworkStatus { feed.status }
 
-  /// The status now, and then each change.
+  /// The current status, and then each change.
   public func statuses() -> AsyncStream<NetworkStatus> { feed.statuses() }
 
-  /// Probes until the calling task is cancelled; from then on nobody knows.
+  /// Probes until the calling task is cancelled. From then on the status is unknown.
   public func run() async {
     defer { feed.report(NetworkStatus(.unknown)) }
     while !Task.isCancelled {
@@ -73,7 +75,7 @@ public final class ProbeMonitor: ConnectivityMonitor {
     }
   }
 
-  /// The time to the next try.
+  /// The time until the next probe.
   var pause: Duration {
     // 53 random bits are a fraction below one.
     interval * (1 - jitter * Double(random() >> 11) * 0x1p-53)
@@ -84,7 +86,7 @@ public final class ProbeMonitor: ConnectivityMonitor {
     return await withTaskGroup(of: Bool.self) { group in
       group.addTask { await probe() }
       group.addTask {
-        // Woken early only because it lost the race.
+        // The sleep ends early only if the probe has finished.
         try? await clock.sleep(for: timeout)
         return false
       }

@@ -1,17 +1,17 @@
 import Foundation
 
 #if os(Linux)
-  // Where this module's files are compiled together, the sockets' numbers are its headers'.
+  // When this module's files are compiled together, the socket constants come from its headers.
   import CNetlink
 #endif
 
-/// An address to connect to, as the system writes it.
+/// A socket address in the system's format.
 struct SocketAddress: Hashable {
   var family: Int32
   /// A `sockaddr` of the family.
   var bytes: [UInt8]
 
-  /// The addresses of a host, in the order in which the system would try them; none for a name that nobody knows.
+  /// The addresses of a host, in the system's order; none for an unknown name.
   static func lookUp(_ host: String, _ port: UInt16) -> [SocketAddress] {
     var hints = addrinfo()
     #if canImport(Glibc)

@@ -2,11 +2,11 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A host's port, which can be knocked at.
+/// Probes a TCP port of a host.
 final class TCPProbe: Sendable {
   private let host: String
   private let port: UInt16
-  /// Looking a name up blocks; one thread at most waits for it, and none of Swift's own.
+  /// A name lookup blocks. At most one thread waits for it, and none of Swift's own.
   private let lookups = DispatchQueue(label: "name lookup", qos: .utility)
 
   init(host: String, port: UInt16) {
@@ -14,7 +14,9 @@ final class TCPProbe: Sendable {
     self.port = port
   }
 
-  /// Whether a connection can be opened to any of the host's addresses, tried one after the other until the task is cancelled.
+  /// Whether any of the host's addresses accepts a connection.
+  ///
+  /// They are tried one after the other, until the task is cancelled.
   func answers() async -> Bool {
     for address in await addresses() {
       if Task.isCancelled { return false }
@@ -32,7 +34,7 @@ final class TCPProbe: Sendable {
   }
 }
 
-/// One answer, to one who waits; the first that is given counts.
+/// One answer for one waiting task. The first answer given counts.
 final class Answer<Value: Sendable>: Sendable {
   private struct State {
     var value: Value?
@@ -41,7 +43,7 @@ final class Answer<Value: Sendable>: Sendable {
   private let state = Mutex(State())
   private let ifCancelled: Value
 
-  /// Whoever is cancelled while waiting gets the answer for that.
+  /// Creates an answer, with the value for a wait that is cancelled.
   init(ifCancelled: Value) {
     self.ifCancelled = ifCancelled
   }
@@ -57,7 +59,7 @@ final class Answer<Value: Sendable>: Sendable {
     continuation?.resume(returning: value)
   }
 
-  /// Starts something and waits for the answer.
+  /// Calls `start` and waits for the answer.
   func wait(_ start: () -> Void) async -> Value {
     start()
     return await withTaskCancellationHandler {

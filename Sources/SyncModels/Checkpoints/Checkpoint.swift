@@ -1,32 +1,41 @@
-/// How far the pulls of one type have come: what is complete, and what is under way.
+/// The pull progress of one type: the last completed pass and the pass under way.
 ///
-/// ``committed`` moves only when a pass is complete. A cancelled, failed or crashed pass leaves it where it was, and
-/// ``inFlight`` tells where to go on.
+/// ``committed`` moves only when a pass is complete. A cancelled, failed or crashed pass leaves it
+/// unchanged, and ``inFlight`` tells where to resume.
 public struct Checkpoint: Hashable, Sendable, Codable {
-  /// What the tokens belong to; under any other scope they are void.
+  /// The scope of the tokens. Under any other scope the tokens are void.
   public var scope: Scope
-  /// Where the next delta starts; `nil` before the first complete pass, and where the remote has no tokens.
+  /// The token of the next delta.
+  ///
+  /// `nil` before the first complete pass, and for a remote without tokens.
   public var committed: SyncToken?
   /// When the last pass was completed.
   public var committedAt: Timestamp?
-  /// The pass under way, or interrupted.
+  /// The pass that is under way or was interrupted.
   public var inFlight: Pass?
-  /// The number of the last pass that was started; each later one has a greater.
+  /// The number of the last pass that was started. Numbers increase with each pass.
   public var lastPass: Int64
-  /// Which of the remote's lives the versions are of; raised when the remote was wiped, restored or exchanged for another.
+  /// The epoch of the versions. A wiped, restored or replaced remote starts a new epoch.
   public var epoch: Int64
-  /// The last pass after which everything that it did not list was removed; 0 before the first.
+  /// The last pass whose sweep is complete; 0 before the first.
+  ///
+  /// That sweep removed every record that the pass did not list.
   public var sweptPass: Int64
-  /// The fencing number of the sync that carried that sweep out; `nil` before the first, and after one of a version that did not note it.
+  /// The fencing number of the sync that carried out that sweep.
+  ///
+  /// `nil` before the first sweep, and after a sweep by a version of the library that did not
+  /// record the number.
   public var sweptFence: Int64?
-  /// When a complete listing last showed what the remote had deleted.
+  /// When a complete listing last verified which records the remote had deleted.
   public var deletionsVerifiedAt: Timestamp?
-  /// Whether the last complete listing of a moving collection lacked something that a second one has to lack too.
+  /// Whether a record was missing from the last complete listing of a moving collection.
+  ///
+  /// The record is removed only if a second listing lacks it too.
   public var needsSecondListing: Bool
-  /// What a complete listing left to be removed.
+  /// The sweep that is due after a complete listing.
   public var sweep: Sweep?
 
-  /// A checkpoint from which the first pass starts.
+  /// Creates the checkpoint from which the first pass starts.
   public init(scope: Scope) {
     self.scope = scope
     self.lastPass = 0
@@ -35,18 +44,20 @@ public struct Checkpoint: Hashable, Sendable, Codable {
     self.needsSecondListing = false
   }
 
-  /// What a checkpoint's tokens belong to. A change of any part makes them void: a full pass follows, never a silent gap.
+  /// The scope in which a checkpoint's tokens are valid.
+  ///
+  /// A change of any part makes the tokens void. A full pass follows, never a silent gap.
   public struct Scope: Hashable, Sendable, Codable {
-    /// Which remote gave the tokens.
+    /// The identity of the remote that issued the tokens.
     public var source: String
-    /// What of the type the source was asked for.
+    /// The query that the source was asked for.
     public var query: String
-    /// The schema that the app understood.
+    /// The schema version that the app understood.
     public var schemaVersion: Int
-    /// The store that the rows are in.
+    /// The identity of the store that holds the rows.
     public var store: String
 
-    /// Describes a scope.
+    /// Creates a scope.
     public init(source: String, query: String, schemaVersion: Int, store: String) {
       self.source = source
       self.query = query
@@ -59,20 +70,22 @@ public struct Checkpoint: Hashable, Sendable, Codable {
   public struct Pass: Hashable, Sendable, Codable {
     /// The pass's number.
     public var number: Int64
-    /// The token that the pass started from.
+    /// The token from which the pass started.
     public var base: SyncToken?
-    /// What the pass lists.
+    /// The coverage of the pass: changes or everything.
     public var coverage: RecordPage.Coverage
-    /// Where to go on; `nil` where the source cannot, and the pass starts over.
+    /// The page at which the pass resumes.
+    ///
+    /// `nil` if the source cannot resume a pass. The pass then starts over.
     public var resumeAt: PageToken?
-    /// The token to commit when the pass is complete, unless the source ends with its own.
+    /// The token to commit with the complete pass, unless the source ends with its own.
     public var candidate: SyncToken?
-    /// How many changes were committed so far.
+    /// The number of changes committed so far.
     public var fetched: Int
-    /// How many changes the remote expects to list.
+    /// The number of changes that the remote expects to list.
     public var total: Int?
 
-    /// Describes a pass.
+    /// Creates the state of a pass.
     public init(
       number: Int64, base: SyncToken?, coverage: RecordPage.Coverage, resumeAt: PageToken? = nil,
       candidate: SyncToken? = nil, fetched: Int = 0, total: Int? = nil
@@ -87,16 +100,16 @@ public struct Checkpoint: Hashable, Sendable, Codable {
     }
   }
 
-  /// The removal of what a complete listing did not hold.
+  /// The removal of the records that a complete listing lacked.
   public struct Sweep: Hashable, Sendable, Codable {
-    /// The pass that listed everything.
+    /// The number of the pass that listed everything.
     public var pass: Int64
-    /// How much the listing held; `nil` where that was not noted.
+    /// The number of records in the listing; `nil` if it was not recorded.
     public var listed: Int?
-    /// Why the sweep waits for a person, where it does.
+    /// Why the sweep waits for a person's decision; `nil` if it does not wait.
     public var refusal: Refusal?
 
-    /// Describes a sweep that is due.
+    /// Creates a sweep that is due.
     public init(pass: Int64, listed: Int? = nil, refusal: Refusal? = nil) {
       self.pass = pass
       self.listed = listed
@@ -106,18 +119,21 @@ public struct Checkpoint: Hashable, Sendable, Codable {
 
   /// Why a sweep was not carried out.
   public enum Refusal: Hashable, Sendable, Codable {
-    /// It would remove too much at once.
+    /// The sweep would remove too many records at once.
     case massDeletion(missing: Int, of: Int)
-    /// So many bytes could not be read, and nobody knows which records they were.
+    /// The listing held this many malformed records without a readable key.
+    ///
+    /// A sweep could remove one of their records.
     case unidentifiedMalformed(Int)
   }
 }
 
-// A checkpoint is read from a store, and its numbers are counted on.
+// A checkpoint is read from a store, which may be damaged, and the engine calculates with its
+// numbers.
 extension Checkpoint {
   /// Reads a checkpoint.
   ///
-  /// - Throws: `DecodingError` for numbers that no checkpoint comes to.
+  /// - Throws: `DecodingError` for numbers outside the range of any checkpoint.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     scope = try values.decode(Scope.self, forKey: .scope)
@@ -137,7 +153,7 @@ extension Checkpoint {
 extension Checkpoint.Pass {
   /// Reads a pass.
   ///
-  /// - Throws: `DecodingError` for numbers that no pass comes to.
+  /// - Throws: `DecodingError` for numbers outside the range of any pass.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
@@ -152,9 +168,9 @@ extension Checkpoint.Pass {
 }
 
 extension Checkpoint.Sweep {
-  /// Reads what a listing left to be removed.
+  /// Reads the sweep that a listing left due.
   ///
-  /// - Throws: `DecodingError` for a pass that there is none of.
+  /// - Throws: `DecodingError` for an impossible pass number.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(

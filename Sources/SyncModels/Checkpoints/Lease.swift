@@ -1,11 +1,13 @@
-/// The right to be the one that syncs into a store, for a while.
+/// The exclusive right to sync into a store until an expiry time.
 public struct Lease: Hashable, Sendable {
-  /// The fencing number: greater for each later lease, and compared inside each of the holder's transactions.
+  /// The fencing number: greater for each later lease.
+  ///
+  /// Each transaction of the holder compares it.
   public let fence: Int64
   /// When the lease ends unless it is renewed, by the store's lease clock.
   public let expiresAt: Timestamp
 
-  /// Describes a lease.
+  /// Creates a lease.
   public init(fence: Int64, expiresAt: Timestamp) {
     self.fence = fence
     self.expiresAt = expiresAt

@@ -1,15 +1,15 @@
-/// What a merge has to know of a record in the store, and no more.
+/// The state of a stored record, as far as a merge needs it.
 public struct StoredState: Hashable, Sendable {
-  /// The version of the last copy, or deletion, that came from the remote.
+  /// The version of the last copy or deletion that came from the remote.
   public var version: Version
-  /// Whether the record is deleted, and only its version kept so that nothing older shows.
+  /// Whether the record is deleted. The version stays, so that no older copy reappears.
   public var isDeleted: Bool
-  /// Whether the stored payload has the very bytes of the copy asked about.
+  /// Whether the stored payload has exactly the bytes of the given copy.
   public var hasSamePayload: Bool
-  /// Whether the complete listing that is under way, or was last, has held the record.
+  /// Whether the current or last complete listing held the record.
   public var isMarked: Bool
 
-  /// Describes a stored record.
+  /// Creates the state of a stored record.
   public init(version: Version, isDeleted: Bool, hasSamePayload: Bool, isMarked: Bool) {
     self.version = version
     self.isDeleted = isDeleted

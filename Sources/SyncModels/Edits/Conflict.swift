@@ -1,25 +1,26 @@
-/// An edit that met another one at the remote, with both of them and how it was settled.
+/// A local edit that met a different change at the remote, and its resolution.
 public struct Conflict: Hashable, Sendable {
-  /// The conflict's place in the log, given by the store; 0 before.
+  /// The conflict's number in the log, assigned by the store; 0 before that.
   public var number: Int64
-  /// The record that both edited.
+  /// The record that both sides changed.
   public var id: RecordID
-  /// When it was settled.
+  /// When the conflict was resolved.
   public var settledAt: Timestamp
   /// The local edit.
   public var local: Edit
-  /// What the remote has: a copy or a tombstone. A copy's ``Record/fields`` are not kept and are empty.
+  /// The remote state: a copy or a tombstone. A copy's ``Record/fields`` are not kept and are
+  /// empty.
   public var remote: RecordChange
-  /// The stamp that the remote's side was compared by.
+  /// The stamp by which the remote state was compared.
   public var remoteStamp: EditStamp
-  /// The payload that both started from, where there was one.
+  /// The payload from which both sides started, if there was one.
   public var base: Payload?
-  /// Whose word stands.
+  /// The side that won.
   public var winner: Winner
-  /// Why, for a person; without record contents.
+  /// The reason, for a person; without record contents.
   public var reason: String
 
-  /// Describes a conflict.
+  /// Creates an entry of the conflict log.
   public init(
     number: Int64 = 0, id: RecordID, settledAt: Timestamp, local: Edit, remote: RecordChange,
     remoteStamp: EditStamp, base: Payload?, winner: Winner, reason: String
@@ -35,13 +36,13 @@ public struct Conflict: Hashable, Sendable {
     self.reason = reason
   }
 
-  /// Whose word stands.
+  /// The side that won a conflict.
   public enum Winner: String, Hashable, Sendable, Codable {
-    /// The app's: it is pushed on top of the remote's.
+    /// The local edit. It is pushed on top of the remote state.
     case local
-    /// The remote's: the local edit is gone from the outbox, and is here.
+    /// The remote state. The local edit has left the outbox and is kept in the conflict.
     case remote
-    /// Both, field by field: the result is pushed.
+    /// Both sides, merged field by field. The result is pushed.
     case merged
   }
 }

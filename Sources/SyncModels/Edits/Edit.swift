@@ -1,24 +1,24 @@
-/// What an app wants a record to be, and when it said so.
+/// The new state that an app gives a record, and when the app set it.
 public struct Edit: Hashable, Sendable {
   /// The record's whole new payload, or its deletion.
   public var content: Content
   /// When the edit was made.
   public var stamp: EditStamp
 
-  /// Describes an edit.
+  /// Creates an edit.
   public init(_ content: Content, stamp: EditStamp) {
     self.content = content
     self.stamp = stamp
   }
 
-  /// What an edit leaves behind.
+  /// The state of the record after an edit.
   public enum Content: Hashable, Sendable {
-    /// The record, with the schema that its payload was written with.
+    /// The record with this payload, and the schema version that the payload was written with.
     case upsert(Payload, schemaVersion: Int)
-    /// Nothing.
+    /// No record.
     case deletion
 
-    /// The payload, if the record is to exist.
+    /// The new payload; `nil` for a deletion.
     public var payload: Payload? {
       if case .upsert(let payload, _) = self { payload } else { nil }
     }

@@ -1,12 +1,15 @@
 import SyncJSON
 
-/// The stamp of an edit in the library's own member of its record: a digest of the other members, a space, and the stamp.
+/// The stamp of an edit in the library's own member of its record.
 ///
-/// The digest tells whether the record is still the one that was stamped: another writer may have changed it and kept the member.
+/// The member's value is a digest of the other members, a space, and the stamp. The digest tells
+/// whether the record is unchanged since it was stamped: another writer may have changed the record
+/// and kept the member.
 extension EditStamp {
-  /// The stamp that a record carries, if it is that of the record as it is.
+  /// Reads the stamp that a payload carries, if the payload is unchanged since.
   ///
-  /// - Parameter serverManagedFields: The members that the remote writes itself; they do not count.
+  /// - Parameter serverManagedFields: The members that the remote writes itself. The digest leaves
+  ///   them out.
   init?(carriedBy payload: Payload, ignoring serverManagedFields: [FieldName]) {
     guard payload.mentions(MemberMention.editStamp),
       let members = try? payload.memberDigest(ignoring: serverManagedFields),
@@ -15,13 +18,13 @@ extension EditStamp {
     self = stamp
   }
 
-  /// The stamp in a member of the app's choice.
+  /// Reads the stamp from a member that the app chose.
   init?(in field: FieldName, of payload: Payload) {
     guard case .string(let text)? = try? payload.values(of: [field]).first else { return nil }
     self.init(text)
   }
 
-  /// The stamp that a record carries, whatever became of the record since.
+  /// Reads the stamp that a payload carries, whether the payload changed since or not.
   init?(statedBy payload: Payload) {
     guard payload.mentions(MemberMention.editStamp),
       case .string(let text)? = try? payload.values(of: [.editStamp]).first,
@@ -45,13 +48,15 @@ extension EditStamp {
 }
 
 extension Payload {
-  /// The digest of the members, without the library's own one, which is found on the way.
+  /// The digest of all members but the library's own, which the same pass locates.
   fileprivate func memberDigest(ignoring serverManagedFields: [FieldName]) throws(JSONError) -> MemberDigest {
     try MemberDigest(
       of: bytes, finding: FieldName.editStamp.rawValue, ignoring: serverManagedFields.map(\.rawValue))
   }
 
-  /// The payload with the stamp of an edit in the library's own member; unaltered where it is not one JSON object.
+  /// The payload with an edit's stamp in the library's own member.
+  ///
+  /// A payload that is not one JSON object stays unchanged.
   func stamped(_ stamp: EditStamp, ignoring serverManagedFields: [FieldName]) -> Payload {
     guard let members = try? memberDigest(ignoring: serverManagedFields)
     else {

@@ -1,30 +1,31 @@
-/// When an edit was made, in an order that all replicas agree on.
+/// The time of an edit, in an order that is the same for all replicas.
 ///
-/// Last-write-wins arithmetic compares these, never versions. A stamp is a hybrid logical time: the wall clock's as far as it can be trusted, and
-/// a counter for edits that it cannot tell apart (Kulkarni et al., *Logical Physical Clocks*, 2014). Ties go by the replica's name.
+/// Last-write-wins arithmetic compares stamps, never versions. A stamp is a hybrid logical time:
+/// the wall clock's time, as far as it can be trusted, and a counter for edits of one instant
+/// (Kulkarni et al., *Logical Physical Clocks*, 2014). Equal times order by the replica's name.
 public struct EditStamp: Hashable, Sendable, Codable {
   /// The civil time, never before that of an earlier edit of the same replica.
   public var physical: Timestamp
-  /// Tells edits of one ``physical`` apart.
+  /// The counter that orders edits of one ``physical`` time.
   public var counter: UInt32
-  /// Who made the edit; empty for the remote's own word, which loses ties.
+  /// The replica that made the edit; empty for a remote state, which loses ties.
   public var replica: String
 
-  /// A moment of a replica.
+  /// Creates a stamp.
   public init(physical: Timestamp, counter: UInt32 = 0, replica: String = "") {
     self.physical = physical
     self.counter = counter
     self.replica = replica
   }
 
-  /// Whether two stamps are the same, the replica's name byte for byte.
+  /// Whether two stamps are equal, the replica's name byte for byte.
   public static func == (a: EditStamp, b: EditStamp) -> Bool {
     a.physical == b.physical && a.counter == b.counter && a.replica.isSameUTF8(as: b.replica)
   }
 }
 
 extension EditStamp: Comparable {
-  /// Orders by time, then by counter, then by replica: total, and the same everywhere.
+  /// Orders by time, then by counter, then by replica. The order is total, and the same everywhere.
   public static func < (a: EditStamp, b: EditStamp) -> Bool {
     if a.physical != b.physical { return a.physical < b.physical }
     if a.counter != b.counter { return a.counter < b.counter }
@@ -52,7 +53,7 @@ extension EditStamp: LosslessStringConvertible {
     name.append(replica)
   }
 
-  /// Reads back a stamp's description; a bare number of microseconds is a stamp without replica.
+  /// Parses a stamp's description. A bare number of microseconds is a stamp without replica.
   public init?(_ description: String) {
     let halves = description.split(separator: "@", maxSplits: 1, omittingEmptySubsequences: false)
     guard let time = halves.first else { return nil }

@@ -1,29 +1,35 @@
-/// Stamps a replica's edits: each after the one before and after the copy it was made on, whatever the wall clock does.
+/// A hybrid logical clock that stamps a replica's edits in increasing order.
 ///
-/// The clock is kept in the store, in the transaction that writes the edit, so restarts and clocks that run backwards
-/// change nothing (Kulkarni et al., *Logical Physical Clocks*, 2014).
+/// Each stamp is later than the replica's previous stamp, and later than the copy that the edit was
+/// made on, whatever the wall clock does. The store keeps the clock and writes it in the edit's
+/// transaction, so restarts and clocks that run backwards do no harm (Kulkarni et al., *Logical
+/// Physical Clocks*, 2014).
 ///
-/// What is further ahead than a bound allows was stamped by a clock that was wrong, another replica's or this one's some time ago. An edit of such a record
-/// comes after it all the same; the clock itself does not follow, so other edits are stamped as they are made.
+/// A stamp further ahead than a bound comes from a wrong clock: another replica's, or this
+/// replica's some time ago. An edit of such a record still gets a later stamp. The clock itself
+/// does not follow, so edits of other records get the current time.
 public struct HybridClock: Hashable, Sendable, Codable {
   /// The last stamp that the clock followed.
   public private(set) var last: EditStamp
-  /// The latest of the stamps that the clock gave and does not follow.
+  /// The latest stamp that the clock issued without following it.
   private var ahead: Timestamp?
-  /// The highest counter given so far; `nil` for that of the last stamp.
+  /// The highest counter issued so far; `nil` for the counter of the last stamp.
   private var counter: UInt32?
 
-  /// A clock that has stamped nothing yet.
+  /// Creates a clock that has issued no stamp.
   public init(replica: String) {
     last = EditStamp(physical: Timestamp(microseconds: .min), replica: replica)
   }
 
-  /// Stamps an edit made now: after all that is known of the record, and unlike any other of the replica.
+  /// Issues the stamp of an edit that is made now.
+  ///
+  /// The stamp is later than every known state of the record, and unlike any other of the replica.
   ///
   /// - Parameters:
   ///   - now: The wall clock's time.
-  ///   - seen: The stamp of the copy that the edit was made on, or of the record's edit before; the edit comes after it.
-  ///   - bound: How far ahead of the wall clock stamps are followed; without one, however far they are.
+  ///   - seen: The stamp of the copy that the edit was made on, or of the record's previous edit.
+  ///     The new stamp is later.
+  ///   - bound: How far ahead of the wall clock the clock follows a stamp; `nil` for any distance.
   public mutating func stamp(
     at now: Timestamp, after seen: EditStamp? = nil, bound: Duration? = nil
   ) -> EditStamp {
@@ -37,7 +43,7 @@ public struct HybridClock: Hashable, Sendable, Codable {
     next = next.following(last)
     if let seen { next = next.following(seen) }
     if let ahead, next.physical <= ahead {
-      // No counter that was ever given comes again before all these are over.
+      // Up to the time `ahead`, each stamp takes a counter above every earlier one.
       next = next.following(EditStamp(physical: next.physical, counter: highest))
       if next.counter == 0 { next = next.following(EditStamp(physical: ahead, counter: .max)) }
     } else if next.physical <= limit {
@@ -54,7 +60,9 @@ public struct HybridClock: Hashable, Sendable, Codable {
 }
 
 extension EditStamp {
-  /// The stamp itself where it is later than another, otherwise the replica's next after that: by the counter, and by a microsecond once that is used up.
+  /// The stamp itself if it is later than another, otherwise the replica's next one.
+  ///
+  /// The next one has the next counter, or the next microsecond if the counter is used up.
   package func following(_ other: EditStamp) -> EditStamp {
     if physical > other.physical || physical == other.physical && counter > other.counter { return self }
     return other.counter < .max

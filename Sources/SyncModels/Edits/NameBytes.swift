@@ -1,6 +1,7 @@
-/// A name made of words and numbers, while it is written.
+/// A buffer that assembles a name from words and numbers.
 ///
-/// Every edit that is sent has such a name; to append each part to a string takes three times as long.
+/// Every edit that is sent has such a name. Appending the parts to a string takes three times as
+/// long.
 struct NameBytes {
   private var bytes: [UInt8] = []
 
@@ -8,7 +9,7 @@ struct NameBytes {
     bytes.reserveCapacity(capacity)
   }
 
-  /// What is written.
+  /// The text so far.
   var text: String { String(decoding: bytes, as: UTF8.self) }
 
   mutating func append(_ word: String) {
@@ -20,7 +21,7 @@ struct NameBytes {
     bytes.append(UInt8(truncatingIfNeeded: mark.value))
   }
 
-  /// Appends a number's decimal digits.
+  /// Appends the decimal digits of a number.
   mutating func append(_ number: Int64) {
     if number < 0 { append(mark: "-") }
     let start = bytes.count
@@ -29,7 +30,7 @@ struct NameBytes {
       bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
       rest /= 10
     } while rest > 0
-    // The last digit came first.
+    // The digits were written last digit first.
     var (first, last) = (start, bytes.count - 1)
     while first < last {
       bytes.swapAt(first, last)

@@ -1,27 +1,31 @@
-/// A local edit that the remote has not acknowledged, with the remote's last word that it was made on.
+/// A local edit that the remote has not acknowledged, with its base.
 ///
-/// A record has at most one entry: edits before a push coalesce, and keep the base they started from. While there is an entry, the record's row
-/// shows the edit, and the row's version is the base's.
+/// A record has at most one entry. Edits before a push coalesce into it and keep its base. While
+/// there is an entry, the record's row shows the edit, and the row's version is the base's.
 public struct OutboxEntry: Hashable, Sendable {
   /// The record that was edited.
   public let id: RecordID
-  /// What the app wants; entries are sent in the order of their edits' stamps.
+  /// The latest edit. Entries are sent in the order of their edits' stamps.
   public var edit: Edit
-  /// The remote's last word: what a push takes for granted.
+  /// The remote state that the edit was made on, and that a push expects.
   public var base: Base
-  // `Edit?` would begin as nil, and what has such a beginning is copied once more when it is made.
-  /// What was sent and perhaps received, until the remote's answer is known; it is sent again, unaltered, before anything newer.
+  // An `Edit?` starts as nil, which costs one more copy at initialization.
+  /// The edit that was sent and not yet answered.
+  ///
+  /// The remote may have received it. It is sent again, unchanged, before any newer edit.
   public var sent: Optional<Edit>
-  /// Whether the entry is to be sent.
+  /// Whether and when the entry is sent.
   public var state: State
-  /// How often sending it was begun since its base or its edit last changed.
+  /// The number of send attempts since the base or the edit last changed.
   public var attempts: Int
-  /// What made the edit.
+  /// The author of the edit.
   public var author: Author
-  /// The records that the base refers to and the edit does not: until the edit is accepted, the remote's copy refers to them.
+  /// The records that the base refers to and the edit does not.
+  ///
+  /// The remote's copy refers to them until the remote accepts the edit.
   public var leaves: [RecordID]
 
-  /// Describes a local edit.
+  /// Creates an outbox entry.
   public init(
     id: RecordID, edit: Edit, base: Base, sent: Edit? = nil, state: State = .waiting, attempts: Int = 0,
     author: Author = .app, leaves: [RecordID] = []
@@ -36,17 +40,18 @@ public struct OutboxEntry: Hashable, Sendable {
     self.attempts = attempts
   }
 
-  /// The remote's last word on a record.
+  /// The remote state that an edit was made on.
   public enum Base: Hashable, Sendable {
-    /// The remote has never spoken of it.
+    /// No known state: the remote has never listed the record.
     case none
-    // Apart: an entry is handed on many times while it is pushed, and of a record there are five parts to hold each time.
-    /// It exists. The copy's ``Record/fields`` are not kept and are empty.
+    // Indirect: a push passes an entry on many times, and a record has five parts to retain each
+    // time.
+    /// A copy. Its ``Record/fields`` are not kept and are empty.
     indirect case copy(Record)
-    /// It was deleted.
+    /// A deletion.
     case deleted(Tombstone)
 
-    /// The version that a push takes for granted; `nil` where there is none.
+    /// The version that a push expects; `nil` for none.
     public var version: Version? {
       switch self {
       case .none: nil
@@ -55,54 +60,57 @@ public struct OutboxEntry: Hashable, Sendable {
       }
     }
 
-    /// The copy, if the record exists at the remote.
+    /// The copy, if the remote has the record.
     public var record: Record? {
       if case .copy(let record) = self { record } else { nil }
     }
   }
 
-  /// What made an edit.
+  /// The author of an edit.
   public enum Author: Hashable, Sendable {
     /// The app.
     case app
-    // Apart, as most entries have none.
-    /// A rebuild, whose edits do not make a record the last written.
+    // Indirect, as most entries are the app's.
+    /// A rebuild. Its edits do not count as a record's last write.
     indirect case rebuild(Rebuilt)
   }
 
-  /// What is known of a record that a rebuild edits or deletes.
+  /// A rebuild's knowledge of a record that it edits or deletes.
   public struct Rebuilt: Hashable, Sendable {
-    /// When the record was last written by anything but a rebuild.
+    /// The last write of the record by anything but a rebuild.
     public var lastWrite: EditStamp
-    /// The number of the type's last pass when the rebuild decided.
+    /// The number of the type's last pass at the time of the rebuild's decision.
     public var pass: Int64
 
-    /// Describes a record that a rebuild edits.
+    /// Creates the state of a record that a rebuild edits.
     public init(lastWrite: EditStamp, pass: Int64) {
       self.lastWrite = lastWrite
       self.pass = pass
     }
   }
 
-  /// When the record was last written, the edits of rebuilds aside: what last-write-wins compares.
+  /// The record's last write, without the edits of rebuilds. Last-write-wins compares it.
   public var lastWrite: EditStamp {
     if case .rebuild(let rebuilt) = author { rebuilt.lastWrite } else { edit.stamp }
   }
 
-  /// Whether an entry is to be sent.
+  /// Whether and when an entry is sent.
   public enum State: Hashable, Sendable {
-    /// With the next push.
+    /// The next push sends the entry.
     case waiting
-    /// Not before an instant, as the remote asked.
+    /// A push after this instant sends the entry, as the remote asked.
     case postponed(until: Timestamp)
-    /// Not until it is edited again or asked for: the remote refused it for good.
+    /// The remote refused the entry for good.
+    ///
+    /// It is sent again after another edit, or on request.
     case refused(reason: String, at: Timestamp)
   }
 
-  /// The name that one of the entry's edits is sent under, the same at every attempt: made of what is stored before the first one.
+  /// The idempotency key of one of the entry's edits, the same at every attempt.
   ///
-  /// No two edits of a replica have one stamp, and one edit that is sent again on another base has another effect: also where a record that
-  /// was taken for deleted turns out to be there, at the version that it had.
+  /// It is derived from what is stored before the first attempt. No two edits of a replica have the
+  /// same stamp. One edit sent again on another base is another effect and has another key. That
+  /// holds even if a record that was taken for deleted exists after all, at its former version.
   public func idempotencyKey(for edit: Edit) -> IdempotencyKey {
     let version = base.version ?? .unversioned
     var name = NameBytes(capacity: edit.stamp.replica.utf8.count + 128)
@@ -118,21 +126,21 @@ public struct OutboxEntry: Hashable, Sendable {
   }
 }
 
-/// The name of one effect at the remote: what comes twice under one name has happened once.
+/// The name of one effect at the remote. Repeated requests under one name have one effect.
 public struct IdempotencyKey: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let rawValue: String
 
-  /// Names an effect.
+  /// Creates a key.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Names an effect.
+  /// Creates a key.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
   /// The name itself.
   public var description: String { rawValue }
 
-  /// Whether two names are the same, byte for byte.
+  /// Whether two keys are equal, byte for byte.
   public static func == (a: IdempotencyKey, b: IdempotencyKey) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }

@@ -2,16 +2,16 @@
 public struct OutgoingChange: Hashable, Sendable {
   /// The record.
   public let id: RecordID
-  /// What it is to be.
+  /// The record's new state.
   public var content: Edit.Content
-  /// What the remote has to have for the edit to be applied; anything else is a conflict.
+  /// The remote state that the edit applies to. Any other state is a conflict.
   public var base: OutboxEntry.Base
-  /// The name of this effect: the same at every attempt.
+  /// The idempotency key: the same at every attempt.
   public var key: IdempotencyKey
   /// When the edit was made.
   public var stamp: EditStamp
 
-  /// Describes an edit on its way.
+  /// Creates an outgoing change.
   public init(
     id: RecordID, content: Edit.Content, base: OutboxEntry.Base, key: IdempotencyKey, stamp: EditStamp
   ) {
@@ -23,30 +23,33 @@ public struct OutgoingChange: Hashable, Sendable {
   }
 }
 
-/// What the remote said to one edit.
+/// The remote's answer to one edit.
 public enum PushOutcome: Hashable, Sendable {
-  /// It was applied, now or at an earlier attempt: the record's state as the remote has it now.
+  /// The edit was applied, now or at an earlier attempt. The value is the record's current remote
+  /// state.
   ///
-  /// A copy whose payload the remote left as it was sent may be given with that payload.
+  /// If the remote kept the payload as sent, the copy may hold the sent payload.
   case accepted(RecordChange)
-  /// The remote has something else than the edit was made on: this, or nothing if it knows of no such record.
+  /// The remote state differs from the edit's base.
+  ///
+  /// The value is that state, or `nil` if the remote has no such record.
   case conflict(RecordChange?)
-  /// The remote will not have it, for this reason, however often it is asked.
+  /// The remote refuses the edit for good, for this reason.
   case refused(reason: String)
-  /// Not now; it was not applied.
+  /// The edit was not applied, and may be sent again later.
   case retryLater(after: Duration?)
-  /// There is no room for it at the remote; it was not applied.
+  /// The edit was not applied: the remote's storage is full.
   case quotaExceeded
 }
 
-/// How much a sink takes at once.
+/// The most that a sink takes in one batch.
 public struct SinkLimits: Hashable, Sendable {
   /// The most changes in a batch, 1 or more.
   public var maximumRecords: Int
   /// The most payload bytes in a batch of more than one change.
   public var maximumBytes: Int
 
-  /// Describes limits.
+  /// Creates limits.
   public init(maximumRecords: Int = 100, maximumBytes: Int = 1_000_000) {
     self.maximumRecords = maximumRecords
     self.maximumBytes = maximumBytes

@@ -1,24 +1,24 @@
-/// What became of the edits that a sync tried to push.
+/// The numbers of a sync's push.
 public struct PushCounts: Hashable, Sendable, Codable {
   /// Edits that the remote acknowledged.
   public var accepted = 0
-  /// Edits that met another one at the remote.
+  /// Edits that met a different change at the remote.
   public var conflicts = 0
-  /// Edits that the remote refused for good; they stay in the outbox with the reason.
+  /// Edits that the remote refused for good. They stay in the outbox with the reason.
   public var refused = 0
-  /// Edits that the remote put off.
+  /// Edits that the remote postponed.
   public var postponed = 0
   /// Requests made, retries included.
   public var requests = 0
   /// Edits in the outbox afterwards, refused ones included.
   public var pending = 0
-  /// Whether the remote had no room left.
+  /// Whether the remote's storage was full.
   public var isRemoteFull = false
 
-  /// Counts nothing.
+  /// Creates counts of zero.
   public init() {}
 
-  /// Every number with its stable name, in the order in which they are shown.
+  /// Every number with its stable name, in display order.
   package static var names: [(name: String, path: WritableKeyPath<PushCounts, Int>)] {
     [
       ("accepted", \.accepted), ("conflicts", \.conflicts), ("refused", \.refused),

@@ -3,17 +3,20 @@ public import SyncJSON
 extension Entity {
   /// The values of the declared fields in a payload, in the order of ``fields``.
   ///
-  /// Sources need not call this: ``RecordReader`` lifts the fields in the pass that reads the record. It is for payloads that
-  /// come back out of a store, perhaps under a changed declaration.
+  /// Sources need not call this: ``RecordReader`` extracts the fields in the pass that reads the
+  /// record. It serves payloads that are read from a store, perhaps under a changed declaration.
   ///
-  /// - Throws: ``JSONError`` where the payload is not one JSON object.
+  /// - Throws: ``JSONError`` for a payload that is not one JSON object.
   public func fields(of payload: Payload) throws(JSONError) -> [FieldValue] {
     try payload.values(of: fields).enumerated().map { value($0.element, at: $0.offset) }
   }
 
-  /// The schema that a payload says it was written with: the first one if it says nothing, `nil` if it says nonsense.
+  /// The schema version stated in a payload.
   ///
-  /// - Throws: ``JSONError`` where the payload is not one JSON object.
+  /// The version is 1 if the payload states none, and `nil` if the stated value is not a valid
+  /// version.
+  ///
+  /// - Throws: ``JSONError`` for a payload that is not one JSON object.
   package func schemaVersion(of payload: Payload) throws(JSONError) -> Int? {
     guard let schemaVersionField else { return 1 }
     switch try payload.values(of: [schemaVersionField]).first {
@@ -24,9 +27,10 @@ extension Entity {
     }
   }
 
-  /// A lifted value as it is stored: what a reference holds is the key of a record.
+  /// A field's value as it is stored. The value of a reference is a record's key.
   ///
-  /// Keys may be whole numbers in JSON, and are then taken as they are spelled; an empty string names no record.
+  /// A key may be a whole number in JSON, and is then taken as it is spelled. An empty string
+  /// refers to no record.
   func value(_ value: FieldValue, at index: Int) -> FieldValue {
     guard index < references.count else { return value }
     switch value {
@@ -38,9 +42,9 @@ extension Entity {
 }
 
 extension Payload {
-  /// The values of some members, in the order asked for; null for those that are missing.
+  /// The values of some members, in the order of the names; null for missing members.
   ///
-  /// - Throws: ``JSONError`` where the payload is not one JSON object.
+  /// - Throws: ``JSONError`` for a payload that is not one JSON object.
   /// - Complexity: O(*n*) in the payload's bytes, for a handful of names.
   public func values(of names: [FieldName]) throws(JSONError) -> [FieldValue] {
     let keys = names.map { Array($0.rawValue.utf8) }
@@ -55,7 +59,7 @@ extension Payload {
 }
 
 extension FieldValue {
-  /// The value of a JSON member as fields compare it.
+  /// Creates the field value of a JSON member.
   public init(_ value: JSONValueSlice) {
     switch value.kind {
     case .null: self = .null

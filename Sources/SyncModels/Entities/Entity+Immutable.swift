@@ -1,11 +1,14 @@
 import SyncJSON
 
-// Fields that keep the earliest value they ever had, such as `createdAt`.
+// Immutable fields keep the earliest value they ever had, such as `createdAt`.
 extension Entity {
-  /// A payload with each immutable field as the earliest of what it holds itself and what is known of the record.
+  /// A payload whose immutable fields have the earliest value known.
   ///
-  /// The payload is unaltered, byte for byte, where its own values are the earliest. The order of values is total, so that payloads may be taken in any order: of
-  /// two dates the earlier instant, of two numbers the smaller; a date is before a number, and a number before anything else, which compares by its bytes.
+  /// Each field takes the earlier of the payload's own value and the known one. The payload stays
+  /// unchanged, byte for byte, if its own values are the earliest. The order of values is total, so
+  /// payloads may arrive in any order: of two dates the earlier instant comes first, of two numbers
+  /// the smaller. A date precedes a number, and a number precedes any other value. Other values
+  /// compare by their bytes.
   package func keepingImmutable(_ payload: Payload, _ known: Payload?) -> Payload {
     guard !immutable.isEmpty, let known, known != payload, let theirs = try? FieldMap(known),
       var map = try? FieldMap(payload)
@@ -23,7 +26,7 @@ extension Entity {
   }
 }
 
-/// A value of an immutable field, in the order in which the first one stays.
+/// A value of an immutable field. The least value in this order stays.
 private struct ImmutableValue {
   private enum Kind: Int { case date, number, other }
 

@@ -1,4 +1,4 @@
-/// The declaration of one record type: everything the library knows of it, in one place.
+/// The declaration of one record type.
 ///
 /// ```swift
 /// Entity(
@@ -7,38 +7,44 @@
 ///   indexes: ["date"])
 /// ```
 ///
-/// Names are checked, and references resolved, when the entity joins an ``SyncSchema``.
+/// An ``SyncSchema`` checks the names and resolves the references when the entity joins it.
 public struct Entity: Hashable, Sendable, Codable {
-  /// The record type declared.
+  /// The name of the record type.
   public let type: RecordType
-  /// The newest schema that the app understands, 1 or more; records of a newer one are kept aside until it does.
+  /// The newest schema version that the app understands, 1 or more.
+  ///
+  /// Records of a newer version are withheld until the app understands it.
   public let schemaVersion: Int
-  /// The field that holds the schema a record was written with; without one, records are taken as understood.
+  /// The field that holds the schema version a record was written with.
+  ///
+  /// Without such a field every record counts as understood.
   public let schemaVersionField: FieldName?
   /// The fields that hold the key of another record.
   public let references: [Reference]
-  /// What makes two records the same thing in the world, such as a device's hardware address.
+  /// The key that identifies one thing in the world, such as a device's hardware address.
   public let naturalKey: NaturalKey?
-  /// The fields that queries filter and sort by; the store keeps an index for each.
+  /// The fields that queries filter and sort by. The store keeps an index for each.
   public let indexes: [FieldName]
-  /// Where the stamps of edits travel with the records.
+  /// Where a record carries the stamp of its edit.
   public let stamping: Stamping
-  /// The fields, such as `createdAt`, whose first value stays: once a record has one, no edit and no copy changes it.
+  /// The fields whose first value stays, such as `createdAt`.
   ///
-  /// Of two values the earliest stays: of two dates (ISO 8601) the earlier instant, of two numbers the smaller, otherwise the one whose bytes come first. So
-  /// every replica comes to the same. A copy from the remote that changes one is shown with the earliest value, and an edit that restores that waits
-  /// in the outbox.
+  /// Once a record has a value, no edit and no copy changes it. Of two values the earliest stays:
+  /// of two dates (ISO 8601) the earlier instant, of two numbers the smaller, otherwise the one
+  /// whose bytes come first. So every replica arrives at the same value. If a copy from the remote
+  /// changes such a field, readers see the earliest value, and an edit that restores it waits in
+  /// the outbox.
   public let immutable: [FieldName]
-  /// When readers see what a sync brings.
+  /// When readers see the changes of a sync.
   public let visibility: Visibility
   /// Every declared field once: references first, then the natural key's, then the indexed ones.
   public let fields: [FieldName]
-  /// What is known of the remote that the type is synced with; nothing in a declaration alone.
+  /// The traits of the type's remote; empty in a bare declaration.
   package var remote = RemoteTraits()
 
   /// Declares a record type.
   ///
-  /// - Parameter stampField: Means ``Stamping/field(_:)`` where it is given.
+  /// - Parameter stampField: A field for the stamps. A value means ``Stamping/field(_:)``.
   public init(
     _ type: RecordType, schemaVersion: Int = 1, schemaVersionField: FieldName? = nil,
     references: [Reference] = [], naturalKey: NaturalKey? = nil, indexes: [FieldName] = [],
@@ -62,44 +68,48 @@ public struct Entity: Hashable, Sendable, Codable {
     self.fields = fields
   }
 
-  /// When readers see what a sync brings.
+  /// When readers see the changes of a sync.
   public enum Visibility: String, Hashable, Sendable, Codable {
-    /// With each page, as it is committed.
+    /// With each page, as the page is committed.
     case perPage
-    /// All at once, when the pass over the type is complete; until then readers see what was there before.
+    /// All at once, when the pass over the type is complete. Until then readers see the previous
+    /// state.
     ///
-    /// What a complete listing lacked goes in the same transaction, unless live records refer to it: that deletion is held. Where the sweep is
-    /// refused (``SyncResult/refusedSweeps``), the listed copies are shown without it. The app's edits, of any type, wait for the transaction, which takes
-    /// as long as writing all changed records of the type once more.
+    /// The same transaction removes the records that a complete listing lacked. A record that live
+    /// records refer to stays: its deletion is held. If the sweep is refused
+    /// (``SyncResult/refusedSweeps``), the listed copies appear without it. The app's edits, of any
+    /// type, wait for the transaction. It takes as long as writing all changed records of the type
+    /// once more.
     case wholeEntity
   }
 
-  /// The records that a record refers to and must not be visible without.
+  /// The records that must be visible before a record is.
   ///
-  /// References declared unordered are not among them, nor are null ones.
+  /// They are the targets of its ordered references. Unordered references and null ones are left
+  /// out.
   public func requiredReferences(of record: Record) -> [RecordID] {
     references(of: record) { $0.isOrdered }
   }
 
-  /// The records that a record refers to by any declared reference, ordered or not, itself excepted.
+  /// The records that a record refers to, by any declared reference, without itself.
   public func allReferences(of record: Record) -> [RecordID] {
     references(of: record) { _ in true }
   }
 
   private func references(of record: Record, where counts: (Reference) -> Bool) -> [RecordID] {
     var ids: [RecordID] = []
-    // References come first in `fields`, in their own order, unless two share a field.
+    // References come first in `fields`, in declaration order, unless two share a field.
     for reference in references where counts(reference) {
       guard let index = fields.firstIndex(of: reference.field), index < record.fields.count,
         case .string(let key) = record.fields[index]
       else { continue }
       let id = RecordID(type: reference.target, key: key)
-      // One that refers to itself is there as soon as it is.
+      // A record's reference to itself is satisfied by the record.
       if id != record.id, !ids.contains(id) { ids.append(id) }
     }
     return ids
   }
 
-  /// Whether records of the type may refer to each other by an ordered reference.
+  /// Whether the type has an ordered reference to itself.
   package var refersToItself: Bool { references.contains { $0.isOrdered && $0.target == type } }
 }

@@ -1,10 +1,10 @@
-/// What a set of declarations has to satisfy, and the words for each way it may not.
+/// The rules for a set of declarations, and the message for each violation.
 enum EntityChecks {
   static func check(_ entities: [Entity]) throws(SyncError) {
     var seen: [String: RecordType] = [:]
     for entity in entities {
       try check(name: entity.type.rawValue, of: "record type")
-      // Stores with case-insensitive names would put both into one table.
+      // A store with case-insensitive names would put both types into one table.
       if let other = seen.updateValue(entity.type, forKey: entity.type.rawValue.lowercased()) {
         throw invalid(
           other == entity.type
@@ -68,7 +68,8 @@ enum EntityChecks {
     }
     guard (1...64).contains(name.utf8.count), name.utf8.allSatisfy(isAllowed), !name.hasPrefix("-") else {
       throw invalid(
-        "\"\(name)\" is no name for a \(kind): use 1 to 64 ASCII letters, digits, hyphens and underscores.")
+        "\"\(name)\" is not a valid name for a \(kind): use 1 to 64 ASCII letters, digits, hyphens and underscores."
+      )
     }
   }
 

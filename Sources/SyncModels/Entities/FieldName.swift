@@ -3,24 +3,24 @@ public struct FieldName: RawRepresentable, Hashable, Sendable, Codable {
   /// The member's name, compared by its UTF-8 bytes.
   public let rawValue: String
 
-  /// Names a member; the name is checked when it is declared in an ``SyncSchema``.
+  /// Creates a name. A ``SyncSchema`` checks it.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Names a member; the name is checked when it is declared in an ``SyncSchema``.
+  /// Creates a name. A ``SyncSchema`` checks it.
   public init(_ rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Whether two names are the same, byte for byte.
+  /// Whether two names are equal, byte for byte.
   public static func == (a: FieldName, b: FieldName) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }
 }
 
 extension FieldName: ExpressibleByStringLiteral, CustomStringConvertible {
-  /// Names a member by a literal.
+  /// Creates a name from a literal.
   public init(stringLiteral value: String) {
     self.init(value)
   }

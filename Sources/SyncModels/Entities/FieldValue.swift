@@ -1,24 +1,26 @@
 /// The value of a record's field, as far as stores compare and sort it.
 ///
-/// Values of different JSON types never compare equal; sorting puts null (and missing) first, then numbers, strings, booleans, and
-/// arrays and objects last. Strings compare by UTF-8 bytes, numbers by their exact value: the same in every store.
+/// Values of different JSON types never compare equal. The order is null (and missing), numbers,
+/// strings, booleans, then arrays and objects. Strings compare by UTF-8 bytes, numbers by their
+/// exact value. The order is the same in every store.
 public enum FieldValue: Sendable {
-  /// `null`, or no such member.
+  /// `null`, or a missing member.
   case null
   /// A number spelled without fraction or exponent that fits 64 bits.
   case integer(Int64)
-  /// Any other number; one too great for a `Double` is infinite. Not-a-number equals nothing and sorts as null.
+  /// Any other number. One beyond the range of `Double` is infinite. Not-a-number equals nothing
+  /// and sorts as null.
   case double(Double)
   /// A string, unescaped.
   case string(String)
   /// `true` or `false`.
   case boolean(Bool)
-  /// An array or an object: present, but not compared by content.
+  /// An array or an object. The contents are not compared.
   case composite
 }
 
 extension FieldValue: Hashable {
-  /// Whether two values are equal as fields: one JSON type, one value, `5` and `5.0` alike.
+  /// Whether two values have one JSON type and are equal; `5` equals `5.0`.
   public static func == (a: FieldValue, b: FieldValue) -> Bool {
     switch (a, b) {
     case (.null, .null), (.composite, .composite): true
@@ -31,7 +33,7 @@ extension FieldValue: Hashable {
     }
   }
 
-  /// Hashes so that equal values hash alike, `5` and `5.0` included.
+  /// Hashes equal values alike, `5` and `5.0` included.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -58,7 +60,7 @@ extension FieldValue: Comparable {
     }
   }
 
-  /// The JSON type's place in the order of all values.
+  /// The position of the JSON type in the order of all values.
   package var rank: Int {
     switch self {
     case .null: 0
@@ -70,7 +72,7 @@ extension FieldValue: Comparable {
     }
   }
 
-  // Converting the integer would round it: beyond 2^53 two different numbers would look alike.
+  // Converting the integer would round it: beyond 2^53 two different numbers would compare equal.
   private static func isLess(_ a: Int64, _ b: Double) -> Bool {
     if b >= 0x1p63 { return true }
     if b < -0x1p63 { return false }

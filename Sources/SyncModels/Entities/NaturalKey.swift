@@ -1,8 +1,8 @@
-/// The fields that make two records the same thing in the world, whatever their ids.
+/// The fields that identify one thing in the world across records with different ids.
 public struct NaturalKey: Hashable, Sendable, Codable {
-  /// The fields that the key is made of; one that is null or missing makes the record match nothing.
+  /// The fields of the key. A record with a null or missing one matches no other.
   public let fields: [FieldName]
-  /// What is done to each value before values are compared.
+  /// The normalization of each value before values are compared.
   public let normalization: Normalization
 
   /// Declares a natural key.
@@ -11,19 +11,21 @@ public struct NaturalKey: Hashable, Sendable, Codable {
     self.normalization = normalization
   }
 
-  /// How spellings of one key are made alike.
+  /// The normalization of different spellings of a key.
   public enum Normalization: String, Hashable, Sendable, Codable {
     /// Values compare byte for byte.
     case exact
     /// ASCII letters compare without regard to case.
     case caseInsensitive
-    /// ASCII letters and digits only, without regard to case: `AA:BB-0c` is `aabb0c`. Meant for hardware addresses.
+    /// Only ASCII letters and digits count, without regard to case.
+    ///
+    /// `AA:BB-0c` becomes `aabb0c`. Meant for hardware addresses.
     case alphanumeric
   }
 }
 
 extension NaturalKey {
-  /// Declares a natural key of fields that are in a list.
+  /// Declares a natural key of the fields in a list.
   package init(fields: [FieldName], normalization: Normalization) {
     self.fields = fields
     self.normalization = normalization
@@ -31,33 +33,37 @@ extension NaturalKey {
 }
 
 extension Entity {
-  /// A record's natural key as records are compared by it: normalized, of all its fields; `nil` where one is missing or the type has none.
+  /// A record's normalized natural key.
+  ///
+  /// `nil` if the type declares none, or if one of the fields is null or missing.
   public func naturalKey(of record: Record) -> String? {
     NaturalKeySpelling(self)?.key(of: record.fields)
   }
 }
 
-/// Spells the natural keys of one type's records, for many of them: where the fields stand is found out once.
+/// Computes the natural keys of many records of one type.
+///
+/// The positions of the fields are looked up once.
 package struct NaturalKeySpelling: Sendable {
   private let places: [Int]
   private let normalization: NaturalKey.Normalization
 
-  /// The spelling that a type declares, if it does.
+  /// Creates the key computation of a type; `nil` for a type without natural key.
   package init?(_ entity: Entity) {
     guard let naturalKey = entity.naturalKey else { return nil }
-    // Every field of the key is among the entity's.
+    // Every field of the key is among the entity's fields.
     places = naturalKey.fields.compactMap(entity.fields.firstIndex)
     normalization = naturalKey.normalization
   }
 
-  /// The natural key of a record whose declared fields have these values.
+  /// The natural key of a record with these values of the declared fields.
   package func key(of values: [FieldValue]) -> String? {
     var parts: [String] = []
     for place in places {
       guard place < values.count, let part = normalization.spelling(of: values[place]) else { return nil }
       parts.append(part)
     }
-    // Lengths keep parts apart whatever they hold.
+    // Length prefixes keep the parts apart, whatever they contain.
     return parts.count == 1
       ? parts[0]
       : parts.map { $0.utf8.count.description + ":" + $0 }.joined()
@@ -65,9 +71,10 @@ package struct NaturalKeySpelling: Sendable {
 }
 
 extension NaturalKey.Normalization {
-  /// How a value is written in a key; `nil` for one that matches nothing.
+  /// The spelling of a value in a key; `nil` for a value that matches nothing.
   ///
-  /// Values of different JSON types never match, except that a reference's whole number is the key it names.
+  /// Values of different JSON types never match. One exception: a reference's whole number is
+  /// spelled like the key that it names.
   func spelling(of value: FieldValue) -> String? {
     switch value {
     case .null, .composite: nil

@@ -1,19 +1,21 @@
-/// Which members of a JSON object hold what a source has to know of a record.
+/// The members of a JSON object that hold a record's id, time and state.
 public struct RecordLayout: Hashable, Sendable {
-  /// The record's key: a string, or a whole number, which is then taken as it is spelled.
+  /// The record's key: a string, or a whole number, which is taken as it is spelled.
   public var id: FieldName
-  /// When the remote last modified the record: a whole number; null or missing counts as 1970.
+  /// When the remote last modified the record: a whole number. Null or missing counts as 1970.
   public var modifiedAt: FieldName?
-  /// Whether a record whose ``modifiedAt`` is no number is poison; if not, it counts as 1970.
+  /// Whether a record whose ``modifiedAt`` is not a number is malformed.
+  ///
+  /// Otherwise such a value counts as 1970.
   public var requiresTime: Bool
   /// The unit of ``modifiedAt``.
   public var unit: TimeUnit
   /// The member that is `true` in a tombstone.
   public var deleted: FieldName?
-  /// The remote's name for the copy, kept as spelled.
+  /// The remote's entity tag of the copy, kept as spelled.
   public var entityTag: FieldName?
 
-  /// Describes how a remote writes its records.
+  /// Creates a layout.
   public init(
     id: FieldName = "id", modifiedAt: FieldName? = nil, requiresTime: Bool = true,
     unit: TimeUnit = .milliseconds, deleted: FieldName? = nil, entityTag: FieldName? = nil
@@ -26,7 +28,7 @@ public struct RecordLayout: Hashable, Sendable {
     self.entityTag = entityTag
   }
 
-  /// What a remote counts time in, since 1970.
+  /// The unit of a remote's times since 1970.
   public enum TimeUnit: String, Hashable, Sendable {
     /// Thousandths of a second.
     case milliseconds

@@ -1,6 +1,6 @@
 import SyncJSON
 
-/// Makes records of JSON objects: takes out of the bytes what the engine needs, in one pass, and keeps the bytes.
+/// Reads records from JSON objects in one pass, and keeps the bytes.
 ///
 /// ```swift
 /// let reader = RecordReader(entity, layout: RecordLayout(modifiedAt: "updated_at"))
@@ -20,7 +20,7 @@ public struct RecordReader: Sendable {
     var schemaVersion: [UInt8]?
   }
 
-  /// Prepares to read records of one type.
+  /// Creates a reader for records of one type.
   public init(_ entity: Entity, layout: RecordLayout) {
     self.entity = entity
     self.layout = layout
@@ -33,13 +33,13 @@ public struct RecordReader: Sendable {
       schemaVersion: entity.schemaVersionField.map { Array($0.rawValue.utf8) })
   }
 
-  /// Reads one object: as a copy, as a tombstone, or, when it is neither, as poison that says why.
+  /// Reads one object: a copy, a tombstone, or a malformed record with a reason.
   ///
-  /// A repeated member counts as its last copy says. White space around the object is not kept.
+  /// The last copy of a repeated member counts. White space around the object is not kept.
   ///
   /// - Parameters:
   ///   - sequence: The copy's ``Version/sequence``.
-  ///   - location: Where the bytes were found, for a person; made only if something is wrong.
+  ///   - location: Where the bytes were found, for a person. Evaluated only for a malformed record.
   /// - Complexity: O(*n*) in the bytes.
   public func read(
     _ bytes: ArraySlice<UInt8>, sequence: Int64 = 0, location: @autoclosure () -> String? = nil
@@ -73,7 +73,7 @@ public struct RecordReader: Sendable {
       fields = Array(repeating: .null, count: count)
     }
 
-    /// The key, if there is one that can name a record: a string that is not empty, or a whole number as spelled.
+    /// The record's key: a string that is not empty, or a whole number as spelled.
     var key: String? {
       guard let id else { return nil }
       if id.kind == .string { return id.string().flatMap { $0.isEmpty ? nil : $0 } }
@@ -111,7 +111,7 @@ public struct RecordReader: Sendable {
       if let number = value.nearestWholeNumber {
         modifiedAt = layout.unit.timestamp(number)
       } else if layout.requiresTime {
-        return .failure(Flaw(reason: "\"\(layout.modifiedAt ?? "")\" is no number"))
+        return .failure(Flaw(reason: "\"\(layout.modifiedAt ?? "")\" is not a number"))
       }
     }
     let recordID = RecordID(type: entity.type, key: key)
@@ -136,14 +136,14 @@ public struct RecordReader: Sendable {
 }
 
 extension JSONValueSlice {
-  /// The number, rounded down, and stopped at the ends of 64 bits.
+  /// The number rounded down, clamped to 64 bits.
   fileprivate var nearestWholeNumber: Int64? {
     if let number = integer() { return number }
     guard let number = double()?.rounded(.down) else { return nil }
     return Int64(exactly: number) ?? (number < 0 ? .min : .max)
   }
 
-  /// The number, if it is whole and fits 64 bits, however it is spelled.
+  /// The number if it is whole and fits 64 bits, in any spelling.
   fileprivate var wholeNumber: Int64? {
     integer() ?? double().flatMap { Int64(exactly: $0) }
   }

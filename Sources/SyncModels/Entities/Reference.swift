@@ -1,13 +1,13 @@
-/// A field that holds the key of a record of another type, or of the same.
+/// A field that holds the key of a record of another or the same type.
 public struct Reference: Hashable, Sendable, Codable {
   /// The field that holds the key, a string or null.
   public let field: FieldName
-  /// The type of the record referred to.
+  /// The type of the target record.
   public let target: RecordType
-  /// Whether the target has to be there first.
+  /// Whether the target must be visible first.
   ///
-  /// A record is not shown before the targets of its ordered references. An unordered one says nothing of order, may dangle, and
-  /// is how a cycle between types is broken.
+  /// A record appears only after the targets of its ordered references. An unordered reference
+  /// implies no order and may dangle. It breaks a cycle between types.
   public let isOrdered: Bool
 
   /// Declares that a field refers to records of a type.

@@ -1,32 +1,37 @@
 import SyncJSON
 
-/// Where the stamps of a type's edits travel with its records.
+/// Where a type's records carry the stamps of their edits.
 ///
-/// Last-write-wins compares edits by when they were made, as far as the records say so, and otherwise by when they arrived at the remote.
+/// Last-write-wins compares edits by their stamps. An edit without a stamp counts as made when it
+/// arrived at the remote.
 public enum Stamping: Hashable, Sendable {
-  /// In the member ``FieldName/editStamp``, where the remote keeps members that it does not know; the default.
+  /// In the member ``FieldName/editStamp``, if the remote keeps unknown members; the default.
   ///
-  /// The member holds a digest of the others beside the stamp. A copy that another writer changed without a new stamp counts as written
-  /// when the remote took it.
+  /// The member holds a digest of the others and the stamp. A copy that another writer changed
+  /// without a new stamp counts as written when the remote accepted it.
   case automatic
-  /// In a member of the app's choice, which holds the stamp alone and which every writer keeps up.
+  /// In a member of the app's choice.
+  ///
+  /// The member holds the stamp alone. Every writer must maintain it.
   case field(FieldName)
-  /// Nowhere: edits count as made when they arrived at the remote.
+  /// Nowhere. Edits count as made when they arrived at the remote.
   case none
 }
 
 extension FieldName {
-  /// The member of a record in which the library stamps edits by itself; see ``Stamping/automatic``.
+  /// The member that holds the library's own stamps; see ``Stamping/automatic``.
   public static let editStamp: FieldName = "canonicalSyncStamp"
 }
 
 extension Entity {
-  /// The field of the app's choice that edits are stamped in, if it chose one.
+  /// The field that the app chose for stamps, if it chose one.
   public var stampField: FieldName? {
     if case .field(let field) = stamping { field } else { nil }
   }
 
-  /// When a record's edit was made, as its payload says; `nil` where it does not, or is no longer what was edited then.
+  /// The stamp of the edit that wrote a payload.
+  ///
+  /// `nil` if the payload carries none, or has changed since it was stamped.
   package func stamp(in payload: Payload) -> EditStamp? {
     switch stamping {
     case .automatic: EditStamp(carriedBy: payload, ignoring: remote.serverManagedFields)
@@ -35,7 +40,7 @@ extension Entity {
     }
   }
 
-  /// The last stamp that a payload mentions, whether it is still that of the record or not.
+  /// The last stamp that a payload carries, even if the payload has changed since.
   package func statedStamp(in payload: Payload) -> EditStamp? {
     switch stamping {
     case .automatic: EditStamp(statedBy: payload)
@@ -44,7 +49,7 @@ extension Entity {
     }
   }
 
-  /// The member that may hold the stamps of a type that is edited, to be looked for.
+  /// The member to search for stamps, for a type whose records carry them.
   package var stampMember: MemberMention? {
     switch stamping {
     case .automatic: remote.keepsUnknownMembers ? .editStamp : nil
@@ -53,7 +58,7 @@ extension Entity {
     }
   }
 
-  /// The payload with the stamp of an edit, where stamps travel with the records.
+  /// The payload with an edit's stamp, if records of the type carry stamps.
   package func stamped(_ payload: Payload, _ stamp: EditStamp) -> Payload {
     switch stamping {
     case .automatic where remote.keepsUnknownMembers:
@@ -66,20 +71,20 @@ extension Entity {
     }
   }
 
-  /// What is known of the remote that a type is synced with.
+  /// The traits of the remote that a type is synced with.
   package struct RemoteTraits: Hashable, Sendable {
-    /// The members that the remote writes itself, whatever it is sent.
+    /// The members that the remote writes itself, whatever it receives.
     package var serverManagedFields: [FieldName] = []
-    /// Whether edits are sent to it with members that nobody declared, and come back with them.
+    /// Whether the remote stores and returns members that no entity declares.
     package var keepsUnknownMembers = false
 
-    /// Describes a remote.
+    /// Creates the traits of a remote.
     package init(serverManagedFields: [FieldName] = [], keepsUnknownMembers: Bool = false) {
       self.serverManagedFields = serverManagedFields
       self.keepsUnknownMembers = keepsUnknownMembers
     }
 
-    /// Always: one declaration stays the same one, whatever it is synced with.
+    /// Always `true`: a declaration stays equal to itself, whatever it is synced with.
     package static func == (_: RemoteTraits, _: RemoteTraits) -> Bool { true }
 
     /// Adds nothing.
@@ -87,7 +92,8 @@ extension Entity {
   }
 }
 
-// Declarations are kept in stores: what older ones lack, or hold otherwise, reads as its default.
+// Stores keep declarations. A member that an older one lacks, or holds in another form, reads as
+// its default.
 extension Entity {
   private enum CodingKeys: String, CodingKey {
     case type, schemaVersion, schemaVersionField, references, naturalKey, indexes, stampField, isStamped
@@ -111,7 +117,7 @@ extension Entity {
       visibility: try values.decode(Visibility.self, forKey: .visibility))
   }
 
-  /// Writes the declaration, without what is known of a remote.
+  /// Writes the declaration, without the traits of a remote.
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(type, forKey: .type)

@@ -1,4 +1,4 @@
-/// All the record types of an app, checked together, in the order in which they have to be synced.
+/// All record types of an app, checked together, in sync order.
 ///
 /// ```swift
 /// let schema = try SyncSchema(
@@ -6,20 +6,21 @@
 ///   Entity("games", references: [.to("teams", by: "home_team_id")]))
 /// ```
 public struct SyncSchema: Hashable, Sendable {
-  /// Every type after all those that it refers to; otherwise as they were declared.
+  /// The types, each after all types that it refers to, otherwise in declaration order.
   public let entities: [Entity]
   private let positions: [RecordType: Int]
 
-  /// Checks declarations and works out their order.
+  /// Checks declarations and determines their order.
   ///
-  /// - Throws: ``SyncError`` with code `invalidConfiguration` that says which name is bad, which type is declared
-  ///   twice, which reference has no target, or which types refer to each other in a circle.
+  /// - Throws: ``SyncError`` with code `invalidConfiguration`. The message names the invalid name,
+  ///   the type declared twice, the reference without target, or the types that refer to each other
+  ///   in a cycle.
   /// - Complexity: O(*n*²) in the number of types.
   public init(_ entities: Entity...) throws(SyncError) {
     try self.init(entities)
   }
 
-  /// Checks declarations and works out their order; see ``init(_:)-(Entity...)``.
+  /// Checks declarations and determines their order; see ``init(_:)-(Entity...)``.
   public init(_ entities: [Entity]) throws(SyncError) {
     try EntityChecks.check(entities)
     self.entities = try Self.ordered(entities)
@@ -27,7 +28,7 @@ public struct SyncSchema: Hashable, Sendable {
       zip(self.entities.map(\.type), self.entities.indices), uniquingKeysWith: { first, _ in first })
   }
 
-  /// The same types, with what is known of the remote that they are synced with.
+  /// The same types, with the traits of the remote that they are synced with.
   package func synced(with remote: Entity.RemoteTraits) -> SyncSchema {
     SyncSchema(
       entities: entities.map { entity in
@@ -47,12 +48,12 @@ public struct SyncSchema: Hashable, Sendable {
     positions[type].map { entities[$0] }
   }
 
-  /// The types that a type has to come after, itself excepted.
+  /// The types that must come before a type, without itself.
   public func dependencies(of entity: Entity) -> [RecordType] {
     entity.references.filter { $0.isOrdered && $0.target != entity.type }.map(\.target)
   }
 
-  /// The types, with the field concerned, that refer to a type by an ordered reference.
+  /// The types that refer to a type by an ordered reference, each with the field.
   public func referrers(to type: RecordType) -> [(type: RecordType, field: FieldName)] {
     entities.flatMap { entity in
       entity.references.filter { $0.isOrdered && $0.target == type }.map { (entity.type, $0.field) }
@@ -76,7 +77,8 @@ public struct SyncSchema: Hashable, Sendable {
   }
 
   private static func cycle(among waiting: [Entity], done: Set<RecordType>) -> SyncError {
-    // Whoever waits, waits for somebody who waits: following that from anyone ends in the circle.
+    // Each type left over waits for another one that is left over. Following that relation from any
+    // of them ends in the cycle.
     var path: [Entity] = []
     var next = waiting.first
     while let entity = next, !path.contains(entity) {
@@ -90,7 +92,7 @@ public struct SyncSchema: Hashable, Sendable {
     return SyncError(
       .invalidConfiguration, during: "ordering the record types",
       """
-      \(circle.joined(separator: " → ")) refer to each other in a circle. Declare one of these references with \
+      \(circle.joined(separator: " → ")) refer to each other in a cycle. Declare one of these references with \
       `ordered: false`.
       """)
   }

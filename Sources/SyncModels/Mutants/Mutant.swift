@@ -1,10 +1,12 @@
 #if MUTANTS
-  /// A flaw built in on purpose, to see that somebody notices. None of this is in an ordinary build.
+  /// A deliberate flaw that the tests must detect.
+  ///
+  /// An ordinary build contains none of them.
   package enum Mutant: String, Hashable, Sendable, CaseIterable {
     // Checkpoints.
     case watermarkBeforeTheEnd, watermarkFirst, watermarkApart, resumedFromTheStart, scopeIgnored
     case watermarkOfACancelledPage
-    // What a source can get wrong.
+    // Faulty sources.
     case timestampAlone, timestampWithoutProgress, offsetPaging, tokenIsMaximum, overlapForgotten
     // Failures.
     case errorSwallowed, requestedPauseIgnored, retriesWithoutEnd, pagesAheadWithoutEnd, cancellationUnheard
@@ -20,9 +22,9 @@
     // Rebuilds.
     case rebuildDeletesAll, rebuildKeepsALoser, rebuildElectsALoser, rebuildProgressLost
     case rebuildIsAWrite, bundledWinnerUnknown
-    // Circles, and what is hidden.
+    // Cycles, and hidden records.
     case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed, shownAndHidden
-    // Whoever else is involved: a sink, a policy, an update of the app.
+    // Other parts: a sink, a policy, an update of the app.
     case answerUnmet, policyUnchecked, declarationsIgnored
     case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
     // The lease.

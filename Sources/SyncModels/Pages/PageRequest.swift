@@ -1,16 +1,20 @@
-/// What the engine asks a source for: one page of one type.
+/// The engine's request to a source: one page of one type.
 public struct PageRequest: Hashable, Sendable {
-  /// The type, with the fields that its records are to be lifted out of their payloads.
+  /// The type, with the fields to extract from the payloads.
   public let entity: Entity
   /// Where the page starts.
   public let position: PullPosition
-  /// How many records the page may hold at most; the source may give fewer, and more only if it cannot split them.
+  /// The most records that the page may hold.
+  ///
+  /// The source may give fewer. It may give more only if it cannot split them.
   public let limit: Int
-  /// The number of the pass this page belongs to: greater in each later pass over the type, and the same
-  /// when a pass is resumed. A source that counts its own scans uses it for ``Version/sequence``.
+  /// The number of the pass that the page belongs to.
+  ///
+  /// Each later pass over the type has a greater number. A resumed pass keeps its number. A source
+  /// that counts its own scans uses the number for ``Version/sequence``.
   public let pass: Int64
 
-  /// Asks for a page.
+  /// Creates a request.
   public init(entity: Entity, position: PullPosition, limit: Int, pass: Int64) {
     self.entity = entity
     self.position = position
@@ -21,8 +25,8 @@ public struct PageRequest: Hashable, Sendable {
 
 /// Where a page starts.
 public enum PullPosition: Hashable, Sendable {
-  /// At the beginning of a pass: of what changed since the token, or of everything where there is none.
+  /// The beginning of a pass: the changes since the token, or everything without one.
   case start(since: SyncToken?)
-  /// Where the page before it ended.
+  /// The end of the previous page.
   case resume(PageToken)
 }

@@ -1,18 +1,20 @@
-/// One page of remote changes, and what follows it.
+/// One page of remote changes, and its continuation.
 public struct RecordPage: Hashable, Sendable {
-  /// What all pages of the pass hold together; the first page's word counts.
+  /// The coverage of the whole pass. The first page's value counts.
   public var coverage: Coverage
   /// The changes, in the remote's order. A page may be short, or empty, without being the last.
   public var changes: [RecordChange]
-  /// On the first page: where the next delta would start, taken by the remote *before* it listed anything. `nil` where
-  /// the source ends a pass with its own token.
+  /// On the first page, the token of the next delta.
+  ///
+  /// The source takes it *before* it lists anything. `nil` if the source ends a pass with its own
+  /// token.
   public var startToken: SyncToken?
-  /// How many changes the pass will list in all, where the remote says so: for progress alone.
+  /// The number of changes that the pass will list in all, if known. Used for progress alone.
   public var total: Int?
-  /// What follows.
+  /// The page's continuation.
   public var next: Continuation
 
-  /// Describes a page.
+  /// Creates a page.
   public init(
     coverage: Coverage, changes: [RecordChange], startToken: SyncToken? = nil, total: Int? = nil,
     next: Continuation
@@ -24,33 +26,37 @@ public struct RecordPage: Hashable, Sendable {
     self.next = next
   }
 
-  /// What the pages of a pass hold together.
+  /// The coverage of a pass.
   public enum Coverage: String, Hashable, Sendable, Codable {
-    /// What changed since the token of the request.
+    /// The changes since the token of the request.
     case changes
-    /// Every record that the remote has: what the pass does not list is gone.
+    /// Every record that the remote has. Records that the pass does not list are gone.
     case everything
   }
 
-  /// What follows a page.
+  /// The continuation of a page.
   public enum Continuation: Hashable, Sendable {
-    /// Another page. A resumable one can still be asked for by a process that starts tomorrow.
+    /// Another page. A resumable token stays valid for a process that starts tomorrow.
     case more(PageToken, resumable: Bool)
-    /// Nothing: the pass is complete. Without a token of its own the first page's ``RecordPage/startToken`` is committed.
+    /// The end: the pass is complete. Without a token of its own, the first page's
+    /// ``RecordPage/startToken`` is committed.
     case done(SyncToken?)
-    /// The token means nothing to the remote any more: the pass starts over, for most reasons with everything. The page's changes are ignored.
+    /// A restart: the token is no longer valid. The page's changes are ignored.
+    ///
+    /// The pass starts over, for most reasons with a full listing.
     case reset(ResetReason)
   }
 }
 
 /// Why a pass starts over.
 public enum ResetReason: String, Hashable, Sendable, Codable {
-  /// The remote forgot the token; its versions still count.
+  /// The remote no longer knows the token. Its versions still count.
   case tokenExpired
-  /// The remote forgot the continuation, and not the token: the pass starts over from where it started.
+  /// The remote no longer knows the page token. The pass starts over from its start token.
   case pageTokenExpired
-  /// The remote was wiped, restored or replaced; its versions start over, and what it lists now is the truth.
+  /// The remote was wiped, restored or replaced. Its versions start over, and its current listing
+  /// is authoritative.
   case remoteReplaced
-  /// What is being listed changed under the listing; the pass starts over.
+  /// The listed content changed during the listing. The pass starts over.
   case contentChanged
 }

@@ -1,23 +1,26 @@
-/// What a source can do, declared before the first request; the engine picks its strategy by it.
+/// The capabilities of a source, declared before the first request.
+///
+/// The engine chooses its strategy by them.
 public struct SourceCapabilities: Hashable, Sendable {
-  /// How the source tells what changed.
+  /// The source's method to report changes.
   public var deltas: Deltas
-  /// Whether deletions are listed in deltas. Without, only a full listing shows them.
+  /// Whether deltas list deletions. Otherwise only a full listing shows them.
   public var sendsTombstones: Bool
-  /// Whether a full listing is of one instant, or of a collection that may change meanwhile.
+  /// Whether a full listing shows one instant, or a collection that may change meanwhile.
   public var listing: Listing
-  /// Whether ``RemoteRecordSource`` answers `lookup`.
+  /// Whether the source implements `lookup` of ``RemoteRecordSource``.
   public var supportsLookup: Bool
-  /// What versions of one record mean to each other.
+  /// The meaning of the versions of one record.
   public var versions: VersionOrder
-  /// The most records that a page can hold; `nil` for no limit of its own.
+  /// The most records that a page can hold; `nil` for no limit.
   public var maximumPageSize: Int?
-  /// The members of a payload that the remote writes itself, whatever it is sent, such as the time of the last change.
+  /// The members of a payload that the remote writes itself, such as the modification time.
   ///
-  /// No edit is about them: where one meets the remote's copy, they are as the remote has them, before a merge policy is asked.
+  /// No edit concerns them. When an edit meets the remote's copy, they take the remote's values
+  /// before the merge policy runs.
   public var serverManagedFields: [FieldName]
 
-  /// Declares what a source can do.
+  /// Creates the capabilities of a source.
   public init(
     deltas: Deltas, sendsTombstones: Bool, listing: Listing, supportsLookup: Bool = false,
     versions: VersionOrder = .perChange, maximumPageSize: Int? = nil, serverManagedFields: [FieldName] = []
@@ -31,32 +34,36 @@ public struct SourceCapabilities: Hashable, Sendable {
     self.serverManagedFields = serverManagedFields
   }
 
-  /// How a source tells what changed.
+  /// A source's method to report changes.
   public enum Deltas: Hashable, Sendable {
-    /// By tokens that stand for an exact place in its log of changes.
+    /// By tokens that stand for an exact position in the remote's log of changes.
     case changeTokens
-    /// By modification time. Deltas reach back by an overlap, because changes may become visible
-    /// later than their time says; an overlap of zero or less is refused at set-up.
+    /// By modification time, with an overlap.
+    ///
+    /// Deltas reach back by the overlap, because a change may become visible later than its time
+    /// says. An overlap of zero or less is refused at set-up.
     case modifiedSince(overlap: Duration)
-    /// Not at all: it lists everything, or says that nothing changed.
+    /// Not at all. The source lists everything, or reports that nothing changed.
     case fullOnly
   }
 
-  /// What a full listing is of.
+  /// The state that a full listing shows.
   public enum Listing: Hashable, Sendable {
-    /// One instant: what it lacks is gone.
+    /// One instant. A record that it lacks is gone.
     case snapshot
-    /// A moving collection: a record may slip through between two pages, so absence has to be seen twice or looked up.
+    /// A moving collection, in which a record may be missed between two pages.
+    ///
+    /// A missing record must be missing twice, or be looked up.
     case moving
   }
 
-  /// What the versions of one record mean to each other.
+  /// The meaning of the versions of one record.
   public enum VersionOrder: Hashable, Sendable {
-    /// Each change has a greater version than the one before.
+    /// Each change has a greater version than the previous one.
     case perChange
-    /// Each scan restates all records with its own number; equal bytes are no change.
+    /// Each scan numbers all records again. Equal bytes are no change.
     case perScan
-    /// Versions may go back: the copy fetched last is the current one.
+    /// Versions may decrease. The copy fetched last is the current one.
     case latestFetched
   }
 }

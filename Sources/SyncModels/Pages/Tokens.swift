@@ -1,30 +1,34 @@
-/// Where a remote's next delta starts: the remote's own word, stored and handed back, never parsed or compared in order.
+/// The opaque token of a remote's next delta.
+///
+/// It is stored and sent back, never parsed or compared by order.
 public struct SyncToken: Hashable, Sendable, Codable {
   /// The remote's bytes, as text.
   public let rawValue: String
 
-  /// Wraps what the remote gave.
+  /// Wraps a token of the remote.
   public init(_ rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Whether two tokens are the same bytes.
+  /// Whether two tokens are equal, byte for byte.
   public static func == (a: SyncToken, b: SyncToken) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }
 }
 
-/// Where the next page of a pass starts: the remote's own word, stored and handed back, never parsed.
+/// The opaque token of the next page of a pass.
+///
+/// It is stored and sent back, never parsed.
 public struct PageToken: Hashable, Sendable, Codable {
   /// The remote's bytes, as text.
   public let rawValue: String
 
-  /// Wraps what the remote gave.
+  /// Wraps a token of the remote.
   public init(_ rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Whether two tokens are the same bytes.
+  /// Whether two tokens are equal, byte for byte.
   public static func == (a: PageToken, b: PageToken) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }

@@ -1,7 +1,8 @@
-/// Which records a query selects, told by the values of their fields.
+/// A condition on the values of a record's fields.
 ///
-/// Conditions are two-valued: a record satisfies one or it doesn't, and `not` turns that round. A missing field counts as null.
-/// A comparison with a value of another JSON type is not satisfied, whichever way round.
+/// Conditions are two-valued: a record satisfies one or does not, and `not` inverts that. A missing
+/// field counts as null. A comparison with a value of another JSON type is never satisfied, in
+/// either direction.
 ///
 /// ```swift
 /// .equal("home_team_id", "BOS") && .range("date", from: "2026-04-06", to: "2026-04-12")
@@ -11,11 +12,11 @@ public indirect enum Condition: Hashable, Sendable {
   case equal(FieldName, FieldValue)
   /// The field equals one of the values.
   case isIn(FieldName, [FieldValue])
-  /// The field lies between two bounds of one JSON type, each included, excluded or absent.
+  /// The field is between two bounds of one JSON type, each included, excluded or absent.
   case within(FieldName, lower: Bound?, upper: Bound?)
-  /// All of the conditions hold; of none, always.
+  /// All of the conditions hold. With no condition, always.
   case all([Condition])
-  /// At least one of the conditions holds; of none, never.
+  /// At least one of the conditions holds. With no condition, never.
   case any([Condition])
   /// The condition does not hold.
   case not(Condition)
@@ -27,14 +28,14 @@ public indirect enum Condition: Hashable, Sendable {
     /// Whether the value itself belongs to the range.
     public var isIncluded: Bool
 
-    /// Describes one end of a range.
+    /// Creates one end of a range.
     public init(_ value: FieldValue, isIncluded: Bool) {
       self.value = value
       self.isIncluded = isIncluded
     }
   }
 
-  /// The field lies between two values, both included.
+  /// The field is between two values, both included.
   public static func range(_ field: FieldName, from lower: FieldValue, to upper: FieldValue) -> Condition {
     .within(field, lower: Bound(lower, isIncluded: true), upper: Bound(upper, isIncluded: true))
   }
@@ -68,9 +69,9 @@ public indirect enum Condition: Hashable, Sendable {
 }
 
 extension Condition {
-  /// Whether a record whose fields have the given values satisfies the condition.
+  /// Whether a record with the given field values satisfies the condition.
   ///
-  /// This is the meaning that every store's own evaluation has to have.
+  /// Every store's own evaluation must agree with this method.
   public func isSatisfied(by value: (FieldName) -> FieldValue) -> Bool {
     switch self {
     case .equal(let field, let wanted): value(field) == wanted
@@ -103,7 +104,8 @@ extension Condition {
 }
 
 extension FieldValue {
-  /// Whether one of two values can be less than the other: both numbers, both strings or both booleans.
+  /// Whether one of two values can be less than the other: both numbers, both strings or both
+  /// booleans.
   package func isComparable(with other: FieldValue) -> Bool {
     rank == other.rank && (1...3).contains(rank)
   }

@@ -2,16 +2,18 @@
 public struct Query: Hashable, Sendable {
   /// The type to read.
   public var type: RecordType
-  /// Which records; `nil` for all.
+  /// The condition that selects records; `nil` for all.
   public var condition: Condition?
-  /// The fields to sort by, the most important first; ties go by key, ascending.
+  /// The fields to sort by, the most important first. Ties order by key, ascending.
   public var order: [SortField]
-  /// Only records whose key is greater than this; goes with an empty ``order``, to read a type in portions.
+  /// Selects only records with a greater key.
+  ///
+  /// It requires an empty ``order``, and reads a type in portions.
   public var afterKey: String?
-  /// The most records to give; `nil` for all. None is negative.
+  /// The most records to return; `nil` for all. Never negative.
   public var limit: Int?
 
-  /// Describes a selection; without an order, records come by key.
+  /// Creates a query. Without an order, records come by key.
   public init(
     _ type: RecordType, where condition: Condition? = nil, order: [SortField] = [], afterKey: String? = nil,
     limit: Int? = nil

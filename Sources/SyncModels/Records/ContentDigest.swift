@@ -3,7 +3,7 @@ package enum ContentDigest {
   /// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo).
   package static func of(_ bytes: ArraySlice<UInt8>) -> UInt64 { mixed(bytes) }
 
-  /// The same of a text's UTF-8 bytes.
+  /// The same hash of a text's UTF-8 bytes.
   package static func of(_ text: String) -> UInt64 { mixed(text.utf8) }
 
   private static func mixed(_ bytes: some Sequence<UInt8>) -> UInt64 {

@@ -1,23 +1,24 @@
-/// Live records of one type that share a natural key, as a store lists them.
+/// The live records of one type that share a natural key.
 public struct DuplicateGroup: Hashable, Sendable {
   /// The natural key.
   public let key: String
-  /// Where the first of them lies in the store, counted along it.
+  /// The position of the first record in the store.
   ///
-  /// Keys are in no order that a store would know of. Who changes many groups, one after the other in the order of their places, has the store go through
-  /// its file once, where the order of keys would have it jump about.
+  /// Natural keys are in no order that a store uses. Changing many groups in the order of their
+  /// positions reads the store's file once from start to end. The order of keys would need random
+  /// access.
   public private(set) var place: Int64
-  // Mostly there is one more, and many groups are kept at a time.
+  // Stored apart from `others`: most groups have two records, and many groups are kept at a time.
   private var next: Int64?
   private var others: [Int64] = []
 
-  /// Describes a group, with one record so far.
+  /// Creates a group of one record.
   public init(key: String, place: Int64) {
     self.key = key
     self.place = place
   }
 
-  /// Describes a group whose records lie in some places; `nil` where there are none.
+  /// Creates a group from the positions of its records; `nil` for none.
   public init?(key: String, places: some Sequence<Int64>) {
     var places = places.makeIterator()
     guard let first = places.next() else { return nil }
@@ -25,10 +26,10 @@ public struct DuplicateGroup: Hashable, Sendable {
     while let other = places.next() { add(other) }
   }
 
-  /// How many records have the key.
+  /// The number of records with the key.
   public var count: Int { (next == nil ? 1 : 2) + others.count }
 
-  /// Where each of them lies, the first one first.
+  /// The positions of all records, the first one first.
   public var places: [Int64] {
     guard let next else { return [place] }
     return others.isEmpty ? [place, next] : [place, next] + others

@@ -1,18 +1,18 @@
 public import SyncJSON
 
-/// A payload as its top-level members, in their order: what edits overlay and merges compare.
+/// A payload's top-level members, in their order. Edits overlay them, and merges compare them.
 ///
-/// Members that nobody touches keep their bytes; a repeated member counts as its last copy says.
+/// An untouched member keeps its bytes. The last copy of a repeated member counts.
 public struct FieldMap: Sendable {
   private var names: [FieldName] = []
   private var values: [FieldName: ArraySlice<UInt8>] = [:]
 
-  /// A map without members.
+  /// Creates a map without members.
   public init() {}
 
-  /// Takes a payload apart.
+  /// Splits a payload into its members.
   ///
-  /// - Throws: ``JSONError`` where the payload is not one JSON object.
+  /// - Throws: ``JSONError`` for a payload that is not one JSON object.
   /// - Complexity: O(*n*) in the payload's bytes.
   public init(_ payload: Payload) throws(JSONError) {
     var map = FieldMap()
@@ -25,7 +25,9 @@ public struct FieldMap: Sendable {
   /// The members' names, in their order.
   public var fields: [FieldName] { names }
 
-  /// A member's JSON value; `nil` where there is none, and to remove it. A new member goes to the end.
+  /// A member's JSON value; `nil` for a missing member. Setting `nil` removes the member.
+  ///
+  /// A new member goes to the end.
   public subscript(field: FieldName) -> ArraySlice<UInt8>? {
     get { values[field] }
     set {
@@ -39,14 +41,15 @@ public struct FieldMap: Sendable {
     }
   }
 
-  /// Whether a member is missing or null, which is the same to whoever reads it.
+  /// Whether a member is missing or null. Readers treat both alike.
   public func isLacking(_ field: FieldName) -> Bool {
     values[field]?.elementsEqual("null".utf8) ?? true
   }
 
-  /// Whether a member has the same value in another map, however it is spelled; missing in both is the same.
+  /// Whether a member has the same value in another map, in any spelling.
   ///
-  /// Numbers compare by their exact value, strings by their characters' UTF-8 bytes, objects without regard to the order of their members.
+  /// A member missing in both is the same. Numbers compare by their exact value, strings by their
+  /// characters' UTF-8 bytes, objects without regard to the order of their members.
   public func hasSameValue(as other: FieldMap, for field: FieldName) -> Bool {
     switch (values[field], other.values[field]) {
     case (nil, nil): true
@@ -55,7 +58,7 @@ public struct FieldMap: Sendable {
     }
   }
 
-  /// Whether every member of another map is here, with the same value.
+  /// Whether this map has every member of another, with the same value.
   public func contains(_ other: FieldMap) -> Bool {
     other.names.allSatisfy { hasSameValue(as: other, for: $0) }
   }
@@ -75,9 +78,9 @@ public struct FieldMap: Sendable {
 }
 
 extension Payload {
-  /// Whether two payloads hold the same members with the same values, however they are ordered and spelled.
+  /// Whether two payloads have the same members with the same values.
   ///
-  /// When they were edited, by ``FieldName/editStamp``, does not count.
+  /// Order and spelling do not count. The stamp in ``FieldName/editStamp`` does not count either.
   public func hasSameMembers(as other: Payload) -> Bool {
     if bytes == other.bytes { return true }
     guard var a = try? FieldMap(self), var b = try? FieldMap(other) else { return false }

@@ -1,10 +1,10 @@
-/// The name of a member, made ready to be looked for in many payloads.
+/// A member's name, prepared for searching many payloads.
 package struct MemberMention: Sendable {
   fileprivate let name: [UInt8]
-  /// Where the name has a capital, which few texts hold many of.
+  /// The position of a capital letter in the name. Few texts contain many capitals.
   fileprivate let place: Int
 
-  /// Prepares to look for a name.
+  /// Prepares the search for a name.
   package init(_ name: FieldName) {
     self.name = Array(name.rawValue.utf8)
     place = self.name.firstIndex { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ?? 0
@@ -17,7 +17,7 @@ package struct MemberMention: Sendable {
 extension Payload {
   /// Whether a name occurs anywhere in the bytes, spelled without escapes.
   ///
-  /// Most payloads that lack a member are told by this alone, sixteen bytes at a time.
+  /// This alone tells most payloads that lack a member, at sixteen bytes a step.
   package func mentions(_ member: MemberMention) -> Bool {
     bytes.withUnsafeBytes { text in
       let last = text.count - (member.name.count - member.place)

@@ -1,6 +1,7 @@
-/// A record's JSON object as bytes: a slice of what came over the wire, never re-encoded on the way to the store.
+/// A record's JSON object as bytes.
 ///
-/// A slice shares the buffer that it was cut from; whoever keeps payloads for long copies them (see ``detached()``).
+/// The bytes are a slice of the remote's answer, never re-encoded on the way to the store. A slice
+/// shares its buffer: copy a payload that is kept for long (see ``detached()``).
 public struct Payload: Hashable, Sendable {
   /// The UTF-8 bytes of one JSON object.
   public let bytes: ArraySlice<UInt8>
@@ -15,7 +16,9 @@ public struct Payload: Hashable, Sendable {
     self.bytes = bytes[...]
   }
 
-  /// The same payload in a buffer of its own, so that the page it was cut from can be freed.
+  /// The same payload in a buffer of its own.
+  ///
+  /// The page that it was cut from can then be freed.
   ///
   /// - Complexity: O(*n*) in the payload's bytes.
   public func detached() -> Payload {
@@ -24,6 +27,6 @@ public struct Payload: Hashable, Sendable {
 }
 
 extension Payload: CustomStringConvertible {
-  /// The number of bytes; contents stay out of descriptions, which end up in logs.
+  /// The number of bytes. Contents stay out of descriptions, which end up in logs.
   public var description: String { "\(Counted(bytes.count, "byte"))" }
 }

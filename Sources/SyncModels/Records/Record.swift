@@ -1,23 +1,26 @@
-/// One copy of a record: what the engine needs to know of it, and its payload as it came.
+/// One copy of a record: its id, version and fields, and its payload as received.
 public struct Record: Hashable, Sendable {
   /// Which record this is a copy of.
   public let id: RecordID
   /// The copy's place in the remote's order of changes.
   public var version: Version
-  // `String?` would begin as nil, and what has such a beginning is copied once more when it is made.
-  /// The remote's opaque name for this copy, sent back as a precondition of a push; `nil` where it has none.
+  // A `String?` starts as nil, which costs one more copy at initialization.
+  /// The remote's opaque name for this copy; `nil` if there is none.
+  ///
+  /// A push sends it back as a precondition.
   public var entityTag: Optional<String>
-  /// The schema that the payload was written with; ``Entity/schemaVersion`` says which ones the app understands.
+  /// The schema version of the payload. ``Entity/schemaVersion`` tells which ones the app
+  /// understands.
   public var schemaVersion: Int
-  /// The record's JSON object, as it came: unknown fields, number spelling and all.
+  /// The record's JSON object as received, with unknown fields and number spelling.
   public var payload: Payload
-  /// The values of the declared fields, in the order of ``Entity/fields``, lifted from the payload once.
+  /// The values of the declared fields, in the order of ``Entity/fields``, extracted once.
   public var fields: [FieldValue]
 
-  /// Describes one copy of a record.
+  /// Creates a copy of a record.
   ///
-  /// - Parameter fields: One value for each of the entity's ``Entity/fields``, in their order. ``RecordReader``
-  ///   makes records with all of this taken from the payload.
+  /// - Parameter fields: One value for each of the entity's ``Entity/fields``, in their order.
+  ///   ``RecordReader`` takes all of this from the payload.
   public init(
     id: RecordID, version: Version, entityTag: String? = nil, schemaVersion: Int = 1, payload: Payload,
     fields: [FieldValue]

@@ -1,13 +1,13 @@
-/// One entry of a page: a record's new copy, its deletion, or bytes that could not be read as either.
+/// One entry of a page: a copy, a tombstone or a malformed record.
 public enum RecordChange: Hashable, Sendable {
-  /// The record exists at the remote, and this is its copy.
+  /// The current copy of a record that exists at the remote.
   case upsert(Record)
   /// The record was deleted at the remote.
   case tombstone(Tombstone)
-  /// The remote sent something that is no record; it is set aside with its bytes and the reason.
+  /// Bytes that are not a record. They are withheld with the reason.
   case malformed(MalformedRecord)
 
-  /// The record concerned, where that is known.
+  /// The id of the record, if it is known.
   public var id: RecordID? {
     switch self {
     case .upsert(let record): record.id
@@ -17,16 +17,16 @@ public enum RecordChange: Hashable, Sendable {
   }
 }
 
-/// The remote's word that a record was deleted.
+/// A record's deletion at the remote.
 public struct Tombstone: Hashable, Sendable {
-  /// Which record was deleted.
+  /// The id of the deleted record.
   public let id: RecordID
   /// The deletion's place in the remote's order of changes.
   public var version: Version
-  /// The remote's opaque name for this state, where it has one.
+  /// The remote's opaque name for this state, if it has one.
   public var entityTag: String?
 
-  /// Describes a deletion.
+  /// Creates a tombstone.
   public init(id: RecordID, version: Version, entityTag: String? = nil) {
     self.id = id
     self.version = version
@@ -38,19 +38,21 @@ public struct Tombstone: Hashable, Sendable {
 public struct MalformedRecord: Hashable, Sendable {
   /// The type whose page held the bytes.
   public let type: RecordType
-  /// The record's key, where it could be made out in spite of all.
+  /// The record's key, if it could be determined.
   public let key: String?
-  /// The bytes as they came.
+  /// The bytes as received.
   public let bytes: Payload
-  /// What is wrong with them, without quoting them.
+  /// The flaw, described without quoting the bytes.
   public let reason: String
-  /// Where they were found, such as a file and a line; `nil` where the page's position says nothing.
+  /// Where the bytes were found, such as a file and a line.
+  ///
+  /// `nil` if the source knows no place within the page.
   public let location: String?
 
-  /// The record concerned, where its key could be made out.
+  /// The id of the record, if its key could be determined.
   public var id: RecordID? { key.map { RecordID(type: type, key: $0) } }
 
-  /// Describes bytes that are no record.
+  /// Creates a malformed record.
   public init(type: RecordType, key: String? = nil, bytes: Payload, reason: String, location: String? = nil) {
     self.type = type
     self.key = key

@@ -1,29 +1,30 @@
-/// The name of one kind of record, such as `games`: a collection at the remote, a table in the store.
+/// The name of one kind of record, such as `games`.
 ///
-/// A type's name starts with an ASCII letter, a digit or an underscore, goes on with those and hyphens, and has
-/// at most 64 bytes. ``SyncSchema`` checks that once, when types are declared.
+/// It is a collection at the remote and a table in the store. A name starts with an ASCII letter, a
+/// digit or an underscore, continues with those and hyphens, and has at most 64 bytes.
+/// ``SyncSchema`` checks the name when the type is declared.
 public struct RecordType: RawRepresentable, Hashable, Sendable, Codable {
   /// The name as the remote and the store spell it.
   public let rawValue: String
 
-  /// Names a record type; the name is checked when the type is declared in an ``SyncSchema``.
+  /// Creates a name. A ``SyncSchema`` checks it.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Names a record type; the name is checked when the type is declared in an ``SyncSchema``.
+  /// Creates a name. A ``SyncSchema`` checks it.
   public init(_ rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// Whether two types have the same name, byte for byte.
+  /// Whether two names are equal, byte for byte.
   public static func == (a: RecordType, b: RecordType) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }
 }
 
 extension RecordType: ExpressibleByStringLiteral, CustomStringConvertible, Comparable {
-  /// Names a record type by a literal.
+  /// Creates a name from a literal.
   public init(stringLiteral value: String) {
     self.init(value)
   }

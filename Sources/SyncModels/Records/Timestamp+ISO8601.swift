@@ -1,8 +1,9 @@
 extension Timestamp {
-  /// The instant that a date of ISO 8601 names, as JSON APIs write it; `nil` for any other text.
+  /// Parses an ISO 8601 date as JSON APIs write it; `nil` for any other text.
   ///
-  /// `2026-04-01`, or `2026-04-01T18:00:00.25Z` with seconds, fraction and offset as far as they are there. A date is the day's beginning, and what has no
-  /// offset is in UTC. Digits past the microsecond do not count.
+  /// The text is `2026-04-01`, or `2026-04-01T18:00:00.25Z` with optional seconds, fraction and
+  /// offset. A date alone is the beginning of the day. A time without offset is in UTC. Digits past
+  /// the microsecond are ignored.
   package init?(iso8601 text: String) {
     var rest = Digits(text.utf8)
     guard let year = rest.number(4), rest.skip("-"), let month = rest.number(2), (1...12).contains(month),
@@ -26,9 +27,11 @@ extension Timestamp {
     }
   }
 
-  /// The days since 1970 in the proleptic Gregorian calendar (H. Hinnant, *chrono-Compatible Low-Level Date Algorithms*).
+  /// The days since 1970 in the proleptic Gregorian calendar.
+  ///
+  /// The algorithm is from H. Hinnant, *chrono-Compatible Low-Level Date Algorithms*.
   private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    // Years begin in March here, so that a leap day is the last of its year.
+    // Years begin in March here, so a leap day is the last day of its year.
     let year = month <= 2 ? year - 1 : year
     let era = (year >= 0 ? year : year - 399) / 400
     let yearOfEra = year - era * 400
@@ -38,7 +41,7 @@ extension Timestamp {
   }
 }
 
-/// What is left of a text that is being read.
+/// The unread rest of a text.
 private struct Digits {
   private var rest: Substring.UTF8View
 
@@ -52,7 +55,7 @@ private struct Digits {
     return true
   }
 
-  /// A number of exactly so many digits.
+  /// Reads a number of exactly this many digits.
   mutating func number(_ count: Int) -> Int64? {
     var value: Int64 = 0
     for _ in 0..<count {
@@ -68,12 +71,12 @@ private struct Digits {
     return Int64(first - UInt8(ascii: "0"))
   }
 
-  /// Hours and minutes, and seconds as far as they are there, in microseconds.
+  /// Reads hours, minutes and optional seconds, in microseconds.
   mutating func timeOfDay() -> Int64? {
     guard let hour = number(2), hour < 24, skip(":"), let minute = number(2), minute < 60 else { return nil }
     var time = (hour * 60 + minute) * 60_000_000
     guard skip(":") else { return time }
-    // A leap second is the next minute's first.
+    // A leap second counts as the first second of the next minute.
     guard let second = number(2), second <= 60 else { return nil }
     time += second * 1_000_000
     guard skip(".") || skip(",") else { return time }
@@ -87,7 +90,7 @@ private struct Digits {
     return time
   }
 
-  /// The offset from UTC in microseconds; none where none is there.
+  /// Reads the offset from UTC in microseconds; 0 if there is none.
   mutating func offset() -> Int64? {
     if isAtEnd || skip("Z") || skip("z") { return 0 }
     let isWest = skip("-")

@@ -1,22 +1,23 @@
 /// An instant of civil time, in whole microseconds since 1970-01-01T00:00:00Z.
 ///
-/// The range is that of `Int64`, some 292,000 years either way; arithmetic stops at its ends.
+/// The range is that of `Int64`, some 292,000 years in each direction. Arithmetic saturates at its
+/// ends.
 public struct Timestamp: Hashable, Sendable, Codable {
   /// Microseconds since 1970-01-01T00:00:00Z; negative before.
   public let microseconds: Int64
 
-  /// An instant given in microseconds since 1970.
+  /// Creates an instant from microseconds since 1970.
   public init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 
-  /// An instant given in milliseconds since 1970; one out of range becomes the nearest that is in range.
+  /// Creates an instant from milliseconds since 1970, clamped to the range.
   public init(milliseconds: Int64) {
     let (value, overflow) = milliseconds.multipliedReportingOverflow(by: 1000)
     self.microseconds = overflow ? (milliseconds < 0 ? .min : .max) : value
   }
 
-  /// Reads back what ``encode(to:)`` wrote: a bare number of microseconds.
+  /// Reads a bare number of microseconds, as ``encode(to:)`` writes it.
   public init(from decoder: any Decoder) throws {
     microseconds = try decoder.singleValueContainer().decode(Int64.self)
   }
@@ -34,20 +35,20 @@ extension Timestamp: Comparable, CustomStringConvertible {
     a.microseconds < b.microseconds
   }
 
-  /// The instant a duration later, to the microsecond below, stopping at the ends of the range.
+  /// The instant a duration later, rounded down to the microsecond, clamped to the range.
   public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
     let (sum, overflow) = instant.microseconds.addingReportingOverflow(duration.wholeMicroseconds)
     return Timestamp(microseconds: overflow ? (duration < .zero ? .min : .max) : sum)
   }
 
-  /// The instant a duration earlier, stopping at the ends of the range.
+  /// The instant a duration earlier, clamped to the range.
   public static func - (instant: Timestamp, duration: Duration) -> Timestamp {
     let (difference, overflow) = instant.microseconds.subtractingReportingOverflow(
       duration.wholeMicroseconds)
     return Timestamp(microseconds: overflow ? (duration < .zero ? .max : .min) : difference)
   }
 
-  /// How long after another instant this one is; negative when it is before.
+  /// The duration from another instant to this one; negative if this one is earlier.
   public func duration(since earlier: Timestamp) -> Duration {
     let (difference, overflow) = microseconds.subtractingReportingOverflow(earlier.microseconds)
     return .microseconds(overflow ? (earlier.microseconds < 0 ? .max : .min) : difference)
@@ -58,7 +59,7 @@ extension Timestamp: Comparable, CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration in whole microseconds, rounded down, stopping at the ends of `Int64`.
+  /// The duration in whole microseconds, rounded down, clamped to `Int64`.
   package var wholeMicroseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -67,7 +68,7 @@ extension Duration {
     return overflowed ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// The duration in seconds, as printed and as reported in results.
+  /// The duration in seconds, as results print and report it.
   package var inSeconds: Double {
     let (seconds, attoseconds) = components
     return Double(seconds) + Double(attoseconds) * 1e-18

@@ -1,16 +1,16 @@
 extension String {
   /// Whether two strings have the same UTF-8 bytes.
   ///
-  /// Swift compares strings by canonical equivalence and SQL databases compare bytes; identifiers that
-  /// travel between them have to mean the same in both, so they compare bytes. (Byte-equal strings are canonically
-  /// equal, so `String`'s own hash goes with this.)
+  /// Swift compares strings by canonical equivalence, and SQL databases compare bytes. Identifiers
+  /// travel between them and must mean the same in both, so they compare by bytes. (Strings with
+  /// equal bytes are canonically equal, so `String`'s own hash is consistent with this.)
   package func isSameUTF8(as other: String) -> Bool {
     let isSame = utf8.withContiguousStorageIfAvailable { a in
       other.utf8.withContiguousStorageIfAvailable { b in
         UnsafeRawBufferPointer(a).hasSameBytes(as: b)
       }
     }
-    // Strings that came from Objective-C have no storage to look at.
+    // Strings from Objective-C have no contiguous storage.
     return isSame.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
   }
 
@@ -37,7 +37,7 @@ extension Sequence<String> {
   }
 }
 
-// Identifiers are compared for each record several times over, so this goes by eight bytes at a time.
+// Each record compares identifiers several times, so this compares eight bytes at a time.
 extension UnsafeRawBufferPointer {
   fileprivate func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
     guard count == other.count else { return false }

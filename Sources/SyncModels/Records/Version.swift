@@ -1,24 +1,29 @@
-/// Where a remote copy of a record stands in the remote's own order of changes.
+/// The position of a remote copy in the remote's own order of changes.
 ///
-/// Pulling replicates by this order: a copy with a greater version replaces one with a smaller. It is the server's order,
-/// never a client's clock, and it is not the order in which edits win (``Record/entityTag`` and edit stamps are apart).
+/// A pull replaces a copy with a copy of a greater version. The order is the server's, never a
+/// client clock's. It does not decide between edits: edit stamps do. A push's precondition is the
+/// ``Record/entityTag``.
 public struct Version: Hashable, Sendable, Codable {
-  /// Which of the remote's lives it belongs to, counted by the engine: after a wipe or a change of remote every copy is newer than
-  /// any from before. Sources leave it at 0.
+  /// The epoch of the remote, counted by the engine.
+  ///
+  /// After a wipe or a change of remote every copy is newer than any earlier one. Sources leave it
+  /// at 0.
   public var epoch: Int64
-  /// The number that the remote counts changes (or scans) by; 0 where it only has times.
+  /// The remote's number for the change or scan; 0 for a remote with times only.
   public var sequence: Int64
   /// When the remote last modified the record, by the remote's clock.
   public var modifiedAt: Timestamp
 
-  /// A place in the remote's order.
+  /// Creates a version.
   public init(epoch: Int64 = 0, sequence: Int64 = 0, modifiedAt: Timestamp) {
     self.epoch = epoch
     self.sequence = sequence
     self.modifiedAt = modifiedAt
   }
 
-  /// The version of a row that no remote has vouched for, such as a bundled one: it loses to every other.
+  /// The version of a row that came from no remote, such as a bundled one.
+  ///
+  /// It loses to every other version.
   public static let unversioned = Version(
     epoch: .min, sequence: .min, modifiedAt: Timestamp(microseconds: .min))
 }

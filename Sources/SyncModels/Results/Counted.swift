@@ -1,19 +1,19 @@
-/// So many of something, as a person says it: `1 change`, `2 changes`.
+/// A number with a noun in singular or plural: `1 change`, `2 changes`.
 ///
 /// ```swift
 /// "\(Counted(edits, "edit waits", "edits wait")) in the outbox."
 /// ```
 package struct Counted: Hashable, Sendable, CustomStringConvertible {
-  /// How many there are.
+  /// The number.
   package let count: Int
-  /// What follows the number.
+  /// The words after the number.
   package let words: String
 
-  /// Puts a number and what goes by it together.
+  /// Combines a number with the words that agree with it.
   ///
   /// - Parameters:
-  ///   - one: What follows a one: the noun, and whatever of the sentence changes with it.
-  ///   - others: What follows every other number; `one` with an *s* where nothing is said.
+  ///   - one: The words after 1: the noun, and any words that change with it.
+  ///   - others: The words after any other number; by default `one` with an *s*.
   package init(_ count: Int, _ one: String, _ others: String? = nil) {
     self.count = count
     words = count == 1 ? one : others ?? one + "s"

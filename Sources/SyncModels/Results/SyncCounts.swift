@@ -1,8 +1,9 @@
-/// What became of the changes that a sync fetched, each counted once, by its fate at the end.
+/// The numbers of a sync's fetched changes, each counted once by its final outcome.
 ///
-/// ``fetched`` equals the sum of the eight fates less ``swept``: a sweep deletes what was *not* fetched.
+/// ``fetched`` equals the sum of the eight outcomes less ``swept``: a sweep deletes records that
+/// were *not* fetched.
 public struct SyncCounts: Hashable, Sendable, Codable {
-  /// Records that were not there before.
+  /// Records that are new in the store.
   public var inserted = 0
   /// Records replaced by a newer copy.
   public var updated = 0
@@ -12,43 +13,48 @@ public struct SyncCounts: Hashable, Sendable, Codable {
   public var unchanged = 0
   /// Copies older than what the store has.
   public var skippedOlder = 0
-  /// Records of a newer schema than the app understands, kept for later.
+  /// Records of a newer schema than the app understands, withheld.
   public var skippedIncompatible = 0
-  /// Changes that wait: for a record they refer to, for records that refer to them, or for the whole type's publication.
+  /// Withheld changes that wait.
+  ///
+  /// They wait for a record that they refer to, for records that refer to them, or for the
+  /// publication of the whole type.
   public var deferred = 0
-  /// Bytes that could not be read as a record, kept with the reason.
+  /// Malformed records, withheld with the reason.
   public var quarantined = 0
 
-  /// How many of ``deleted`` a sweep removed because a complete listing no longer held them.
+  /// The part of ``deleted`` that a sweep removed because a complete listing lacked it.
   public var swept = 0
-  /// Edits that met another one; counted beside the fates.
+  /// Edits that met a different change at the remote; counted apart from the outcomes.
   public var conflicts = 0
-  /// Changes that an earlier sync had to set aside and this one applied, and records that it applied and a changed declaration withholds; counted beside
-  /// the fates.
+  /// Withheld changes that this sync applied; counted apart from the outcomes.
+  ///
+  /// An earlier sync had withheld them. Live records that a changed declaration withholds count
+  /// too.
   public var replayed = 0
   /// Changes that the remote sent.
   public var fetched = 0
-  /// Pages committed that held changes; an empty answer is a request, and no page.
+  /// Committed pages with changes. An empty answer is a request, not a page.
   public var pages = 0
   /// Requests made to the remote, retries included.
   public var requests = 0
 
-  /// Counts nothing.
+  /// Creates counts of zero.
   public init() {}
 
-  /// The sum of the eight fates.
+  /// The sum of the eight outcomes.
   public var fates: Int {
     inserted + updated + deleted + unchanged + skippedOlder + skippedIncompatible + deferred + quarantined
   }
 
-  /// Whether nothing that readers can see was changed.
+  /// Whether readers see no change.
   public var isEmpty: Bool {
     inserted == 0 && updated == 0 && deleted == 0 && replayed == 0
   }
 
-  /// Adds another count to this one, number by number.
+  /// Adds other counts to these, number by number.
   public static func += (total: inout SyncCounts, part: SyncCounts) {
-    // Written out, for it is done at every commit, and key paths are slow.
+    // Spelled out: every commit runs this, and key paths are slow.
     total.inserted += part.inserted
     total.updated += part.updated
     total.deleted += part.deleted
@@ -65,7 +71,7 @@ public struct SyncCounts: Hashable, Sendable, Codable {
     total.requests += part.requests
   }
 
-  /// Every number with its stable name, in the order in which they are shown.
+  /// Every number with its stable name, in display order.
   package static var names: [(name: String, path: WritableKeyPath<SyncCounts, Int>)] {
     [
       ("inserted", \.inserted), ("updated", \.updated), ("deleted", \.deleted), ("unchanged", \.unchanged),

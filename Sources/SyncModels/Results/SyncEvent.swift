@@ -1,77 +1,83 @@
-/// Something that happened during a sync, told to observers as it happens.
+/// An event of a sync, reported to observers as it happens.
 public enum SyncEvent: Sendable {
   /// A sync began.
   case started(fence: Int64)
-  /// The pass over a type began, or goes on where it was interrupted.
+  /// The pass over a type began, or resumed after an interruption.
   case entityStarted(RecordType, coverage: RecordPage.Coverage, isResumed: Bool)
-  /// A page is in the store; readers see it.
+  /// A page was committed. Readers see it.
   case pageCommitted(PageReport)
-  /// A request failed and is made again after a pause.
+  /// A request failed, and is made again after a pause.
   case retrying(RecordType, attempt: Int, after: Duration, error: SyncError)
-  /// The remote's token is void and everything is listed anew.
+  /// The remote's token is void. Everything is listed again.
   case reset(RecordType, ResetReason)
-  /// Bytes were set aside because they are no record.
+  /// A malformed record was withheld.
   case quarantined(MalformedRecord)
-  /// The app edited records; readers see it, and the remote will be told.
+  /// The app edited records. Readers see the edits, and the next push sends them.
   case edited(ChangedRecords)
-  /// A clean-up hid records; readers no longer see them, and the remote is not told.
+  /// A clean-up hid records. Readers no longer see them, and nothing is sent to the remote.
   case hidden(ChangedRecords)
-  /// An edit met another one, and this is how it was settled; the app's own test says whether it matters to a person.
+  /// A merge conflict was resolved. The app's own test tells whether it matters to a person.
   case conflict(Conflict, isSignificant: Bool)
-  /// What a merge policy made of two edits cannot stand, for this reason; the remote's copy stands, and the log of conflicts has both.
+  /// A merge policy's result was invalid, for this reason.
+  ///
+  /// The remote's copy wins, and the conflict log has both.
   case policyFailed(RecordID, reason: String)
-  /// A remote stamp is so far ahead of the local clock that it was not believed.
+  /// A remote stamp is too far ahead of the local clock, and was not followed.
   case clockAhead(RecordID, by: Duration)
-  /// The remote refused an edit for good; it stays in the outbox with the reason.
+  /// The remote refused an edit for good. It stays in the outbox with the reason.
   case editRefused(RecordID, reason: String)
-  /// The remote has no room; so many edits stay in the outbox.
+  /// The remote's storage is full. This many edits stay in the outbox.
   case remoteStorageFull(pending: Int)
-  /// The edits that were waiting have been sent, as far as possible.
+  /// The push ended. Waiting edits were sent, as far as possible.
   case pushFinished(PushCounts)
   /// A sweep was not carried out.
   case sweepRefused(RecordType, Checkpoint.Refusal)
   /// The pass over a type is complete.
   case entityFinished(RecordType, SyncCounts)
-  /// A type's own pass failed; the other types go on.
+  /// The pass over one type failed. The other types continue.
   case entityFailed(RecordType, SyncError)
-  /// A stored record's payload does not decode as the Swift type it was asked for; it was left out of the answer.
+  /// A stored record's payload did not decode as the requested Swift type.
+  ///
+  /// The record was left out of the answer.
   case undecodable(RecordID, reason: String)
   /// The sync ended, complete or cancelled.
   case finished(SyncResult)
   /// The sync failed as a whole.
   case failed(SyncError)
-  /// An observer was too slow, and so many events were dropped before this one.
+  /// This many events before this one were dropped, because the observer was too slow.
   case lost(Int)
 
-  /// What a committed page did.
+  /// The effect of a committed page.
   public struct PageReport: Sendable {
     /// The page's type.
     public var type: RecordType
-    /// What became of the changes committed with it, this page alone.
+    /// The outcomes of the changes committed with this page alone.
     public var counts: SyncCounts
-    /// The records that readers now see otherwise than before.
+    /// The records that readers now see in another state.
     public var changed: ChangedRecords
-    /// How many changes of the pass are committed.
+    /// The number of changes of the pass that are committed.
     public var fetched: Int
-    /// How many changes the pass will have in all, where the remote says so.
+    /// The number of changes that the pass will have in all, if known.
     public var total: Int?
-    /// How long this sync has been at the type, by the injected clock.
+    /// The time that this sync has spent on the type, by the injected clock.
     public var elapsed: Duration
-    /// How many changes of the type this sync has committed; fewer than ``fetched`` in a pass that was resumed.
+    /// The number of changes of the type that this sync has committed.
+    ///
+    /// It is less than ``fetched`` in a resumed pass.
     public var fetchedInSync: Int
 
-    /// How much of the pass is done, 0 to 1, where the remote tells a total.
+    /// The completed part of the pass, 0 to 1, if the remote reports a total.
     public var fraction: Double? {
       guard let total else { return nil }
       return total > 0 ? min(1, Double(fetched) / Double(total)) : 1
     }
 
-    /// How fast the type's changes have come in this sync; `nil` before any time has passed.
+    /// The rate of the type's changes in this sync; `nil` before any time has passed.
     public var changesPerSecond: Double? {
       elapsed > .zero ? Double(fetchedInSync) / elapsed.inSeconds : nil
     }
 
-    /// Describes a committed page.
+    /// Creates the report of a committed page.
     public init(
       type: RecordType, counts: SyncCounts, changed: ChangedRecords, fetched: Int, total: Int?,
       elapsed: Duration = .zero, fetchedInSync: Int = 0
@@ -86,14 +92,14 @@ public enum SyncEvent: Sendable {
     }
   }
 
-  /// The records that a transaction changed, as far as it is sensible to list them.
+  /// The records that a transaction changed, up to a limit.
   public enum ChangedRecords: Hashable, Sendable {
-    /// These, in no particular order.
+    /// These records, in no particular order.
     case some([RecordID])
-    /// So many, more than 10,000, that whoever shows any had better read anew.
+    /// More than 10,000 records changed: reload instead of updating.
     case many
 
-    /// Whether nothing was changed.
+    /// Whether no record changed.
     public var isEmpty: Bool { self == .some([]) }
 
     /// Adds a record.

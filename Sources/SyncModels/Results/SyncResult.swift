@@ -1,19 +1,19 @@
-/// What one sync did.
+/// The result of one sync.
 public struct SyncResult: Sendable {
-  /// The counts of each type that was reached, in the order in which types are synced.
+  /// The counts of each type that the sync reached, in sync order.
   public var entities: [(type: RecordType, counts: SyncCounts)]
-  /// What became of the local edits.
+  /// The numbers of the push.
   public var pushed: PushCounts
-  /// Types whose own pass failed while the others went on; what they had committed stays.
+  /// Types whose own pass failed while the others continued. Their earlier commits stay.
   public var failures: [(type: RecordType, error: SyncError)]
-  /// Sweeps that were not carried out, and why.
+  /// Sweeps that were refused, with the reason.
   public var refusedSweeps: [(type: RecordType, refusal: Checkpoint.Refusal)]
-  /// How long the sync took, by the injected clock.
+  /// The duration of the sync, by the injected clock.
   public var duration: Duration
-  /// Whether the sync stopped because it was asked to; what it had committed stays, and the next one goes on from there.
+  /// Whether the sync stopped on request. Its commits stay, and the next sync resumes there.
   public var wasCancelled: Bool
 
-  /// Describes what a sync did.
+  /// Creates the result of a sync.
   public init(
     entities: [(type: RecordType, counts: SyncCounts)] = [], pushed: PushCounts = PushCounts(),
     failures: [(type: RecordType, error: SyncError)] = [],
@@ -33,7 +33,7 @@ public struct SyncResult: Sendable {
     entities.reduce(into: SyncCounts()) { $0 += $1.counts }
   }
 
-  /// Whether nothing changed, nothing failed and nobody cancelled: there was nothing to do.
+  /// Whether there was nothing to do: no change, no failure, no cancellation.
   public var isEmpty: Bool {
     !wasCancelled && failures.isEmpty && total.isEmpty && pushed.requests == 0
   }

@@ -1,26 +1,26 @@
-/// How the syncs of one type have gone, as it is kept in the store across restarts.
+/// The history of one type's syncs, kept in the store across restarts.
 public struct TypeStatus: Hashable, Sendable, Codable {
   /// When a pass was last completed.
   public var lastSuccess: Timestamp?
-  /// When a pass was last started or gone on with.
+  /// When a pass was last started or resumed.
   public var lastAttempt: Timestamp?
-  /// What went wrong last; `nil` once a pass was completed again.
+  /// The last failure; `nil` once a pass is completed again.
   public var lastError: Failure?
-  /// How many attempts failed since the last success.
+  /// The number of failed attempts since the last success.
   public var consecutiveFailures: Int
-  /// How many passes were completed in the store's life.
+  /// The number of passes completed in the store's life.
   public var successes: Int
-  /// How many attempts failed in the store's life.
+  /// The number of failed attempts in the store's life.
   public var failures: Int
 
-  /// A type that was never synced.
+  /// Creates the status of a type that was never synced.
   public init() {
     consecutiveFailures = 0
     successes = 0
     failures = 0
   }
 
-  /// Reads a status; one written before successes and failures were counted has none.
+  /// Reads a status. One written before successes and failures were counted has neither.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     lastSuccess = try container.decodeIfPresent(Timestamp.self, forKey: .lastSuccess)
@@ -31,24 +31,24 @@ public struct TypeStatus: Hashable, Sendable, Codable {
     failures = try container.decodeCountIfPresent(forKey: .failures) ?? 0
   }
 
-  /// Which share of the attempts that ended was completed, 0 to 1; `nil` before the first.
+  /// The share of finished attempts that succeeded, 0 to 1; `nil` before the first.
   ///
-  /// An attempt that was stopped is neither.
+  /// A stopped attempt does not count.
   public var successRate: Double? {
     let (successes, failures) = (Double(successes), Double(failures))
     return successes + failures > 0 ? successes / (successes + failures) : nil
   }
 
-  /// A failure as it is remembered.
+  /// A recorded failure.
   public struct Failure: Hashable, Sendable, Codable {
     /// The code's stable name.
     public var code: String
     /// The description, without record contents.
     public var message: String
-    /// Until when the remote asked to be left alone, where it did.
+    /// The end of the pause that the remote asked for, if it did.
     public var retryAt: Timestamp?
 
-    /// Describes a failure.
+    /// Creates a recorded failure.
     public init(code: String, message: String, retryAt: Timestamp? = nil) {
       self.code = code
       self.message = message

@@ -1,24 +1,29 @@
-/// A change that the store keeps without showing it: nothing that a remote sent is dropped in silence.
+/// A change that the store keeps without showing it to readers.
+///
+/// No change of a remote is dropped in silence.
 public struct WithheldChange: Hashable, Sendable {
-  /// What it is filed under; a later entry under the same key replaces it.
+  /// The entry's key. A later entry with the same key replaces it.
   public var key: Key
-  /// Why it is kept.
+  /// Why the change is withheld.
   public var kind: Kind
-  /// What came: a copy, a deletion or bytes.
+  /// The change: a copy, a tombstone or a malformed record.
   public var change: RecordChange
-  /// What a person should know of the reason.
+  /// The reason, for a person.
   public var reason: String
-  /// The records that have to be there first.
+  /// The records that must be visible first.
   public var waitsFor: [RecordID]
-  /// The number of the pass that fetched it.
+  /// The number of the pass that fetched the change.
   public var pass: Int64
-  /// The fencing number of the sync that fetched it (bytes whose record is unknown: first fetched it), and the negative of it where the answer to a push brought it: a sync counts what it
-  /// fetches, and answers are not among it.
+  /// The fencing number of the sync that fetched the change.
+  ///
+  /// For bytes whose record is unknown it is the sync that fetched them first. It is negative if
+  /// the change came with the answer to a push: a sync counts the changes that it fetches, and
+  /// answers are not among them.
   public var fence: Int64
-  /// When it was set aside.
+  /// When the change was withheld.
   public var since: Timestamp
 
-  /// Describes a change that is set aside.
+  /// Creates a withheld change.
   public init(
     key: Key, kind: Kind, change: RecordChange, reason: String, waitsFor: [RecordID] = [], pass: Int64,
     fence: Int64, since: Timestamp
@@ -33,11 +38,11 @@ public struct WithheldChange: Hashable, Sendable {
     self.since = since
   }
 
-  /// What an entry is filed under: a record has at most one.
+  /// The key of an entry. A record has at most one entry.
   public enum Key: Hashable, Sendable {
-    /// The record that it concerns.
+    /// The id of the record.
     case record(RecordID)
-    /// The digest of bytes whose record is unknown, or of a copy that lost to another with its id.
+    /// The digest of bytes without a known record, or of a record's losing copy.
     case bytes(RecordType, digest: UInt64)
 
     /// The type that the entry belongs to.
@@ -49,35 +54,43 @@ public struct WithheldChange: Hashable, Sendable {
     }
   }
 
-  /// How a withheld change depends on other records.
+  /// The relation of a withheld change to other records.
   public enum Relation: Hashable, Sendable, CaseIterable {
-    /// Its copy refers to them by a declared reference, ordered or not; a reference to itself does not count.
+    /// The copy refers to them by a declared reference, ordered or not.
+    ///
+    /// A reference to itself does not count.
     case referringTo
-    /// It is parked until they are live: ``WithheldChange/waitsFor`` names them, whatever is declared.
+    /// The change is parked until they are live.
+    ///
+    /// ``WithheldChange/waitsFor`` names them, whatever is declared.
     case waitingFor
   }
 
-  /// Why a change is kept without being shown.
+  /// Why a change is withheld.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
-    /// A copy that refers to a record that is not there yet; it appears with it.
+    /// A copy that refers to a missing record. It appears together with that record.
     case parked
-    /// A deletion that waits until nothing refers to the record any more.
+    /// A deletion that waits until no record refers to its record.
     case held
     /// A copy of a newer schema than the app understands.
     case incompatible
-    /// Bytes that could not be read as a record.
+    /// Bytes that are not a record.
     case quarantined
-    /// A change of a type that is shown only whole, before its publication.
+    /// A change of a type that is published only as a whole, before its publication.
     case staged
-    /// A live record that one complete listing of a moving collection lacked; a second one has to lack it too.
+    /// A live record that one complete listing of a moving collection lacked.
+    ///
+    /// It is removed if a second listing lacks it too.
     case missing
-    /// A record that clean-up hid; it is shown again once the remote changes it, or something here refers to it.
+    /// A record that a clean-up hid.
+    ///
+    /// It reappears once the remote changes it, or a live record refers to it.
     case hidden
   }
 }
 
 extension WithheldChange.Key: Comparable {
-  /// Entries of records by their ids, then those of bytes by type and digest.
+  /// Orders entries of records by their ids, then entries of bytes by type and digest.
   public static func < (a: WithheldChange.Key, b: WithheldChange.Key) -> Bool {
     switch (a, b) {
     case (.record(let a), .record(let b)): a < b

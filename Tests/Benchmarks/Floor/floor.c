@@ -1,4 +1,5 @@
-// The physical limit: the same rows through prepared statements in the same transactions, and nothing else.
+// The physical limit: the same rows by prepared statements in the same transactions, and no other
+// work.
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static void open_database(int has_references) {
   if (options.way) {
     execute(
         "CREATE TABLE IF NOT EXISTS records (row INTEGER PRIMARY KEY, id TEXT UNIQUE, modified_at INTEGER, mac TEXT, payload BLOB)");
-    // Only one of the ways needs it; the others need not keep it.
+    // Only one of the ways needs this index.
     if (!strcmp(options.way, "scan"))
       execute("CREATE INDEX IF NOT EXISTS records_mac ON records (mac, modified_at DESC, id) WHERE mac IS NOT NULL");
     return;
@@ -103,7 +104,7 @@ static void make(int64_t place, struct record *record) {
   record_make(options.recipe, number, options.generation, record);
 }
 
-/// All records, or with `--lazy` room for a page of them.
+/// All records, or with `--lazy` one page of them.
 static struct record *records;
 
 static struct record *page_at(int64_t start, int64_t end) {
@@ -258,7 +259,7 @@ static void create_outbox(void) {
       "CREATE INDEX IF NOT EXISTS outbox_stamp ON outbox (type, physical, counter, replica, id)");
 }
 
-/// A row of the outbox, as far as it differs from the others.
+/// The columns in which a row of the outbox differs from the others.
 struct pending {
   char id[40];
   int64_t physical, counter, base_modified_at;
@@ -343,8 +344,9 @@ static void make_edits(void) {
   }
 }
 
-/// Pushes them to a remote that takes all: they are read by portions; before a batch is sent its edits are marked as sent,
-/// and afterwards each row takes the remote's version and its edit leaves the outbox.
+/// Pushes the edits to a remote that accepts all. They are read in portions. Before a batch is sent,
+/// its edits are marked as sent. Afterwards each row takes the remote's version and its edit leaves
+/// the outbox.
 static int64_t push_edits(void) {
   prepare_writes(0);
   prepare_outbox();
@@ -367,7 +369,7 @@ static int64_t push_edits(void) {
     check(sqlite3_reset(portion));
     if (!count) break;
     physical = loaded[count - 1].physical;
-    // One replica makes the edits, so the counter alone is what the next portion begins after.
+    // One replica makes the edits, so the next portion begins after the counter alone.
     counter = loaded[count - 1].counter + 1;
     for (int start = 0; start < count; start += edits_at_once) {
       int end = start + edits_at_once < count ? start + edits_at_once : count;
@@ -392,7 +394,7 @@ static int64_t push_edits(void) {
         sqlite3_bind_blob(state, 1, sent->payload, sent->length, SQLITE_STATIC);
         sqlite3_bind_text(state, 2, sent->id, 36, SQLITE_STATIC);
         if (sqlite3_step(state) != SQLITE_ROW || !sqlite3_column_int(state, 1)) {
-          fprintf(stderr, "floor: an edit is not what its record shows\n");
+          fprintf(stderr, "floor: an edit differs from its record\n");
           exit(1);
         }
         check(sqlite3_reset(state));
@@ -429,7 +431,7 @@ static void fill_keyed(void) {
   }
 }
 
-/// The rows of the records that lose, with what they share, and how many they are.
+/// The rows of the losing records, with their shared key, and their number.
 static struct loser {
   char mac[16];
   int64_t row;
@@ -451,7 +453,7 @@ static int by_row(const void *a, const void *b) {
   return (first > second) - (first < second);
 }
 
-/// The window function tells the places within each group.
+/// The window function ranks the records within each group.
 static void find_by_window(void) {
   sqlite3_stmt *select = prepare(
       "SELECT mac, row FROM (SELECT mac, row, row_number() OVER (PARTITION BY mac ORDER BY modified_at DESC, id) AS place"
@@ -460,7 +462,7 @@ static void find_by_window(void) {
   check(sqlite3_reset(select));
 }
 
-/// Equal keys lie side by side in the index, the latest first.
+/// Equal keys are adjacent in the index, the latest first.
 static void find_by_scan(void) {
   sqlite3_stmt *select = prepare(
       "SELECT mac, row FROM records INDEXED BY records_mac WHERE mac IS NOT NULL ORDER BY mac, modified_at DESC, id");
@@ -478,7 +480,7 @@ struct best {
   int64_t row, modified_at;
 };
 
-/// One pass over the table, in the order in which it lies, and a hash table of the best so far.
+/// One pass over the table, in storage order, with a hash table of the best records so far.
 static void find_by_hash(void) {
   int64_t size = 1;
   while (size < options.recipe.count * 2) size *= 2;
@@ -505,7 +507,8 @@ static void find_by_hash(void) {
   free(table);
 }
 
-/// Deletes the losers, so many at once: each leaves its row without a payload, and its deletion in the outbox with the copy that it is of.
+/// Deletes the losers in batches. Each leaves its row without a payload, and its deletion in the
+/// outbox with the deleted copy.
 static int64_t rebuild(void) {
   enum { losers_at_once = 1000 };
   prepare_keyed_writes();
@@ -514,7 +517,7 @@ static int64_t rebuild(void) {
   if (!strcmp(options.way, "window")) find_by_window();
   else if (!strcmp(options.way, "hash")) find_by_hash();
   else find_by_scan();
-  // Batches of the same records as ours, or those that the disk likes best.
+  // Batches of the same records as ours, or in the order that suits the disk best.
   if (options.is_in_order_of_rows) qsort(losers, losing, sizeof *losers, by_row);
   else if (strcmp(options.way, "scan")) qsort(losers, losing, sizeof *losers, by_mac);
   sqlite3_stmt *select = prepare("SELECT id, modified_at, payload FROM records WHERE row = ? AND payload IS NOT NULL");
@@ -524,7 +527,7 @@ static int64_t rebuild(void) {
     if (place % losers_at_once == 0) run(begin);
     sqlite3_bind_int64(select, 1, losers[place].row);
     if (sqlite3_step(select) != SQLITE_ROW) {
-      fprintf(stderr, "floor: a loser is gone\n");
+      fprintf(stderr, "floor: a loser is missing\n");
       exit(1);
     }
     memcpy(pending.id, sqlite3_column_text(select, 0), 36);

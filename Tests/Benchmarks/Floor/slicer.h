@@ -1,4 +1,5 @@
-// Cuts objects out of a JSON array and finds two of their members, with a look at each byte. It checks no grammar.
+// Cuts objects from a JSON array and finds two of their members, with one look at each byte. It does
+// not check the grammar.
 #ifndef SLICER_H
 #define SLICER_H
 
@@ -44,7 +45,7 @@ static const char *slicer_value(const char *text, const char *end) {
   return text;
 }
 
-/// The next object: 1, or 0 at the array's end, or -1 where something else stands.
+/// The next object: 1, or 0 at the array's end, or -1 for anything else.
 static int slicer_next(struct slicer *slicer, struct slice *slice) {
   const char *text = slicer->next, *end = slicer->end;
   while (text < end && (*text == '[' || *text == ',' || *text == ' ' || *text == '\n')) text++;

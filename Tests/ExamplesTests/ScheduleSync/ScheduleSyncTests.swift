@@ -128,7 +128,7 @@
         }
         let stopped = await running.outcome()
         #expect(stopped.status == 130)
-        #expect(stopped.output.contains("goes on from there"))
+        #expect(stopped.output.contains("same command again to resume"))
         #expect(try stopped.json["wasCancelled"] as? Bool == true)
         let rest = try await tool.start(options).outcome()
         #expect(try rest.count("inserted") + stopped.count("inserted") == 3012)
@@ -152,7 +152,7 @@
         let stopped = await running.outcome()
         #expect(!stopped.wasKilled)
         #expect(stopped.status == 130)
-        #expect(stopped.output.contains("goes on from there"))
+        #expect(stopped.output.contains("same command again to resume"))
         #expect(try stopped.json["wasCancelled"] as? Bool == true)
       }
     }

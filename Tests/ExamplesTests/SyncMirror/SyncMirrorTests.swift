@@ -136,7 +136,7 @@
           "--server", "http://127.0.0.1:1/v1", "--bucket", "b", "--collection", "items", "--watch", "--store",
           folder.path("m.sqlite"),
         ])
-        await running.waitFor("the next look is in")
+        await running.waitFor("the next poll is in")
         running.send(SIGINT)
         #expect(await running.outcome().status == 130)
       }

@@ -1,6 +1,6 @@
 @testable import NetworkAdapters
 
-/// Writes messages as the kernel does.
+/// Writes messages in the kernel's format.
 struct KernelBytes {
   private(set) var bytes: [UInt8] = []
 

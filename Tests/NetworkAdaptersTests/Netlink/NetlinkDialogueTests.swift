@@ -3,7 +3,7 @@ import Testing
 
 @testable import NetworkAdapters
 
-@Suite("The talk with the kernel")
+@Suite("The dialogue with the kernel")
 struct NetlinkDialogueTests {
   typealias Bytes = KernelBytes
 
@@ -14,7 +14,7 @@ struct NetlinkDialogueTests {
       })
   }
 
-  /// A reply to the list with a number, ending it unless told otherwise.
+  /// A reply to the list with this number. By default it also ends the list.
   static func reply(
     _ sequence: UInt32, _ messages: [(UInt16, [UInt8])], flags: UInt16 = 0, ends: Bool = true
   ) -> [UInt8] {
@@ -28,7 +28,9 @@ struct NetlinkDialogueTests {
   ]
   static let routes = [(UInt16(24), Bytes.route())]
 
-  /// A dialogue that has listed a link with an address and a route, and the number of its last list.
+  /// A dialogue that has listed a link with an address and a route.
+  ///
+  /// Also returns the number of its last list.
   static func online() -> NetlinkDialogue {
     var dialogue = dialogue()
     _ = dialogue.begin()
@@ -51,11 +53,11 @@ struct NetlinkDialogueTests {
 
   @Test(
     arguments: [
-      ("a link that is put down", Bytes.message(16, Bytes.link(2, up: false, running: false))),
-      ("a cable that is pulled", Bytes.message(16, Bytes.link(2, running: false))),
+      ("a link that goes down", Bytes.message(16, Bytes.link(2, up: false, running: false))),
+      ("a cable that is unplugged", Bytes.message(16, Bytes.link(2, running: false))),
       ("a link that is removed", Bytes.message(17, Bytes.link(2))),
       ("an address that is removed", Bytes.message(21, Bytes.address(2))),
-      ("an address that others have", Bytes.message(20, Bytes.address(2, flags: 0x08))),
+      ("a duplicate address", Bytes.message(20, Bytes.address(2, flags: 0x08))),
     ])
   func reportsTheLossOf(_ what: String, _ message: [UInt8]) {
     var dialogue = Self.online()
@@ -67,7 +69,7 @@ struct NetlinkDialogueTests {
   func listsTheRoutesAnewWhenADefaultRouteChanges(_ type: UInt16) {
     var dialogue = Self.online()
     #expect(dialogue.receive(Bytes.message(type, Bytes.route())) == [.ask(.routes, sequence: 4)])
-    // The old ones count until the new ones are known.
+    // The old entries count until the new ones are known.
     #expect(dialogue.receive(Self.reply(4, [])) == [.report(NetworkStatus(.offline))])
   }
 
@@ -76,7 +78,7 @@ struct NetlinkDialogueTests {
     #expect(
       dialogue.receive(Bytes.message(16, Bytes.link(2, up: false)))
         == [.ask(.routes, sequence: 4), .report(NetworkStatus(.offline))])
-    // The kernel said nothing of the route, which is gone all the same.
+    // The kernel does not report that the route is gone.
     #expect(dialogue.receive(Bytes.message(16, Bytes.link(2))) == [])
     #expect(dialogue.receive(Self.reply(4, [])) == [])
     #expect(dialogue.receive(Bytes.message(24, Bytes.route())) == [.ask(.routes, sequence: 5)])
@@ -134,7 +136,7 @@ struct NetlinkDialogueTests {
   @Test func isNotMisledByTheNumbersOfOtherPrograms() {
     var dialogue = Self.online()
     _ = dialogue.receive(Bytes.message(25, Bytes.route()))
-    // Somebody else's message bears, by chance, the number of the list under way.
+    // Another program's message has, by chance, the number of the current list.
     #expect(dialogue.receive(Bytes.message(24, sequence: 4, Bytes.route())) == [])
     #expect(dialogue.receive(Self.reply(4, [])) == [.ask(.routes, sequence: 5)])
     #expect(dialogue.receive(Bytes.message(3, sequence: 99)) == [])

@@ -87,7 +87,7 @@ struct NetlinkMessageTests {
       let batch = NetlinkMessage.read(Array(datagram[..<length]))
       #expect(batch.isIntact == (length == 0))
       #expect(batch.messages.isEmpty)
-      // The message may be whole, and what is inside not.
+      // The message is whole, and its contents are cut.
       let cut = KernelBytes.message(16, Array(datagram.dropFirst(16).prefix(length)))
       for type: UInt16 in [2, 3, 16, 17, 20, 21, 24, 25] {
         _ = facts(KernelBytes.message(type, Array(cut.dropFirst(16))))
@@ -114,7 +114,9 @@ struct NetlinkMessageTests {
     }
   }
 
-  /// Every byte of every message set to every awkward value, one and two at a time.
+  /// Sets one or two bytes of every message at a time to awkward values.
+  ///
+  /// Every byte takes every awkward value.
   @Test(arguments: samples.indices)
   func thatIsHostileNeverTraps(_ index: Int) {
     let sample = Self.samples[index]

@@ -54,17 +54,18 @@
     @Test(
       .disabled(
         if: ProcessInfo.processInfo.environment["CANONICALSYNC_BRIEF"] != nil,
-        "A sanitizer takes memory and time of its own."))
+        "A sanitizer uses memory and time of its own."))
     func leavesNeitherDescriptorsNorMemoryBehindAfterTenThousandStartsAndStops() async {
-      // In a process of its own: what other tests take meanwhile is not theirs to leave behind.
+      // In a process of its own, so the descriptors of other tests do not count.
       await #expect(processExitsWith: .success) {
         let suite = NetlinkMonitorTests()
-        // What is made once for all, and what the allocator keeps.
+        // One-time allocations, and memory that the allocator keeps.
         try await suite.startAndStop(2000)
         let before = try suite.residentBytes()
         try await suite.startAndStop(10_000)
         let growth = try suite.residentBytes() - before
-        // A few hundred bytes left by each would be more. The thread sanitizer takes memory of its own.
+        // A few hundred leaked bytes for each monitor would exceed this. The thread sanitizer uses
+        // memory of its own.
         #expect(growth < 3_000_000 || ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil)
       }
     }
@@ -73,13 +74,13 @@
       var kept: NetlinkMonitor?
       for round in 0..<count {
         kept = try NetlinkMonitor()
-        // By being stopped, and by being let go; with the first list heard, and before.
+        // Stopped or released, after the first list or before it.
         if round.isMultiple(of: 2) { kept?.stop() }
         if round % 14 == 7 { _ = await kept?.statuses().first { $0.connectivity != .unknown } }
-        // They are closed on a queue: in a burst they would pass the limit of open files.
+        // They are closed on a queue: in a burst they would exceed the limit of open files.
         if round.isMultiple(of: 100) { await settle(at: 1) }
       }
-      // The last one was not stopped, and is still there.
+      // The last monitor was not stopped, and still exists.
       #expect(try openNetlinkSockets() >= 1)
       withExtendedLifetime(kept) {}
       kept = nil
@@ -91,12 +92,12 @@
       return (numbers.count > 1 ? Int(numbers[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
-    /// Comes back when no more than so many sockets are open; the suite's time limit is the failure.
+    /// Waits until at most this many sockets are open. The suite's time limit is the failure.
     private func settle(at count: Int) async {
       while let open = try? openNetlinkSockets(), open > count, !Task.isCancelled { await Task.yield() }
     }
 
-    /// How many of this process's descriptors are sockets of the kernel's table of netlink sockets.
+    /// The number of this process's descriptors that are netlink sockets.
     private func openNetlinkSockets() throws -> Int {
       let sockets = Set(
         try kernelTable("/proc/self/net/netlink").dropFirst()

@@ -17,7 +17,7 @@ struct ProbeMonitorTests {
       probe: probe)
   }
 
-  /// The next sleep that is a pause between tries: a try's own time limit is passed over.
+  /// The next sleep between probes. A probe's own timeout is skipped.
   private func nextPause() async -> Duration {
     while true {
       let sleep = await clock.nextSleep()

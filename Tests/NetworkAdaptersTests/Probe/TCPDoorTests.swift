@@ -4,11 +4,11 @@ import Testing
 @testable import NetworkAdapters
 
 #if os(Linux)
-  // Where this module's files are compiled together, the sockets' numbers are its headers'.
+  // When this module's files are compiled together, the socket constants come from its headers.
   import CNetlink
 #endif
 
-@Suite("A knock at a port", .timeLimit(.minutes(10)))
+@Suite("A probe of a port", .timeLimit(.minutes(10)))
 struct TCPDoorTests {
   @Test func isAnsweredWhereSomebodyListens() async throws {
     let listener = try Listener()
@@ -27,7 +27,7 @@ struct TCPDoorTests {
 
   #if os(Linux)
     @Test func endsWhenItIsCancelled() async throws {
-      // A full queue: the kernel drops what comes, as a firewall would.
+      // A full queue: the kernel drops new connections, as a firewall would.
       let listener = try Listener(backlog: 0)
       let guests = try (0..<4).map { _ in try listener.guest() }
       defer { guests.forEach { close($0) } }
@@ -37,11 +37,11 @@ struct TCPDoorTests {
       let start = ContinuousClock.now
       knock.cancel()
       #expect(await !knock.value)
-      // The kernel by itself gives up after two minutes.
+      // The kernel's own timeout is two minutes.
       #expect(start.duration(to: .now) < .seconds(60))
     }
 
-    /// How many connections to a port have been asked for and not been answered.
+    /// The number of requested and unanswered connections to a port.
     private static func knocks(at port: UInt16) throws -> Int {
       let asked = String(format: ":%04X 02 ", port)
       return try kernelTable("/proc/net/tcp").count { $0.contains(asked) }
@@ -51,9 +51,9 @@ struct TCPDoorTests {
   @Test(
     .disabled(
       if: ProcessInfo.processInfo.environment["CANONICALSYNC_BRIEF"] != nil,
-      "A sanitizer takes descriptors and time of its own."))
+      "A sanitizer uses descriptors and time of its own."))
   func leavesNoDescriptorBehind() async {
-    // In a process of its own: what other tests have open meanwhile is not counted.
+    // In a process of its own, so the descriptors of other tests do not count.
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
       let door = TCPProbe(host: "127.0.0.1", port: listener.port)
@@ -61,14 +61,14 @@ struct TCPDoorTests {
         #expect(await door.answers())
         listener.dismissGuest()
       }
-      // Were each kept, the numbers would have grown by a thousand.
+      // If each were kept, the numbers would have grown by a thousand.
       let next = dup(0)
       #expect((0..<500).contains(next))
     }
   }
 }
 
-/// A port of this machine that takes connections.
+/// A port of this machine that accepts connections.
 final class Listener: Sendable {
   private let descriptor: Int32
   let port: UInt16
@@ -93,15 +93,15 @@ final class Listener: Sendable {
   }
 
   deinit {
-    // A process that another test is starting has the port open as well, and would let guests in.
+    // A process that another test starts inherits the port, and would accept connections.
     shutdown(descriptor, Int32(SHUT_RDWR))
     close(descriptor)
   }
 
-  /// Lets one in and out again.
+  /// Accepts a connection and closes it.
   func dismissGuest() { close(accept(descriptor, nil, nil)) }
 
-  /// One who comes and is not let in, without waiting for it.
+  /// Starts a connection without waiting for its acceptance.
   func guest() throws -> Int32 {
     let guest = Self.socket()
     _ = fcntl(guest, F_SETFL, O_NONBLOCK)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncModels
 
-@Suite("The stamp that travels with a record")
+@Suite("The stamp inside a record")
 struct AutomaticStampTests {
   private let stamp = EditStamp(
     physical: Timestamp(microseconds: 1_700_000_000_000_000), counter: 3, replica: #"a "b" @c"#)
@@ -12,7 +12,7 @@ struct AutomaticStampTests {
 
   private func text(_ payload: Payload) -> String { String(decoding: payload.bytes, as: UTF8.self) }
 
-  /// The bytes of an object, stamped, and then respelled by somebody.
+  /// Whether a stamped object still carries its stamp after another writer respelled it.
   private func isCarried(
     by stamped: String, respelled change: (String) -> String, ignoring own: [FieldName] = []
   ) -> Bool {
@@ -90,7 +90,8 @@ struct AutomaticStampTests {
     #expect(EditStamp(carriedBy: payload(json), ignoring: []) == nil)
   }
 
-  /// Records travel between versions of the library: what is written here today must be read for ever.
+  /// Records travel between versions of the library: later versions must read this version's
+  /// format.
   @Test func isSpelledAsItAlwaysWas() {
     #expect(
       text(
@@ -107,7 +108,7 @@ struct AutomaticStampTests {
       let stored = try JSONByteEncoder().encode(entity)
       #expect(try JSONByteDecoder().decode(Entity.self, from: stored[...]) == entity)
     }
-    // As an earlier version of the library wrote it.
+    // The format of an earlier version of the library.
     let old =
       #"{"type":"a","schemaVersion":1,"references":[],"indexes":["x"],"stampField":"t","visibility":"perPage","fields":["x"]}"#
     #expect(

@@ -2,7 +2,7 @@ import SyncJSON
 import SyncModels
 import Testing
 
-@Suite("A checkpoint that is read")
+@Suite("Reading a checkpoint")
 struct CheckpointTests {
   private static func text(_ change: (String) -> String = { $0 }) -> [UInt8] {
     Array(
@@ -15,7 +15,7 @@ struct CheckpointTests {
     let checkpoint = try JSONByteDecoder().decode(Checkpoint.self, from: Self.text()[...])
     #expect(checkpoint.lastPass == 4 && checkpoint.epoch == 2 && checkpoint.sweptPass == 1)
     #expect(checkpoint.inFlight?.fetched == 100 && checkpoint.inFlight?.total == 423)
-    // An older version of the library noted no more.
+    // An older version of the library recorded no more.
     #expect(checkpoint.sweep == Checkpoint.Sweep(pass: 3))
     var changed = checkpoint
     changed.sweep = Checkpoint.Sweep(pass: 3, listed: 0, refusal: .massDeletion(missing: 1, of: 2))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SyncModels
 
-@Suite("What is counted")
+@Suite("A counted noun")
 struct CountedTests {
   @Test(arguments: [
     (-1, "-1 changes"), (0, "0 changes"), (1, "1 change"), (2, "2 changes"), (21, "21 changes"),

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Field values")
 struct FieldValueTests {
-  /// Awkward values, in their order; neighbours in a group are equal.
+  /// Awkward values, in order. The values of a group are equal.
   static let groups: [[FieldValue]] = [
     [.null], [.double(-.infinity)], [.integer(.min), .double(-0x1p63)], [.integer(.min + 1)],
     [.double(-0.5)], [.integer(0), .double(0), .double(-0.0)], [.double(0.5)], [.integer(5), .double(5)],

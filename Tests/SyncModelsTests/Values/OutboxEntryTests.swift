@@ -1,7 +1,7 @@
 import SyncModels
 import Testing
 
-@Suite("An entry of the outbox")
+@Suite("An outbox entry")
 struct OutboxEntryTests {
   private func name(on base: OutboxEntry.Base, at microseconds: Int64 = 7) -> IdempotencyKey {
     let edit = Edit(.deletion, stamp: EditStamp(physical: Timestamp(microseconds: microseconds)))
@@ -14,7 +14,7 @@ struct OutboxEntryTests {
     let copy = Record(id: id, version: version, payload: Payload(Array("{}".utf8)), fields: [])
     var later = copy
     later.version.sequence += 1
-    // A record that was taken for deleted may turn out to be there, at the version that it had.
+    // A record that was taken for deleted may exist after all, at its former version.
     let deletion = Tombstone(id: id, version: version)
     let bases: [OutboxEntry.Base] = [.none, .copy(copy), .copy(later), .deleted(deletion)]
     #expect(Set(bases.map { name(on: $0) }).count == bases.count)

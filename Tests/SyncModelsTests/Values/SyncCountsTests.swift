@@ -1,7 +1,7 @@
 import SyncModels
 import Testing
 
-@Suite("Counts of a sync")
+@Suite("The counts of a sync")
 struct SyncCountsTests {
   @Test func addUpNumberByNumberLeavingNoneOut() {
     for (name, path) in SyncCounts.names {

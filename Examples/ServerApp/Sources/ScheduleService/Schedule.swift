@@ -22,7 +22,7 @@ package struct Game: SyncedRecord {
   }
 }
 
-/// What this app knows of the schedule's records: a game is never shown before its teams.
+/// The schema of the schedule's records. A game is never shown before its teams.
 package func scheduleSchema() throws(SyncError) -> SyncSchema {
   try SyncSchema(
     Entity("teams"),

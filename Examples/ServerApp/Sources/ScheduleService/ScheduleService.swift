@@ -1,11 +1,11 @@
 import CanonicalSync
 
-/// The schedule as this server has it, kept up to date by the app's own policy.
+/// This server's copy of the schedule, kept up to date by the app's own policy.
 package struct ScheduleService: Sendable {
   private let engine: SyncEngine
   private let policy: SyncPolicy
   private let connectivity: any ConnectivityMonitor
-  // In a file that imports CanonicalSync, this is a standard clock that can also stamp.
+  // In a file that imports CanonicalSync, this is a standard clock that also creates timestamps.
   private let clock: any Clock<Duration>
 
   package init(
@@ -19,7 +19,7 @@ package struct ScheduleService: Sendable {
       schema: scheduleSchema(), store: store, source: source, clock: clock, connectivity: connectivity)
   }
 
-  /// Syncs if the policy says so; otherwise nothing is done, and there is no result.
+  /// Syncs if the policy says so; otherwise does nothing and returns `nil`.
   package func syncIfDue() async throws(SyncError) -> SyncResult? {
     try await decide() == .sync ? try await engine.sync() : nil
   }
@@ -35,7 +35,8 @@ package struct ScheduleService: Sendable {
         }
       } catch let error as SyncError {
         report(.failure(error))
-        // A failed attempt counts: the policy makes the next one wait. Only a sleep that is cut short ends the loop.
+        // A failed attempt counts: the policy delays the next one. Only an interrupted sleep ends
+        // the loop.
         guard (try? await clock.sleep(for: policy.interval)) != nil else { return }
       } catch {
         return

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import ScheduleService
 
-/// Syncs a little schedule once and prints a day of it.
+/// Syncs a small schedule once and prints one day of it.
 @main struct ServerApp {
   static func main() async throws {
     let remote = InMemoryRemote()

@@ -1,14 +1,14 @@
 import CanonicalSync
 import Testing
 
-/// Somebody else's clock, which knows nothing of CanonicalSync.
+/// A third-party clock that does not use CanonicalSync.
 struct OddClock: _Concurrency.Clock {
   var now: ContinuousClock.Instant { ContinuousClock.now }
   var minimumResolution: Duration { .zero }
   func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
 }
 
-// One line makes it stamp as well.
+// One line lets it create timestamps as well.
 extension OddClock: CanonicalSync.Clock {}
 
 @Suite("A clock in an app's own file")
@@ -21,7 +21,7 @@ struct ClockTests {
 
   @Test func isAStandardOneOrItsOwn() async throws {
     let past = Timestamp(milliseconds: 1_700_000_000_000)
-    // In an array: a protocol that fixes its Duration compiled just as well, and crashed here.
+    // In an array: a protocol that fixes its Duration also compiled, and crashed here.
     let clocks: [any Clock<Duration>] = [ContinuousClock(), SuspendingClock(), OddClock()]
     for clock in clocks { #expect(try await pauseAndStamp(on: clock) > past) }
   }

@@ -1,7 +1,7 @@
 import SyncJSON
 import SyncModels
 
-/// A JSON value taken apart, so that two spellings of it are equal.
+/// A parsed JSON value, in which two spellings of one value are equal.
 indirect enum JSONTree: Equatable {
   case object([[UInt8]: JSONTree])
   case array([JSONTree])
@@ -11,7 +11,7 @@ indirect enum JSONTree: Equatable {
   case boolean(Bool)
   case null
 
-  /// Takes a value apart, down to the usual depth.
+  /// Parses a value, down to the default depth.
   init(_ bytes: ArraySlice<UInt8>) throws(JSONError) {
     try self.init(JSONValueSlice(checking: bytes))
   }
@@ -38,12 +38,12 @@ indirect enum JSONTree: Equatable {
     }
   }
 
-  /// A number with a fraction or an exponent, which may be whole all the same.
+  /// A number with a fraction or an exponent. Its value may still be whole.
   private static func number(_ value: Double) -> JSONTree {
     Int64(exactly: value).map { .integer($0) } ?? .double(value)
   }
 
-  /// Takes members away from an object.
+  /// Removes members from an object.
   mutating func remove(_ keys: [[UInt8]]) {
     guard case .object(var members) = self else { return }
     for key in keys { members[key] = nil }

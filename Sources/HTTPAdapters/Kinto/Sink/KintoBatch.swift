@@ -1,13 +1,13 @@
 import SyncJSON
 import SyncModels
 
-/// The batch endpoint's language: many requests in one, each with an answer of its own.
+/// The batch endpoint's format: many requests in one, each with its own answer.
 enum KintoBatch {
   /// One request of a batch, as JSON.
   struct Request: Sendable {
     let json: [UInt8]
 
-    /// The request that carries a change out, if the record is still what the change was made on.
+    /// The request for a change; it applies only to the change's base state.
     init(_ change: OutgoingChange, path: String) throws(SyncError) {
       let method = change.content == .deletion ? "DELETE" : "PUT"
       var json = Array(#"{"method":"\#(method)","path":"#.utf8)
@@ -16,7 +16,7 @@ enum KintoBatch {
       if let tag = change.base.record.flatMap(Self.tag) {
         json += Array(#""If-Match":"\"\#(tag)\"""#.utf8)
       } else {
-        // A deletion, too, must not hit what nobody here has seen.
+        // A deletion, too, must not hit a state that was never seen here.
         json += Array(#""If-None-Match":"*""#.utf8)
       }
       json.append(UInt8(ascii: "}"))
@@ -26,7 +26,7 @@ enum KintoBatch {
           json += try KintoContent.sendable(payload)
         } catch {
           throw SyncError(
-            .inconsistentData, during: "pushing edits", "The edit of \(change.id) is no JSON object.",
+            .inconsistentData, during: "pushing edits", "The edit of \(change.id) is not a JSON object.",
             underlying: error)
         }
         json.append(UInt8(ascii: "}"))
@@ -35,7 +35,7 @@ enum KintoBatch {
       self.json = json
     }
 
-    /// The time that names a copy; `nil` for one that no server has vouched for.
+    /// The time that identifies a copy; `nil` for a copy that came from no server.
     private static func tag(of record: Record) -> Int64? {
       let tag =
         record.entityTag.flatMap { Int64($0) } ?? record.version.modifiedAt.microseconds / 1000
@@ -55,7 +55,7 @@ enum KintoBatch {
 
   /// The answers, in the order of the requests.
   ///
-  /// - Throws: `invalidResponse` if there is not one for each.
+  /// - Throws: `invalidResponse` unless there is one for each request.
   static func answers(in body: [UInt8], count: Int) throws(SyncError) -> [KintoBatchAnswer] {
     var answers: [KintoBatchAnswer] = []
     do {

@@ -1,13 +1,13 @@
 import SyncJSON
 import SyncModels
 
-/// What the server answered to one request of a batch.
+/// The server's answer to one request of a batch.
 struct KintoBatchAnswer: Sendable {
   private(set) var status = 0
   private var errno: Int64?
-  /// The record after a change that was made.
+  /// The record after an accepted change.
   private var data: ArraySlice<UInt8>?
-  /// The record that was in the way.
+  /// The existing record that caused a conflict.
   private var existing: ArraySlice<UInt8>?
   private var retryAfter: Duration?
 
@@ -44,10 +44,11 @@ struct KintoBatchAnswer: Sendable {
     }
   }
 
-  /// What the answer means to the change.
+  /// The outcome of a change, by the server's answer.
   ///
-  /// - Throws: `invalidResponse` if the change was made, and what it led to is not told as a page would tell it: the record itself or, of a deletion, its
-  ///   tombstone, no older than what the change was made on.
+  /// - Throws: `invalidResponse` if the change was accepted and the answer lacks the resulting
+  ///   state as a page would list it: the record itself or, after a deletion, its tombstone, no
+  ///   older than the change's base.
   func outcome(of change: OutgoingChange, _ entity: Entity) throws(SyncError) -> PushOutcome {
     switch status {
     case 200, 201:
@@ -57,26 +58,27 @@ struct KintoBatchAnswer: Sendable {
       let word = Self.read(existing, entity)
       guard case .upsert = word, word.id == change.id else {
         throw SyncError(
-          .invalidResponse, during: "pushing edits", "The server does not tell what is in a change's way.")
+          .invalidResponse, during: "pushing edits",
+          "The server does not tell which record conflicts with a change.")
       }
-      // Nobody else had the same idea: our own words came back.
+      // The existing record equals the one sent: an earlier attempt was accepted.
       if let payload = change.content.payload, KintoContent.isSame(payload.bytes, existing) {
         return .accepted(word)
       }
       return .conflict(word)
     case 404 where change.content == .deletion: return .conflict(nil)
     case 404:
-      return .refused(reason: "\(said): there is no collection \(change.id.type), or no such id can be.")
+      return .refused(reason: "\(said): there is no collection \(change.id.type), or the id is invalid.")
     case 403: return .refused(reason: "\(said): these credentials may not write \(change.id.type).")
-    case 405: return .refused(reason: "\(said): the server is for reading only.")
+    case 405: return .refused(reason: "\(said): the server is read-only.")
     case 413: return .refused(reason: "\(said): the record is larger than the server takes.")
     case 507: return .quotaExceeded
     case 408, 429, 500...599: return .retryLater(after: retryAfter)
-    default: return .refused(reason: "\(said): it does not take the record, or its id.")
+    default: return .refused(reason: "\(said): the server does not accept the record, or its id.")
     }
   }
 
-  /// What the server says that it made of a change.
+  /// The record's state after an accepted change, by the server's answer.
   private func word(on change: OutgoingChange, _ entity: Entity) throws(SyncError) -> RecordChange {
     let word = data.map { Self.read($0, entity) }
     let isSound =
@@ -88,13 +90,13 @@ struct KintoBatchAnswer: Sendable {
       version.modifiedAt >= change.base.version?.modifiedAt ?? version.modifiedAt
     else {
       throw SyncError(
-        .invalidResponse, during: "pushing edits", "The server does not tell what it made of a change.")
+        .invalidResponse, during: "pushing edits", "The server does not tell the result of a change.")
     }
     return word
   }
 
   private static func read(_ bytes: ArraySlice<UInt8>, _ entity: Entity) -> RecordChange {
-    // A batch's answer is not kept for the sake of one record of it.
+    // Detached: one record must not keep the whole answer in memory.
     KintoRecordReader(entity).read(Payload(bytes).detached().bytes)
   }
 

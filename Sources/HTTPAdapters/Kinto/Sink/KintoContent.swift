@@ -1,13 +1,15 @@
 import SyncJSON
 import SyncModels
 
-/// What a record says, apart from what the server adds to it.
+/// The content of a record, without the members that the server adds.
 enum KintoContent {
-  /// The members that are the server's: a `last_modified` that is sent would become the record's, whatever the time is.
+  /// The members that the server manages.
+  ///
+  /// A `last_modified` that is sent would become the record's, whatever the time is.
   static let serverManagedFields: [FieldName] = ["id", "last_modified"]
   private static let own = serverManagedFields.map { Array($0.rawValue.utf8) }
 
-  /// A payload as it is sent: every other member as it stands.
+  /// A payload as it is sent: every other member unchanged.
   static func sendable(_ payload: Payload) throws(JSONError) -> [UInt8] {
     var json = [UInt8(ascii: "{")]
     try JSONScanner.members(of: payload.bytes, depthLimit: .max) { member throws(JSONError) in
@@ -22,7 +24,9 @@ enum KintoContent {
     return json
   }
 
-  /// Whether two records say the same: member by member, however numbers, texts and spaces are spelled.
+  /// Whether two records have the same members and values, in any spelling.
+  ///
+  /// Numbers, strings and white space may be spelled differently.
   static func isSame(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Bool {
     do {
       var (mine, theirs) = (try JSONTree(a), try JSONTree(b))
@@ -30,7 +34,7 @@ enum KintoContent {
       theirs.remove(own)
       return mine == theirs
     } catch {
-      // What cannot be compared is not the same.
+      // A value that cannot be compared counts as different.
       return false
     }
   }

@@ -1,9 +1,9 @@
 import SyncJSON
 import SyncModels
 
-/// What a server says of itself at its root address.
+/// A server's description of itself at its root address.
 struct KintoRoot: Sendable {
-  /// How many requests a batch may hold: what the server says, or what Kinto allows unless it was set up otherwise.
+  /// The most requests in a batch: the server's limit, or Kinto's default.
   let batchLimit: Int
 
   init(_ body: [UInt8]) {
@@ -16,7 +16,7 @@ struct KintoRoot: Sendable {
         }
       }
     } catch {
-      // The usual limit is a safe guess; too large a batch is told.
+      // The default limit is a safe guess; the server reports a batch that is too large.
       limit = nil
     }
     batchLimit = Int(min(max(1, limit ?? 25), 1000))

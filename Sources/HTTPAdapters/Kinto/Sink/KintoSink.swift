@@ -1,36 +1,41 @@
 public import SyncModels
 public import SyncPorts
 
-/// A bucket of a Kinto server as a place that local edits are sent to: the other half of a ``KintoSource``.
+/// Sends local edits to a bucket of a Kinto server; the counterpart of ``KintoSource``.
 ///
 /// ```swift
 /// let source = try KintoSource(server: "https://settings.example.com/v1", bucket: "league", credentials: .bearer(token))
 /// let engine = try await SyncEngine(schema: schema, store: store, source: source, sink: KintoSink(source))
 /// ```
 ///
-/// Edits go to the batch endpoint, as many at once as the server's root says it takes. Each carries its own precondition: a new record `If-None-Match`, any
-/// other the `last_modified` that it was made on. Where the precondition fails because the very content is there already, that is the
-/// acknowledgement of an earlier attempt whose answer was lost. What is written has the server's time, whatever `last_modified` a payload
-/// holds.
+/// Edits go to the batch endpoint, as many at once as the server's root allows. Each edit has its
+/// own precondition: `If-None-Match` for a new record, the base's `last_modified` for any other. If
+/// the precondition fails and the remote state already has exactly the edit's content, an earlier
+/// attempt succeeded and its answer was lost. The edit then counts as accepted. A written record
+/// gets the server's time, whatever `last_modified` its payload holds.
 ///
-/// - Note: Kinto tells a record that was deleted from one that never was only by listing tombstones. A new record whose acknowledgement was lost, and
-///   that somebody deleted before it was sent again, is therefore created a second time.
-/// - Note: Where records are in PostgreSQL, a server rolls back what it has already accepted of a batch when a later change meets another writer's
-///   lock (409). Such a batch counts as unanswered and is sent again whole.
+/// - Note: Only Kinto's listed tombstones distinguish a deleted record from one that never existed.
+///   Consider a new record whose acknowledgement was lost, and that another client deleted before
+///   the edit was sent again. It is created a second time.
+/// - Note: With records in PostgreSQL, a server rolls back the accepted changes of a batch if a
+///   later one meets another writer's lock (409). Such a batch counts as unanswered, and is sent
+///   again whole.
 public final class KintoSink: RemoteRecordSink {
-  /// That of the source.
+  /// The identity of the source.
   public let identity: String
   private let server: KintoServer
-  /// Yes: a record is any JSON object.
+  /// `true`: a record is any JSON object.
   public var keepsUnknownMembers: Bool { true }
 
-  /// A sink for the bucket that a source reads, with its credentials, its transport, and the pauses that the server asked it for.
+  /// Creates a sink for the bucket that a source reads.
+  ///
+  /// It shares the source's credentials, transport and requested pauses.
   public init(_ source: KintoSource) {
     identity = source.identity
     server = source.server
   }
 
-  /// Asks the server how many changes it takes at once.
+  /// Asks the server how many changes a batch may hold.
   public func limits() async throws(SyncError) -> SinkLimits {
     let response = try await server.ask("GET", server.root, during: Self.operation)
     guard response.status == 200 else { throw failure(response) }
@@ -39,21 +44,24 @@ public final class KintoSink: RemoteRecordSink {
 
   /// Sends changes as one batch.
   ///
-  /// Where records are in PostgreSQL, a server fails at a whole batch for one text with a NUL, say, and asks for a pause as if it were overloaded. While it
-  /// answers other requests, that pause is not kept, so that the edit at fault can be found and pages come meanwhile.
+  /// With records in PostgreSQL, a server fails a whole batch for one text with a NUL, say, and
+  /// requests a pause as if it were overloaded. While the server answers other requests, the sink
+  /// ignores that pause. The edit at fault can then be found, and pages keep coming.
   ///
-  /// - Throws: `batchTooLarge` for more than the server takes; `authentication`, `permissionDenied`; `remoteUnavailable` for 429, 5xx and a
-  ///   batch that was rolled back; `invalidResponse` for an answer that is none of Kinto's, or that does not tell what became of a change.
+  /// - Throws: `batchTooLarge` for more changes than the server takes; `authentication`,
+  ///   `permissionDenied`; `remoteUnavailable` for 429, 5xx and a batch that was rolled back;
+  ///   `invalidResponse` for an answer that is not Kinto's, or that lacks the outcome of a change.
   public func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
     let response = try await post(changes)
     if (500...599).contains(response.status) {
-      // Throws what the server says to this, if it is not there for anybody.
+      // Throws the server's answer to this request, if the whole server is unavailable.
       _ = try await limits()
       throw SyncError(
         .remoteUnavailable, during: Self.operation,
-        "The server answered \(response.status) to \(Counted(changes.count, "edit")), though it is there.")
+        "The server answered \(response.status) to \(Counted(changes.count, "edit")), although it answers other requests."
+      )
     }
     return try outcomes(of: changes, response, entities)
   }
@@ -63,7 +71,7 @@ public final class KintoSink: RemoteRecordSink {
     for change in changes {
       requests.append(try KintoBatch.Request(change, path: try server.pathInAPI(of: change.id)))
     }
-    // Each request of the batch has a precondition of its own.
+    // Each request of the batch has its own precondition.
     return try await server.ask(
       "POST", server.batch, headers: ["Content-Type": "application/json"], body: KintoBatch.body(requests),
       repeatsSafely: true, isAboutEdits: true, during: Self.operation)
@@ -87,7 +95,7 @@ public final class KintoSink: RemoteRecordSink {
     if answers.contains(where: { $0.status == 409 }) {
       throw SyncError(
         .remoteUnavailable, during: Self.operation,
-        "Another writer was in the way, so the server may have undone what it accepted.")
+        "Another writer held a lock, so the server may have rolled back accepted changes.")
     }
     if answers.contains(where: { $0.status == 401 }) { throw failure(HTTPResponse(status: 401)) }
     var outcomes: [PushOutcome] = []
@@ -97,12 +105,12 @@ public final class KintoSink: RemoteRecordSink {
     return outcomes
   }
 
-  /// What an answer to a whole request means.
+  /// The error for an answer to a whole request.
   private func failure(_ response: HTTPResponse) -> SyncError {
     let status = "The server answered \(response.status)"
     return switch response.status {
     case 401:
-      SyncError(.authentication, during: Self.operation, "\(status): it does not accept the credentials.")
+      SyncError(.authentication, during: Self.operation, "\(status): the credentials are not accepted.")
     case 403:
       SyncError(.permissionDenied, during: Self.operation, "\(status): these credentials may not do that.")
     case 408, 429, 500...599:
@@ -111,9 +119,10 @@ public final class KintoSink: RemoteRecordSink {
         retryAfter: RequestedPause.retryAfter(in: response))
     case 400...499:
       SyncError(
-        .invalidConfiguration, during: Self.operation, "\(status): it does not understand the request.")
+        .invalidConfiguration, during: Self.operation,
+        "\(status): the server does not understand the request.")
     default:
-      SyncError(.invalidResponse, during: Self.operation, "\(status), which is no answer to a batch.")
+      SyncError(.invalidResponse, during: Self.operation, "\(status), which is not an answer to a batch.")
     }
   }
 

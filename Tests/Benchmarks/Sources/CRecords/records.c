@@ -26,7 +26,7 @@ void record_team(int64_t number, char name[16]) {
 }
 
 int64_t record_of_delta(struct record_recipe recipe, int64_t place, int64_t generation) {
-  // A stride of 99 or 101 steps through a hundredth of the records without meeting one twice.
+  // A stride of 99 or 101 steps through a hundredth of the records without repeating one.
   return (place * 100 + (int64_t)(mixed(place + generation) % 100)) % recipe.count;
 }
 

@@ -2,18 +2,20 @@ import CRecords
 import CanonicalSync
 import SQLiteAdapters
 
-/// What a run measures.
+/// The options of a run.
 struct Options {
   var workload = ""
   var path = ""
   var recipe = record_recipe(count: 100_000, has_random_ids: 0)
   var generation: Int64 = 0
   var page = 400
-  /// Whether pages are made when they are asked for, so that memory is the engine's and the store's alone.
+  /// Whether pages are made on request.
+  ///
+  /// The memory is then the engine's and the store's alone.
   var isLazy = false
-  /// How long the remote takes for a page.
+  /// The latency of the remote for a page.
   var latency = Duration.zero
-  /// How many independent types the records are of.
+  /// The number of independent record types.
   var types = 1
   /// Whether everything runs on one thread, for counting instructions.
   var isInline = false
@@ -55,7 +57,7 @@ struct Options {
     return number
   }
 
-  /// How many changes the remote lists.
+  /// The number of changes that the remote lists.
   var changes: Int {
     workload == "W3" ? Int(recipe.count / 100) : Int(recipe.count)
   }

@@ -9,10 +9,11 @@ import SQLiteAdapters
   import Darwin
 #endif
 
-/// Runs one workload once, and prints one line of JSON about it.
+/// Runs one workload once, and prints the result as one line of JSON.
 @main
 struct Ours {
-  // An asynchronous `main` ends the first thread, which valgrind does not survive; so that thread waits here.
+  // An asynchronous `main` ends the first thread, which valgrind does not survive. So that thread
+  // waits here.
   static func main() {
     let isOver = DispatchSemaphore(value: 0)
     Task.detached {
@@ -43,7 +44,7 @@ struct Ours {
   }
 }
 
-/// What one run took.
+/// The cost of one run.
 struct Measurement {
   private let start = ContinuousClock.now
   private let processor = process_time()
@@ -51,7 +52,7 @@ struct Measurement {
   private var processorSeconds = 0.0
   private var records = 0
 
-  /// Ends now, after so many records.
+  /// Ends the measurement now, after a number of records.
   mutating func end(records: Int) {
     let elapsed = (ContinuousClock.now - start).components
     seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
@@ -59,7 +60,7 @@ struct Measurement {
     self.records = records
   }
 
-  /// Counts the middle one of some durations.
+  /// Ends the measurement with the median of some durations.
   mutating func end(medianOf durations: [Duration]) {
     end(records: durations.count)
     let middle = durations.sorted()[durations.count / 2].components
@@ -73,7 +74,9 @@ struct Measurement {
   }
 }
 
-/// One sync, from the first request to the closed store; W8 to the sync's end.
+/// One sync, from the first request to the closed store.
+///
+/// For W8 the measurement ends with the sync.
 struct Pulling {
   let options: Options
 
@@ -89,7 +92,7 @@ struct Pulling {
       case "W2": try await engine.resync()
       default: try await engine.sync()
       }
-    // What closing moves from the log into the file, no page can hide.
+    // Closing moves the log into the file, which no page can hide.
     if options.workload == "W8" { measurement.end(records: options.changes) }
     await store.close()
     if options.workload != "W8" { measurement.end(records: options.changes) }
@@ -129,7 +132,7 @@ struct Reading {
   }
 }
 
-/// Syncs that find nothing to do.
+/// Syncs without changes.
 struct Idling {
   let options: Options
 

@@ -1,7 +1,7 @@
 import CRecords
 import CanonicalSync
 
-/// Makes the pages that a remote hands out.
+/// Makes the pages of a remote.
 struct Pages {
   let options: Options
 
@@ -24,7 +24,7 @@ struct Pages {
     let places = page * options.page..<min(changes(of: entity), (page + 1) * options.page)
     if entity.type == "teams" { return places.map { team($0) } }
     if options.workload == "W5" { return [] }
-    // One buffer to a page, as it comes over the wire.
+    // One buffer for a page, as it arrives from the network.
     var bytes: [UInt8] = []
     bytes.reserveCapacity(places.count * Int(record_payload_limit))
     var ranges: [Range<Int>] = []
@@ -73,7 +73,7 @@ struct Pages {
     return bytes + [UInt8(ascii: "]")]
   }
 
-  /// The changed copy that an edit makes of a record.
+  /// The changed copy of a record after an edit.
   func edit(_ place: Int) -> (key: String, payload: Payload) {
     var record = record()
     record_make(options.recipe, record_of_edit(options.recipe, Int64(place)), 1, &record)

@@ -1,7 +1,9 @@
 import CanonicalSync
 import SyncJSON
 
-/// A remote whose pages are in memory already, or are made when they are asked for, and come after a while if it is told so.
+/// A source whose pages are in memory already, or are made on request.
+///
+/// A latency delays them if it is set.
 struct PreparedSource: RemoteRecordSource {
   let identity = "benchmark"
   let capabilities = SourceCapabilities(deltas: .changeTokens, sendsTombstones: true, listing: .snapshot)

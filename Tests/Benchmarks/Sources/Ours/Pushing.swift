@@ -2,7 +2,7 @@ import CRecords
 import CanonicalSync
 import SQLiteAdapters
 
-/// Edits of records that the remote knows, made on one day and pushed on another.
+/// Edits of records that the remote has, made on one day and pushed on another.
 struct Pushing {
   let options: Options
   private static let editsAtOnce = 100
@@ -34,7 +34,7 @@ struct Pushing {
     return measurement
   }
 
-  /// Pushes them.
+  /// Pushes the edits.
   func run() async throws -> Measurement {
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     let engine = try await SyncEngine(
@@ -53,7 +53,7 @@ struct Pushing {
   }
 }
 
-/// A remote that takes every edit as it is, at once.
+/// A sink that accepts every edit unchanged, at once.
 private struct AcceptingSink: RemoteRecordSink {
   let identity = "benchmark"
 

@@ -2,12 +2,12 @@ import CRecords
 import CanonicalSync
 import SQLiteAdapters
 
-/// A rebuild that makes one record of each two that share an address.
+/// A rebuild that merges each two records with a shared address into one.
 struct Rebuilding {
   let options: Options
 
   func run() async throws -> Measurement {
-    // The remote is not asked for anything.
+    // The rebuild makes no request to the remote.
     var options = options
     options.isLazy = true
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)

@@ -1,17 +1,17 @@
 import CanonicalSync
 
 extension Entity {
-  /// Records that are kept whole, with nothing declared.
+  /// Records without declared fields.
   static let plain = Entity("games")
   static let teams = Entity("teams")
   /// The same records, with two references and an index.
   static let referring = Entity(
     "games", references: [.to("teams", by: "home_id"), .to("teams", by: "away_id")], indexes: ["venue"])
 
-  /// The same records, of which some share an address.
+  /// The same records, some of which share an address.
   static let keyed = Entity("games", naturalKey: NaturalKey("mac"))
 
-  /// Ten types that have nothing to do with each other.
+  /// Ten independent types.
   static let ten = (0..<10).map { Entity(RecordType("type\($0)")) }
 }
 

@@ -1,12 +1,13 @@
-// Feeds the JSON scanner and the payload decoder whatever libFuzzer thinks of, and checks that they agree.
+// Feeds libFuzzer's inputs to the JSON scanner and the payload decoder, and checks that they agree.
 //
 //     cd Tests/Fuzzing
 //     swift build --sanitize=fuzzer
 //     mkdir -p .build/corpus
-//     SWIFT_BACKTRACE=enable=no .build/debug/FuzzJSON -max_total_time=120 .build/corpus <directory of JSON files>
+//     SWIFT_BACKTRACE=enable=no .build/debug/FuzzJSON -max_total_time=120 \
+//       .build/corpus <directory of JSON files>
 //
-// New inputs are kept in the first directory; the others are only read. An input that breaks something is written to
-// the working directory as `crash-…`; `.build/debug/FuzzJSON crash-…` runs it again.
+// New inputs are stored in the first directory; the others are only read. An input that fails is
+// written to the working directory as `crash-…`; `.build/debug/FuzzJSON crash-…` runs it again.
 
 import SyncJSON
 
@@ -42,29 +43,29 @@ private func checkAccepted(_ value: JSONValueSlice, of bytes: [UInt8]) {
     precondition(decoded == tree.lastOfRepeatedKeys, "the decoder reads what the visits read")
     let encoded = try JSONByteEncoder().encode(decoded)
     let again = try JSONByteDecoder().decode(Tree.self, from: encoded[...])
-    precondition(again == decoded, "what was encoded reads back equal")
+    precondition(again == decoded, "an encoded value reads back equal")
   } catch is DecodingError {
-    precondition(tree.hasInfinity, "only a number past the greatest is refused by the decoder")
+    precondition(tree.hasInfinity, "the decoder refuses only numbers past the greatest double")
   } catch {
     preconditionFailure("\(error)")
   }
 }
 
 private func checkRefused(_ bytes: [UInt8], with error: JSONError) {
-  precondition((0...bytes.count).contains(error.offset), "the offset lies in the text")
+  precondition((0...bytes.count).contains(error.offset), "the offset is in the text")
   let decoded = try? JSONByteDecoder().decode(Tree.self, from: bytes[...])
   precondition(decoded == nil, "the decoder refuses it too")
   do throws(JSONError) {
     try JSONScanner.members(of: bytes[...]) { _ in }
     preconditionFailure("visited, but refused")
   } catch let other {
-    precondition(other == error || other.reason == .notAnObject, "both name the same fault")
+    precondition(other == error || other.reason == .notAnObject, "both report the same error")
   }
   do throws(JSONError) {
     try JSONScanner.elements(of: bytes[...]) { _ in }
     preconditionFailure("visited, but refused")
   } catch let other {
-    precondition(other == error || other.reason == .notAnArray, "both name the same fault")
+    precondition(other == error || other.reason == .notAnArray, "both report the same error")
   }
   _ = JSONScanner.compacted(bytes[...])
 }

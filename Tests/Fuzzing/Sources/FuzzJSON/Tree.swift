@@ -10,7 +10,7 @@ enum Tree: Equatable, Codable {
   case array([Tree])
   case object([Member])
 
-  /// Whole doubles equal integers, since they are written alike; strings compare by their bytes.
+  /// Whole doubles equal integers, since they are written alike. Strings compare by their bytes.
   static func == (a: Tree, b: Tree) -> Bool {
     switch (a, b) {
     case (.null, .null): true
@@ -118,7 +118,9 @@ enum Tree: Equatable, Codable {
     }
   }
 
-  /// The same value with the last member of each key, in the place of the first.
+  /// The same value, with the last copy of each repeated member.
+  ///
+  /// It is in the place of the first copy.
   var lastOfRepeatedKeys: Tree {
     switch self {
     case .array(let elements): return .array(elements.map(\.lastOfRepeatedKeys))
