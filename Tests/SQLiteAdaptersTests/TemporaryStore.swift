@@ -60,7 +60,10 @@
     func undoSteps(after step: Int) async throws {
       if step < 8 { try await execute("DROP TABLE changes") }
       if step < 7 {
-        try await execute("CREATE TABLE checkpoints (type TEXT NOT NULL PRIMARY KEY, checkpoint TEXT NOT NULL) WITHOUT ROWID")
+        try await execute(
+          """
+          CREATE TABLE checkpoints (type TEXT NOT NULL PRIMARY KEY, checkpoint TEXT NOT NULL) WITHOUT ROWID
+          """)
         try await execute(
           """
           INSERT INTO checkpoints SELECT substr(key, 12), CAST(value AS TEXT) FROM state WHERE key GLOB 'checkpoint/*'

@@ -1,4 +1,5 @@
 #if SQLite
+  import SyncJSON
   import SyncModels
   import SyncPorts
 
@@ -30,13 +31,53 @@
     }
   }
 
+  // By hand: an encoder takes longer than writing the records.
+  extension ObservedChanges {
+    /// Records as JSON: an array of types, each followed by the key.
+    static func encoded(_ ids: [RecordID]) -> [UInt8] {
+      var bytes: [UInt8] = []
+      bytes.reserveCapacity(32 * ids.count)
+      for id in ids {
+        for text in [id.type.rawValue, id.key] {
+          bytes.append(UInt8(ascii: bytes.isEmpty ? "[" : ","))
+          JSONString.append(text, to: &bytes)
+        }
+      }
+      bytes.append(UInt8(ascii: "]"))
+      return bytes
+    }
+
+    /// The records in what ``encoded(_:)`` gave.
+    static func records(in text: String) throws(SyncError) -> [RecordID] {
+      var ids: [RecordID] = []
+      var type: String?
+      let bytes = Array(text.utf8)
+      do throws(JSONError) {
+        try JSONScanner.elements(of: bytes[...]) { (element) throws(JSONError) in
+          guard let string = element.string() else { throw JSONError(.unexpectedByte, at: 0) }
+          if let known = type {
+            ids.append(RecordID(type: RecordType(known), key: string))
+            type = nil
+          } else {
+            type = string
+          }
+        }
+      } catch {
+        throw SyncError(
+          .storeUnreadable, during: "reading the records that changed",
+          "The store holds something else there.", underlying: error)
+      }
+      return ids
+    }
+  }
+
   extension SQLiteTransaction {
     /// Gives what the transaction changed a position; to be called at its end.
     func noteObservedChanges() throws(SyncError) {
       if observed.isEmpty { return }
       let statement = try connection.statement("INSERT INTO changes (records) VALUES (?)")
       if let records = observed.records {
-        try statement.bind(try encoded(records, what: "records that changed"), at: 1)
+        try statement.bind(String(decoding: ObservedChanges.encoded(records), as: UTF8.self), at: 1)
       } else {
         try statement.bindNull(at: 1)
       }
@@ -66,7 +107,7 @@
           return ChangedRecords(.everything, through: last)
         }
         next += 1
-        ids.formUnion(try decoded([RecordID].self, from: statement.text(1), what: "records that changed"))
+        ids.formUnion(try ObservedChanges.records(in: statement.text(1)))
       }
       // A position that is still to come is one of another store.
       guard next > position.number + 1 else { return ChangedRecords(.everything, through: last) }

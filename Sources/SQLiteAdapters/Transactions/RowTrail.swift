@@ -24,6 +24,17 @@
       rows.reserveCapacity(ids.count)
     }
 
+    /// The rows of the very ids that the trail is over, as far as they are known; `nil` for other ids.
+    ///
+    /// The arrays' storage is compared, which costs nothing; ids that are merely equal are found one by one.
+    func rows(ofVery ids: [RecordID]) -> [Int64?]? {
+      guard ids.count == rows.count, !ids.isEmpty else { return nil }
+      let isSame = ids.withUnsafeBufferPointer { a in
+        self.ids.withUnsafeBufferPointer { a.baseAddress == $0.baseAddress }
+      }
+      return isSame ? rows : nil
+    }
+
     /// Adds the row of the batch's next record; one that has none yet may get one.
     mutating func append(row: Int64?) {
       rows.append(row)

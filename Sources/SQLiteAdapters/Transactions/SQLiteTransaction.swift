@@ -158,6 +158,11 @@
       var rows: [Int64] = []
       rows.reserveCapacity(ids.count)
       var type: RecordType?
+      let known = trail.rows(ofVery: ids)
+      if let known, let first = ids.first?.type, !known.contains(nil), catalog.tables[first] != nil {
+        try marks(of: first).mark(known.compactMap(\.self))
+        return try flushMarks()
+      }
       for id in ids {
         if id.type != type {
           if let type { try marks(of: type).mark(rows) }

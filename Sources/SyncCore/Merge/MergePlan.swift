@@ -27,13 +27,16 @@ struct MergePlan {
   /// Records of which this pass has listed a copy that had to wait: the mark on the row belongs to that copy.
   private var waited: Set<RecordID> = []
 
-  init(_ round: MergeRound, _ view: PageView, of merge: PageMerge) {
+  /// Plans a round.
+  ///
+  /// - Parameter tally: The counts so far, which are moved rather than copied.
+  init(_ round: MergeRound, _ view: PageView, of merge: PageMerge, counting tally: consuming Tally) {
     entity = merge.entity
     context = merge.context
     rule = merge.rule
     settler = merge.settler
     revealed = merge.revealed
-    tally = merge.tally
+    self.tally = tally
     self.view = view
     changes.released = view.moot
     planMarks(of: round)
@@ -49,9 +52,13 @@ struct MergePlan {
 
   private mutating func planMarks(of round: MergeRound) {
     guard context.markPass != nil else { return }
-    changes.marked.reserveCapacity(round.copies.count)
-    for (place, copy) in round.copies.enumerated() where context.isListed(round.origin(ofCopy: place)) {
-      changes.marked.append(copy.id)
+    if round.hasPageCopiesOnly, !view.copyIDs.isEmpty {
+      // The very ids that states were asked for: a store may know where their rows lie.
+      changes.marked = view.copyIDs
+    } else {
+      for (place, copy) in round.copies.enumerated() where context.isListed(round.origin(ofCopy: place)) {
+        changes.marked.append(copy.id)
+      }
     }
     for (place, tombstone) in round.tombstones.enumerated()
     where context.isListed(round.origin(ofTombstone: place)) {

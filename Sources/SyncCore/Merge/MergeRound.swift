@@ -67,6 +67,9 @@ struct MergeRound {
   func origin(ofTombstone place: Int) -> Incoming.Origin { tombstoneOrigins[place] }
   func origin(ofMalformed place: Int) -> Incoming.Origin { malformedOrigins[place] }
 
+  /// Whether all copies are of the page.
+  var hasPageCopiesOnly: Bool { copyOrigins.isEmpty }
+
   /// The records that the changes concern, as far as they are known.
   var ids: [RecordID] { copies.map(\.id) + tombstones.map(\.id) + malformed.compactMap(\.id) }
 

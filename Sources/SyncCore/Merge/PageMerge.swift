@@ -56,10 +56,12 @@ struct PageMerge {
   ) throws(SyncError) -> [RecordID] {
     var view = try gather(round, in: transaction)
     if !view.absent.isEmpty { try reveal(for: round, &view, in: transaction) }
-    var plan = MergePlan(round, view, of: self)
+    let counted = tally
+    tally = Tally()
+    var plan = MergePlan(round, view, of: self, counting: counted)
     try plan.keepFirstFinds(in: transaction)
     if !plan.changes.isEmpty { try transaction.apply(plan.changes) }
-    tally = plan.tally
+    swap(&tally, &plan.tally)
     noteParked(plan.changes.withheld)
     try plan.settled.write(of: entity, in: transaction)
     var appeared = plan.appeared

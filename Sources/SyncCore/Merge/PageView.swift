@@ -9,6 +9,8 @@ struct PageView {
   var besides: [RecordID: WithheldChange] = [:]
   /// Pending edits of the round's records, with what the changes make of them.
   var edits: [RecordID: MetEdit] = [:]
+  /// The copies' records, each at its copy's place; empty where changes are staged.
+  var copyIDs: [RecordID] = []
   /// The stored states of the copies' records, each at its copy's place; empty where changes are staged.
   var copyStates: [StoredState?] = []
   /// The stored states of the tombstones' records, each at its place; empty where changes are staged.
@@ -52,7 +54,8 @@ extension PageMerge {
     if context.stages { return view }
     if counts.pending > 0 { try gatherEdits(round, in: transaction, &view) }
     if !round.copies.isEmpty {
-      view.copyStates = try transaction.states(of: round.copies)
+      view.copyIDs = round.copies.map(\.id)
+      view.copyStates = try transaction.states(of: view.copyIDs, comparing: round.copies.map(\.payload))
       view.absent = try absent(among: targets(of: round.copies, of: entity), in: transaction)
       if !view.absent.isEmpty, !view.edits.isEmpty {
         let edited = round.copies.filter { view.edits[$0.id] != nil }
