@@ -36,6 +36,13 @@ public struct EditBatch {
     }
   }
 
+  /// Makes a record of the value's own key what the value says; see ``LocalEdits/upsert(_:key:)``.
+  public mutating func upsert<T: SyncedRecord & Encodable & Identifiable>(
+    _ value: T
+  ) throws(SyncError) where T.ID == String {
+    try upsert(value, key: value.id)
+  }
+
   /// Changes some members of a record, or adds a record made of them.
   ///
   /// - Parameter change: Gets the stored record's members, none for a new one. Values are JSON.

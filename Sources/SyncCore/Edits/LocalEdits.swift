@@ -7,7 +7,7 @@ public import SyncPorts
 /// nothing was written.
 ///
 /// ```swift
-/// try await engine.edits.upsert(meter, key: meter.id)
+/// try await engine.edits.upsert(meter)  // Identifiable by its key
 /// ```
 public struct LocalEdits: Sendable {
   private let store: any LocalStore
@@ -57,6 +57,13 @@ public struct LocalEdits: Sendable {
   ///   here, or that JSON cannot spell; the store's codes.
   public func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.upsert(value, key: key) }
+  }
+
+  /// Makes a record of the value's own key what the value says, or adds it; see ``upsert(_:key:)``.
+  public func upsert<T: SyncedRecord & Encodable & Identifiable>(
+    _ value: T
+  ) async throws(SyncError) where T.ID == String {
+    try await upsert(value, key: value.id)
   }
 
   /// Deletes a record, here at once and at the remote with the next push.

@@ -60,6 +60,16 @@ struct ReplicationRule {
     order == .perScan || version == stored.version
   }
 
+  /// Whether a version is older than a withheld change of its record.
+  func isOlder(_ version: Version, than entry: WithheldChange) -> Bool {
+    if order == .latestFetched { return false }
+    switch entry.change {
+    case .upsert(let record): return version < record.version
+    case .tombstone(let tombstone): return version < tombstone.version
+    case .malformed: return false
+    }
+  }
+
   private func isCurrent(_ version: Version, over stored: StoredState) -> Bool {
     order == .latestFetched || version >= stored.version
   }

@@ -298,17 +298,8 @@ struct MergePlan {
     case (_, .missing): return .newer
     // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
     case (_, .quarantined): return context.listsOneInstant && entry.pass == context.pass ? .beside : .newer
-    case (.upsert(let record), _): return isOlder(record.version, than: entry) ? .older : .newer
-    case (.tombstone(let tombstone), _): return isOlder(tombstone.version, than: entry) ? .older : .newer
-    }
-  }
-
-  private func isOlder(_ version: Version, than entry: WithheldChange) -> Bool {
-    if context.versionOrder == .latestFetched { return false }
-    switch entry.change {
-    case .upsert(let record): return version < record.version
-    case .tombstone(let tombstone): return version < tombstone.version
-    case .malformed: return false
+    case (.upsert(let record), _): return rule.isOlder(record.version, than: entry) ? .older : .newer
+    case (.tombstone(let tombstone), _): return rule.isOlder(tombstone.version, than: entry) ? .older : .newer
     }
   }
 

@@ -35,6 +35,8 @@ struct MergeRound {
   private(set) var copies: [Record] = []
   private(set) var tombstones: [Tombstone] = []
   private(set) var malformed: [MalformedRecord] = []
+  /// The tombstones of the round behind this one, which hold for its copies already: what they delete is not shown for a copy.
+  private(set) var following: [Tombstone] = []
   /// The origins of changes that are not of the page, by their place among ``copies``, ``tombstones`` and ``malformed``.
   private var copyOrigins: [Incoming.Origin] = []
   private var tombstoneOrigins: [Incoming.Origin] = []
@@ -71,7 +73,9 @@ struct MergeRound {
   var hasPageCopiesOnly: Bool { copyOrigins.isEmpty }
 
   /// The records that the changes concern, as far as they are known.
-  var ids: [RecordID] { copies.map(\.id) + tombstones.map(\.id) + malformed.compactMap(\.id) }
+  var ids: [RecordID] {
+    copies.map(\.id) + tombstones.map(\.id) + malformed.compactMap(\.id) + following.map(\.id)
+  }
 
   /// Splits changes so that no round holds a record twice.
   ///
@@ -97,6 +101,7 @@ struct MergeRound {
     var (first, second) = (self, MergeRound(copies: []))
     (second.tombstones, second.tombstoneOrigins) = (tombstones, tombstoneOrigins)
     (first.tombstones, first.tombstoneOrigins) = ([], [])
+    first.following = tombstones
     return [first, second]
   }
 }

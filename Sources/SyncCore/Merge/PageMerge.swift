@@ -81,6 +81,10 @@ struct PageMerge {
       guard let entry = view.withheld[copy.id], entry.kind == .hidden else { continue }
       if context.restated(entry, by: .upsert(copy)) == nil { wanted.remove(copy.id) }
     }
+    for tombstone in round.following {
+      guard let entry = view.withheld[tombstone.id], entry.kind == .hidden else { continue }
+      if !rule.isOlder(tombstone.version, than: entry) { wanted.remove(tombstone.id) }
+    }
     let shown = try reveal(wanted, in: transaction)
     view.absent.subtract(shown)
     view.absentOfEdited.subtract(shown)

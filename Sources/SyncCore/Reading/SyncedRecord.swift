@@ -2,8 +2,11 @@ public import SyncModels
 
 /// A Swift type that records of one type decode as.
 ///
+/// A type that is `Identifiable` by its key, a `String`, can be edited without naming the key:
+/// `edits.upsert(game)`.
+///
 /// ```swift
-/// struct Game: SyncedRecord {
+/// struct Game: SyncedRecord, Identifiable {
 ///   static let recordType: RecordType = "games"
 ///   var id: String
 ///   var date: String

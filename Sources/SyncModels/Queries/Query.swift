@@ -43,6 +43,9 @@ public struct Query: Hashable, Sendable {
       self.init(FieldName(value))
     }
 
+    /// Sorts by a field, the least value first.
+    public static func ascending(_ field: FieldName) -> SortField { SortField(field) }
+
     /// Sorts by a field, the greatest first.
     public static func descending(_ field: FieldName) -> SortField {
       SortField(field, descending: true)

@@ -45,6 +45,21 @@ struct HiddenRecordTests {
     #expect(world.keys("teams") == ["t1", "t2", "t3"])
   }
 
+  @Test func isNotShownForACopyBesideItsOwnTombstone() async throws {
+    let folders = Entity("folders", references: [.to("folders", by: "parent")], indexes: ["date"])
+    let world = try await World([folders])
+    world.remote.upsert("folders", "f2", #"{"id":"f2","date":"2020"}"#)
+    world.remote.upsert("folders", "f1", #"{"id":"f1","date":"2026"}"#)
+    _ = try await world.engine.sync()
+    _ = try await world.engine.cleanUp(CleanupPolicy([.hide("folders", where: .equal("date", "2020"))]))
+    world.remote.upsert("folders", "f1", #"{"id":"f1","date":"2026","parent":"f2"}"#)
+    world.remote.delete("folders", "f2")
+    let result = try await world.engine.sync()
+    #expect(world.keys("folders") == ["f1"])
+    #expect(result["folders"].replayed == 0, "The hidden record was shown for a moment.")
+    #expect(try await asides(world, "folders") == [.parked: 1])
+  }
+
   @Test func staysHiddenWhereTheListingHadComeToIt() async throws {
     let world = try await World([Self.dated, World.games], options: Self.onePageAtATime)
     for n in 1...4 { world.remote.upsert("teams", "t\(n)", #"{"id":"t\#(n)","date":"2020-01-0\#(n)"}"#) }

@@ -65,4 +65,19 @@ struct TypedEditTests {
     try await world.engine.edits.upsert(House(name: "A", size: 3), key: "new")
     #expect(world.here() == ["new": #"{"name":"A","size":3}"#])
   }
+
+  private struct Team: SyncedRecord, Codable, Identifiable {
+    static let recordType: RecordType = "teams"
+    var id: String
+    var name: String
+  }
+
+  @Test func nameTheKeyOfAnIdentifiableValue() async throws {
+    let world = try await World()
+    try await world.engine.edits.upsert(Team(id: "t1", name: "Cellar"))
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try batch.upsert(Team(id: "t2", name: "Attic"))
+    }
+    #expect(world.keys("teams") == ["t1", "t2"])
+  }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import SyncModels
 
 @Suite("The remote's state")
-struct WordTests {
+struct RemoteStateTests {
   private func copy(_ json: String) -> Record {
     Record(
       id: RecordID(type: "t", key: "k"), version: Version(modifiedAt: Timestamp(microseconds: 1)),
