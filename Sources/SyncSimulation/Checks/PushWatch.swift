@@ -10,8 +10,22 @@ final class PushWatch: Sendable {
     var base: Version?
     var isOnDeletion: Bool
   }
-  /// Until when the remote does not want to hear of edits again, by the world's own time.
-  private let postponed = Mutex<[RecordID: (stamp: EditStamp, until: Duration)]>([:])
+  /// An edit that the remote does not want to hear of again until a time, by the world's own clock.
+  private struct PutOff {
+    var stamp: EditStamp
+    var until: Duration
+  }
+  private struct Postponed {
+    var edits: [RecordID: PutOff] = [:]
+    /// Answers that may not have reached the store, by the lease of the sync that got them.
+    var answers: [Int64: [RecordID: PutOff]] = [:]
+
+    /// Holds a sync to an answer from now on.
+    mutating func settle(_ id: RecordID, under fence: Int64) {
+      if let answer = answers[fence]?.removeValue(forKey: id) { edits[id] = answer }
+    }
+  }
+  private let postponed = Mutex(Postponed())
   private let names = Mutex<[Sending: OutgoingChange]>([:])
 
   /// Notes what is about to be sent, and tells what is wrong with it.
@@ -37,21 +51,39 @@ final class PushWatch: Sendable {
   /// Forgets what was sent: from now on another remote is sent to.
   func begin() {
     names.withLock { $0 = [:] }
-    postponed.withLock { $0 = [:] }
+    postponed.withLock { $0 = Postponed() }
   }
 
-  /// Notes that an edit was put off, by how long.
-  func putOff(_ change: OutgoingChange, for pause: Duration, at now: Duration) {
-    postponed.withLock { $0[change.id] = (change.stamp, now + pause) }
+  /// Notes that the sync under a lease was told to put an edit off, by how long.
+  ///
+  /// It does not count yet: a sync that is stopped while its batch is on the wire, or whose store fails
+  /// before the answer is settled, leaves the batch prepared, and the next one sends the same again.
+  func putOff(_ change: OutgoingChange, for pause: Duration, at now: Duration, under fence: Int64) {
+    postponed.withLock {
+      $0.answers[fence, default: [:]][change.id] = PutOff(stamp: change.stamp, until: now + pause)
+    }
+  }
+
+  /// Notes that the sync under a lease has settled edits.
+  func settled(_ ids: Set<RecordID>, under fence: Int64) {
+    postponed.withLock { postponed in
+      for id in ids { postponed.settle(id, under: fence) }
+    }
+  }
+
+  /// Notes that the sync under a lease calls the remote: by then it has settled each answer.
+  func wentOn(under fence: Int64) {
+    postponed.withLock { postponed in
+      for id in postponed.answers[fence, default: [:]].keys { postponed.settle(id, under: fence) }
+    }
   }
 
   /// Tells which edits come again before they may.
   func early(_ changes: [OutgoingChange], at now: Duration) -> [String] {
     postponed.withLock { postponed in
       changes.compactMap { change in
-        guard let earlier = postponed[change.id], earlier.stamp == change.stamp, now < earlier.until else {
-          return nil
-        }
+        guard let earlier = postponed.edits[change.id], earlier.stamp == change.stamp, now < earlier.until
+        else { return nil }
         return "sends the edit of \(change.id) again \(earlier.until - now) before it may"
       }
     }

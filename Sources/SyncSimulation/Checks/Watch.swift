@@ -134,6 +134,7 @@ final class Watch: Sendable {
     }
     let (before, after) = (read(last, as: incarnation.schema), read(look.view, as: incarnation.schema))
     let touched = look.touched
+    if case .lease(let lease) = authority { pushes.settled(touched.outbox, under: lease.fence) }
     let ids = touched.records.sorted()
     for id in ids where before.live[id]?.payload != after.live[id]?.payload {
       incarnation.trace(Self.words(id, after.live[id]))

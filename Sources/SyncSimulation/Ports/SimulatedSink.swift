@@ -71,7 +71,10 @@ final class SimulatedSink: RemoteRecordSink {
       case .refused: ledger.saw(.editRefused)
       case .retryLater(let pause):
         ledger.saw(.editRefused)
-        if let pause { world.watch.pushes.putOff(change, for: pause, at: world.time.elapsed) }
+        if let pause {
+          world.watch.pushes.putOff(
+            change, for: pause, at: world.time.elapsed, under: incarnation.book.fence)
+        }
       case .quotaExceeded: ledger.saw(.remoteFull)
       }
     }
@@ -91,6 +94,9 @@ final class SimulatedSink: RemoteRecordSink {
   private func checkPutOff(_ changes: [OutgoingChange]) {
     let world = incarnation.world
     guard !world.shape.hazards.contains(.jumpingClocks) else { return }
+    world.watch.pushes.wentOn(under: incarnation.book.fence)
+    // Whoever was overtaken sends what it prepared before, and knows nothing of what the other one was told.
+    guard incarnation.book.fence == world.watch.leases.latest else { return }
     for words in world.watch.pushes.early(changes, at: world.time.elapsed) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")
     }

@@ -122,6 +122,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
   private func before(_ call: PortCall) async throws(SyncError) -> Fault? {
     try demandLife(call)
     world.trace.mix(call.rawValue)
+    if !call.isOfStore { world.watch.pushes.wentOn(under: book.fence) }
     if !call.isOfStore, world.isOffline, !world.isCalm {
       world.ledger.saw(.offline)
       throw SyncError(.remoteUnavailable, during: "a \(call.rawValue)", "There is no network.")
