@@ -154,7 +154,7 @@ struct ConvergenceCheck {
         complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
       }
       guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil,
-        !truth.poisoned.contains(id), !isInDoubt(entry)
+        !truth.poisoned.contains(id), !isInDoubt(entry), !isSettledByItsEdit(entry, of: id)
       else { continue }
       complaints.append("\(id) is gone, and \(entry.kind) all the same")
     }
@@ -181,6 +181,11 @@ struct ConvergenceCheck {
       return false
     }
     return entry.pass < sweep.pass
+  }
+
+  /// Whether a listing lacked a record whose deletion is still to be pushed: what the remote says to that ends both.
+  private func isSettledByItsEdit(_ entry: WithheldChange, of id: RecordID) -> Bool {
+    entry.kind == .missing && view.outbox[id]?.edit.content == .deletion
   }
 
   private func flaw(of entry: WithheldChange, there: Payload?) -> String? {
