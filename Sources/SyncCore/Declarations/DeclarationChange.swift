@@ -27,6 +27,13 @@ struct DeclarationChange: Hashable {
   var releases = false
   /// Whether what was found out about duplicates was found out by another natural key.
   var voidsRebuild = false
+  /// Whether parked copies may wait for what they no longer refer to, and go on waiting while versions of the app take turns.
+  var putsOffRelease = false
+
+  /// The release that an earlier change put off.
+  static let overdueRelease = DeclarationChange(releases: true)
+
+  private init(releases: Bool) { self.releases = releases }
 
   /// Compares a declaration with the one before.
   ///
@@ -41,11 +48,13 @@ struct DeclarationChange: Hashable {
       return
     }
     withholds = !Set(new.references).isSubset(of: old.references)
+    let needsLess = !Set(old.references).isSubset(of: new.references)
     // Two versions of an app take turns where a declaration returns: the stricter one's word stands, or they would undo each other's work for ever.
-    releases = !Set(old.references).isSubset(of: new.references) && !former.contains(new)
+    putsOffRelease = needsLess && former.contains(new)
+    releases = needsLess && !putsOffRelease
     voidsRebuild = old.naturalKey != new.naturalKey
   }
 
-  /// Whether nothing that is stored is concerned.
+  /// Whether nothing that is stored is concerned now.
   var isEmpty: Bool { !withholds && !releases && !voidsRebuild }
 }

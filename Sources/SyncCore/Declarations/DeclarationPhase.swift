@@ -9,6 +9,7 @@ struct DeclarationPhase {
   let environment: RunEnvironment
   let lease: Lease
   let stop: StopSignal
+  private let now: Timestamp
   /// What the sync has done so far.
   var progress: SyncProgress
 
@@ -16,6 +17,7 @@ struct DeclarationPhase {
     self.environment = environment
     self.lease = lease
     self.stop = stop
+    now = environment.clock.timestamp
     self.progress = progress
   }
 
@@ -28,27 +30,29 @@ struct DeclarationPhase {
     #if MUTANTS
       if Mutant.declarationsIgnored.isActive { return true }
     #endif
-    let environment = environment
-    let schema = environment.schema
-    if try await stored()?.isInLine(with: schema) ?? false { return true }
-    try await update { $0.begin(schema) }
+    let (schema, now) = (environment.schema, now)
+    if try await stored()?.isInLine(with: schema, at: now) ?? false { return true }
+    try await update { $0.begin(schema, at: now) }
     for entity in schema.entities {
-      guard let stored = try await stored(), let change = stored.change(to: entity) else { continue }
+      guard let stored = try await stored(), let change = stored.change(to: entity, at: now) else {
+        continue
+      }
       let progress = stored.progress(of: entity)
       if !progress.isReleased {
         if change.releases, try await !releaseParked(of: entity, after: progress.after) { return false }
-        try await endRelease(of: entity, voidingRebuild: change.voidsRebuild)
+        try await endRelease(of: entity, change)
       }
       if !change.withholds { try await update { $0.finish(entity) } }
     }
     return true
   }
 
-  private func endRelease(of entity: Entity, voidingRebuild voids: Bool) async throws(SyncError) {
+  private func endRelease(of entity: Entity, _ change: DeclarationChange) async throws(SyncError) {
     try await write { (transaction) throws(SyncError) in
       // A rebuild by another natural key says nothing: the app's next one does it anew.
-      if voids { try RebuildProgress.forget(for: entity.type, in: transaction) }
+      if change.voidsRebuild { try RebuildProgress.forget(for: entity.type, in: transaction) }
       try StoredDeclarations.update(in: transaction) { stored in
+        if change.releases { stored.noteReleased(entity) }
         stored.note(
           StoredDeclarations.Progress(shape: DeclaredShape(entity), isReleased: true), of: entity)
       }
@@ -95,9 +99,9 @@ struct DeclarationPhase {
     guard let stored = try await stored() else { return true }
     if !stored.left.isEmpty, try await !withholdLeft(stored.left) { return false }
     for entity in environment.schema.entities {
-      guard let change = stored.change(to: entity), change.withholds, try await isComplete(entity) else {
-        continue
-      }
+      guard let change = stored.change(to: entity, at: now), change.withholds,
+        try await isComplete(entity)
+      else { continue }
       guard try await withhold(entity) else { return false }
       try await update { $0.finish(entity) }
     }

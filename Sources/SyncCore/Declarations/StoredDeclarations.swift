@@ -17,6 +17,8 @@ struct StoredDeclarations: Hashable, Codable {
     var former: [DeclaredShape] = []
     /// A change that is being carried out.
     var underWay: Progress?
+    /// When the release of parked copies was put off last, because versions of the app take turns.
+    var releasePutOffAt: Timestamp?
   }
 
   /// How far a change has come.
@@ -30,17 +32,21 @@ struct StoredDeclarations: Hashable, Codable {
   }
 
   private static let formerAtMost = 8
+  /// How long after the last turn of another version its word stands.
+  static let turnsLast = Duration.seconds(86_400)
 
   /// Whether nothing is to be done for a schema.
-  func isInLine(with schema: SyncSchema) -> Bool {
+  func isInLine(with schema: SyncSchema, at now: Timestamp) -> Bool {
     types.filter { $0.carriedOut != nil }.count == schema.entities.count
-      && schema.entities.allSatisfy { change(to: $0) == nil }
+      && schema.entities.allSatisfy { entity in
+        change(to: entity, at: now) == nil && !known(entity.type).isInterrupted(by: DeclaredShape(entity))
+      }
   }
 
   /// What the declaration of a type means, if that is not carried out yet.
-  func change(to entity: Entity) -> DeclarationChange? {
+  func change(to entity: Entity, at now: Timestamp) -> DeclarationChange? {
     let (known, shape) = (known(entity.type), DeclaredShape(entity))
-    if known.carriedOut == shape { return nil }
+    if known.carriedOut == shape { return known.isReleaseDue(at: now) ? .overdueRelease : nil }
     return DeclarationChange(from: known.carriedOut, to: shape, former: known.former)
   }
 
@@ -64,10 +70,28 @@ struct StoredDeclarations: Hashable, Codable {
     }
   }
 
+  /// Notes that the parked copies of a type have been merged again.
+  mutating func noteReleased(_ entity: Entity) {
+    update(entity.type) { $0.releasePutOffAt = nil }
+  }
+
   /// Notes which types a schema declares, and finishes those of which nothing that is stored is concerned.
-  mutating func begin(_ schema: SyncSchema) {
+  mutating func begin(_ schema: SyncSchema, at now: Timestamp) {
     for type in types.map(\.type) where schema[type] == nil { update(type) { $0.retire() } }
-    for entity in schema.entities where change(to: entity)?.isEmpty == true { finish(entity) }
+    for entity in schema.entities {
+      let shape = DeclaredShape(entity)
+      if known(entity.type).isInterrupted(by: shape) { update(entity.type) { $0.interrupt(at: now) } }
+      guard let change = change(to: entity, at: now) else { continue }
+      // Each turn of another version puts off anew what one before it has put off.
+      let isTurn = known(entity.type).carriedOut != shape && known(entity.type).releasePutOffAt != nil
+      if change.putsOffRelease || isTurn { update(entity.type) { $0.releasePutOffAt = now } }
+      if change.isEmpty {
+        finish(entity)
+      } else {
+        // From now on: what is released of one type shows what waits for it of others.
+        note(progress(of: entity), of: entity)
+      }
+    }
   }
 
   private func known(_ type: RecordType) -> Known {
@@ -86,6 +110,33 @@ struct StoredDeclarations: Hashable, Codable {
 }
 
 extension StoredDeclarations.Known {
+  /// Whether what was put off is due: the other version is taken for gone.
+  ///
+  /// A clock that was ahead and is put right does not keep it waiting.
+  fileprivate func isReleaseDue(at now: Timestamp) -> Bool {
+    guard let instant = releasePutOffAt else { return false }
+    return now < instant || instant + StoredDeclarations.turnsLast <= now
+  }
+
+  /// Whether a version with another declaration has begun to carry that out, and has not come to the end.
+  fileprivate func isInterrupted(by shape: DeclaredShape) -> Bool {
+    underWay.map { $0.shape != shape } ?? false
+  }
+
+  /// Lets stand what another version has done of a change that it did not finish.
+  ///
+  /// What it has shown keeps to its references alone, and what it has parked waits for them.
+  fileprivate mutating func interrupt(at now: Timestamp) {
+    let (begun, old) = (underWay?.shape, carriedOut)
+    retire()
+    guard let begun, var shape = old else { return }
+    former = StoredDeclarations.limited(former.filter { $0 != begun } + [begun])
+    shape.references.removeAll { !begun.references.contains($0) }
+    shape.naturalKey = begun.naturalKey
+    carriedOut = shape
+    releasePutOffAt = now
+  }
+
   /// Makes what was carried out last a former one.
   fileprivate mutating func retire() {
     underWay = nil

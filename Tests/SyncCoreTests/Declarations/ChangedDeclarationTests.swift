@@ -209,6 +209,64 @@ struct ChangedDeclarationTests {
     #expect(shelf.keys("games") == ["g", "h", "i"])
   }
 
+  @Test func theMilderVersionShowsWhatTheStricterOneWithheldOnceThatHasGone() async throws {
+    let shelf = WithheldTable()
+    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    let mild = try await shelf.engine(Self.teams, Self.looseGames)
+    _ = try await mild.sync()
+    _ = try await shelf.engine(Self.teams, Self.games).sync()
+    _ = try await mild.sync()
+    #expect(shelf.keys("games") == [])
+    shelf.clock.advance(by: .seconds(80_000))
+    _ = try await shelf.engine(Self.teams, Self.games).sync()
+    shelf.clock.advance(by: .seconds(80_000))
+    #expect(try await mild.sync().isEmpty)
+    shelf.clock.advance(by: .seconds(80_000))
+    #expect(try await mild.sync().isEmpty)
+    shelf.clock.advance(by: .seconds(10_000))
+    #expect(try await mild.sync()["games"].replayed == 1)
+    #expect(shelf.keys("games") == ["g"])
+  }
+
+  @Test func whatAVersionParkedThatDidNotComeToItsEndIsShownOnceItHasGone() async throws {
+    let shelf = WithheldTable()
+    let mild = try await shelf.engine(Self.teams, Self.looseGames)
+    _ = try await mild.sync()
+    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    // It lists games alone, and cannot tell yet which records it has to withhold.
+    let strict = try await shelf.engine(
+      Self.teams, Entity("clubs"),
+      Entity("games", references: [.to("teams", by: "team"), .to("clubs", by: "club")]))
+    _ = try await strict.sync(SyncRequest(types: ["games"]))
+    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    _ = try await mild.sync()
+    shelf.clock.advance(by: .seconds(90_000))
+    _ = try await mild.sync()
+    #expect(shelf.keys("games") == ["g"])
+  }
+
+  @Test func whatAVersionShowedThatDidNotComeToItsEndIsWithheldAgain() async throws {
+    let shelf = WithheldTable()
+    shelf.remote.upsert("teams", "t", #"{"league":"nowhere"}"#)
+    shelf.remote.upsert("games", "g", #"{"team":"t","away":"nowhere"}"#)
+    let (leagues, team) = (Entity("leagues"), Reference.to("teams", by: "team"))
+    let strict = try await shelf.engine(
+      leagues, Entity("teams", references: [.to("leagues", by: "league")]),
+      Entity("games", references: [team, .to("teams", by: "away")]))
+    _ = try await strict.sync()
+    let token = FlagToken()
+    let mild = try await SyncEngine(
+      schema: SyncSchema(leagues, Self.teams, Entity("games", references: [team])), store: shelf.store,
+      source: shelf.remote, clock: shelf.clock, observers: [AfterPages(1) { token.isCancelled = true }],
+      random: { 0 })
+    // It comes no further than the teams, and the game that waited for one is shown with it.
+    #expect(try await mild.sync(token: token).wasCancelled)
+    #expect(shelf.keys("games") == ["g"])
+    _ = try await strict.sync()
+    #expect(shelf.keys("games") == [])
+    #expect(shelf.keys("teams") == [])
+  }
+
   @Test func aRebuildByAnotherNaturalKeyIsDoneAnew() async throws {
     let shelf = WithheldTable()
     shelf.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
