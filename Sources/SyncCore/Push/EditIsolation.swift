@@ -20,7 +20,10 @@ struct EditFailure: Hashable, Sendable {
   private static let limit = 4
 
   /// Whether an edit that was sent so often is sent again by itself.
-  func mayPass(after attempts: Int) -> Bool { !isProven || isOutage && attempts < Self.limit }
+  func mayPass(after attempts: Int) -> Bool { !isProven || mayHaveArrived(after: attempts) }
+
+  /// Whether an edit that was sent so often may be at the remote, which only could not say so.
+  func mayHaveArrived(after attempts: Int) -> Bool { isOutage && attempts < Self.limit }
 }
 
 /// Keeps an edit that the remote fails at out of the next pushes: refused, or put off for longer each time.
@@ -33,18 +36,23 @@ struct EditIsolation: Sendable {
   /// The pauses before an edit that failed is sent again, doubled from the shortest to the longest.
   private static let pauses = (shortest: Duration.seconds(60), longest: Duration.seconds(3600))
 
-  /// Writes down what became of the edit; an edit made since has its own chance, and an edit that was settled meanwhile is left alone.
+  /// Writes down what became of the edit; an edit that was settled meanwhile is left alone.
+  ///
+  /// An edit made since has its own chance, once what was sent cannot have arrived.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> OutboxEntry.State? {
     guard var stored = try transaction.outbox(for: [entry.id]).first, stored.sent == entry.sent else {
       return nil
     }
-    if stored.sent != stored.edit {
-      (stored.sent, stored.state, stored.attempts) = (nil, .waiting, 0)
-    } else if failure.mayPass(after: stored.attempts) {
+    let isNewer = stored.sent != stored.edit
+    let mayPass =
+      isNewer ? failure.mayHaveArrived(after: stored.attempts) : failure.mayPass(after: stored.attempts)
+    if mayPass {
       let doublings = min(max(0, stored.attempts - 1), 10)
-      // What was sent may have arrived all the same: it goes out again as it was.
+      // What was sent may have arrived all the same: it goes out again as it was, before anything newer.
       stored.state = .postponed(
         until: now + min(Self.pauses.longest, Self.pauses.shortest * (1 << doublings)))
+    } else if isNewer {
+      (stored.sent, stored.state, stored.attempts) = (nil, .waiting, 0)
     } else {
       (stored.sent, stored.state) = (nil, .refused(reason: failure.reason, at: now))
     }
