@@ -115,7 +115,7 @@ struct SyncRun {
             // The remote is there, and what it may fail at is out of the others' way.
             var rest = PushRun(
               sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)
-            try await rest.run(entities)
+            try await rest.run(entities, except: run.deniedTypes)
             progress = rest.progress
             if rest.mayHaveFailedAtEdits {
               try await rest.isolateSuspects(progress)

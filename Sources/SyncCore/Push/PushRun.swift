@@ -21,6 +21,9 @@ struct PushRun {
   /// The types that have edits to push.
   private(set) var types: [RecordType] = []
 
+  /// The types that the remote took no edits of, whichever they are.
+  private(set) var deniedTypes: Set<RecordType> = []
+
   private var counts = PushCounts()
 
   init(
@@ -37,12 +40,14 @@ struct PushRun {
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
+  /// - Parameter denied: Those of the types that are not tried.
   /// - Throws: The store's errors. What was settled before is in the store.
   mutating func run(
-    _ entities: [Entity], stages: Set<PushPortion.Stage> = [.upserts, .deletions]
+    _ entities: [Entity], except denied: Set<RecordType> = [],
+    stages: Set<PushPortion.Stage> = [.upserts, .deletions]
   ) async throws(SyncError) {
     let requests = counts.requests
-    let pending = try await pending(entities)
+    let pending = try await pending(entities.filter { !denied.contains($0.type) })
     types = pending.map(\.entity.type)
     var machine = PushMachine(
       pending.map { ($0.entity.type, $0.count) },
@@ -50,6 +55,7 @@ struct PushRun {
     var action = machine.start()
     while let next = try await perform(action, &machine) { action = next }
     suspects = machine.suspects
+    deniedTypes = Set(machine.typeFailures.filter { !$0.error.isAboutEdits }.map(\.type))
     let errors = suspects.map(\.error) + machine.typeFailures.map(\.error) + [failure].compactMap(\.self)
     wasAskedToWait = errors.contains { $0.retryAfter != nil }
     counts.isRemoteFull = counts.isRemoteFull || machine.isRemoteFull

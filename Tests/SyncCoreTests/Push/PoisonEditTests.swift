@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import Synchronization
 import Testing
 
 /// A sink that throws at any batch with certain records in it.
@@ -17,6 +18,26 @@ struct ChokingSink: RemoteRecordSink {
       throw error
     }
     return try await base.push(changes, entities: entities)
+  }
+}
+
+/// A sink that throws at one record, and lets nobody write any other.
+private final class DenyingSink: RemoteRecordSink {
+  let base: InMemoryRemote
+  private let log = Mutex<[[String]]>([])
+  var batches: [[String]] { log.withLock { $0 } }
+  var identity: String { base.identity }
+
+  init(base: InMemoryRemote) { self.base = base }
+
+  func limits() async throws(SyncError) -> SinkLimits { try await base.limits() }
+
+  func push(
+    _ changes: [OutgoingChange], entities: SyncSchema
+  ) async throws(SyncError) -> [PushOutcome] {
+    log.withLock { $0.append(changes.map(\.id.key)) }
+    let isBad = changes.contains { $0.id.key == "bad" }
+    throw SyncError(isBad ? .invalidResponse : .permissionDenied, during: "pushing")
   }
 }
 
@@ -125,6 +146,22 @@ struct PoisonEditTests {
     #expect(world.there().keys.sorted() == ["bad", "good"])
     #expect(world.here()["bad"]?.contains(#""name":2"#) == true)
     #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
+  @Test func hasNoOthersSentAgainWhoseTypeIsDenied() async throws {
+    let sinks = Mutex<[DenyingSink]>([])
+    let world = try await PushWorld(
+      options: SyncOptions(retry: RetryPolicy(attempts: 1)),
+      sink: { remote in
+        let sink = DenyingSink(base: remote)
+        sinks.withLock { $0.append(sink) }
+        return sink
+      })
+    for key in ["bad", "other"] { try await world.write("meters", key) }
+    let result = try await world.engine.sync()
+    #expect(result.failures.map(\.error.code) == [.permissionDenied])
+    let batches = try #require(sinks.withLock { $0.first }).batches
+    #expect(batches == [["bad", "other"], ["bad"], ["other"]])
   }
 
   @Test func isNotLookedForWhereTheRemoteIsAway() async throws {
