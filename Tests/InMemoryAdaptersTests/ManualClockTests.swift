@@ -79,6 +79,11 @@ struct ManualClockTests {
     #expect(clock.timestamp == Timestamp(milliseconds: 8))
     #expect(clock.now.offset == .milliseconds(501))
   }
+
+  @Test func losesNothingOfStepsThatAreSmallerThanAMicrosecond() {
+    for _ in 1...5 { clock.advance(by: .nanoseconds(600)) }
+    #expect(clock.timestamp == Timestamp(microseconds: 1_000_003))
+  }
 }
 
 @Suite("An event recorder", .timeLimit(.minutes(10)))

@@ -31,6 +31,8 @@ public final class ManualClock: SyncPorts.Clock {
   fileprivate struct State {
     var now = Instant(offset: .zero)
     var timestamp: Timestamp
+    /// What has passed since the timestamp, and is less than its unit.
+    var remainder = Duration.zero
     var nextID = 0
     private(set) var sleepers: [Int: Sleeper] = [:]
     /// The first of their deadlines.
@@ -59,7 +61,7 @@ public final class ManualClock: SyncPorts.Clock {
   /// The civil time; setting it moves nobody's sleep, as when somebody sets a machine's clock.
   public var timestamp: Timestamp {
     get { state.withLock { $0.timestamp } }
-    set { state.withLock { $0.timestamp = newValue } }
+    set { state.withLock { ($0.timestamp, $0.remainder) = (newValue, .zero) } }
   }
 
   /// How many sleeps are under way.
@@ -72,7 +74,11 @@ public final class ManualClock: SyncPorts.Clock {
   public func advance(by duration: Duration) {
     let due = state.withLock { state -> [(key: Int, value: Sleeper)] in
       state.now = state.now.advanced(by: duration)
-      state.timestamp = state.timestamp + duration
+      // Small steps add up: a pause that is computed from timestamps has to end by them.
+      let passed = state.remainder + duration
+      let timestamp = state.timestamp + passed
+      state.remainder = passed - timestamp.duration(since: state.timestamp)
+      state.timestamp = timestamp
       let now = state.now
       guard let earliest = state.earliest, earliest <= now else { return [] }
       let due = state.sleepers.filter { $0.value.deadline <= now }
