@@ -10,6 +10,8 @@ struct Table: Sendable {
   private var indexes: [OrderedMap<IndexEntry, Void>]
   // Clearing all marks starts another round, so it touches no row.
   private var round = 1
+  // Since then, an app of the former version may write records whose fields are those that it declared.
+  private var wasRedeclared = false
 
   /// One row's place in the index of a field.
   struct IndexEntry: Comparable, Sendable {
@@ -40,6 +42,7 @@ struct Table: Sendable {
     let isStoredAlike = entity.fields == self.entity.fields && entity.naturalKey == self.entity.naturalKey
     self.entity = entity
     guard !isStoredAlike else { return }
+    wasRedeclared = true
     let old = rows
     (rows, naturalKeys, liveCount, markedCount) = (OrderedMap(), NaturalKeyIndex(), 0, 0)
     indexes = entity.fields.map { _ in OrderedMap() }
@@ -48,8 +51,7 @@ struct Table: Sendable {
         replace(row)
         continue
       }
-      // What is no JSON object has no fields; it was put here all the same.
-      record.fields = (try? entity.fields(of: record.payload)) ?? entity.fields.map { _ in .null }
+      record.fields = fields(of: record.payload)
       replace(
         Row(
           id: row.id, record: record, version: row.version, entityTag: row.entityTag, round: row.round,
@@ -57,9 +59,15 @@ struct Table: Sendable {
     }
   }
 
+  /// The declared fields of a payload; what is no JSON object has none, and was put here all the same.
+  private func fields(of payload: Payload) -> [FieldValue] {
+    (try? entity.fields(of: payload)) ?? entity.fields.map { _ in .null }
+  }
+
   mutating func put(_ copy: Record) {
     var record = copy
     record.payload = copy.payload.detached()
+    if wasRedeclared { record.fields = fields(of: record.payload) }
     let row = self[copy.id.key]
     replace(
       Row(

@@ -283,4 +283,17 @@ struct ChangedDeclarationTests {
     _ = try await next.sync()
     #expect(try await next.rebuildDuplicates(of: "meters", version: 1).wasDone)
   }
+
+  @Test func duplicatesAreFoundAmongWhatAnOlderVersionWrites() async throws {
+    let shelf = WithheldTable()
+    let old = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("mac")))
+    let next = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("serial")))
+    shelf.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
+    shelf.clock.advance(by: .seconds(1))
+    shelf.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)
+    _ = try await old.sync()
+    _ = try await next.sync()
+    try await next.rebuildDuplicates(of: "meters", version: 1)
+    #expect(shelf.keys("meters") == ["m2"])
+  }
 }
