@@ -1,20 +1,21 @@
 import SyncModels
 
-/// Decides whether a sighting is recorded: at most one of a key in an interval.
+/// Decides whether to record a sighting: at most one of a key in an interval.
 ///
-/// A clock may be set back and put right again. Both are followed: by the clock as it was, the last recording keeps the
-/// interval after it closed; by the clock that is behind, the interval begins with the first sighting that it stamps. So nothing is
-/// recorded twice within an interval, and nothing waits longer than two, however far ahead a clock was once. That a clock
-/// jumps ahead cannot be told from time that passes, and counts as that.
+/// A clock may be set back and corrected again. The machine allows for both. By the clock that is
+/// ahead, the last recording starts the interval. By the clock that is behind, the first sighting
+/// that it stamps starts the interval. So no sighting is recorded twice within an interval, and
+/// none waits longer than two intervals, however far ahead a clock was once. A jump ahead cannot be
+/// distinguished from time that passes, and counts as time that passes.
 struct ThrottleMachine: Hashable, Codable {
   /// When a sighting was last recorded, by the clock that was furthest ahead.
   ///
-  /// It is moved on with each recording by a clock behind it.
+  /// Each recording by a clock behind it moves it forward.
   var recordedAt: Timestamp?
-  /// Since when nothing is recorded by a clock that is behind ``recordedAt``; `nil` where none was.
+  /// The start of the interval by a clock that is behind ``recordedAt``; `nil` without one.
   var setBackAt: Timestamp?
 
-  /// What becomes of a sighting.
+  /// The decision on a sighting.
   enum Decision: Hashable {
     case record
     case cache(until: Timestamp)
@@ -32,7 +33,7 @@ struct ThrottleMachine: Hashable, Codable {
     let elapsed = now.duration(since: since)
     setBackAt = elapsed < interval ? since : now
     guard elapsed < interval else {
-      // So much time has passed by the clock that is ahead, too.
+      // The same time has passed by the clock that is ahead.
       self.recordedAt = recordedAt + elapsed
       return .record
     }
@@ -45,7 +46,7 @@ struct ThrottleMachine: Hashable, Codable {
     return .record
   }
 
-  /// When a sighting was last recorded or waited, by the clock as it is now.
+  /// When a sighting was last recorded or cached, by the current clock.
   func lastSeen(at now: Timestamp) -> Timestamp? {
     recordedAt.map { $0 <= now ? $0 : min(setBackAt ?? $0, now) }
   }

@@ -2,11 +2,14 @@ import SyncJSON
 public import SyncModels
 import SyncPorts
 
-/// Keeps what is seen all the time, such as a device that advertises itself, from being written all the time: at most one edit of a record in an interval.
+/// Limits the edits of a record that is seen often: at most one in an interval.
 ///
-/// The first sighting is recorded: an ordinary edit, which the remote is told. Others within the interval are only kept here, where ``latest(_:key:)`` finds
-/// them: beside the record, not in it, for a record shows the remote's word with the pending edit on top, and nothing else. The first one
-/// after the interval is recorded again. All of it is in the store, so a restart changes nothing; an edit that fails is not recorded and does not count.
+/// An example is a device that advertises itself all the time. The first sighting is recorded: it
+/// is an ordinary edit, and a push sends it. Further sightings within the interval are only cached
+/// here, where ``latest(_:key:)`` finds them. They are kept beside the record, because a record
+/// shows the remote state and the pending edit on top of it, and nothing else. The first sighting
+/// after the interval is recorded again. All of this is in the store, so it survives a restart. An
+/// edit that fails is not recorded and does not count.
 ///
 /// ```swift
 /// let throttle = engine.throttle()
@@ -17,22 +20,23 @@ public struct WriteThrottle: Sendable {
   let edits: LocalEdits
   let store: any LocalStore
   let clock: any Clock<Duration>
-  /// How long after an edit nothing is recorded.
+  /// How long after an edit no sighting is recorded.
   ///
-  /// After a clock has been set back, a sighting waits for twice as long at most.
+  /// After a clock has been set back, a sighting waits at most twice as long.
   public let interval: Duration
 
-  /// What became of a sighting.
+  /// The outcome of a sighting.
   public enum Outcome: Hashable, Sendable {
-    /// It is in the record, and the remote will be told.
+    /// The record has it, and a push will send it.
     case recorded
-    /// It is kept here alone; the first one at this instant or later is recorded.
+    /// It is only cached; the first sighting at this instant or later is recorded.
     case cached(until: Timestamp)
   }
 
-  /// Takes note of what a record was seen as.
+  /// Records or caches a sighting of a record.
   ///
-  /// - Throws: As ``LocalEdits/upsert(_:key:)``; nothing was kept then, and the next sighting is recorded.
+  /// - Throws: As ``LocalEdits/upsert(_:key:)``. Nothing was kept then, and the next sighting is
+  ///   recorded.
   @discardableResult
   public func record<T: SyncedRecord & Encodable>(
     _ value: T, key: String
@@ -60,20 +64,24 @@ public struct WriteThrottle: Sendable {
     }
   }
 
-  /// What a record was last seen as, recorded or not, and when; `nil` where it was not seen, or as another type.
+  /// Returns the last sighting of a record, recorded or cached, and its time.
+  ///
+  /// `nil` if the record was never seen, or was seen as another type.
   public func latest<T: SyncedRecord>(
     _ type: T.Type, key: String
   ) async throws(SyncError) -> (value: T, seenAt: Timestamp)? {
     let place = ThrottlePlace(RecordID(type: T.recordType, key: key))
     return try await store.read { (snapshot) throws(SyncError) in
       guard let bytes = try snapshot.value(forKey: place.sighting) else { return nil }
-      // What another version of the app saw may be of another shape.
+      // Another version of the app may have kept a value of another shape.
       let sighting = try? JSONByteDecoder().decode(Sighting<T>.self, from: bytes[...])
       return sighting.map { ($0.value, $0.seenAt) }
     }
   }
 
-  /// Lets the next sighting of a record be recorded, whenever it comes; what it was last seen as stays known.
+  /// Makes the next sighting of a record be recorded, whenever it comes.
+  ///
+  /// The last sighting stays known.
   public func reset(_ id: RecordID) async throws(SyncError) {
     try await store.write(.app) { (transaction) throws(SyncError) in
       try transaction.setValue(nil, forKey: ThrottlePlace(id).mark)
@@ -101,7 +109,7 @@ public struct WriteThrottle: Sendable {
   }
 #endif
 
-/// What a record was seen as.
+/// A sighting of a record.
 struct Sighting<Value> {
   var value: Value
   var seenAt: Timestamp
@@ -110,7 +118,7 @@ struct Sighting<Value> {
 extension Sighting: Encodable where Value: Encodable {}
 extension Sighting: Decodable where Value: Decodable {}
 
-/// Where the store keeps what a throttle knows of a record.
+/// The store keys of a throttle's knowledge of a record.
 struct ThrottlePlace {
   static let prefix = "throttle/"
   let mark: String
@@ -123,7 +131,9 @@ struct ThrottlePlace {
 }
 
 extension SyncEngine {
-  /// Records sightings of records at most once in an interval each; see ``WriteThrottle``.
+  /// Returns a throttle that records at most one sighting of each record per interval.
+  ///
+  /// See ``WriteThrottle``.
   public func throttle(every interval: Duration = .seconds(120)) -> WriteThrottle {
     WriteThrottle(edits: edits, store: environment.store, clock: environment.clock, interval: interval)
   }

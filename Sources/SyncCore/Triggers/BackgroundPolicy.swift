@@ -1,18 +1,19 @@
 public import SyncPorts
 
-/// When an app wants time in the background.
+/// When an app requests time in the background.
 ///
-/// Both requests are submitted after the app has been launched and whenever it goes to the background, and each anew before its work begins,
-/// so that a process that dies in the middle is woken again.
+/// Both requests are submitted after the app's launch and whenever it goes to the background. Each
+/// is submitted again before its work begins, so that the system wakes a process that dies during
+/// the work.
 public struct BackgroundPolicy: Hashable, Sendable {
-  /// How far ahead a refresh is, at the earliest.
+  /// The earliest start of a refresh, counted from its request.
   public var refreshAfter: Duration
   /// When sync and clean-up are due, in the app's time zone.
   public var processingAt: TimeOfDay
   /// Whether sync and clean-up wait for external power.
   public var processingNeedsPower: Bool
 
-  /// Describes a policy; by default the heavy work waits for external power.
+  /// Creates a policy; by default sync and clean-up wait for external power.
   public init(
     refreshAfter: Duration = .seconds(3600), processingAt: TimeOfDay = TimeOfDay(hour: 2),
     processingNeedsPower: Bool = true
@@ -22,7 +23,7 @@ public struct BackgroundPolicy: Hashable, Sendable {
     self.processingNeedsPower = processingNeedsPower
   }
 
-  /// What to ask for.
+  /// Returns the request of a kind.
   func request(for kind: BackgroundRequest.Kind) -> BackgroundRequest {
     switch kind {
     case .refresh: BackgroundRequest(.refresh, earliest: .after(refreshAfter))

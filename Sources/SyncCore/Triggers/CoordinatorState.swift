@@ -1,31 +1,31 @@
 import SyncModels
 import SyncPorts
 
-/// What a ``SyncCoordinator`` keeps under its lock: the machines, and who waits for what.
+/// The state of a ``SyncCoordinator`` under its lock: the machines, tickets and events.
 struct CoordinatorState {
   var triggers: TriggerMachine
   var debounce: DebounceMachine
   var isRunning = false
-  /// Whether what earlier processes left has been read, so that triggers can be decided on.
+  /// Whether the state of earlier processes is loaded, so that triggers can be decided.
   var isReady = false
-  /// The network as the monitor's stream has told it so far.
+  /// The network status that the monitor's stream last reported.
   var network: NetworkStatus
-  /// What was heard last of syncs that this process began.
+  /// The syncs of this process, as last read from the engine.
   var attempts = Attempts()
   var problem: SyncCoordinator.Problem?
-  /// Triggers from before the machine was ready.
+  /// Triggers reported before the machine was ready.
   var early: [(trigger: SyncTrigger, first: [RecordType])] = []
   var plannedTickets: [RunTicket] = []
   var runningTickets: [RunTicket] = []
   var currentToken: CancellationSource?
-  /// Tickets whose sync will not be.
+  /// Tickets whose sync was refused or dropped.
   var refused: [RunTicket] = []
-  /// What is to be told once the lock is open, the oldest first.
+  /// The events to report to the observer after the lock is released, oldest first.
   var events: [SyncCoordinator.Event] = []
-  /// Whether somebody is telling it.
+  /// Whether a thread is reporting events.
   var isTelling = false
 
-  /// Something asks for a sync.
+  /// Reports a trigger to the machine.
   mutating func report(
     _ trigger: SyncTrigger, first: [RecordType] = [], ticket: RunTicket? = nil, at now: Moment
   ) {
@@ -41,11 +41,13 @@ struct CoordinatorState {
     if case .ignored = decision { refused.append(ticket) } else { plannedTickets.append(ticket) }
   }
 
-  /// What the machines are told before anything else: the network as it was and is, what the app did by itself, and that their time has come.
+  /// Updates the machines with the network status, the app's own syncs and the current time.
+  ///
+  /// It precedes every other change of the state.
   ///
   /// - Parameters:
-  ///   - news: What the monitor's stream tells, which may be older than what the monitor says now.
-  ///   - connectivity: What the monitor says now.
+  ///   - news: The status from the monitor's stream, which may be older than `connectivity`.
+  ///   - connectivity: What the monitor reports now.
   mutating func settle(
     news: NetworkStatus? = nil, _ connectivity: Connectivity, _ attempts: Attempts, at now: Moment
   ) {
@@ -58,12 +60,12 @@ struct CoordinatorState {
     debounce.observed(connectivity, at: now.elapsed)
     triggers.network(isOffline: connectivity == .offline)
     guard isReady else { return }
-    // Where nobody knows whether it stays, there is no staying to wait for.
+    // A monitor that cannot tell gives no later news to wait for.
     if connectivity == .unknown, redeem(at: now) { debounce.forgive() }
     if debounce.isRegained(at: now.elapsed) { report(.connectivityRestored, at: now) }
   }
 
-  /// Takes note of syncs that were begun and completed since the last time.
+  /// Records syncs that began or completed since the last call.
   private mutating func hear(_ attempts: Attempts) {
     guard attempts != self.attempts else { return }
     let isSuccess = attempts.lastSuccess != self.attempts.lastSuccess
@@ -74,7 +76,7 @@ struct CoordinatorState {
     self.attempts = attempts
   }
 
-  /// Begins to work, with what earlier processes left and what was signalled before.
+  /// Starts deciding, with the state of earlier processes and the triggers reported so far.
   mutating func begin(_ record: PacingState, at now: Moment) {
     isReady = true
     triggers.restore(record, at: now)
@@ -85,7 +87,7 @@ struct CoordinatorState {
     self.early = []
     for (trigger, first) in early { report(trigger, first: first, at: now) }
     _ = redeem(at: now)
-    // A sync that starts at once serves for a network that came back before this.
+    // A sync that starts at once also serves a network that came back before it.
     if let next = triggers.next(after: now), next.waitsFor == nil { debounce.forgive() }
   }
 
@@ -94,14 +96,16 @@ struct CoordinatorState {
     return time > other ? time : nil
   }
 
-  /// Plans what was promised when the network was known to be away; whether that was anything.
+  /// Plans the syncs that were promised while the network was known to be away.
+  ///
+  /// - Returns: Whether there were any.
   private mutating func redeem(at now: Moment) -> Bool {
     let requests = triggers.redeem()
     for request in requests { report(request.trigger, first: request.first, at: now) }
     return !requests.isEmpty
   }
 
-  /// Begins what is due; a sync that is handed out has begun.
+  /// Returns the next step. A sync that is returned has begun.
   mutating func step(at now: Moment) -> TriggerMachine.Step {
     let step = triggers.step(at: now)
     switch step {
@@ -118,14 +122,14 @@ struct CoordinatorState {
     }
   }
 
-  /// The sync handed out had to wait for one of the app's own, and begins only now.
+  /// Adds the planned triggers to the running sync, which waited and begins only now.
   mutating func absorb() {
     triggers.absorb()
     runningTickets += plannedTickets
     plannedTickets = []
   }
 
-  /// Takes the tickets whose sync is not planned, or no longer; their holders are to be told.
+  /// Takes the tickets whose sync is not planned, to be resolved without an outcome.
   mutating func takeOrphanedTickets(at now: Moment) -> [RunTicket] {
     if triggers.next(after: now) == nil {
       refused += plannedTickets
@@ -135,7 +139,7 @@ struct CoordinatorState {
     return refused
   }
 
-  /// Takes the next event to tell; without one, nobody is telling any more.
+  /// Takes the next event to report. Without one, it ends the reporting.
   mutating func nextEvent() -> SyncCoordinator.Event? {
     if events.isEmpty {
       isTelling = false
@@ -144,7 +148,7 @@ struct CoordinatorState {
     return events.removeFirst()
   }
 
-  /// Where things stand.
+  /// Returns the coordinator's status.
   func status(at now: Moment) -> SyncCoordinator.Status {
     let settling = debounce.due.map {
       NextSync(at: now.timestamp(at: $0), triggers: [.connectivityRestored], waitsFor: .settling)

@@ -1,22 +1,23 @@
 import SyncPorts
 
-/// Decides when a network that was lost counts as regained: once it has stayed for a while.
+/// Decides when a lost network counts as regained: after it has stayed for a while.
 ///
-/// Only what was seen to be lost can be regained, so the first "online" after the start is none, and neither is another interface while
-/// the network is there. An unknown state tells nothing and changes nothing.
+/// Only a network that was seen to be lost can be regained. The first "online" after the start does
+/// not count, and neither does a change of interface while the network is there. An unknown state
+/// changes nothing.
 struct DebounceMachine: Hashable, Sendable {
   private enum State: Hashable {
-    /// Nothing that matters was seen yet.
+    /// No known state was seen yet.
     case untold
     case connected
     case lost
-    /// The network came back, and counts as regained then.
+    /// The network came back, and counts as regained at this time.
     case settling(until: Duration)
   }
   private let settleTime: Duration
   private var state = State.untold
 
-  /// A machine that has seen nothing yet.
+  /// Creates a machine that has seen nothing yet.
   init(settleTime: Duration = .milliseconds(2500)) {
     self.settleTime = settleTime
   }
@@ -26,7 +27,7 @@ struct DebounceMachine: Hashable, Sendable {
     if case .settling(let due) = state { due } else { nil }
   }
 
-  /// The network's state, as it is seen at some time.
+  /// Records the network's state at a time.
   mutating func observed(_ connectivity: Connectivity, at now: Duration) {
     switch (connectivity, state) {
     case (.offline, _): state = .lost
@@ -36,7 +37,7 @@ struct DebounceMachine: Hashable, Sendable {
     }
   }
 
-  /// Forgets a loss, and a return that has not been counted: a sync that is planned serves for it.
+  /// Forgets a loss, or a return not counted yet, because a planned sync serves it.
   mutating func forgive() {
     switch state {
     case .lost: state = .untold
@@ -45,7 +46,7 @@ struct DebounceMachine: Hashable, Sendable {
     }
   }
 
-  /// Whether the network counts as regained by now; true once for each time.
+  /// Returns whether the network counts as regained by now; true once for each return.
   mutating func isRegained(at now: Duration) -> Bool {
     guard let due, now >= due else { return false }
     state = .connected

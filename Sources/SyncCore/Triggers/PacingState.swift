@@ -2,37 +2,43 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// What of pacing outlives a process: it is kept in the store, so a restart neither forgets a pause nor begins one anew.
+/// The pacing that outlives a process.
+///
+/// The store keeps it, so a restart neither forgets a pause nor restarts one.
 struct PacingState: Hashable, Sendable, Codable {
-  /// When a sync was last begun.
+  /// When a sync last began.
   var lastAttempt: Timestamp?
   /// When a sync was last completed.
   var lastSuccess: Timestamp?
-  /// How many syncs failed since.
+  /// The number of failed syncs since the last success.
   var failures = 0
-  /// When the pause after those ends.
+  /// When the pause after those failures ends.
   var retryAt: Timestamp?
-  /// Until when the remote asked to be left alone.
+  /// When the pause that the remote asked for ends.
   var pausedUntil: Timestamp?
-  /// When those pauses were noted, by the clock that their ends were read from.
+  /// When those pauses were recorded, by the clock that gave their ends.
   var pausedAt: Timestamp?
-  /// When the end of time in the background cut a sync short that is owed another attempt; `nil` once that has begun.
+  /// When background time ended during a sync that is owed another attempt.
+  ///
+  /// `nil` once that attempt has begun.
   var expiredAt: Timestamp?
 
   private static let key = "sync/pacing"
 
-  /// Reads what is remembered; what single types remember counts as well, since an app may sync without a coordinator.
+  /// Loads the stored pacing, combined with the status of the single types.
+  ///
+  /// The types' status counts because an app may sync without a coordinator.
   static func load(_ types: [RecordType], from store: any LocalStore) async throws(SyncError) -> PacingState {
     try await store.read { (snapshot) throws(SyncError) in
       var record = PacingState()
       if let bytes = try snapshot.value(forKey: key) {
-        // What another version wrote otherwise is not worth failing for: at worst there is a sync too many.
+        // A value of an unknown format is ignored: at worst there is one sync too many.
         record = (try? JSONByteDecoder().decode(PacingState.self, from: bytes[...])) ?? record
       }
       let statuses = try types.map { (type) throws(SyncError) in
         try TypeStatus.load(for: type, from: snapshot)
       }
-      // An attempt at one type alone says nothing of how fresh the others are.
+      // An attempt at one type does not make the other types fresh.
       let attempt = earliest(statuses.map(\.lastAttempt))
       record.lastAttempt = [record.lastAttempt, attempt].compactMap(\.self).max()
       record.lastSuccess = record.lastSuccess ?? earliest(statuses.map(\.lastSuccess))
@@ -40,12 +46,12 @@ struct PacingState: Hashable, Sendable, Codable {
     }
   }
 
-  /// By when all types had had something; `nil` while one has not.
+  /// The earliest of some times; `nil` if one is missing.
   private static func earliest(_ times: [Timestamp?]) -> Timestamp? {
     times.contains(nil) ? nil : times.compactMap(\.self).min()
   }
 
-  /// Writes it down.
+  /// Saves the pacing in the store.
   func save(in store: any LocalStore) async throws(SyncError) {
     let bytes: [UInt8]
     do {

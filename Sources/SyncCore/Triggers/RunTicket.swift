@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Somebody's share in a sync that is planned: it is told how that ended, or that it will not be.
+/// A caller's share in a planned sync, resolved with its outcome or with `nil`.
+///
+/// `nil` means that the sync will not take place.
 final class RunTicket: Sendable {
   private enum State {
     case open
@@ -9,7 +11,7 @@ final class RunTicket: Sendable {
   }
   private let state = Mutex(State.open)
 
-  /// Tells the outcome; only the first counts.
+  /// Resolves the ticket; only the first call counts.
   func resolve(_ outcome: SyncOutcome?) {
     let waiter = state.withLock { state -> CheckedContinuation<SyncOutcome?, Never>? in
       switch state {
@@ -26,7 +28,9 @@ final class RunTicket: Sendable {
     waiter?.resume(returning: outcome)
   }
 
-  /// Waits for the outcome, whatever becomes of the waiting task: the coordinator resolves every ticket.
+  /// Waits for the outcome.
+  ///
+  /// The wait ignores cancellation of the task: the coordinator resolves every ticket.
   func outcome() async -> SyncOutcome? {
     await withCheckedContinuation { continuation in
       let known = state.withLock { state -> SyncOutcome?? in

@@ -2,7 +2,7 @@ import SyncModels
 import SyncPorts
 
 extension SyncCoordinator {
-  /// Asks for time in the background, of each kind.
+  /// Submits a background request of each kind.
   func submitAll() {
     for kind in BackgroundRequest.Kind.allCases { submit(kind) }
   }
@@ -19,12 +19,12 @@ extension SyncCoordinator {
     update { state, _ in state.events.append(event) }
   }
 
-  /// Takes the time that the system gives, as long as there is any.
+  /// Uses the time that the scheduler gives, until the task is cancelled.
   func serveBackground() async {
     await scheduler?.run { kind, token in await self.spend(token, on: kind) }
   }
 
-  /// Has a sync of its own in the coordinator's turn, and stops whatever runs when the time is up.
+  /// Reports a background trigger, and stops whatever sync runs when the time is up.
   private func spend(_ token: any CancellationToken, on kind: BackgroundRequest.Kind) async
     -> BackgroundOutcome
   {
@@ -47,7 +47,7 @@ extension SyncCoordinator {
       }
       while let next = await group.next() {
         guard let outcome = next else {
-          // The task's own cancellation stops the coordinator, and with it the sync.
+          // Cancellation of the task itself stops the coordinator, and with it the sync.
           if token.isCancelled { expire(ticket, kind) }
           continue
         }
@@ -56,7 +56,7 @@ extension SyncCoordinator {
       }
       return nil
     }
-    // What was done before the time was up is saved, and that the remote was away is nobody's failure.
+    // Work done before the time was up is saved. An unreachable remote is not a failure here.
     if case .failed = outcome { return .failed }
     return .succeeded
   }
@@ -72,7 +72,7 @@ extension SyncCoordinator {
       return (state.currentToken, index != nil)
     }
     if isWithdrawn { ticket.resolve(nil) }
-    // Whoever asked for the sync under way: it is the process that has to stop.
+    // The process has to stop, so the running sync stops whatever its trigger.
     current?.cancel()
   }
 }

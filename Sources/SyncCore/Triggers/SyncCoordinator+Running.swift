@@ -2,14 +2,16 @@ import SyncModels
 import SyncPorts
 
 extension SyncCoordinator {
-  /// Does all the work, until the calling task is cancelled; then the sync under way stops at its next page, and everything is saved.
+  /// Runs the coordinator until the calling task is cancelled.
   ///
-  /// It may be run again afterwards. A second call while one is running returns at once.
+  /// On cancellation, the sync under way stops after its current page, and everything is saved. The
+  /// coordinator may be run again afterwards. A second call during a run returns at once.
   public func run() async {
     guard begin() else { return }
     let record = try? await PacingState.load(
       engine.schema.entities.map(\.type), from: engine.environment.store)
-    // A store that cannot be read says so in the first sync; its pace is then that of an app that never synced.
+    // An unreadable store is reported by the first sync. Until then the pace is that of an app that
+    // never synced.
     makeReady(record ?? PacingState())
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watchNetwork() }
@@ -37,7 +39,7 @@ extension SyncCoordinator {
     let tickets = update { state, _ in
       state.isReady = false
       state.isRunning = false
-      // A loss that was seen until now says nothing of the next start.
+      // A loss seen in this run does not count in the next run.
       state.debounce = DebounceMachine(settleTime: options.settleTime)
       defer { state.plannedTickets = [] }
       return state.plannedTickets
@@ -50,12 +52,14 @@ extension SyncCoordinator {
     for await status in monitor.statuses() { note(news: status) }
   }
 
-  /// Hears of syncs that the app starts by itself, which count for the staleness gate.
+  /// Observes the syncs that the app starts itself, which count for the staleness gate.
   private func watchAttempts() async {
     for await _ in engine.environment.attempts.stream() { note() }
   }
 
-  /// Tells the observer what the watchers noted: a slow one must not keep them from seeing the network as it is.
+  /// Reports the watchers' events to the observer.
+  ///
+  /// A task of its own does this, so that a slow observer cannot delay the network's news.
   private func tellNews() async {
     while !Task.isCancelled {
       await untold.wait()
@@ -69,14 +73,15 @@ extension SyncCoordinator {
       case .run(let run): await perform(run)
       case .wait(let due):
         await sleep(until: due)
-        // A process that was asleep wakes to its timer and to the network's news at once; the news go first.
+        // A process that was asleep receives its timer and the network's news together. The news go
+        // first.
         await Task.yield()
       case .idle: await bell.wait()
       }
     }
   }
 
-  /// Waits for a time, or for the next signal.
+  /// Waits until a time, or for the next signal.
   private func sleep(until due: Duration) async {
     let (timeline, bell) = (timeline, bell)
     await withTaskGroup(of: Void.self) { group in
@@ -107,16 +112,17 @@ extension SyncCoordinator {
     for ticket in tickets { ticket.resolve(outcome) }
   }
 
-  /// Push, then pull, then clean-up where there is time for it.
+  /// Pushes, then pulls, then cleans up if the run includes that.
   private func step(_ run: TriggerMachine.Run, token: CancellationSource) async -> SyncOutcome {
     let outcome: SyncOutcome
     do throws(SyncError) {
       try await push?(token)
-      // What asked for it came before now, so a sync that has begun already may have missed it. Another process is
-      // not waited for: the pause after failures sees to that, and tells until when.
+      // The trigger came before now, so a sync that has already begun may have missed it. A sync of
+      // another process is not awaited: the pause after failures covers that, and its end is
+      // reported.
       let request = SyncRequest(priority: run.first, ifBusy: .follow, patience: .zero)
       let result = try await engine.sync(request, token: token) {
-        // What came while it waited is served by it, too, unless edits were sent before.
+        // Triggers that came during the wait are served too, unless edits were sent before.
         if push == nil { update { state, _ in state.absorb() } }
       }
       outcome = SyncOutcome(.success(result))
@@ -135,7 +141,7 @@ extension SyncCoordinator {
   }
 
   private func save(_ record: PacingState) async {
-    // A store that cannot take this note cannot take a page either, and that is where it is reported.
+    // A store that cannot save this cannot save a page either, and the sync reports that.
     try? await record.save(in: engine.environment.store)
   }
 }

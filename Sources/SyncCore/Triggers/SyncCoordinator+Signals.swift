@@ -2,50 +2,55 @@ public import SyncModels
 import SyncPorts
 
 extension SyncCoordinator {
-  /// The app was launched, and what it brings along (its ``Bootstrap``) is loaded.
+  /// Reports that the app was launched and its ``Bootstrap`` is loaded.
   ///
-  /// Asks for time in the background, and for a sync if the last attempt is old enough.
+  /// Submits the background requests, and asks for a sync if the last attempt is old enough.
   public func launch() {
     submitAll()
     signal(.launch)
   }
 
-  /// The app came to the foreground: syncs if the last attempt is old enough, and only once the first sync has been completed.
+  /// Reports that the app came to the foreground.
   ///
-  /// A sync that the end of time in the background cut short goes on now, however fresh, the first one included.
+  /// Asks for a sync if the last attempt is old enough, but only after the first sync has been
+  /// completed. A sync that was cut short by the end of background time resumes now, however fresh
+  /// the attempt and even if it was the first sync.
   public func foreground() {
     signal(.foreground)
   }
 
-  /// The app went to the background: asks for time there.
+  /// Reports that the app went to the background, and submits the background requests.
   public func background() {
     submitAll()
   }
 
   /// Asks for a sync, unless the network is known to be away.
   ///
-  /// It begins after the call, whatever sync of the app's own is running, so it sends what was edited before.
+  /// The sync begins after the call, whatever sync of the app's own is running, so it sends all
+  /// edits made before the call.
   ///
-  /// - Parameter first: Types to go first, with those that they refer to. A sync that is running gives them way at its next page.
+  /// - Parameter first: The types to sync first, with the types that they refer to. A running sync
+  ///   turns to them after its current page.
   public func requestSync(first: [RecordType] = []) {
     if !first.isEmpty { engine.prioritize(first) }
     signal(.request, first: first)
   }
 
-  /// Asks for a sync if the last attempt, not the last success, is older than some time, and the network is not known to be away.
+  /// Asks for a sync if the last attempt is older than an age.
   ///
-  /// A pull of all types that the app started through the engine is an attempt as well.
+  /// The last attempt counts, not the last success. An app's own pull of all types through the
+  /// engine is an attempt as well. The call does nothing while the network is known to be away.
   ///
-  /// - Parameter age: ``Options/staleAfter`` where none is given.
+  /// - Parameter age: The age; ``Options/staleAfter`` if omitted.
   public func requestSyncIfStale(olderThan age: Duration? = nil) {
     signal(.requestIfStale(olderThan: age ?? options.staleAfter))
   }
 
-  /// The remote said that something changed; signals that come together start one sync.
+  /// Reports that the remote announced a change. Signals in quick succession start one sync.
   ///
   /// Its pull begins after the signal, whatever sync of the app's own is running.
   ///
-  /// - Parameter first: The types that the signal names, which go first.
+  /// - Parameter first: The types that the signal names, which are synced first.
   public func pushSignal(first: [RecordType] = []) {
     signal(.pushSignal, first: first)
   }

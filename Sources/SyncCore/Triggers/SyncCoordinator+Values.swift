@@ -2,18 +2,20 @@ public import SyncModels
 public import SyncPorts
 
 extension SyncCoordinator {
-  /// When a coordinator does what.
+  /// The timing of a coordinator.
   public struct Options: Hashable, Sendable {
-    /// How old the last attempt has to be for ``requestSyncIfStale(olderThan:)``, ``launch()`` and ``foreground()``.
+    /// The age of the last attempt from which a sync is due.
+    ///
+    /// It applies to ``requestSyncIfStale(olderThan:)``, ``launch()`` and ``foreground()``.
     public var staleAfter: Duration
-    /// How long a network that came back has to stay before it is trusted.
+    /// How long a network that came back has to stay before it counts.
     public var settleTime: Duration
-    /// How often it syncs at most, and how long it waits after failures.
+    /// The rate limit, and the pauses after failures.
     public var pacing: SyncPacing
-    /// When it wants time in the background.
+    /// When the coordinator requests time in the background.
     public var background: BackgroundPolicy
 
-    /// Describes a coordinator; the defaults suit an app.
+    /// Creates options; the defaults suit an app.
     public init(
       staleAfter: Duration = .seconds(300), settleTime: Duration = .milliseconds(2500),
       pacing: SyncPacing = SyncPacing(), background: BackgroundPolicy = BackgroundPolicy()
@@ -25,64 +27,67 @@ extension SyncCoordinator {
     }
   }
 
-  /// Where a coordinator stands, as one value.
+  /// The state of a coordinator at one moment.
   public struct Status: Hashable, Sendable {
-    /// What is known of the network.
+    /// The last known status of the network.
     public var network: NetworkStatus
-    /// What it is doing.
+    /// The coordinator's current activity.
     public var state = State.stopped
-    /// When a sync was last begun, by this process or by one before.
+    /// When a sync last began, in this process or an earlier one.
     public var lastAttempt: Timestamp?
     /// When a sync was last completed.
     public var lastSuccess: Timestamp?
-    /// How many attempts failed since.
+    /// The number of failed attempts since the last success.
     public var consecutiveFailures = 0
-    /// How the last sync of this process ended, if it was not completed.
+    /// Why the last sync of this process was not completed; `nil` if it was.
     public var lastProblem: Problem?
-    /// The sync that comes next, as things stand.
+    /// The next planned sync, as known now.
     public var nextSync: NextSync?
 
     /// Whether requests may be made: the network is not known to be away.
     public var isOnline: Bool { network.connectivity != .offline }
   }
 
-  /// What a coordinator is doing.
+  /// An activity of a coordinator.
   public enum State: Hashable, Sendable {
-    /// Nobody runs it; triggers are kept until somebody does.
+    /// ``SyncCoordinator/run()`` is not running; triggers are kept until it runs.
     case stopped
-    /// It waits for a trigger, or for a time to come.
+    /// The coordinator waits for a trigger or for a planned time.
     case idle
-    /// It syncs, because of these.
+    /// A sync is running, because of these triggers.
     case syncing([SyncTrigger])
   }
 
-  /// Why a sync was not completed.
+  /// The reason why a sync was not completed.
   public enum Problem: Hashable, Sendable {
-    /// It was stopped by wish.
+    /// The sync was stopped on request.
     case stopped
-    /// Remote, network or turn were not to be had: nothing to trouble anybody with.
+    /// The remote, the network or the lease was unavailable. No action is needed.
     case unavailable(SyncError.Code)
-    /// Something has to be seen to.
+    /// The sync failed in a way that needs attention.
     case failed(SyncError.Code)
   }
 
-  /// Something that a coordinator took note of or did.
+  /// An observation or an action of a coordinator.
   public enum Event: Sendable {
-    /// The network changed.
+    /// The network status changed.
     case network(NetworkStatus)
-    /// Something asked for a sync, and this became of it.
+    /// A trigger was reported, with the decision on it.
     case trigger(SyncTrigger, SyncDecision)
-    /// A sync starts, because of these.
+    /// A sync started, because of these triggers.
     case started([SyncTrigger])
-    /// The sync ended. If it failed, ``SyncTrigger/retry`` is the next trigger, and what becomes of that says when it is tried again.
+    /// The sync ended.
+    ///
+    /// After a failure, ``SyncTrigger/retry`` is the next trigger. The decision on it gives the
+    /// time of the next attempt.
     case finished([SyncTrigger], SyncOutcome)
-    /// Clean-up was done, or failed.
+    /// Clean-up was completed, or failed with an error.
     case cleanedUp(SyncError?)
-    /// Time in the background was asked for, which begins then at the earliest.
+    /// A background request was submitted, with the earliest time that it can begin.
     case submitted(BackgroundRequest, earliest: Timestamp)
-    /// The system takes no such request.
+    /// The system refused a background request.
     case notSubmitted(BackgroundRequest, SyncError)
-    /// The time in the background was up before the work was done.
+    /// Background time ended before the work was done.
     case expired(BackgroundRequest.Kind)
   }
 }

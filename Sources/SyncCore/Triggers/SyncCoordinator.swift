@@ -2,7 +2,7 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// Decides when to sync, and sees that it happens: the one place that everything reports to.
+/// Decides when to sync, and runs the syncs.
 ///
 /// ```swift
 /// let coordinator = SyncCoordinator(engine: engine, scheduler: scheduler)
@@ -10,14 +10,19 @@ import Synchronization
 /// await coordinator.run()  // until the task is cancelled
 /// ```
 ///
-/// Signals are synchronous, come from any thread, and only take note: ``launch()``, ``foreground()``, ``background()``,
-/// ``requestSync(first:)``, ``requestSyncIfStale(olderThan:)`` and ``pushSignal(first:)``. The network is watched through the
-/// engine's own monitor. All work is done inside ``run()``, one sync at a time; signals from before it are decided on when it starts.
+/// All triggers are reported to the coordinator. The signals are ``launch()``, ``foreground()``,
+/// ``background()``, ``requestSync(first:)``, ``requestSyncIfStale(olderThan:)`` and
+/// ``pushSignal(first:)``. They are synchronous, may be called from any thread, and only record the
+/// trigger. The coordinator watches the network through the engine's own monitor. All work is done
+/// inside ``run()``, one sync at a time. Signals from before ``run()`` are decided when it starts.
 ///
-/// A sync is one step, *push, then pull*, and clean-up after it where the system gave time for it. That the remote cannot be reached is no
-/// failure: local data go on being used, and ``Status/nextSync`` tells when it is tried again, and why then.
+/// A sync is one step: *push, then pull*. Clean-up follows if the system gave processing time. An
+/// unreachable remote is not a failure: the app goes on using its local data, and
+/// ``Status/nextSync`` gives the time of the next attempt and the reason for it.
 public final class SyncCoordinator: Sendable {
-  /// A part of the work that the app brings along. It stops soon once the token is cancelled, and keeps what it has done.
+  /// A part of the work that the app provides.
+  ///
+  /// It stops soon after the token is cancelled, and keeps what it has done.
   public typealias Work = @Sendable (any CancellationToken) async throws(SyncError) -> Void
 
   let engine: SyncEngine
@@ -27,22 +32,24 @@ public final class SyncCoordinator: Sendable {
   let cleanUp: Work?
   let timeline: Timeline
   let bell = WakeSignal()
-  /// Rings when there is something to tell the observer.
+  /// Rings when there are events for the observer.
   let untold = WakeSignal()
   private let observe: @Sendable (Event) -> Void
   private let state: Mutex<CoordinatorState>
   private let feed: ValueFeed<Status>
 
-  /// Makes a coordinator, which does nothing before ``run()``.
+  /// Creates a coordinator. It does nothing before ``run()``.
   ///
   /// - Parameters:
-  ///   - engine: What syncs; its clock, its store and its connectivity monitor are used here too.
-  ///   - scheduler: Who gives time in the background; without one there is none.
-  ///   - push: Sends what was edited here, before each pull. It returns normally where the pull should go on; what it throws is the
-  ///     sync's failure.
-  ///   - cleanUp: Tidies the store after the sync of a processing request, unless that was stopped.
-  ///   - observe: Is told of every trigger and of what became of it, one event at a time and in their order, on a thread that signals
-  ///     or works. It may signal itself.
+  ///   - engine: The engine that syncs. The coordinator uses its clock, store and connectivity
+  ///     monitor.
+  ///   - scheduler: Gives time in the background. Without a scheduler there is none.
+  ///   - push: Sends local edits, before each pull. It returns normally if the pull should go on.
+  ///     An error that it throws fails the sync.
+  ///   - cleanUp: Tidies the store after the sync of a processing request, unless that sync was
+  ///     stopped.
+  ///   - observe: Receives every trigger and its result. Events come one at a time and in order, on
+  ///     a thread that signals or works. The closure may itself send signals.
   public init(
     engine: SyncEngine, scheduler: (any BackgroundScheduler)? = nil, options: Options = Options(),
     push: Work? = nil, cleanUp: Work? = nil, observe: @escaping @Sendable (Event) -> Void = { _ in }
@@ -64,21 +71,25 @@ public final class SyncCoordinator: Sendable {
     feed = ValueFeed(Status(network: network))
   }
 
-  /// Where things stand.
+  /// The coordinator's current status.
   public var status: Status { feed.value }
 
   /// Whether requests may be made: the network is not known to be away.
   public var isOnline: Bool { engine.environment.connectivity?.connectivity != .offline }
 
-  /// Where things stand now, and then each change, for one consumer; a slow one gets the newest sixteen.
+  /// Streams the current status and each change, to one consumer.
+  ///
+  /// A slow consumer gets the newest sixteen.
   public func statuses() -> AsyncStream<Status> { feed.stream() }
 
-  /// How many consumers ``statuses()`` has, for tests that nothing is left behind.
+  /// The number of consumers of ``statuses()``, by which tests detect leaks.
   package var subscribers: Int { feed.subscribers }
 
-  /// The one way to the state: brings the machines up to now, changes something, and tells whom it concerns.
+  /// Updates the machines to the current time, changes the state, and reports the events.
   ///
-  /// - Parameter news: What the monitor's stream tells.
+  /// All access to the state goes through here or ``note(news:)``.
+  ///
+  /// - Parameter news: The status from the monitor's stream.
   @discardableResult
   func update<R>(news: NetworkStatus? = nil, _ body: (inout CoordinatorState, Moment) -> R) -> R {
     let (result, orphans) = change(news: news, body)
@@ -87,7 +98,7 @@ public final class SyncCoordinator: Sendable {
     return result
   }
 
-  /// Takes note of something, and leaves it to ``run()`` to tell the observer, who may take a while.
+  /// Updates the machines, and leaves the reporting to ``run()``, as the observer may be slow.
   func note(news: NetworkStatus? = nil) {
     let ((), orphans) = change(news: news) { _, _ in }
     for ticket in orphans { ticket.resolve(nil) }
@@ -105,15 +116,16 @@ public final class SyncCoordinator: Sendable {
       state.settle(news: news, connectivity, attempts, at: now)
       let result = body(&state, now)
       let orphans = state.takeOrphanedTickets(at: now)
-      // Under the lock, so that statuses come in the order in which they held.
+      // Sent under the lock, so that statuses arrive in order.
       feed.send(state.status(at: now))
       return (result, orphans)
     }
   }
 
-  /// Tells the observer what has happened, in the order in which it did.
+  /// Reports the pending events to the observer, in order.
   ///
-  /// One thread at a time tells: what others add meanwhile, and what the observer itself brings about, is told by that one, too.
+  /// One thread at a time reports. It also reports the events that other threads and the observer
+  /// itself add meanwhile.
   func tellEvents() {
     let isMine = state.withLock { state in
       defer { state.isTelling = true }

@@ -1,56 +1,58 @@
 public import SyncModels
 
-/// What became of a trigger.
+/// The decision on a trigger.
 public enum SyncDecision: Hashable, Sendable {
-  /// Nothing is done.
+  /// The trigger is ignored.
   case ignored(Reason)
   /// A sync is planned.
   case planned(NextSync)
   /// A sync was planned already, and serves this trigger too.
   case joined(NextSync)
-  /// A sync is running; one more follows it, however many ask.
+  /// A sync is running; one more follows it, whatever the number of triggers.
   case follows
 
-  /// Why nothing is done.
+  /// The reason for ignoring a trigger.
   public enum Reason: Hashable, Sendable {
-    /// The network is known to be away; a sync follows when it is back, or no longer known to be away.
+    /// The network is known to be away.
+    ///
+    /// A sync follows when the network is back, or no longer known to be away.
     case offline
-    /// The last attempt is not old enough until then.
+    /// The last attempt is too recent until this time.
     case fresh(until: Timestamp)
     /// The first sync is on its way, or waits for ``SyncCoordinator/launch()``.
     case firstSyncIncomplete
-    /// The remote asked to be left alone until then; a sync is planned for when it may be asked.
+    /// The remote asked for a pause until this time, for which a sync is planned.
     case remotePause(until: Timestamp)
   }
 }
 
-/// The sync that comes next.
+/// The next planned sync.
 public struct NextSync: Hashable, Sendable {
-  /// When it starts, as things stand; a sync that is running is waited for.
+  /// When the sync starts, as known now. It waits for a running sync to end.
   public var at: Timestamp
-  /// What asked for it, the first one first.
+  /// The triggers of the sync, the first one first.
   public var triggers: [SyncTrigger]
-  /// What it waits for; `nil` if for nothing.
+  /// What the sync waits for; `nil` for nothing.
   public var waitsFor: Wait?
 
-  /// Describes a planned sync.
+  /// Creates a planned sync.
   public init(at: Timestamp, triggers: [SyncTrigger], waitsFor: Wait? = nil) {
     self.at = at
     self.triggers = triggers
     self.waitsFor = waitsFor
   }
 
-  /// What a planned sync waits for.
+  /// A condition that a planned sync waits for.
   public enum Wait: Hashable, Sendable {
     /// The network has to stay for a while first.
     case settling
-    /// Further signals of the same kind.
+    /// Further signals of the same kind may follow.
     case gathering
-    /// There were too many syncs of late.
+    /// The rate limit is reached.
     case rateLimit
-    /// So many attempts failed one after another.
+    /// The pause after this number of consecutive failures has to end.
     case failures(Int)
-    /// The remote asked to be left alone.
+    /// The pause that the remote asked for has to end.
     case remotePause
   }
 }

@@ -1,14 +1,16 @@
 public import SyncModels
 
-/// How a sync that a ``SyncCoordinator`` started has ended.
+/// The outcome of a sync that a ``SyncCoordinator`` started.
 public enum SyncOutcome: Sendable {
-  /// It was completed; types whose own pass failed are listed in the result.
+  /// The sync was completed. The result lists types whose own pass failed.
   case completed(SyncResult)
-  /// It was stopped by wish, and what it had done is saved.
+  /// The sync was stopped on request. All completed work is saved.
   case stopped(SyncResult)
-  /// The remote, the network or the turn was not to be had. That is no failure: local data go on being used, and another attempt follows.
+  /// The remote, the network or the lease was unavailable.
+  ///
+  /// This is not a failure: local data stay in use, and another attempt follows.
   case unavailable(SyncError)
-  /// It failed for a reason that somebody should see to.
+  /// The sync failed for a reason that needs attention.
   case failed(SyncError)
 }
 
@@ -26,7 +28,7 @@ extension SyncOutcome {
     }
   }
 
-  /// What the pacing has to know.
+  /// Returns the outcome as the pacing counts it.
   ///
   /// - Parameter isExpired: Whether the time in the background was up.
   func ending(isExpired: Bool) -> TriggerMachine.Ending {
@@ -40,7 +42,7 @@ extension SyncOutcome {
 }
 
 extension SyncError.Code {
-  /// Whether it is nothing to trouble anybody with: it passes by itself.
+  /// Whether the condition passes by itself and needs no attention.
   fileprivate var isQuiet: Bool {
     self == .remoteUnavailable || self == .offline || self == .syncAlreadyInProgress || self == .leaseLost
       || self == .storeBusy

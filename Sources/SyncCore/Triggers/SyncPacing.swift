@@ -1,19 +1,19 @@
-/// How often a ``SyncCoordinator`` syncs at most, and how long it waits when that fails.
+/// The rate limit of a ``SyncCoordinator``, and its waits after failures.
 public struct SyncPacing: Hashable, Sendable {
-  /// At most so many syncs, whatever asks for them, are started within ``window``.
+  /// The most syncs that start within ``window``, whatever their triggers.
   public var runs: Int
-  /// See ``runs``.
+  /// The period that ``runs`` counts.
   public var window: Duration
   /// How long the first push signal waits for others to come.
   public var gathering: Duration
-  /// The longest wait after the first failure; doubled for each further one.
+  /// The longest wait after the first failure. Each further failure doubles it.
   public var failureBase: Duration
-  /// The longest wait after failures.
+  /// The longest wait after any number of failures.
   public var failureCap: Duration
   /// The longest wait that a remote may ask for.
   public var longestPause: Duration
 
-  /// Describes a pace.
+  /// Creates a pace.
   public init(
     runs: Int = 6, window: Duration = .seconds(60), gathering: Duration = .seconds(1),
     failureBase: Duration = .seconds(15), failureCap: Duration = .seconds(3600),
@@ -27,9 +27,11 @@ public struct SyncPacing: Hashable, Sendable {
     self.longestPause = longestPause
   }
 
-  /// How long to wait after failures one after another: half of it certain, half of it drawn, so that a fleet spreads.
+  /// Returns the wait after consecutive failures.
+  ///
+  /// Half of the wait is fixed and half is random, so that the requests of a fleet spread.
   func wait(afterFailures failures: Int, random: UInt64) -> Duration {
-    // Past 2^40 the cap has long been reached, whatever the base.
+    // Past 2^40 the cap is reached, whatever the base.
     let ceiling = min(failureCap, failureBase * (1 << min(max(failures, 1) - 1, 40)))
     return ceiling / 2 + ceiling / 2 * (Double(random >> 11) * 0x1p-53)
   }

@@ -1,22 +1,22 @@
 public import SyncPorts
 
-/// What asks for a sync.
+/// A cause of a sync.
 public enum SyncTrigger: Hashable, Sendable {
-  /// The app was launched, and what it brings along is loaded.
+  /// The app was launched, and its ``Bootstrap`` is loaded.
   case launch
   /// The app came to the foreground.
   case foreground
-  /// Somebody asked, by hand or from code.
+  /// A request for a sync, by the user or the app's code.
   case request
-  /// Somebody asked, if the last attempt is older than this.
+  /// A request for a sync if the last attempt is older than this.
   case requestIfStale(olderThan: Duration)
   /// The network came back after it was lost, and stayed.
   case connectivityRestored
-  /// The remote said that something changed.
+  /// The remote announced a change.
   case pushSignal
   /// The system gave time in the background.
   case background(BackgroundRequest.Kind)
-  /// An attempt failed: another one is wanted at once, and waits until the pause is over.
+  /// An attempt failed, and another one is due when the pause is over.
   case retry
 }
 
@@ -35,7 +35,9 @@ extension SyncTrigger: CustomStringConvertible {
     }
   }
 
-  /// Whether it need not wait for the pause after failures: there is a reason to hope, or no later occasion.
+  /// Whether a sync for the trigger may start during the pause after failures.
+  ///
+  /// Such a trigger gives a reason to expect success, or has no later occasion.
   var overtakesBackoff: Bool {
     switch self {
     case .request, .connectivityRestored, .background: true
@@ -43,12 +45,12 @@ extension SyncTrigger: CustomStringConvertible {
     }
   }
 
-  /// Whether the system gave time, and nobody asked.
+  /// Whether the trigger is time in the background, without a request.
   var isTimeInTheBackground: Bool {
     if case .background = self { true } else { false }
   }
 
-  /// How old the last attempt has to be; `nil` for any age.
+  /// The age that the last attempt must have; `nil` for any age.
   func staleAge(byDefault age: Duration) -> Duration? {
     switch self {
     case .launch, .foreground: age

@@ -1,25 +1,25 @@
 import SyncModels
 import SyncPorts
 
-/// A moment by both clocks: the one that waits are measured with, and the one that things are stamped with.
+/// A moment by two clocks: one that measures waits, and one that gives timestamps.
 struct Moment: Hashable, Sendable {
-  /// Since the coordinator was made; nobody can set it back.
+  /// The time since the coordinator was created. It never runs backwards.
   var elapsed: Duration
   var timestamp: Timestamp
 
-  /// What the clock on the wall shows at another time.
+  /// Returns the timestamp that belongs to another elapsed time.
   func timestamp(at elapsed: Duration) -> Timestamp {
     timestamp + (elapsed - self.elapsed)
   }
 }
 
-/// A clock seen from one beginning, so that instants are plain durations.
+/// A clock whose instants are durations since its creation.
 struct Timeline: Sendable {
   private let elapsed: @Sendable () -> Duration
   private let timestamp: @Sendable () -> Timestamp
   private let wait: @Sendable (Duration) async -> Void
 
-  /// Begins now.
+  /// Creates a timeline that begins now.
   init(_ clock: any Clock<Duration>) {
     self.init(opened: clock)
   }
@@ -29,13 +29,13 @@ struct Timeline: Sendable {
     elapsed = { start.duration(to: clock.now) }
     timestamp = { clock.timestamp }
     wait = { due in
-      // A sleep ends early only because its task was cancelled, which whoever waits asks about anyway.
+      // A sleep ends early only on cancellation of its task, which the caller checks anyway.
       try? await clock.sleep(until: start.advanced(by: due), tolerance: nil)
     }
   }
 
   var now: Moment { Moment(elapsed: elapsed(), timestamp: timestamp()) }
 
-  /// Returns at some time, or when the task is cancelled.
+  /// Returns at a time, or when the task is cancelled.
   func sleep(until due: Duration) async { await wait(due) }
 }

@@ -1,23 +1,24 @@
 import SyncModels
 import SyncPorts
 
-/// Decides when to sync, and never syncs: whatever asks comes together here.
+/// Decides when to sync, from all triggers; it performs no sync.
 ///
-/// However many triggers come while a sync runs, one more follows it. No trigger gets past the rate limit or a pause that the remote asked for;
-/// the pause after failures gives way to those that have reason to hope.
+/// Any number of triggers during a sync leads to one more sync. Every sync obeys the rate limit and
+/// a pause that the remote asked for. Triggers that give a reason to expect success override the
+/// pause after failures.
 struct TriggerMachine {
-  /// A sync about to be started.
+  /// A sync that is about to start.
   struct Run: Hashable, Sendable {
-    /// What asked for it, the first one first.
+    /// The triggers, the first one first.
     var triggers: [SyncTrigger]
-    /// The types that were asked for first.
+    /// The types to sync first.
     var first: [RecordType]
 
     /// Whether clean-up follows, unless the sync was stopped.
     var cleansUp: Bool { triggers.contains(.background(.processing)) }
   }
 
-  /// What is to be done now.
+  /// The next step.
   enum Step: Hashable {
     case run(Run)
     case wait(until: Duration)
@@ -26,13 +27,16 @@ struct TriggerMachine {
 
   /// How a sync ended.
   enum Ending: Hashable {
-    /// Complete, but for types whose own failure asked for a pause.
+    /// Complete, except for types whose own failure asked for a pause.
     case synced(retryAfter: Duration?)
-    /// Stopped by wish.
+    /// Stopped on request.
     case stopped
     /// Stopped because the time in the background was up.
     case expired
-    /// There was no network: no attempt worth counting while that is known, otherwise a failure like any other.
+    /// The network was absent.
+    ///
+    /// While the network is known to be away, this does not count as an attempt. Otherwise it is a
+    /// failure like any other.
     case offline
     case failed(retryAfter: Duration?)
   }
@@ -49,23 +53,26 @@ struct TriggerMachine {
   private var planned: Plan?
   private var isOffline = false
   private var owed = OwedSyncs()
-  /// What was passed over because of the sync under way.
+  /// Triggers that were ignored because of the running sync.
   private var waived = OwedSyncs()
-  /// When the last syncs were started, as many as the rate limit looks at.
+  /// The start times of the last syncs, as many as the rate limit counts.
   private var starts: [Duration] = []
   private var backoffEnd: Duration?
   private var pauseEnd: Duration?
 
-  /// A machine that remembers nothing.
+  /// Creates a machine without history.
   init(pacing: SyncPacing = SyncPacing(), staleAge: Duration = .seconds(300)) {
     self.pacing = pacing
     self.staleAge = staleAge
   }
 
-  /// Goes on from what an earlier process left: an attempt that was to follow a failure still does.
+  /// Restores the state of an earlier process.
+  ///
+  /// An attempt that was to follow a failure still follows it.
   mutating func restore(_ record: PacingState, at now: Moment) {
     self.record = record
-    // No clock that was set meanwhile can make a pause longer than it was when it was noted, nor than it may be.
+    // A clock that was set meanwhile cannot make a pause longer than when it was recorded, nor
+    // longer than its limit.
     func left(_ end: Timestamp?, atMost limit: Duration) -> Duration? {
       end.map { end in
         let whole = record.pausedAt.map { min(end.duration(since: $0), limit) } ?? limit
@@ -78,7 +85,9 @@ struct TriggerMachine {
     isOffline ? owed.add(.retry, first: []) : plan(.retry, first: [], from: now.elapsed)
   }
 
-  /// The app began or completed a sync of everything by itself: it counts as an attempt, and as a success.
+  /// Records that the app itself began or completed a sync of all types.
+  ///
+  /// It counts as an attempt, and as a success.
   mutating func heard(begin: Timestamp?, success: Timestamp?) {
     if let begin { record.lastAttempt = begin }
     guard let success else { return }
@@ -89,7 +98,7 @@ struct TriggerMachine {
     withdraw(.retry)
   }
 
-  /// Something asks for a sync.
+  /// Decides on a trigger.
   mutating func report(_ trigger: SyncTrigger, first: [RecordType] = [], at now: Moment) -> SyncDecision {
     if let reason = refusal(of: trigger, at: now) {
       switch reason {
@@ -105,7 +114,10 @@ struct TriggerMachine {
     return isJoining ? .joined(next) : .planned(next)
   }
 
-  /// The network is known to be away, or no longer. What was planned is dropped and owed: when the network is back, that is a trigger.
+  /// Records whether the network is known to be away.
+  ///
+  /// When the network goes away, the planned sync is dropped and owed: the network's return is a
+  /// trigger.
   mutating func network(isOffline: Bool) {
     self.isOffline = isOffline
     guard isOffline, let plan = planned else { return }
@@ -113,18 +125,20 @@ struct TriggerMachine {
     planned = nil
   }
 
-  /// Takes what was promised a sync once the network is back, to be reported anew; nothing as long as the network is known to be away.
+  /// Takes the triggers that are owed a sync, to be reported again.
+  ///
+  /// Empty while the network is known to be away.
   mutating func redeem() -> [OwedSyncs.Request] {
     isOffline ? [] : owed.take()
   }
 
-  /// Whoever asked takes it back, and nobody else asked.
+  /// Withdraws a trigger, and drops the planned sync if it has no other trigger.
   mutating func withdraw(_ trigger: SyncTrigger) {
     planned?.run.triggers.removeAll { $0 == trigger }
     if planned?.run.triggers.isEmpty == true { planned = nil }
   }
 
-  /// What to do now; a run that is handed out has begun.
+  /// Returns the next step; a run that is returned has begun.
   mutating func step(at now: Moment) -> Step {
     guard running == nil, let plan = planned else { return .idle }
     let due = due(of: plan).time
@@ -138,7 +152,7 @@ struct TriggerMachine {
     return .run(plan.run)
   }
 
-  /// The run had to wait, and begins only now: it serves what was planned meanwhile as well.
+  /// Adds the planned triggers to the running sync, which waited and begins only now.
   mutating func absorb() {
     guard var run = running, let plan = planned else { return }
     run.triggers += plan.run.triggers.filter { !run.triggers.contains($0) }
@@ -146,9 +160,9 @@ struct TriggerMachine {
     (running, planned) = (run, nil)
   }
 
-  /// The run is over.
+  /// Records how the running sync ended.
   ///
-  /// - Returns: What becomes of the wish to try again, if it failed.
+  /// - Returns: The decision on the retry, if the sync failed.
   @discardableResult
   mutating func finished(_ ending: Ending, at now: Moment, random: UInt64) -> SyncDecision? {
     let run = running
@@ -165,12 +179,13 @@ struct TriggerMachine {
       setPause(retryAfter, at: now)
       return report(.retry, at: now)
     case .offline where !isOffline:
-      // Nobody will tell when the network is back.
+      // Without a known loss, no news will announce the network's return.
       return finished(.failed(retryAfter: nil), at: now, random: random)
     case .offline:
       if let run { owed.add(run) }
     case .expired:
-      // What was given time goes on in the next; what was asked for is owed an attempt, and so is the first sync.
+      // Work that only used background time goes on in the next such time. A requested sync is owed
+      // an attempt, and so is the first sync.
       let isForTheTimeAlone = run?.triggers.allSatisfy(\.isTimeInTheBackground) ?? true
       let waived = waived.take()
       if !isForTheTimeAlone || record.lastSuccess == nil || !waived.isEmpty {
@@ -183,7 +198,7 @@ struct TriggerMachine {
     return nil
   }
 
-  /// The sync that comes next, as things stand.
+  /// Returns the next planned sync, as known now.
   func next(after now: Moment) -> NextSync? {
     guard let plan = planned else { return nil }
     let due = due(of: plan)
@@ -195,21 +210,21 @@ struct TriggerMachine {
   private func refusal(of trigger: SyncTrigger, at now: Moment) -> SyncDecision.Reason? {
     if isOffline { return .offline }
     if trigger == .foreground, isAboutToSyncFirst { return .firstSyncIncomplete }
-    // An attempt that the system cut short is gone on with, however fresh.
+    // An attempt that the system cut short goes on, however fresh.
     let gate = StalenessGate(lastAttempt: record.expiredAt == nil ? record.lastAttempt : nil)
     if let age = trigger.staleAge(byDefault: staleAge),
       let opening = gate.opens(olderThan: age, at: now.timestamp)
     {
       return .fresh(until: opening)
     }
-    // Time in the background is not spent waiting for hours.
+    // Background time is too short to wait for hours.
     if case .background = trigger, let pauseEnd, pauseEnd > now.elapsed {
       return .remotePause(until: now.timestamp(at: pauseEnd))
     }
     return nil
   }
 
-  /// Whether the first sync is on its way, or the app has not been launched, which starts it.
+  /// Whether the first sync is running or planned, or waits for the app's launch.
   private var isAboutToSyncFirst: Bool {
     record.lastSuccess == nil && (record.lastAttempt == nil || running != nil || planned != nil)
   }
@@ -217,14 +232,14 @@ struct TriggerMachine {
   private mutating func plan(_ trigger: SyncTrigger, first: [RecordType], from earliest: Duration) {
     var plan = planned ?? Plan(run: Run(triggers: [], first: []), earliest: earliest)
     if !plan.run.triggers.contains(trigger) { plan.run.triggers.append(trigger) }
-    // The latest wish stands first.
+    // The types of the latest trigger stand first.
     plan.run.first = first + plan.run.first.filter { !first.contains($0) }
     plan.earliest = min(plan.earliest, earliest)
     planned = plan
     _ = owed.take()
   }
 
-  /// When a plan may be carried out, and what it waits for longest.
+  /// The time when a plan may start, and the condition that delays it most.
   private func due(of plan: Plan) -> (time: Duration, wait: NextSync.Wait) {
     var due = (time: plan.earliest, wait: NextSync.Wait.gathering)
     func notBefore(_ time: Duration?, _ wait: NextSync.Wait) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Wakes one loop; a ring while nobody waits is kept, however often it rings.
+/// Wakes one loop. One ring is kept while no task waits, however often it rings.
 final class WakeSignal: Sendable {
   private struct State {
     var isRung = false
@@ -9,7 +9,7 @@ final class WakeSignal: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Whether somebody waits.
+  /// Whether a task waits.
   var isAwaited: Bool { state.withLock { $0.waiter != nil } }
 
   func ring() {
@@ -21,7 +21,7 @@ final class WakeSignal: Sendable {
     waiter?.continuation.resume()
   }
 
-  /// Returns once the bell has rung, or when the task is cancelled.
+  /// Returns when the signal has rung, or when the task is cancelled.
   func wait() async {
     let id = state.withLock { state in
       state.nextID += 1
@@ -29,7 +29,8 @@ final class WakeSignal: Sendable {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The handler below may have run already; then nobody would come back for this continuation.
+        // The handler below may have run already; then no later call would resume this
+        // continuation.
         let isOver = state.withLock { state in
           if state.isRung || Task.isCancelled {
             state.isRung = false
