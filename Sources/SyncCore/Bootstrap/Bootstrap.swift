@@ -1,43 +1,50 @@
 public import SyncModels
 public import SyncPorts
 
-/// A data set that comes with the app, loaded at the first launch so that there is something to show before the first sync.
+/// A data set that is bundled with the app and loaded at its first launch.
 ///
-/// The data are one JSON document:
+/// It gives the app records to show before the first sync. The data set is one JSON document:
 ///
 /// ```json
 /// {"format": 1, "types": {"teams": {"token": "…", "records": [{"id": "BOS", …}]}}}
 /// ```
 ///
-/// A type may carry the token that its records were made at; the first sync is then a delta from there. Without one, it is a complete listing, which also
-/// removes what is no longer there. Where the remote sends no tombstones, the sync after that delta is a complete listing, which tells what was deleted since the
-/// bundle was made. Bundled rows lose to any copy that the remote sends.
+/// A type may carry the token of its records' state. The first sync is then a delta from that
+/// token. Without a token it is a complete listing, which also removes the records that are no
+/// longer at the remote. If the remote sends no tombstones, the sync after that delta is a complete
+/// listing, which finds the deletions since the data set was made. Bundled rows lose to any copy
+/// that the remote sends.
 public struct Bootstrap: Sendable {
   private let bytes: [UInt8]
   private let layout: RecordLayout
 
-  /// What a load did.
+  /// The result of a load.
   public struct Result: Hashable, Sendable {
-    /// How many records of each type were loaded; types that had been synced or loaded before are not among them.
+    /// The number of loaded records of each type.
+    ///
+    /// Types that were synced or loaded before are absent.
     public var loaded: [RecordType: Int] = [:]
   }
 
-  /// Takes the document's bytes; nothing is read before ``load(into:schema:source:)``.
+  /// Creates a data set from the document's bytes, which ``load(into:schema:source:)`` reads.
   ///
-  /// - Parameter layout: Where in each record its key and modification time stand.
+  /// - Parameter layout: The places of each record's key and modification time.
   public init(_ bytes: [UInt8], layout: RecordLayout) {
     self.bytes = bytes
     self.layout = layout
   }
 
-  /// Loads the types that the store has neither synced nor loaded yet, in dependency order and in short transactions.
+  /// Loads the types that the store has neither synced nor loaded yet.
   ///
-  /// A type that is shown only whole is loaded in one transaction. Loading again does nothing; after a load that was cut short it goes on. Records that refer to one that is not here are parked, and what cannot be read is quarantined, as if a remote had
-  /// sent it.
+  /// Types are loaded in dependency order and in short transactions. A type that is shown only
+  /// whole is loaded in one transaction. Loading again does nothing. After an interrupted load,
+  /// loading resumes. As with records from a remote, a record that refers to an absent record is
+  /// parked, and a malformed record is quarantined.
   ///
-  /// - Parameter source: The remote that the tokens are of.
-  /// - Throws: `inconsistentData` when the document is not of this form; types loaded before stay loaded. `syncAlreadyInProgress` while a sync runs;
-  ///   `leaseLost` when another process began one after this one had stood still.
+  /// - Parameter source: The remote of the tokens.
+  /// - Throws: `inconsistentData` when the document is not of this form; types loaded before stay
+  ///   loaded. `syncAlreadyInProgress` while a sync runs; `leaseLost` when another process began a
+  ///   sync after this one had stood still.
   /// - Complexity: O(*n*) in the document's bytes, which are held in memory.
   public func load(
     into store: any LocalStore, schema: SyncSchema, source: any RemoteRecordSource,

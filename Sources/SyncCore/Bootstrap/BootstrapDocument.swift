@@ -1,7 +1,7 @@
 import SyncJSON
 import SyncModels
 
-/// The bundled document, taken apart: for each type its token and its records' bytes.
+/// The parsed document of a bundled data set: a token and records for each type.
 struct BootstrapDocument {
   struct Section: Sendable {
     var token: SyncToken?

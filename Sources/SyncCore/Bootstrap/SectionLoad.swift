@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// Puts one type's bundled records into the store, in portions, if nothing is known of the type yet.
+/// Loads one type's bundled records into the store, in portions.
+///
+/// A type that the store knows already is skipped.
 struct SectionLoad: Sendable {
   var entity: Entity
   var schema: SyncSchema
@@ -11,7 +13,7 @@ struct SectionLoad: Sendable {
   var fence: Int64
   var now: Timestamp
 
-  /// Loads the section, and returns how many records it holds; `nil` where there was nothing to do.
+  /// Loads the section and returns the number of its records; `nil` for a known type.
   func run(_ keeper: inout LeaseKeeper) async throws(SyncError) -> Int? {
     // Readers of a type that is shown only whole see all of it or nothing.
     let size = entity.visibility == .wholeEntity ? section.records.count : MergeContext.portion
@@ -27,7 +29,9 @@ struct SectionLoad: Sendable {
     return section.records.count
   }
 
-  /// Loads some records, and with the last ones what the first sync starts from; whether the type was new to the store.
+  /// Loads some records, and with the last ones the checkpoint of the first sync.
+  ///
+  /// - Returns: Whether the type was new to the store.
   private func load(_ places: Range<Int>, in transaction: any StoreTransaction) throws(SyncError) -> Bool {
     guard try transaction.checkpoint(for: entity.type) == nil else { return false }
     let reader = RecordReader(entity, layout: layout)
@@ -54,7 +58,7 @@ struct SectionLoad: Sendable {
 }
 
 extension RecordChange {
-  /// The same change as one that no remote has vouched for.
+  /// The same change without a version, as no remote has confirmed it.
   fileprivate var unversioned: RecordChange {
     switch self {
     case .upsert(var record):

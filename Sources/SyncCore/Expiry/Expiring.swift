@@ -1,7 +1,7 @@
 import SyncJSON
 public import SyncModels
 
-/// A value that is a member of a record and ends by itself, on every device that has the record.
+/// A member of a record whose value ends by itself, on every device.
 ///
 /// ```swift
 /// struct Meter: SyncedRecord, Codable {
@@ -16,7 +16,7 @@ public struct Expiring<Value> {
   /// When the value ends, by the clock of the device that wrote it.
   public let expiresAt: Timestamp
 
-  /// Describes a value and its end; ends are kept in whole milliseconds.
+  /// Creates a value with an end, which is kept in whole milliseconds.
   public init(_ value: Value, until expiresAt: Timestamp) {
     stored = value
     self.expiresAt = Timestamp(milliseconds: expiresAt.milliseconds)
@@ -33,7 +33,7 @@ extension Expiring: Equatable where Value: Equatable {}
 extension Expiring: Hashable where Value: Hashable {}
 
 extension Expiring: Encodable where Value: Encodable {
-  /// Writes the value and its end.
+  /// Encodes the value and its end.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: ExpiringKeys.self)
     try container.encode(stored, forKey: .value)
@@ -42,7 +42,7 @@ extension Expiring: Encodable where Value: Encodable {
 }
 
 extension Expiring: Decodable where Value: Decodable {
-  /// Reads a value and its end, whether or not it has ended.
+  /// Decodes a value and its end, whether or not it has ended.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: ExpiringKeys.self)
     self.init(
@@ -55,13 +55,13 @@ private enum ExpiringKeys: String, CodingKey {
   case value, expiresAt
 }
 
-/// The end of a value of whatever type.
+/// The end of a value of any type.
 private struct ExpiringEnd: Decodable {
   var expiresAt: Int64
 }
 
 extension Timestamp {
-  /// Milliseconds since 1970, rounded down.
+  /// The time in milliseconds since 1970, rounded down.
   fileprivate var milliseconds: Int64 {
     let quotient = microseconds / 1000
     return microseconds % 1000 < 0 ? quotient - 1 : quotient
@@ -69,7 +69,7 @@ extension Timestamp {
 }
 
 extension FieldMap {
-  /// When a member ends that is an ``Expiring`` value; `nil` for any other.
+  /// Returns when an ``Expiring`` member ends; `nil` for any other member.
   func end(of field: FieldName) -> Timestamp? {
     guard let bytes = self[field], let end = try? JSONByteDecoder().decode(ExpiringEnd.self, from: bytes)
     else {
@@ -80,7 +80,9 @@ extension FieldMap {
 }
 
 extension Payload {
-  /// Whether another payload is this one without members that have ended, which is no edit that anything may be lost to.
+  /// Whether another payload is this one without members that have ended.
+  ///
+  /// Such a change is not an edit for which a conflict can be lost.
   ///
   /// - Parameter managed: Members that differ with each edit or version, and do not count.
   func isPurged(as other: Payload, at now: Timestamp, managed: Set<FieldName>) -> Bool {

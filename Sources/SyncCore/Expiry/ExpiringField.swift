@@ -2,9 +2,10 @@ import SyncJSON
 public import SyncModels
 import SyncPorts
 
-/// A value that an app keeps beside a record for a while, such as that a device was seen today: after its lifetime it reads as absent.
+/// A value that an app keeps beside a record and that reads as absent after its lifetime.
 ///
-/// It is no part of the record, and no remote is told of it; ``ExpiringMember`` is, and travels.
+/// An example is that a device was seen today. The value is not part of the record and stays in
+/// this store. An ``ExpiringMember`` is part of the record and is synced.
 ///
 /// ```swift
 /// let seen = ExpiringField<String>("seen")
@@ -13,17 +14,20 @@ import SyncPorts
 public struct ExpiringField<Value: Codable & Sendable>: Sendable {
   /// The field's name, without slashes.
   public let name: String
-  /// How long a value lasts from when it was written.
+  /// The lifetime of a value from when it was written.
   public let lifetime: Duration
 
-  /// Declares a field; its values last a day unless another lifetime is given.
+  /// Declares a field; the default lifetime is a day.
   public init(_ name: String, lifetime: Duration = .seconds(24 * 3600)) {
     self.name = name
     self.lifetime = lifetime
   }
 }
 
-/// Values that end by themselves: beside the records in a store (``ExpiringField``), or as members of them (``ExpiringMember``).
+/// Reads and writes values that end by themselves.
+///
+/// They are kept beside the records in a store (``ExpiringField``), or as members of them
+/// (``ExpiringMember``).
 public struct ExpiringValues: Sendable {
   let store: any LocalStore
   let clock: any Clock<Duration>
@@ -32,8 +36,8 @@ public struct ExpiringValues: Sendable {
 
   /// Writes a value, whose lifetime begins now; `nil` removes it.
   ///
-  /// - Throws: `invalidConfiguration` for a field whose name is empty or has a slash in it; `invalidEdit` for a value that JSON cannot
-  ///   spell; the store's codes.
+  /// - Throws: `invalidConfiguration` for a field whose name is empty or has a slash; `invalidEdit`
+  ///   for a value that JSON cannot represent; the store's codes.
   public func set<Value>(
     _ value: Value?, for field: ExpiringField<Value>, of id: RecordID
   ) async throws(SyncError) {
@@ -45,7 +49,7 @@ public struct ExpiringValues: Sendable {
         bytes = try JSONByteEncoder().encode(KeptValue(mark: mark, value: value))
       } catch {
         throw SyncError(
-          .invalidEdit, during: "writing \(field.name) of \(id)", "JSON cannot spell the value.",
+          .invalidEdit, during: "writing \(field.name) of \(id)", "JSON cannot represent the value.",
           underlying: error)
       }
     }
@@ -55,7 +59,9 @@ public struct ExpiringValues: Sendable {
     }
   }
 
-  /// The value, if it was written less than its lifetime ago; `nil` as well for one that was written as another type.
+  /// Returns a value that was written less than its lifetime ago.
+  ///
+  /// `nil` otherwise, and for a value that was written as another type.
   public func value<Value>(
     of field: ExpiringField<Value>, for id: RecordID
   ) async throws(SyncError) -> Value? {
@@ -74,21 +80,23 @@ public struct ExpiringValues: Sendable {
 struct ExpiryMark: Hashable, Codable {
   static let prefix = "expiring/"
   var writtenAt: Timestamp
-  /// In microseconds.
+  /// The lifetime in microseconds.
   var lifetime: Int64
 
-  /// Whether the value has ended; so has one whose clock was so far ahead that nobody can tell.
+  /// Whether the value has ended.
+  ///
+  /// A value from a clock that was so far ahead that its end is unknown counts as ended.
   func isOver(at now: Timestamp) -> Bool {
     let lifetime = Duration.microseconds(lifetime)
     return now >= writtenAt + lifetime || now + lifetime < writtenAt
   }
 
-  /// The name under which a value is kept.
+  /// Returns the key under which a value is kept.
   static func place(of field: String, _ id: RecordID) throws(SyncError) -> String {
     guard !field.isEmpty, !field.utf8.contains(UInt8(ascii: "/")) else {
       throw SyncError(
         .invalidConfiguration, during: "naming an expiring field",
-        "\"\(field)\" is no name for it: one is not empty, and has no slash.")
+        "\"\(field)\" is not a valid name: a name is not empty and has no slash.")
     }
     return "\(prefix)\(field)/\(id)"
   }
@@ -105,7 +113,7 @@ struct AnyExpiring: Decodable {
 }
 
 extension SyncEngine {
-  /// Values that end by themselves; ``cleanUp(_:token:)`` purges those that have ended.
+  /// The values that end by themselves; ``cleanUp(_:token:)`` purges ended ones.
   public var expiring: ExpiringValues {
     ExpiringValues(
       store: environment.store, clock: environment.clock, edits: edits,

@@ -2,10 +2,11 @@ import SyncJSON
 public import SyncModels
 import SyncPorts
 
-/// A member of the records of a type whose values end by themselves, and travel with the record.
+/// A member of the records of a type whose values end by themselves.
 ///
-/// Other devices get a value with the record, and see it end. Reading it gives `nil` once it has ended, and a clean-up that
-/// names the member removes it, by an edit.
+/// The values are synced with the record. Other devices receive a value with the record, and see it
+/// end. Reading a value gives `nil` once it has ended. A clean-up that names the member removes it,
+/// by an edit.
 ///
 /// ```swift
 /// let connection = ExpiringMember<Connection>("connectionMetadata", of: "meters")
@@ -17,26 +18,27 @@ public struct ExpiringMember<Value: Codable & Sendable>: Sendable {
   public let type: RecordType
   /// The member's name.
   public let name: FieldName
-  /// How long a value lasts from when it was written.
+  /// The lifetime of a value from when it was written.
   public let lifetime: Duration
 
-  /// Declares a member; its values last a day unless another lifetime is given.
+  /// Declares a member; the default lifetime is a day.
   public init(_ name: FieldName, of type: RecordType, lifetime: Duration = .seconds(24 * 3600)) {
     self.type = type
     self.name = name
     self.lifetime = lifetime
   }
 
-  /// What a clean-up needs to know to remove the values that have ended.
+  /// The declaration by which a clean-up removes the values that have ended.
   public var purge: CleanupPolicy.ExpiringMember { CleanupPolicy.ExpiringMember(type: type, name: name) }
 }
 
 extension ExpiringValues {
-  /// Writes a value into a record, as an edit that the next sync pushes; `nil` removes it.
+  /// Writes a value into a record, as an edit that the next sync pushes.
   ///
-  /// Its lifetime begins now. A record that is not here is added, with this member alone.
+  /// `nil` removes the value. Its lifetime begins now. If the store lacks the record, it is added
+  /// with this member alone.
   ///
-  /// - Throws: As ``EditBatch/set(_:_:)``; `invalidEdit` for a value that JSON cannot spell.
+  /// - Throws: As ``EditBatch/set(_:_:)``; `invalidEdit` for a value that JSON cannot represent.
   public func set<Value>(
     _ value: Value?, for member: ExpiringMember<Value>, key: String
   ) async throws(SyncError) {
@@ -47,7 +49,7 @@ extension ExpiringValues {
         bytes = try JSONByteEncoder().encode(Expiring(value, until: clock.timestamp + member.lifetime))
       } catch {
         throw SyncError(
-          .invalidEdit, during: "writing \(member.name) of \(id)", "JSON cannot spell the value.",
+          .invalidEdit, during: "writing \(member.name) of \(id)", "JSON cannot represent the value.",
           underlying: error)
       }
     }
@@ -58,10 +60,11 @@ extension ExpiringValues {
     }
   }
 
-  /// The value that a record has, written here or elsewhere, if it has not ended; `nil` as well for one of another shape.
+  /// Returns a record's value, written on any device, if it has not ended.
   ///
-  /// A value that ends later than its lifetime allows, by more than ``EditOptions/maximumClockSkew``, was written by a clock far ahead. It is
-  /// taken for ended.
+  /// `nil` as well for a value of another shape. A value that ends later than its lifetime allows,
+  /// by more than ``EditOptions/maximumClockSkew``, was written by a clock far ahead, and counts as
+  /// ended.
   public func value<Value>(of member: ExpiringMember<Value>, key: String) async throws(SyncError) -> Value? {
     let (id, now) = (RecordID(type: member.type, key: key), clock.timestamp)
     let records = try await store.read { (snapshot) throws(SyncError) in

@@ -1,11 +1,13 @@
 import SyncModels
 import SyncPorts
 
-/// Removes the values of one member that have ended from records, by edits in short transactions.
+/// Removes ended values of one member from records, by edits in short transactions.
 ///
-/// A value has to have ended ``EditOptions/maximumClockSkew`` ago, so that a clock that is a little ahead takes nothing from devices whose clocks
-/// are right. Records with an edit pending are left to a later clean-up: the purge must not make that edit look newer. What another
-/// device has purged already is not here any more, so nobody purges it twice; ``EditSettler`` lets every real edit pass over a purge.
+/// A value has to have ended ``EditOptions/maximumClockSkew`` ago, so that a clock that is slightly
+/// ahead does not remove values that devices with correct clocks still show. Records with a pending
+/// edit are left to a later clean-up: the purge must not make that edit look newer. A value that
+/// another device has purged is already absent here, so it is not purged twice. ``EditSettler``
+/// lets every real edit win over a purge.
 struct MemberPurge {
   let environment: RunEnvironment
   let edits: LocalEdits
@@ -28,7 +30,9 @@ struct MemberPurge {
     } while last != nil
   }
 
-  /// Removes the member from those of some records that still have it, and tells how many they were.
+  /// Removes the member from those of some records that still have it.
+  ///
+  /// - Returns: The number of changed records.
   private func purge(_ ids: [RecordID], by end: Timestamp) async throws(SyncError) -> Int {
     let name = member.name
     return try await edits.perform { (batch) throws(SyncError) in

@@ -1,28 +1,30 @@
 public import SyncModels
 
-/// How legacy settings become records: one record for each key, with a member from each dictionary.
+/// The migration of legacy settings to records.
+///
+/// Each legacy key becomes one record, with a member from each dictionary.
 ///
 /// ```swift
 /// let migration = LegacyMigration(
 ///   "meters-2", to: "meters", keyField: "mac", fields: ["names": "name", "colours": "colour"])
 /// ```
 public struct LegacyMigration: Sendable {
-  /// The migration's name, under which it is done once.
+  /// The migration's name. A migration of one name is done once.
   public var name: String
   /// The type of the records.
   public var type: RecordType
-  /// The member that holds the legacy key itself, if one is to.
+  /// The member for the legacy key itself, if there is one.
   public var keyField: FieldName?
-  /// Which dictionary's values become which member.
+  /// The member for the values of each dictionary.
   public var fields: [String: FieldName]
-  /// What happens to a record that is there already.
+  /// The treatment of a record that exists already.
   public var existing: Existing
-  /// The key of the record that a legacy key is to become: the same, by default.
+  /// Returns the record key for a legacy key: the same, by default.
   public var recordKey: @Sendable (String) -> String
-  /// How many records a transaction takes up, 1 or more.
+  /// The number of records in a transaction, 1 or more.
   public var recordsAtOnce: Int
 
-  /// Describes a migration.
+  /// Creates a migration.
   public init(
     _ name: String, to type: RecordType, keyField: FieldName? = nil, fields: [String: FieldName],
     existing: Existing = .fillGaps, recordsAtOnce: Int = 200,
@@ -37,48 +39,52 @@ public struct LegacyMigration: Sendable {
     self.recordsAtOnce = recordsAtOnce
   }
 
-  /// What happens to a record that the store has already, under the same key or, where the type has one, the same natural key.
+  /// The treatment of a record that the store has already.
+  ///
+  /// Such a record has the same key or, if the type has natural keys, the same natural key.
   public enum Existing: Hashable, Sendable {
-    /// It gets the members that it lacks, or has as null; the others stay.
+    /// The record gets the members that it lacks or has as null. The others stay.
     case fillGaps
-    /// It stays as it is.
+    /// The record stays as it is.
     case keep
-    /// Its members become what the settings say.
+    /// The record's members take the values of the settings.
     case overwrite
   }
 }
 
-/// What a migration did; one that was interrupted and has gone on counts from its beginning.
+/// What a migration did.
+///
+/// A migration that was resumed after an interruption counts from its beginning.
 public struct MigrationReport: Hashable, Sendable {
-  /// What became of the settings.
+  /// The outcomes of the settings.
   public var counts = Counts()
-  /// Settings that could not become a record, by legacy key, with the reason; a hundred at most.
+  /// The reasons for refused settings, by legacy key; a hundred at most.
   public var refusals: [String: String] = [:]
-  /// Whether it was complete before, so that nothing was read or done.
+  /// Whether the migration was already complete, so that nothing was read or done.
   public var wasDone = false
-  /// Whether it stopped because it was asked to; the next call goes on from there.
+  /// Whether the migration stopped on request; the next call resumes it.
   public var wasCancelled = false
 
-  /// What became of settings, each legacy key counted once.
+  /// The outcomes of settings, each legacy key counted once.
   public struct Counts: Hashable, Sendable, Codable {
-    /// Records that were not there before.
+    /// Records that did not exist before.
     public var inserted = 0
     /// Records that got members.
     public var merged = 0
-    /// Records that had all of it, or were to stay as they are.
+    /// Records that had all members, or were to stay as they are.
     public var unchanged = 0
-    /// Settings that could not become a record; they are where they were.
+    /// Settings that could not become a record. They stay where they were.
     public var refused = 0
 
-    /// Counts nothing.
+    /// Creates counts of zero.
     public init() {}
   }
 }
 
 extension MigrationReport.Counts {
-  /// Reads what was counted so far.
+  /// Decodes counts.
   ///
-  /// - Throws: `DecodingError` for numbers that nobody counts up to.
+  /// - Throws: `DecodingError` for numbers out of range.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     inserted = try values.decodeCount(forKey: .inserted)

@@ -1,9 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// How far a migration has come, as it is kept in the store, in the transactions that do it.
+/// The progress of a migration, saved in the migration's own transactions.
 struct MigrationProgress: Hashable, Sendable, Codable {
-  /// The legacy key up to which settings have been dealt with, in the order of UTF-8 bytes.
+  /// The legacy key up to which settings are done, in the order of UTF-8 bytes.
   var after: String?
   var isDone = false
   var counts = MigrationReport.Counts()

@@ -2,7 +2,9 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// Reads legacy settings once, and makes records of them, some in each transaction, with the progress that it makes.
+/// Reads legacy settings once, and writes records of them.
+///
+/// Each transaction writes some records and the progress.
 struct MigrationRun {
   let edits: LocalEdits
   let store: any LocalStore
@@ -42,10 +44,10 @@ struct MigrationRun {
     return report
   }
 
-  /// What the dictionaries say of each legacy key.
+  /// Returns the members for each legacy key from the dictionaries.
   private func drafts() async throws(SyncError) -> [String: FieldMap] {
     var drafts: [String: FieldMap] = [:]
-    // In one order on every machine: it is the order of a new record's members.
+    // Sorted on every machine: it is the order of a new record's members.
     for (dictionary, field) in migration.fields.sorted(by: { $0.key.precedesByUTF8($1.key) }) {
       for (key, value) in try await settings.values(in: dictionary) {
         drafts[key, default: FieldMap()][field] = value[...]
@@ -65,7 +67,7 @@ private struct Batch: Sendable {
   func run(
     _ edits: inout EditBatch
   ) throws(SyncError) -> (progress: MigrationProgress, refusals: [(String, String)]) {
-    // Another process may have come further meanwhile.
+    // Another process may have gone further meanwhile.
     var progress = try MigrationProgress.load(migration.name, from: edits.transaction)
     var refusals: [(String, String)] = []
     if progress.isDone { return (progress, refusals) }
@@ -85,7 +87,7 @@ private struct Batch: Sendable {
     return (progress, refusals)
   }
 
-  /// Makes or changes the record of one legacy key, and tells which number counts it.
+  /// Inserts or changes the record of one legacy key, and returns the count to increase.
   private func migrate(
     _ key: String, _ fields: FieldMap, _ edits: inout EditBatch
   ) throws(SyncError) -> WritableKeyPath<MigrationReport.Counts, Int> {
@@ -99,7 +101,8 @@ private struct Batch: Sendable {
     var isChanged = false
     try edits.set(id) { (stored) throws(SyncError) in
       for field in new.fields where overwrites || stored.isLacking(field) {
-        // What the record's natural key is, it said first.
+        // An existing record keeps its spelling of the key member, which is part of its natural
+        // key.
         if earlier != nil, field == migration.keyField, stored[field] != nil { continue }
         if !stored.hasSameValue(as: new, for: field) {
           stored[field] = new[field]
@@ -110,7 +113,9 @@ private struct Batch: Sendable {
     return earlier == nil ? \.inserted : isChanged ? \.merged : \.unchanged
   }
 
-  /// The record that a legacy key means: the one that has the natural key already, or else the one of the key's own.
+  /// Returns the record for a legacy key.
+  ///
+  /// It is the record that has the natural key already, otherwise the one of the key's own.
   private func id(
     for key: String, _ fields: FieldMap, _ edits: EditBatch
   ) throws(SyncError) -> RecordID {

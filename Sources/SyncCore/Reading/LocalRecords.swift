@@ -2,16 +2,17 @@ import SyncJSON
 public import SyncModels
 public import SyncPorts
 
-/// The records in a store, as the app's own types. Reading never touches the network.
+/// Reads the records of a store as the app's own types, without network access.
 ///
-/// Each call reads one snapshot. A record whose payload does not decode as the type asked for is left out and reported to the engine's
-/// observers as ``SyncEvent/undecodable(_:reason:)``; it stays in the store, untouched. ``undecodable(_:where:)`` lists such records.
+/// Each call reads one snapshot. A record whose payload does not decode as the requested type is
+/// left out, and reported to the engine's observers as ``SyncEvent/undecodable(_:reason:)``. It
+/// stays in the store, unchanged. ``undecodable(_:where:)`` lists such records.
 public struct LocalRecords: Sendable {
   private let store: any LocalStore
   private let schema: SyncSchema
   private let emit: @Sendable (SyncEvent) -> Void
 
-  /// Reads from a store whose types are those of a schema.
+  /// Creates a reader of a store with the types of a schema.
   public init(
     store: any LocalStore, schema: SyncSchema, emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
   ) {
@@ -20,17 +21,21 @@ public struct LocalRecords: Sendable {
     self.emit = emit
   }
 
-  /// Every live record of a type, by key.
+  /// Returns every live record of a type, by key.
   ///
-  /// - Complexity: O(*n*) in the type's records, all of which are held in memory; see ``filter(_:where:order:limit:)``.
+  /// - Complexity: O(*n*) in the type's records, all of which are held in memory; see
+  ///   ``filter(_:where:order:limit:)``.
   public func all<T: SyncedRecord>(_ type: T.Type) async throws(SyncError) -> [T] {
     try await filter(type)
   }
 
-  /// The live records that satisfy a condition, sorted by fields, and by key where those tie.
+  /// Returns the live records that satisfy a condition, sorted by fields.
+  ///
+  /// Records with equal fields are sorted by key.
   ///
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared.
-  /// - Complexity: O(log *m* + *k*) for *k* records of *m* where a declared index fits, otherwise O(*m*).
+  /// - Complexity: O(log *m* + *k*) for *k* records of *m* if a declared index fits, otherwise
+  ///   O(*m*).
   public func filter<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil
   ) async throws(SyncError) -> [T] {
@@ -39,10 +44,11 @@ public struct LocalRecords: Sendable {
     return decoded(records)
   }
 
-  /// The live records that do not decode as a type, by key, with the reasons.
+  /// Returns the live records that do not decode as a type, by key, with the reasons.
   ///
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared.
-  /// - Complexity: O(*n*) in the type's records, of which a portion at a time is held in memory. Each portion is a snapshot of its own.
+  /// - Complexity: O(*n*) in the type's records, of which a portion at a time is held in memory.
+  ///   Each portion is a snapshot of its own.
   public func undecodable<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil
   ) async throws(SyncError) -> [Undecodable] {
@@ -61,7 +67,7 @@ public struct LocalRecords: Sendable {
     }
   }
 
-  /// The live record with a key, if there is one.
+  /// Returns the live record with a key, if there is one.
   public func find<T: SyncedRecord>(_ type: T.Type, key: String) async throws(SyncError) -> T? {
     let id = RecordID(type: T.recordType, key: key)
     let records = try await store.read { (snapshot) throws(SyncError) in
@@ -71,7 +77,7 @@ public struct LocalRecords: Sendable {
     return values.first
   }
 
-  /// How many live records satisfy a condition.
+  /// Returns the number of live records that satisfy a condition.
   public func count<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil
   ) async throws(SyncError) -> Int {
@@ -79,12 +85,13 @@ public struct LocalRecords: Sendable {
     return try await store.read { (snapshot) throws(SyncError) in try snapshot.count(query) }
   }
 
-  /// The live records that satisfy a condition, with the records that some of their references name.
+  /// Returns the live records that satisfy a condition, with the targets of some references.
   ///
   /// Everything is read from one snapshot, each target once.
   ///
   /// - Parameter fields: Fields that the type declares as references.
-  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a field that is no declared reference.
+  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a field that is not declared as a
+  ///   reference.
   public func filter<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil,
     including fields: [FieldName]
@@ -153,17 +160,19 @@ public struct Included<Value: SyncedRecord>: Sendable {
   let references: [FieldName: Record]
   let emit: @Sendable (SyncEvent) -> Void
 
-  /// The record that a reference names; `nil` where the field is null, was not asked for, or names none that is live.
+  /// Returns the record that a reference names.
+  ///
+  /// `nil` if the field is null, was not included, or names no live record.
   public func reference<T: SyncedRecord>(_ field: FieldName, as type: T.Type = T.self) -> T? {
     references[field].flatMap { $0.decoded(reportingTo: emit) }
   }
 }
 
-/// A live record that does not decode as the type it was asked for.
+/// A live record that does not decode as the requested type.
 public struct Undecodable: Error, Hashable, Sendable {
-  /// The record; it stays in the store, untouched.
+  /// The record; it stays in the store, unchanged.
   public var id: RecordID
-  /// What is missing, or is of another kind, without record contents.
+  /// The missing or mistyped part, without record contents.
   public var reason: String
 }
 

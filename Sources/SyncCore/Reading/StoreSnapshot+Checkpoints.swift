@@ -6,7 +6,7 @@ public import SyncPorts
 extension StoreSnapshot {
   /// The checkpoint of a type; `nil` before its first page is committed.
   ///
-  /// - Throws: `storeUnreadable` where something else is kept in its place.
+  /// - Throws: `storeUnreadable` if another kind of value is kept in its place.
   public func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? {
     try decoded(Checkpoint.self, forKey: Checkpoint.key(for: type))
   }
@@ -20,9 +20,9 @@ extension StoreTransaction {
 }
 
 extension Checkpoint {
-  /// What the names of all checkpoints begin with.
+  /// The prefix of the keys of all checkpoints.
   package static let keyPrefix = "checkpoint/"
 
-  /// The name that a type's checkpoint is kept under.
+  /// Returns the key of a type's checkpoint.
   package static func key(for type: RecordType) -> String { keyPrefix + type.rawValue }
 }

@@ -1,17 +1,19 @@
 package import SyncModels
 package import SyncPorts
 
-// What the engine goes through in portions, it reads by these. Each portion begins behind the key at which the one before ended, so a walk ends as long
-// as keys ascend. A damaged store may return the same keys again and again; without this check the walk would never end, with the lease held.
+// The engine walks through large lists in these portions. Each portion begins after the key at
+// which the previous one ended, so a walk ends as long as keys ascend. A damaged store may return
+// the same keys again and again. Without this check the walk would never end, and would hold the
+// lease.
 extension StoreSnapshot {
-  /// One portion of what ``StoreSnapshot/records(_:)`` gives; the query has no order but that of the keys.
+  /// Returns a portion of ``StoreSnapshot/records(_:)``; the query has no order but the keys'.
   package func portion(of query: Query) throws(SyncError) -> [Record] {
     try advancing(
       try records(query), past: query.afterKey, at: \.id.key, by: { $0.precedesByUTF8($1) },
       reading: "the records of \(query.type)")
   }
 
-  /// One portion of the live records without a mark, as deletions of what is stored.
+  /// Returns a portion of the live records without a mark, as tombstones of them.
   func portion(unmarked type: RecordType, after key: String?) throws(SyncError) -> [Tombstone] {
     try advancing(
       try rows(type, .unmarked, after: key, limit: MergeContext.portion), past: key, at: \.id.key,
@@ -19,7 +21,7 @@ extension StoreSnapshot {
     ).map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) }
   }
 
-  /// One portion of what ``StoreSnapshot/withheld(_:kinds:after:limit:)`` gives.
+  /// Returns a portion of ``StoreSnapshot/withheld(_:kinds:after:limit:)``.
   package func portion(
     withheld type: RecordType, _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?,
     limit: Int? = nil
@@ -27,19 +29,19 @@ extension StoreSnapshot {
     try advancing(
       try withheld(type, kinds: kinds, after: key, limit: limit ?? MergeContext.portion), past: key,
       at: \.key, by: <,
-      reading: "what is set aside of \(type)")
+      reading: "the withheld changes of \(type)")
   }
 
-  /// One portion of what ``StoreSnapshot/withheld(_:_:kinds:after:limit:)`` gives.
+  /// Returns a portion of ``StoreSnapshot/withheld(_:_:kinds:after:limit:)``.
   func portion(
     withheldReferringTo ids: [RecordID], _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?
   ) throws(SyncError) -> [WithheldChange] {
     try advancing(
       try withheld(.referringTo, ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
-      at: \.key, by: <, reading: "the copies set aside that refer to others")
+      at: \.key, by: <, reading: "the withheld copies that refer to others")
   }
 
-  /// One portion of what ``StoreSnapshot/outbox(_:after:limit:)`` gives.
+  /// Returns a portion of ``StoreSnapshot/outbox(_:after:limit:)``.
   func portion(
     outbox type: RecordType, after stamp: EditStamp?, limit: Int = MergeContext.portion
   ) throws(SyncError) -> [OutboxEntry] {
@@ -48,7 +50,7 @@ extension StoreSnapshot {
       reading: "the outbox of \(type)")
   }
 
-  /// One portion of what ``StoreSnapshot/keys(withPrefix:after:limit:)`` gives.
+  /// Returns a portion of ``StoreSnapshot/keys(withPrefix:after:limit:)``.
   func portion(
     keys prefix: String, after key: String?, limit: Int = MergeContext.portion
   ) throws(SyncError) -> [String] {
@@ -57,7 +59,7 @@ extension StoreSnapshot {
       by: { $0.precedesByUTF8($1) }, reading: "the names that begin with \(prefix)")
   }
 
-  /// One portion of what ``StoreSnapshot/duplicates(_:after:limit:)`` gives.
+  /// Returns a portion of ``StoreSnapshot/duplicates(_:after:limit:)``.
   func portion(
     duplicates type: RecordType, after key: String?, limit: Int
   ) throws(SyncError) -> [DuplicateGroup] {
@@ -66,7 +68,7 @@ extension StoreSnapshot {
       reading: "the duplicates of \(type)")
   }
 
-  /// One portion of what ``StoreSnapshot/conflicts(_:before:limit:)`` gives, whose numbers descend.
+  /// Returns a portion of ``StoreSnapshot/conflicts(_:before:limit:)``, whose numbers descend.
   package func portion(
     conflicts type: RecordType?, before number: Int64?, limit: Int
   ) throws(SyncError) -> [Conflict] {
@@ -75,7 +77,7 @@ extension StoreSnapshot {
       reading: "the log of conflicts")
   }
 
-  /// A portion that ends behind the place at which it was to begin, or has nothing.
+  /// Checks that a portion ends after its start, or is empty.
   private func advancing<Element, Place>(
     _ portion: [Element], past start: Place?, at place: (Element) -> Place,
     by precedes: (Place, Place) -> Bool, reading what: @autoclosure () -> String

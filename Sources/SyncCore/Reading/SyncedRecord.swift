@@ -1,6 +1,6 @@
 public import SyncModels
 
-/// A Swift type that records of one type decode as.
+/// A Swift type that the records of one record type decode as.
 ///
 /// A type that is `Identifiable` by its key, a `String`, can be edited without naming the key:
 /// `edits.upsert(game)`.
@@ -13,6 +13,6 @@ public import SyncModels
 /// }
 /// ```
 public protocol SyncedRecord: Decodable, Sendable {
-  /// The record type that holds them.
+  /// The type of the records.
   static var recordType: RecordType { get }
 }

@@ -1,15 +1,20 @@
 import SyncModels
 import SyncPorts
 
-/// Collapses, at the end of a sync, the duplicates that it brought of types whose rebuild is done.
+/// Collapses the duplicates that a sync brought, at the end of the sync.
+///
+/// It covers types whose rebuild is done.
 struct ArrivalCollapse {
   let environment: RunEnvironment
   let lease: Lease
   let stop: StopSignal
 
-  /// Collapses what is due, but for groups that cannot be judged yet, which stay due.
+  /// Collapses the duplicates that are due.
   ///
-  /// - Returns: Whether it came to the end; `false` when somebody asked to stop. What is left is due at the next sync.
+  /// Groups that cannot be judged yet stay due.
+  ///
+  /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
+  ///   sync.
   func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
     for entity in entities where entity.naturalKey != nil {
       guard try await run(entity) else { return false }
@@ -18,7 +23,7 @@ struct ArrivalCollapse {
     return true
   }
 
-  /// Forgets what is remembered of records that were written since or are gone.
+  /// Removes the kept write stamps of records that were written since or are gone.
   private func forgetStale(_ type: RecordType) async throws(SyncError) {
     var last: String?
     repeat {
@@ -75,11 +80,12 @@ struct ArrivalCollapse {
     _ postponed: [String]
   ) async throws(SyncError) -> (outcome: Collapse.Outcome, noted: [String]) {
     try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      // What re-pointing makes duplicates of is noted like any other, and is due at the next sync.
+      // Duplicates that re-pointing creates are noted like any others, and are due at the next
+      // sync.
       try ArrivedDuplicates().save(for: collapse.entity.type, in: transaction)
       let outcome = try collapse.run(
         keys, try transaction.records(ofType: collapse.entity.type, withNaturalKeys: keys), in: transaction)
-      // References that were too many for one transaction are gone on with in the next.
+      // References that were too many for one transaction continue in the next.
       var left = outcome.isComplete ? rest : due
       let noted = try ArrivedDuplicates.load(for: collapse.entity.type, from: transaction)
       let keys = noted?.keys ?? []

@@ -1,18 +1,20 @@
 import SyncModels
 import SyncPorts
 
-/// The duplicates that came after a type's rebuild, from the remote or by the app's edits, noted with what brought them and collapsed at the end of a sync.
+/// The duplicates that arrived after a type's rebuild, by pages or by edits.
 ///
-/// Not within a page or an edit: what refers to a loser may be on a later one, and would wait for a record that never comes.
+/// They are noted in the transaction that brings them, and collapsed at the end of a sync. A page
+/// or an edit does not collapse them: a later page may hold a record that refers to a loser, and
+/// would wait for a record that never comes.
 struct ArrivedDuplicates: Hashable, Codable {
-  /// The natural keys concerned.
+  /// The natural keys of the groups.
   var keys: [String] = []
-  /// Whether they are too many to be named.
+  /// Whether there are too many keys to list.
   var areMany = false
 
   private static let limit = 10_000
 
-  /// Notes which of the records that changed share their natural key with another one.
+  /// Notes the changed records that share their natural key with another record.
   static func note(
     _ changed: SyncEvent.ChangedRecords, of schema: SyncSchema, in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -20,7 +22,7 @@ struct ArrivedDuplicates: Hashable, Codable {
       var ids: [RecordID]?
       if case .some(let all) = changed {
         let own = all.filter { $0.type == entity.type }
-        // Most pages change nothing of most types, and need not ask how far a rebuild is.
+        // Most pages change no record of most types, and need no look at the rebuild's progress.
         if own.isEmpty { continue }
         ids = own
       }

@@ -2,17 +2,20 @@ import SyncModels
 import SyncPorts
 
 extension Collapse {
-  /// How copies meet edits; a re-pointed copy may be one that was set aside while its record was edited.
+  /// The settings by which a copy meets an edit.
+  ///
+  /// A re-pointed copy may have been withheld while its record was edited.
   struct Settling {
     var edits: EditOptions
     var serverManagedFields: [FieldName]
   }
 
-  /// Points what refers to losers whose deletions are still pending to their winners: what came too late for the rebuild.
+  /// Points records that refer to losers with pending deletions to the winners.
   ///
-  /// Copies that were set aside because they refer to a loser are shown by that.
+  /// These references came too late for the rebuild. Copies that are withheld because they refer to
+  /// a loser become visible.
   ///
-  /// - Returns: The records that readers see otherwise, and whether all was done.
+  /// - Returns: The records that changed for readers, and whether all was done.
   func repoint(
     to winners: [RecordID: RecordID], _ settling: Settling, in transaction: any StoreTransaction
   ) throws(SyncError) -> (changed: SyncEvent.ChangedRecords, isComplete: Bool) {
@@ -49,7 +52,7 @@ extension Collapse {
     return (changed, isAll)
   }
 
-  /// Shows copies that lack nothing but losers, as edits on top of them.
+  /// Releases copies that lack only losers, as edits on top of them.
   private func release(
     _ entries: [WithheldChange], _ referrers: Referrers, _ settling: Settling, pass: Int64,
     by writer: inout EditWriter
@@ -73,7 +76,7 @@ extension Collapse {
         if let conflict = settlement.conflict { try transaction.log([conflict]) }
         pending = settlement.entry
         guard case .live(let live) = settlement.row else {
-          // The app's deletion stands, on top of the copy.
+          // The app's deletion stays, on top of the copy.
           if let pending { try transaction.queue([pending]) }
           try transaction.release([entry.key])
           continue

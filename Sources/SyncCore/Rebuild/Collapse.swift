@@ -1,10 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// Makes one record of each of some groups of duplicates, within one transaction, or tells what that would do.
+/// Merges groups of duplicates into one record each, within one transaction.
 ///
-/// Elections are held on what the transaction sees, so a group that changed since it was found is judged as it is. Winners and records that refer to losers are
-/// edited before losers are deleted, and the outbox keeps that order.
+/// It can also survey what that would do. Elections use what the transaction sees, so a group that
+/// changed since it was found is judged in its current state. Winners and records that refer to
+/// losers are edited before losers are deleted, and the outbox keeps that order.
 struct Collapse: Sendable {
   var entity: Entity
   var schema: SyncSchema
@@ -14,7 +15,9 @@ struct Collapse: Sendable {
 
   struct Outcome: Sendable {
     var counts: RebuildReport.Counts
-    /// Whether all was done; if not, references were re-pointed, and the same keys are to be given again.
+    /// Whether all was done.
+    ///
+    /// If not, references were re-pointed, and the same keys have to be given again.
     var isComplete: Bool
     var changed: SyncEvent.ChangedRecords
     /// The natural keys of the groups that cannot be judged yet.
@@ -53,7 +56,7 @@ struct Collapse: Sendable {
       counts: counts, isComplete: isComplete, changed: changed, postponed: plan.postponed)
   }
 
-  /// Refuses a step that is to be taken again and has changed nothing: the next one would find the same.
+  /// Throws if an incomplete step has changed nothing: the next step would repeat it forever.
   static func checkAdvances(
     _ changed: SyncEvent.ChangedRecords, isComplete: Bool, of entity: Entity
   ) throws(SyncError) {
@@ -66,7 +69,7 @@ struct Collapse: Sendable {
       """)
   }
 
-  /// What collapsing the groups would do.
+  /// Counts what collapsing the groups would do.
   func survey(
     _ keys: [String], _ lists: [[Record]], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> RebuildReport.Counts {
@@ -102,7 +105,7 @@ struct Collapse: Sendable {
     in transaction: any StoreTransaction
   ) throws(SyncError) -> SyncEvent.ChangedRecords {
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
-    // In one order on every machine, so that what was done can be told again.
+    // Sorted, so that every machine does the same and runs can be reproduced.
     let written = drafts.values.sorted { $0.record.id < $1.record.id }
     var pending = plan.pending
     let strangers = written.map(\.record.id).filter { id in pending[id] == nil }
@@ -119,7 +122,7 @@ struct Collapse: Sendable {
       #endif
       var changes: [EditWriter.Change] = []
       changes.reserveCapacity(plan.counts.losers)
-      // The remote has deleted these; what they waited for has come.
+      // The remote has deleted these, and the references that delayed their deletion are gone.
       var deletions: [Tombstone] = []
       for loser in losers {
         if let deletion = loser.deletion {
@@ -140,7 +143,7 @@ struct Collapse: Sendable {
     return writer.changed
   }
 
-  /// Edits that do not make their records the last written.
+  /// Returns edits that do not count as the last writes of their records.
   func changes(
     _ drafts: [RecordDraft], _ pending: [RecordID: OutboxEntry], pass: Int64,
     in snapshot: any StoreSnapshot

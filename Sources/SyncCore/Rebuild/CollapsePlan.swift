@@ -1,15 +1,15 @@
 import SyncModels
 import SyncPorts
 
-/// Who stays and who goes in some groups of duplicates, as a snapshot has them.
+/// The winners and losers of some groups of duplicates, as a snapshot has them.
 struct CollapsePlan {
   private(set) var elections: [Election] = []
-  /// The groups that were judged, and those that nothing is done about.
+  /// The counts of the groups that were judged, postponed and skipped.
   private(set) var counts = RebuildReport.Counts()
   /// The natural keys of the groups that cannot be judged yet.
   private(set) var postponed: [String] = []
   private(set) var pending: [RecordID: OutboxEntry] = [:]
-  /// Notes on losers that go with them.
+  /// The withheld changes of losers, which are released with them.
   private(set) var notes: [WithheldChange.Key] = []
 
   /// Holds the elections among records that share natural keys.
@@ -42,7 +42,7 @@ struct CollapsePlan {
         counts.aborted += 1
         continue
       }
-      // Mostly nothing is known that could keep a group open.
+      // In most runs no withheld change can postpone a group.
       let mayBeOpen = !barred.isEmpty || !filed.isEmpty
       if mayBeOpen, records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, filed[$0.id]) }) {
         counts.postponed += 1
@@ -67,7 +67,7 @@ struct CollapsePlan {
     }
   }
 
-  /// Whom each loser loses to.
+  /// Returns the winner of each loser.
   func winners() -> [RecordID: RecordID] {
     var winners = [RecordID: RecordID](minimumCapacity: counts.losers)
     for election in elections {
@@ -76,7 +76,9 @@ struct CollapsePlan {
     return winners
   }
 
-  /// Whether the remote has something of a record that is not shown yet, so that nobody can tell what it will be.
+  /// Whether the remote has a newer state of a record that is not shown yet.
+  ///
+  /// The record's future is then unknown.
   private func isUnsettled(_ id: RecordID, _ entry: WithheldChange?) -> Bool {
     switch entry?.kind {
     case nil, .missing: false
@@ -87,7 +89,7 @@ struct CollapsePlan {
 }
 
 extension WithheldChange {
-  /// The deletion that waits until nothing refers to the record.
+  /// The deletion that waits until no record refers to this one.
   fileprivate var deletion: Tombstone? {
     guard kind == .held, case .tombstone(let tombstone) = change else { return nil }
     return tombstone

@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// Whether a type, and every type that refers to it, is in the store as the remote has it: what deciding about a record for good calls for.
+/// Whether a type and all types that refer to it are completely pulled.
+///
+/// Permanent decisions about records, such as their deletion, require this.
 struct CompletePull: Sendable {
   private let scopes: [(type: RecordType, scope: Checkpoint.Scope)]
 
@@ -13,7 +15,7 @@ struct CompletePull: Sendable {
     }.map { ($0.type, environment.scope(of: $0, store: identity)) }
   }
 
-  /// What is still to come; `nil` if nothing is.
+  /// Returns what is still missing; `nil` if nothing is.
   func lack(in snapshot: any StoreSnapshot) throws(SyncError) -> String? {
     for (type, scope) in scopes {
       guard let checkpoint = try snapshot.checkpoint(for: type), checkpoint.scope == scope,
@@ -29,7 +31,7 @@ struct CompletePull: Sendable {
 }
 
 extension RunEnvironment {
-  /// What a type's checkpoints belong to.
+  /// Returns the scope of a type's checkpoints.
   func scope(of entity: Entity, store identity: String) -> Checkpoint.Scope {
     Checkpoint.Scope(
       source: source.identity, query: source.query(for: entity.type), schemaVersion: entity.schemaVersion,

@@ -3,9 +3,9 @@ import SyncModels
 /// One of the records that share a natural key.
 struct Candidate: Hashable {
   var record: Record
-  /// When it was last written.
+  /// When the record was last written.
   var stamp: EditStamp
-  /// The remote's word that it was deleted, which only waits for references to go.
+  /// The remote's deletion of the record, which waits only for references to go.
   var deletion: Tombstone?
 
   var id: RecordID { record.id }
@@ -13,13 +13,16 @@ struct Candidate: Hashable {
 
 /// Elects the record that stays: the one written last.
 ///
-/// A pure function of what was written when: the same on every replica, in whatever order things arrived.
+/// A pure function of the write stamps: its result is the same on every replica, in whatever order
+/// records arrived.
 struct Election: Hashable {
   let winner: Candidate
-  /// The others, the one written last first.
+  /// The other records, the one written last first.
   let losers: [Candidate]
 
-  /// Elects among the records of a group; nobody, where fewer than two are there or the remote has deleted them all.
+  /// Elects the winner of a group.
+  ///
+  /// `nil` if the group has fewer than two records, or if the remote has deleted all of them.
   init?(_ candidates: consuming [Candidate]) {
     var others = candidates
     guard others.count > 1, let place = Self.place(ofWinnerAmong: others) else { return nil }
@@ -38,17 +41,20 @@ struct Election: Hashable {
     return standing.min { precedes(candidates[$0], candidates[$1]) }
   }
 
-  /// The later write first; of simultaneous ones the record whose id comes first.
+  /// Orders later writes first, and simultaneous ones by record id.
   private static func precedes(_ a: Candidate, _ b: Candidate) -> Bool {
     a.stamp == b.stamp ? a.id < b.id : a.stamp > b.stamp
   }
 }
 
 extension Entity {
-  /// When a live record was last written: by its pending edit, else as it says itself, else as the remote says.
+  /// Returns when a live record was last written.
   ///
-  /// No copy was written later than the remote took it: one that says so, by more than the bound, was stamped by a clock that was wrong. The local
-  /// clock is not asked, or replicas that ask at different times would elect different records, and delete each other's.
+  /// The stamp comes from the pending edit, otherwise from the record itself, otherwise from the
+  /// remote. A copy cannot have been written after the remote took it. A stamp that is later than
+  /// that by more than the bound comes from a wrong clock and is ignored. The local clock is not
+  /// used: replicas that read it at different times would elect different records, and delete each
+  /// other's.
   func lastWrite(of record: Record, pending: OutboxEntry?, maximumClockSkew: Duration) -> EditStamp {
     #if MUTANTS
       if Mutant.rebuildIsAWrite.isActive, let pending { return pending.edit.stamp }
@@ -56,7 +62,7 @@ extension Entity {
     if let pending { return pending.lastWrite }
     let taken = record.version.modifiedAt
     guard let stamp = stamp(in: record.payload) else { return EditStamp(physical: taken) }
-    // Not every remote tells when it took a copy.
+    // Some remotes do not report when they took a copy.
     let isBelieved = taken.microseconds <= 0 || stamp.physical <= taken + maximumClockSkew
     return isBelieved ? stamp : EditStamp(physical: taken)
   }

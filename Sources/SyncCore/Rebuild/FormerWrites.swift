@@ -1,10 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// Remembers when records of a type were last written before the remote accepted a rebuild's edit of them.
+/// Keeps the last writes of records from before the remote accepted a rebuild's edit.
 ///
-/// A record that carries its stamp tells it by itself, to every replica. Where none travels with the records, the remote's modification time is that of the
-/// rebuild's edit, and this store remembers the one before, as long as the record is as that edit left it.
+/// A record that carries its stamp gives it to every replica by itself. If no stamp travels with
+/// the records, the remote's modification time is that of the rebuild's edit. This store then keeps
+/// the earlier stamp, as long as the record is unchanged since that edit.
 struct FormerWrites {
   private let entity: Entity
   private let maximumClockSkew: Duration
@@ -13,7 +14,7 @@ struct FormerWrites {
   private struct Kept: Codable {
     /// When the record was last written by anything but a rebuild.
     var before: EditStamp
-    /// The remote's copy as it accepted it.
+    /// The version of the copy that the remote accepted.
     var version: Version
     var digest: UInt64
 
@@ -33,7 +34,7 @@ struct FormerWrites {
     areAny = try !snapshot.keys(withPrefix: Self.prefix(entity.type), after: nil, limit: 1).isEmpty
   }
 
-  /// When a record was last written, the edits of rebuilds aside.
+  /// Returns when a record was last written, apart from the edits of rebuilds.
   func lastWrite(
     of record: Record, pending: OutboxEntry?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> EditStamp {
@@ -45,7 +46,7 @@ struct FormerWrites {
     return entity.lastWrite(of: record, pending: pending, maximumClockSkew: maximumClockSkew)
   }
 
-  /// Notes that the remote has a record as an edit left it.
+  /// Notes that the remote accepted an edit of a record.
   static func note(
     _ entry: OutboxEntry, accepted record: Record, of entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -57,7 +58,9 @@ struct FormerWrites {
     try transaction.encode(kept, forKey: key(of: record.id))
   }
 
-  /// What is remembered of records that are gone or were written since, a portion of it, and where the next portion begins.
+  /// Returns a portion of the keys kept for records that are gone or were written since.
+  ///
+  /// - Returns: The keys, and where the next portion begins; `nil` after the last.
   static func stale(
     _ type: RecordType, after last: String?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> (keys: [String], next: String?) {

@@ -1,10 +1,10 @@
 import SyncModels
 import SyncPorts
 
-/// Looks after every pull at the losers whose deletions the remote has not accepted.
+/// Reviews, after every pull, the losers whose deletions the remote has not accepted.
 ///
-/// Where a winner has gone from the remote, its losers are shown again, and what is left of the group elects anew. What has come since and refers to a
-/// loser is pointed to its winner.
+/// If a winner is gone from the remote, its losers are shown again, and the rest of the group
+/// elects anew. Records that arrived since and refer to a loser are pointed to its winner.
 struct LoserReview {
   let environment: RunEnvironment
   let lease: Lease
@@ -13,7 +13,7 @@ struct LoserReview {
   private struct Outcome: Sendable {
     var tally: Tally
     var changed: SyncEvent.ChangedRecords
-    /// Whether there are losers, in the outbox or just now taken out of it.
+    /// Whether there are losers, in the outbox or just removed from it.
     var areAny: Bool
     var last: EditStamp?
     var isComplete: Bool
@@ -21,7 +21,7 @@ struct LoserReview {
 
   /// Reviews the losers of some types.
   ///
-  /// - Returns: Whether it came to the end; `false` when somebody asked to stop.
+  /// - Returns: Whether all was done; `false` after a request to stop.
   func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) -> Bool {
     for entity in entities where entity.naturalKey != nil {
       guard try await isDue(entity) else { continue }
@@ -63,7 +63,7 @@ struct LoserReview {
     return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       let entries = try transaction.portion(outbox: entity.type, after: last)
       let all = entries.filter { $0.loser != nil }
-      // What may have reached the remote is for the push to find out.
+      // The push resolves entries that may have reached the remote.
       let losers = all.filter { $0.sent == nil }
       let groups = try LoserGroups(of: losers, entity, in: transaction)
       let orphans = losers.filter { groups.records(of: $0.id)?.isEmpty ?? false }
@@ -81,7 +81,7 @@ struct LoserReview {
     }
   }
 
-  /// Gives deletions up, and shows the remote's last copies again as if they came now.
+  /// Drops deletions, and shows the remote's last copies again as if they arrived now.
   private static func restore(
     _ orphans: [OutboxEntry], by merge: inout PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -91,7 +91,7 @@ struct LoserReview {
       if let id = entry.change.id { filed.insert(id) }
     }
     try transaction.giveUp(orphans)
-    // What is set aside of a record is newer than its base, and is shown in its own time.
+    // A withheld change of a record is newer than the base, and is shown when it can be.
     try merge.release(
       orphans.compactMap { orphan in
         guard let record = orphan.base.record, !filed.contains(orphan.id) else { return nil }

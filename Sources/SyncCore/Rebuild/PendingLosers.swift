@@ -1,9 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// Notes that losers of a type wait in the outbox to be deleted at the remote, and which of their groups the app has ended itself.
+/// The note that losers of a type wait in the outbox for their deletion.
 ///
-/// A group whose winner the app deletes, or gives another natural key, is over: its losers go all the same, and none of them takes the winner's place.
+/// It also lists the groups that the app has ended. A group ends when the app deletes its winner or
+/// gives it another natural key. Its losers are deleted all the same, and none of them takes the
+/// winner's place.
 struct PendingLosers: Codable {
   /// The natural keys of the groups that the app has ended.
   private(set) var ended: [String] = []
@@ -23,7 +25,7 @@ struct PendingLosers: Codable {
     }
   }
 
-  /// Notes that the app has ended a group, where there are losers.
+  /// Notes that the app has ended a group, if there are losers.
   static func end(
     _ natural: String, of type: RecordType, in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -32,7 +34,7 @@ struct PendingLosers: Codable {
     try transaction.encode(known, forKey: key(for: type))
   }
 
-  /// Notes that there are none any more.
+  /// Removes the note, as there are no more losers.
   static func forget(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     try transaction.setValue(nil, forKey: key(for: type))
   }
@@ -41,14 +43,14 @@ struct PendingLosers: Codable {
 }
 
 extension OutboxEntry {
-  /// What a rebuild knows of a record that it deletes; `nil` for any other entry.
+  /// A rebuild's knowledge of a record that it deletes; `nil` for other entries.
   var loser: Rebuilt? {
     guard case .rebuild(let rebuilt) = author, edit.content == .deletion else { return nil }
     return rebuilt
   }
 }
 
-/// The groups that some losers belong to, as a snapshot has them, without what the remote has deleted of them.
+/// The groups of some losers, without records that the remote has deleted.
 struct LoserGroups {
   private var groups: [RecordID: (key: String, records: [Record])] = [:]
   private let notes: PendingLosers
@@ -68,7 +70,9 @@ struct LoserGroups {
     }
   }
 
-  /// Those of some records that the remote has deleted, and that are live until nothing refers to them: none of them can win.
+  /// Returns those of some records that the remote has deleted.
+  ///
+  /// They stay live until no record refers to them, and cannot win.
   private static func deleted(
     among ids: [RecordID], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
@@ -79,17 +83,17 @@ struct LoserGroups {
     return Set(entries.filter { $0.kind == .held }.compactMap(\.change.id))
   }
 
-  /// The live records of a loser's group; `nil` where the group is over, or nobody knows which it was.
+  /// Returns the live records of a loser's group; `nil` if the group ended or is unknown.
   func records(of id: RecordID) -> [Record]? {
     guard let group = groups[id], !notes.hasEnded(group.key) else { return nil }
     return group.records
   }
 
-  /// The record that some losers have lost to, each.
+  /// Returns the record to which each of some losers has lost.
   func winners(of ids: [RecordID]) -> [RecordID: RecordID] {
     var winners: [RecordID: RecordID] = [:]
     for id in ids {
-      // Where others have come meanwhile, the winner is still to be elected.
+      // If other records have arrived since, the winner is still to be elected.
       if let records = records(of: id), records.count == 1 { winners[id] = records[0].id }
     }
     return winners

@@ -2,32 +2,36 @@ import SyncModels
 
 /// Decides each step of a rebuild, and performs none of them.
 ///
-/// It looks for groups of duplicates in the order of their natural keys, many at a time, and takes those up in the order in which they lie in the store, in
-/// batches of whole groups. Whoever saves ``progress`` with what a step writes may go on from it after any interruption: groups that are dealt with are
-/// none any more, so those that were found together can be looked for again.
+/// It looks for groups of duplicates in the order of their natural keys, many at a time. It takes
+/// these up in the order in which they lie in the store, in batches of whole groups. A caller that
+/// saves ``progress`` with each step's writes can resume after any interruption. A collapsed group
+/// is no longer a group of duplicates, so a search for the same range is safe.
 struct RebuildMachine: Sendable {
   enum Action: Hashable, Sendable {
-    /// Look for so many groups after a natural key.
+    /// Look for groups after a natural key, up to a limit.
     case plan(after: String?, limit: Int)
-    /// Collapse these groups, as they are now.
+    /// Collapse these groups, in their current state.
     case collapse([DuplicateGroup])
-    /// Save the progress: all is done that can be.
+    /// Save the progress: everything possible is done.
     case complete
     case finish
   }
 
   private(set) var progress: RebuildProgress
-  // What was found together, and how much of it has been taken up: a machine is copied for every step, and the array then need not be.
+  // The groups found together, and how many of them have been taken up. A machine is copied for
+  // every step, and the index saves a copy of the array.
   private var planned: [DuplicateGroup] = []
   private var taken = 0
-  // The greatest natural key of those that were found together.
+  // The greatest natural key of the groups found together.
   private var lastKey: String?
   private var batch: [DuplicateGroup] = []
 
-  /// How many groups are looked for at a time: a dozen megabytes of them. With fewer, the store would go through its file more often.
+  /// The number of groups looked for at a time: about 12 MB of them.
+  ///
+  /// With fewer, the store would scan its file more often.
   static let groupsAtOnce = 262_144
 
-  /// Begins a rebuild, or goes on with one.
+  /// Begins a rebuild, or resumes one.
   init(version: Int, options: RebuildOptions, earlier: RebuildProgress?, live: Int) {
     if var earlier, earlier.version >= version {
       if !earlier.isDone { earlier.options = options }
@@ -39,7 +43,8 @@ struct RebuildMachine: Sendable {
 
   mutating func start() -> Action {
     if progress.isDone { return .finish }
-    // Groups that had to be left are met again: all of them in a new round, in one that goes on those behind the key.
+    // Postponed groups are found again: in a new round all of them, in a resumed round those after
+    // the key.
     if progress.after == nil { progress.postponedUpToKey = 0 }
     if let postponed = progress.postponedUpToKey { progress.counts.postponed = postponed }
     return next
@@ -57,7 +62,9 @@ struct RebuildMachine: Sendable {
     return nextBatch()
   }
 
-  /// A batch was written; it is taken up again while its references were too many for one transaction.
+  /// Records that a batch was written.
+  ///
+  /// The batch is repeated while its references are too many for one transaction.
   mutating func collapsed(_ counts: RebuildReport.Counts, isComplete: Bool) -> Action {
     progress.counts += counts
     guard isComplete else { return .collapse(batch) }

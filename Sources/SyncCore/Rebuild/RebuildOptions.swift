@@ -1,21 +1,27 @@
 public import SyncModels
 
-/// How duplicates are collapsed.
+/// Options of collapsing duplicates.
 public struct RebuildOptions: Hashable, Sendable, Codable {
-  /// What the winner of a group takes over from those that lose to it.
+  /// The members that a group's winner takes over from its losers.
   public var carriesOver: CarryOver
-  /// How many records a transaction takes up, 2 or more; a group is never split. With more at once the store writes less, and the app's own edits wait longer.
+  /// The number of records in a transaction, 2 or more.
+  ///
+  /// A group is never split. With a larger number the store writes less, and the app's own edits
+  /// wait longer.
   public var recordsAtOnce: Int
 
-  /// Describes a rebuild; by default nothing is carried over.
+  /// Creates options; by default nothing is carried over.
   public init(carriesOver: CarryOver = .nothing, recordsAtOnce: Int = 2000) {
     self.carriesOver = carriesOver
     self.recordsAtOnce = recordsAtOnce
   }
 
-  /// What a winner takes over: values of members that it lacks, or has as null, from the last written of the losers that have one.
+  /// The members that a winner takes over.
+  ///
+  /// A winner takes over the values of members that it lacks or has as null. Each value comes from
+  /// the last written loser that has one.
   public enum CarryOver: Hashable, Sendable, Codable {
-    /// The winner stays as it is.
+    /// No members: the winner stays as it is.
     case nothing
     /// Members of any name.
     case everyField
@@ -32,9 +38,9 @@ public struct RebuildOptions: Hashable, Sendable, Codable {
 }
 
 extension RebuildOptions {
-  /// Reads the options of a rebuild.
+  /// Decodes the options of a rebuild.
   ///
-  /// - Throws: `DecodingError` for a number that is none of records.
+  /// - Throws: `DecodingError` for a number of records that is out of range.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     self.init(

@@ -1,17 +1,21 @@
 import SyncModels
 import SyncPorts
 
-/// How far the rebuild of a type has come, as it is kept in the store, in the transactions that do it.
+/// The progress of a type's rebuild, saved in the rebuild's own transactions.
 struct RebuildProgress: Hashable, Sendable, Codable {
   var version: Int
-  /// The natural key up to which all groups have been dealt with; of those behind it some may have been.
+  /// The natural key up to which all groups are done.
+  ///
+  /// Some groups after it may be done as well.
   var after: String?
-  /// How many groups up to that key had to be left; `nil` in what was saved when groups were taken up in the order of their keys.
+  /// The number of postponed groups up to that key.
+  ///
+  /// `nil` in progress saved by versions that took groups up in the order of their keys.
   var postponedUpToKey: Int?
   var isDone = false
   var recordsBefore: Int
   var counts = RebuildReport.Counts()
-  /// How it was asked for, for what arrives later.
+  /// The options of the rebuild, which also apply to duplicates that arrive later.
   var options: RebuildOptions
 
   static func load(
@@ -24,7 +28,7 @@ struct RebuildProgress: Hashable, Sendable, Codable {
     try transaction.encode(self, forKey: Self.key(for: type))
   }
 
-  /// Forgets how far the rebuild of a type has come, and what arrived since.
+  /// Removes the progress of a type's rebuild, and the duplicates that arrived since.
   static func forget(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     try transaction.setValue(nil, forKey: key(for: type))
     try ArrivedDuplicates().save(for: type, in: transaction)

@@ -1,29 +1,33 @@
 public import SyncModels
 
-/// What a rebuild did, or would do; one that was interrupted and has gone on counts from its beginning.
+/// What a rebuild did, or would do.
+///
+/// A rebuild that was resumed after an interruption counts from its beginning.
 public struct RebuildReport: Hashable, Sendable {
-  /// The type.
+  /// The record type.
   public var type: RecordType
   /// The rebuild's version.
   public var version: Int
-  /// How many records were live before.
+  /// The number of live records before the rebuild.
   public var recordsBefore: Int
-  /// How many records are live now, or would be.
+  /// The number of live records now, or after a real run.
   public var recordsAfter: Int
-  /// What was done.
+  /// The counts of groups and records.
   public var counts: Counts
-  /// Whether this version, or a later one, was complete before, so that nothing was done.
+  /// Whether this or a later version was already complete, so that nothing was done.
   public var wasDone = false
-  /// Whether nothing was written, and the numbers say what would be.
+  /// Whether nothing was written, and the numbers describe a real run.
   public var isDryRun = false
-  /// Whether it stopped because it was asked to; the next call goes on from there.
+  /// Whether the rebuild stopped on request; the next call resumes it.
   public var wasCancelled = false
 
-  /// What became of groups of duplicates.
+  /// The outcomes of groups of duplicates.
   public struct Counts: Hashable, Sendable, Codable {
     /// Groups that became one record.
     public var groups = 0
-    /// Records that lost: gone from the store, and in the outbox where the remote has them.
+    /// Records that lost.
+    ///
+    /// They are gone from the store. If the remote has them, their deletions are in the outbox.
     public var losers = 0
     /// References to a loser that now name the winner.
     public var repointed = 0
@@ -31,10 +35,13 @@ public struct RebuildReport: Hashable, Sendable {
     public var carriedOver = 0
     /// Groups that were no longer groups when their turn came.
     public var aborted = 0
-    /// Groups that were left alone because the remote has something newer of a member that cannot be shown yet; the rebuild is complete once there are none.
+    /// Groups that were postponed.
+    ///
+    /// The remote has a newer state of one of their records that cannot be shown yet. The rebuild
+    /// is complete when there are none.
     public var postponed = 0
 
-    /// Counts nothing.
+    /// Creates counts of zero.
     public init() {}
 
     static func += (a: inout Counts, b: Counts) {
@@ -49,9 +56,9 @@ public struct RebuildReport: Hashable, Sendable {
 }
 
 extension RebuildReport.Counts {
-  /// Reads what was counted so far.
+  /// Decodes counts.
   ///
-  /// - Throws: `DecodingError` for numbers that nobody counts up to.
+  /// - Throws: `DecodingError` for numbers out of range.
   public init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     groups = try values.decodeCount(forKey: .groups)

@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// Does what a ``RebuildMachine`` asks for, one short transaction after another, each with the progress that it makes.
+/// Performs the steps of a ``RebuildMachine``.
+///
+/// Each step is a short transaction that also saves the progress.
 struct RebuildRun {
   let environment: RunEnvironment
   let entity: Entity
@@ -34,7 +36,7 @@ struct RebuildRun {
     }
   }
 
-  /// Takes every step but the writing ones.
+  /// Runs the steps without writing.
   private func survey() async throws(SyncError) -> RebuildReport {
     let (collapse, type) = (collapse, entity.type)
     return try await walk { (action, machine) throws(SyncError) in
@@ -49,9 +51,9 @@ struct RebuildRun {
     }
   }
 
-  /// Goes from step to step until the end, or until somebody asks to stop.
+  /// Runs step after step until the end, or until a request to stop.
   ///
-  /// - Parameter act: Takes the steps that may write.
+  /// - Parameter act: Performs the steps that may write.
   private func walk(
     _ act: (RebuildMachine.Action, RebuildMachine) async throws(SyncError) -> Step
   ) async throws(SyncError) -> RebuildReport {

@@ -1,7 +1,7 @@
 import SyncJSON
 import SyncModels
 
-/// A live record's members, being changed.
+/// The members of a live record during an edit.
 struct RecordDraft {
   let record: Record
   private var map: FieldMap
@@ -17,13 +17,15 @@ struct RecordDraft {
     }
   }
 
-  /// What the record is to become.
+  /// The edit that the draft makes of its record.
   var change: EditWriter.Change {
     EditWriter.Change(
       shown: record, content: .upsert(map.payload, schemaVersion: record.schemaVersion))
   }
 
-  /// Makes a reference name another record, as a number where it was one and can be one.
+  /// Points a reference to another record.
+  ///
+  /// The value stays a number if it was one and the key can be one.
   mutating func point(_ field: FieldName, to id: RecordID) {
     let wasNumber = map[field]?.first.map { $0 != UInt8(ascii: "\"") } ?? false
     if wasNumber, let number = Int64(id.key), number.description.isSameUTF8(as: id.key) {
@@ -35,15 +37,15 @@ struct RecordDraft {
 
   /// Takes over members that this record lacks and the losers have.
   ///
-  /// Immutable fields take over the earliest value, whatever is chosen.
+  /// Immutable fields take over the earliest value, whatever the choice.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of changes.
   mutating func takeOver(
     from election: Election, _ choice: RebuildOptions.CarryOver, of entity: Entity, referrers: Referrers
   ) -> Int {
     var count = keepImmutable(from: election, of: entity) ? 1 : 0
     for loser in election.losers {
-      // What does not parse has no members to give.
+      // A payload that does not parse has no members to take over.
       guard let theirs = try? FieldMap(loser.record.payload) else { continue }
       for field in theirs.fields where choice.includes(field, of: entity) && map.isLacking(field) {
         guard let value = theirs[field], !theirs.isLacking(field) else { continue }
@@ -51,7 +53,8 @@ struct RecordDraft {
         if let target = entity.target(of: field, in: loser.record) {
           let standing = referrers.winners[target] ?? target
           if standing == record.id {
-            // What the records said of each other says nothing of the one that they become.
+            // References between the records of a group mean nothing for the one record that
+            // remains.
             map[field] = nil
             continue
           }
@@ -65,7 +68,9 @@ struct RecordDraft {
 }
 
 extension RecordDraft {
-  /// Takes over the earliest values of immutable fields, and says whether that changed anything.
+  /// Takes over the earliest values of immutable fields.
+  ///
+  /// - Returns: Whether that changed any.
   private mutating func keepImmutable(from election: Election, of entity: Entity) -> Bool {
     guard !entity.immutable.isEmpty else { return false }
     let payload = map.payload
@@ -90,7 +95,7 @@ extension RebuildOptions.CarryOver {
 }
 
 extension Entity {
-  /// The record that a field refers to, if it is a reference.
+  /// Returns the record that a field refers to, if the field is a reference.
   fileprivate func target(of field: FieldName, in record: Record) -> RecordID? {
     guard let reference = references.first(where: { $0.field == field }),
       case .string(let key)? = fields.firstIndex(of: field).flatMap({ record.fields.element(at: $0) })

@@ -4,7 +4,7 @@ import SyncPorts
 /// The references to some records of a type, in all declared types, ordered or not.
 struct Referrers {
   let type: RecordType
-  /// Whom each record loses to; nobody is asked for where nothing can refer to a record.
+  /// The winner of each loser; empty if no declared type can refer to the records.
   let winners: [RecordID: RecordID]
   /// Types and fields that may hold a reference.
   private let columns: [(entity: Entity, field: FieldName)]
@@ -17,7 +17,7 @@ struct Referrers {
 
   private let schema: SyncSchema
 
-  /// - Parameter winners: Whom each record loses to.
+  /// - Parameter winners: The winner of each loser.
   init(
     to winners: @autoclosure () -> [RecordID: RecordID], of type: RecordType, in schema: SyncSchema
   ) {
@@ -29,9 +29,9 @@ struct Referrers {
     self.winners = columns.isEmpty ? [:] : winners()
   }
 
-  /// Finds records that refer to a loser and are none themselves.
+  /// Finds records that refer to a loser and are not losers themselves.
   ///
-  /// - Returns: The records, and whether they are all there are.
+  /// - Returns: The records, and whether these are all of them.
   func find(
     limit: Int, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> (found: [RecordID: Found], isComplete: Bool) {
@@ -53,7 +53,7 @@ struct Referrers {
     return (found, true)
   }
 
-  /// How many references there are, those of losers left out.
+  /// Returns the number of references, without those of losers.
   func count(among losers: [Record], in snapshot: any StoreSnapshot) throws(SyncError) -> Int {
     var count = 0
     for (entity, field) in columns {
@@ -64,9 +64,9 @@ struct Referrers {
     return count
   }
 
-  /// Points some fields of a record to the winners of the losers that they name.
+  /// Points fields of a record from losers to their winners.
   ///
-  /// - Returns: How many.
+  /// - Returns: The number of changed references.
   func point(_ draft: inout RecordDraft, _ fields: [FieldName]) -> Int {
     var count = 0
     for field in fields {
@@ -79,19 +79,19 @@ struct Referrers {
     return count
   }
 
-  /// The fields of a record that may name a loser.
+  /// Returns the fields of a type that may name a loser.
   func fields(of type: RecordType) -> [FieldName] {
     columns.filter { $0.entity.type == type }.map(\.field)
   }
 
-  /// The winner to name instead, if a field names a loser.
+  /// Returns the winner to name instead, if a field names a loser.
   func winner(named value: FieldValue?) -> RecordID? {
     guard case .string(let key)? = value else { return nil }
     return winners[RecordID(type: type, key: key)]
   }
 
   private var portions: [[FieldValue]] {
-    // In one order, so that what is found before a limit is reached is the same each time.
+    // Sorted, so that the records found before a limit are the same each time.
     let keys = winners.keys.sorted().map { FieldValue.string($0.key) }
     return stride(from: 0, to: keys.count, by: MergeContext.portion).map { start in
       Array(keys[start..<min(start + MergeContext.portion, keys.count)])

@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// The copies that are set aside and refer to records of a type, ordered or not: readers do not see them, and the remote has them.
+/// The withheld copies that refer to records of a type, ordered or not.
+///
+/// Readers do not see them, but the remote has them.
 struct WithheldReferrers {
   private let schema: SyncSchema
   private let types: [RecordType]
@@ -11,7 +13,7 @@ struct WithheldReferrers {
     types = schema.entities.filter { $0.references.contains { $0.target == type } }.map(\.type)
   }
 
-  /// Those of some records that such a copy refers to.
+  /// Returns those of some records that such a copy refers to.
   func targets(
     among ids: @autoclosure () -> [RecordID], kinds: Set<WithheldChange.Kind>, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
@@ -24,7 +26,7 @@ struct WithheldReferrers {
     return found
   }
 
-  /// The copies that refer to one of some records, a portion of them.
+  /// Returns a portion of the copies that refer to one of some records.
   func entries(
     referringTo ids: [RecordID], kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?,
     in snapshot: any StoreSnapshot
@@ -33,7 +35,9 @@ struct WithheldReferrers {
     return try snapshot.portion(withheldReferringTo: ids, kinds, after: after)
   }
 
-  /// Shows hidden records that refer to one of some records, as far as what they refer to is live, so that they can be edited.
+  /// Shows hidden records that refer to one of some records, so that they can be edited.
+  ///
+  /// A hidden record is shown only if the records that it refers to are live.
   ///
   /// - Returns: The records that are live now.
   func reveal(
