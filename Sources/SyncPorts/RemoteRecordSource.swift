@@ -43,6 +43,6 @@ extension RemoteRecordSource {
   /// Refuses: the source has not declared that it can.
   public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
     throw SyncError(
-      .invalidConfiguration, during: "looking records of \(entity.type) up", "\(identity) has no lookup.")
+      .invalidConfiguration, during: "looking up records of \(entity.type)", "\(identity) has no lookup.")
   }
 }

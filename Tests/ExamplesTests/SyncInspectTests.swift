@@ -79,7 +79,7 @@
         let parked = try await store.inspect("explain", "--type", "games", "--id", "a")
         #expect(parked.status == 0 && parked.output.contains("waits for teams/LAN"))
         let unheard = try await store.inspect("explain", "--type", "games", "--id", "zz")
-        #expect(unheard.status == 1 && unheard.output.contains("never heard of"))
+        #expect(unheard.status == 1 && unheard.output.contains("is unknown to this store"))
         let object = try await store.inspect("explain", "--type", "games", "--id", "zz", "--json")
         #expect(try object.status == 1 && object.json["known"] as? Bool == false)
         let other = try await store.inspect("explain", "--type", "games", "--id", "a", "--json")

@@ -3,7 +3,8 @@ import SyncModels
 extension Timestamp {
   /// The day in UTC, as in `2026-04-01`.
   var date: String {
-    // Days counted from 0000-03-01, so that a leap day is a year's last (H. Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+    // Days are counted from 0000-03-01, so that a leap day is a year's last (H. Hinnant,
+    // "chrono-Compatible Low-Level Date Algorithms").
     var days = microseconds / 86_400_000_000
     if microseconds % 86_400_000_000 < 0 { days -= 1 }
     days += 719_468
@@ -25,7 +26,9 @@ extension Timestamp {
 }
 
 extension String {
-  /// Whether the text is a day of the Gregorian calendar, four digits to the year, as in `2026-04-01`, with nothing or a time after it.
+  /// Whether the text is a civil day, as in `2026-04-01`, optionally followed by a time.
+  ///
+  /// The day is of the Gregorian calendar, with four digits to the year.
   var beginsWithCivilDay: Bool {
     let bytes = Array(utf8.prefix(11))
     func number(_ places: Range<Int>) -> Int? {

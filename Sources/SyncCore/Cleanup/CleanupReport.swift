@@ -1,20 +1,27 @@
 public import SyncModels
 
-/// What a clean-up did.
+/// The result of a clean-up.
 public struct CleanupReport: Hashable, Sendable {
-  /// Records that were hidden, by type.
+  /// The numbers of records that were hidden, by type.
   public var hidden: [RecordType: Int] = [:]
-  /// Records that earlier clean-ups hid and no rule hides any more, by type: shown again, or parked where what they refer to has gone.
+  /// The numbers of records that are no longer hidden, by type.
+  ///
+  /// Earlier clean-ups hid them and no rule hides them any more. They are shown again, or parked if
+  /// a record that they refer to is gone.
   public var shown: [RecordType: Int] = [:]
-  /// Records that a rule selected and that stay: edited ones, ones that others refer to, and ones of which a change is set aside.
+  /// The numbers of records that a rule selected and that stay, by type.
+  ///
+  /// These are edited records, records that others refer to, and records with a withheld change.
   public var spared: [RecordType: Int] = [:]
-  /// Expiring values that had ended, beside records and in them.
+  /// The number of ended values that were removed, beside records and in them.
   public var expired = 0
-  /// Sightings that were too old.
+  /// The number of sightings that were removed as too old.
   public var sightings = 0
-  /// Whether it stopped because it was asked to; what it has done stays, and the next one does the rest.
+  /// Whether the clean-up stopped on request.
+  ///
+  /// All that it has done stays, and the next one does the rest.
   public var wasCancelled = false
 
-  /// Describes a clean-up that did nothing.
+  /// Creates the report of a clean-up that did nothing.
   public init() {}
 }

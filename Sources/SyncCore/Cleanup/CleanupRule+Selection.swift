@@ -1,7 +1,7 @@
 import SyncModels
 
 extension CleanupPolicy.Rule {
-  /// Selects what may be old enough, as far as the store can tell by itself.
+  /// Returns the condition by which the store selects records that may be old enough.
   func condition(at now: Timestamp) -> Condition? {
     switch selection {
     case .matching(let condition): return condition
@@ -29,7 +29,7 @@ extension CleanupPolicy.Rule {
     }
   }
 
-  /// Whether the rule hides a record, whatever the store says of it.
+  /// Whether the rule hides a record, without a query of the store.
   func hides(_ record: Record, of entity: Entity, at now: Timestamp) -> Bool {
     guard covers(record, at: now) else { return false }
     guard let condition = condition(at: now) else { return true }
@@ -44,9 +44,9 @@ extension CleanupPolicy.Rule {
 }
 
 extension Record {
-  /// The value of a member of the payload, declared or not.
+  /// Returns the value of a member of the payload, declared or not.
   fileprivate func value(of field: FieldName) -> FieldValue {
-    // A payload that is no JSON object has no members.
+    // A payload that is not a JSON object has no members.
     (try? payload.values(of: [field]))?.first ?? .null
   }
 }

@@ -2,7 +2,7 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// Hides, forgets and purges what a policy says, in short transactions under the lease.
+/// Carries out a clean-up policy, in short transactions under the lease.
 struct CleanupRun {
   let environment: RunEnvironment
   let edits: LocalEdits
@@ -13,7 +13,7 @@ struct CleanupRun {
     var report = try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) -> CleanupReport in
       var report = CleanupReport()
       try await HiddenReview(environment: environment, policy: policy, stop: stop).perform(&keeper, &report)
-      // What refers to others goes first: nothing that is referred to does.
+      // Referring types go first: a record that others refer to is not hidden.
       for entity in environment.schema.entities.reversed() {
         for rule in policy.rules where rule.type == entity.type {
           try await apply(rule, to: entity, &keeper, &report)
@@ -59,7 +59,7 @@ struct CleanupRun {
         round.last = portion.last
       } while round.last != nil
       report.hidden[entity.type, default: 0] += round.hidden.count
-      // A record that only its like refers to goes once those have gone.
+      // A record to which only records of its own type refer can be hidden after those.
     } while try rounds.end() && refersToItself
     report.spared[entity.type, default: 0] += round.spared
   }
@@ -83,7 +83,7 @@ struct CleanupRun {
     }
   }
 
-  /// Those of some records that stay whatever their age.
+  /// Returns those of some records that stay whatever their age.
   private func spared(
     among ids: [RecordID], of entity: Entity, _ schema: SyncSchema, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
@@ -130,7 +130,9 @@ struct CleanupRun {
     }
   }
 
-  /// Forgets those values of a kind that are over, and tells how many they were.
+  /// Removes the values of a kind that have ended.
+  ///
+  /// - Returns: The number of removed values.
   private func purge(
     _ prefix: String, _ keeper: inout LeaseKeeper, _ report: inout CleanupReport,
     _ isOver: @escaping @Sendable ([UInt8]) -> Bool
@@ -161,7 +163,7 @@ struct CleanupRun {
   }
 }
 
-/// When something was seen, whatever it was.
+/// The time of a sighting, whatever its value.
 private struct AnySighting: Decodable {
   var seenAt: Timestamp
 }

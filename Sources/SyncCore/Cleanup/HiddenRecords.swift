@@ -1,11 +1,13 @@
 import SyncModels
 import SyncPorts
 
-/// Records that are hidden: set aside as the remote has them, while the store has them as deleted.
+/// Hidden records: withheld in their remote state, while the store has them as deleted.
 struct HiddenRecords {
   let schema: SyncSchema
   let transaction: any StoreTransaction
-  /// The type of a page that is being committed, and the complete listing that it belongs to: the checkpoint does not know of its first page yet.
+  /// The type and the complete listing of the page that is being committed.
+  ///
+  /// The checkpoint does not yet contain its first page.
   var listing: (type: RecordType, pass: Int64)?
 
   /// Hides live records.
@@ -28,7 +30,7 @@ struct HiddenRecords {
     try transaction.delete(tombstones)
   }
 
-  /// The copy of a hidden record; `nil` for a record that is not hidden.
+  /// Returns the copy of a hidden record; `nil` for a record that is not hidden.
   func copy(of id: RecordID) throws(SyncError) -> Record? {
     guard try isAnyHidden(id.type) else { return nil }
     let entry = try transaction.withheld(for: [.record(id)]).first
@@ -36,7 +38,7 @@ struct HiddenRecords {
     return record
   }
 
-  /// The first hidden record that refers to another by an ordered reference.
+  /// Returns the first hidden record that refers to another by an ordered reference.
   func firstReferring(to id: RecordID) throws(SyncError) -> RecordID? {
     var isAny = false
     for referrer in schema.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
@@ -44,7 +46,7 @@ struct HiddenRecords {
     while isAny {
       let entries = try transaction.portion(withheldReferringTo: [id], [.hidden], after: last)
       for case .upsert(var record) in entries.map(\.change) {
-        // What is no longer declared, or no longer ordered, holds nothing.
+        // References that are no longer declared or no longer ordered do not count.
         guard let entity = schema[record.id.type] else { continue }
         record.fields = (try? entity.fields(of: record.payload)) ?? []
         if entity.requiredReferences(of: record).contains(id) { return record.id }
@@ -55,9 +57,9 @@ struct HiddenRecords {
     return nil
   }
 
-  /// Shows those of some records again that are hidden, with the hidden ones that they refer to.
+  /// Shows the hidden ones of some records, and the hidden records they refer to.
   ///
-  /// A hidden record that refers to one that is not here is parked instead, and appears with it.
+  /// A hidden record that refers to an absent record is parked instead, and appears with it.
   ///
   /// - Returns: The records that are live now.
   func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
@@ -93,7 +95,7 @@ struct HiddenRecords {
     return records
   }
 
-  /// Takes what would dangle out of what is shown, and parks it.
+  /// Removes records whose references would dangle, and parks them.
   private func parkThoseWithoutTargets(
     _ found: inout [RecordID: (entry: WithheldChange, record: Record)]
   ) throws(SyncError) {

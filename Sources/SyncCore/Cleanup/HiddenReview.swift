@@ -1,9 +1,10 @@
 import SyncModels
 import SyncPorts
 
-/// Shows again what earlier clean-ups hid and no rule of the present policy hides, in portions under the lease.
+/// Shows records again that no rule of the policy hides any more.
 ///
-/// What was hidden under a clock that was ahead, or by a rule that is gone, comes back by this.
+/// It works in portions under the lease. Records that were hidden under a clock that was ahead, or
+/// by a rule that was removed, are shown again in this way.
 struct HiddenReview {
   let environment: RunEnvironment
   let policy: CleanupPolicy
@@ -31,7 +32,7 @@ struct HiddenReview {
 
   private struct Portion: Sendable {
     var tally = Tally()
-    /// How many hidden records are hidden no longer, by type.
+    /// The numbers of records that are no longer hidden, by type.
     var shown: [RecordType: Int] = [:]
     /// The key after which the next portion begins; `nil` after the last.
     var last: WithheldChange.Key?
@@ -60,7 +61,7 @@ struct HiddenReview {
       try merge.release(unhidden, in: transaction)
       try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
       portion.tally = merge.tally
-      // A record that comes back brings the hidden ones with it that it refers to.
+      // A record that is shown again brings along the hidden records that it refers to.
       let after = try environment.hiddenCounts(in: transaction)
       for (type, count) in before where count > after[type, default: 0] {
         portion.shown[type] = count - after[type, default: 0]
@@ -71,7 +72,7 @@ struct HiddenReview {
 }
 
 extension RunEnvironment {
-  /// How many records are hidden, for types that have any.
+  /// Returns the numbers of hidden records, for types that have any.
   fileprivate func hiddenCounts(in snapshot: any StoreSnapshot) throws(SyncError) -> [RecordType: Int] {
     var counts: [RecordType: Int] = [:]
     for entity in schema.entities { counts[entity.type] = try snapshot.withheldCounts(entity.type)[.hidden] }

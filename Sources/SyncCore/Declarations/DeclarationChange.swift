@@ -1,8 +1,8 @@
 import SyncModels
 
-/// What a type's declaration says about which of its records may be shown.
+/// The parts of a type's declaration that decide which records may be shown.
 struct DeclaredShape: Hashable, Codable {
-  /// The ordered references, each once, in one order.
+  /// The ordered references, without duplicates, sorted.
   var references: [Target]
   var naturalKey: NaturalKey?
 
@@ -19,13 +19,16 @@ struct DeclaredShape: Hashable, Codable {
   }
 }
 
-/// What a changed declaration of one type means for what a store has of it.
+/// The effect of a changed declaration on the stored records of its type.
 struct DeclarationChange: Hashable {
-  /// Whether live records may refer to what is not here: those that do are withheld.
+  /// Whether live records may refer to absent ones, and have to be withheld.
   var withholds = false
-  /// Whether parked copies may wait for what they no longer refer to, or for what came while the type was not declared.
+  /// Whether parked copies may have lost their reason to wait.
+  ///
+  /// They may wait for records to which they no longer refer, or that arrived while the type was
+  /// not declared.
   var releases = false
-  /// Whether what was found out about duplicates was found out by another natural key.
+  /// Whether the knowledge of duplicates is based on another natural key.
   var voidsRebuild = false
   /// Whether parked copies may wait for what they no longer refer to, and go on waiting while versions of the app take turns.
   var putsOffRelease = false
@@ -35,14 +38,15 @@ struct DeclarationChange: Hashable {
 
   private init(releases: Bool) { self.releases = releases }
 
-  /// Compares a declaration with the one before.
+  /// Compares a declaration with the previous one.
   ///
   /// - Parameters:
-  ///   - old: What was carried out last; `nil` where the type was not declared.
-  ///   - former: What was carried out at any time before.
+  ///   - old: The declaration that was last carried out; `nil` if the type was not declared.
+  ///   - former: All declarations carried out before that.
   init(from old: DeclaredShape?, to new: DeclaredShape, former: [DeclaredShape]) {
     guard let old else {
-      // A type that is declared again finds the store as it was kept without it; of a new one there is nothing.
+      // A type that is declared again finds the records that the store kept meanwhile. A new type
+      // has none.
       (withholds, releases) = (!former.isEmpty && !new.references.isEmpty, !former.isEmpty)
       voidsRebuild = former.last.map { $0.naturalKey != new.naturalKey } ?? false
       return

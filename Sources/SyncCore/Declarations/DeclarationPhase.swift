@@ -1,10 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// Brings what is stored in line with changed declarations, in portions: before the pulls what need not wait any longer is shown, and after them what refers to
-/// records that are not here is withheld.
+/// Brings stored records in line with changed declarations, in portions.
 ///
-/// After them, because a type that is declared together with a reference to it has no records before its first pull.
+/// Before the pulls it releases parked copies that no longer need to wait. After the pulls it
+/// withholds records that refer to absent ones. The order matters because a type that is declared
+/// together with a reference to it has no records before its first pull.
 struct DeclarationPhase {
   let environment: RunEnvironment
   let lease: Lease
@@ -23,9 +24,10 @@ struct DeclarationPhase {
 
   // MARK: Before the pulls
 
-  /// Shows what changed declarations no longer keep back.
+  /// Releases the copies that changed declarations no longer withhold.
   ///
-  /// - Returns: Whether it came to the end; `false` when it was asked to stop. What is left is due at the next sync.
+  /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
+  ///   sync.
   mutating func release() async throws(SyncError) -> Bool {
     #if MUTANTS
       if Mutant.declarationsIgnored.isActive { return true }
@@ -59,7 +61,9 @@ struct DeclarationPhase {
     }
   }
 
-  /// Merges the parked copies of a type again, each of which is shown or parked for what it waits for now.
+  /// Merges the parked copies of a type again.
+  ///
+  /// Each of them is shown, or parked for the records that it needs now.
   private mutating func releaseParked(
     of entity: Entity, after: String?, notesProgress: Bool = true
   ) async throws(SyncError) -> Bool {
@@ -89,9 +93,10 @@ struct DeclarationPhase {
 
   // MARK: After the pulls
 
-  /// Withholds what changed declarations do not let dangle.
+  /// Withholds the records whose references dangle by changed declarations.
   ///
-  /// - Returns: Whether it came to the end; `false` when it was asked to stop. What is left is due at the next sync.
+  /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
+  ///   sync.
   mutating func withhold() async throws(SyncError) -> Bool {
     #if MUTANTS
       if Mutant.declarationsIgnored.isActive { return true }
@@ -108,7 +113,7 @@ struct DeclarationPhase {
     return true
   }
 
-  /// Whether all that a type refers to has been listed once, and nothing of the type waits for its publication.
+  /// Whether a type and its dependencies have been listed once, without staged records.
   private func isComplete(_ entity: Entity) async throws(SyncError) -> Bool {
     let types = environment.schema.dependencies(of: entity) + [entity.type]
     return try await environment.store.read { (snapshot) throws(SyncError) in
@@ -137,7 +142,8 @@ struct DeclarationPhase {
           StoredDeclarations.Progress(shape: DeclaredShape(entity), isReleased: true, after: end), of: entity)
       }
     } while last != nil
-    // What an interrupted round has withheld may have had no more reason to wait by the time that this one began.
+    // Copies that an interrupted round withheld may have lost their reason to wait before this
+    // round began.
     guard wasBegun else { return true }
     for entity in environment.schema.entities {
       guard try await releaseParked(of: entity, after: nil, notesProgress: false) else { return false }
@@ -191,7 +197,7 @@ struct DeclarationPhase {
     return true
   }
 
-  // MARK: What is stored
+  // MARK: Stored state
 
   private func stored() async throws(SyncError) -> StoredDeclarations? {
     try await environment.store.read { (snapshot) throws(SyncError) in

@@ -2,10 +2,12 @@ import SyncModels
 import SyncPorts
 
 extension StoreTransaction {
-  /// Those of some ids that a live record other than itself refers to, by an ordered reference of a schema.
+  /// Returns those of some ids that another live record refers to, by a schema.
   ///
-  /// A store counts references as the declarations have them that were registered last. Those of a type that the schema does not declare hold nothing; those
-  /// that another version of the app has registered otherwise are looked up one by one.
+  /// Only ordered references count, and not those of a record to itself. A store counts references
+  /// by the declarations that were registered last. References of a type that the schema does not
+  /// declare do not count. References that another version of the app has registered differently
+  /// are looked up one by one.
   func referenced(
     among ids: [RecordID], by schema: SyncSchema
   ) throws(SyncError) -> Set<RecordID> {
@@ -28,7 +30,7 @@ extension StoreTransaction {
   }
 
   private func refers(_ referrer: Referrer, to id: RecordID) throws(SyncError) -> Bool {
-    // One of two is not the record itself.
+    // One of two records is not the record itself.
     let query = Query(referrer.type, where: .equal(referrer.field, .string(id.key)), limit: 2)
     return try records(query).contains { $0.id != id }
   }

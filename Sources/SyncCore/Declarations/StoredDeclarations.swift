@@ -1,33 +1,35 @@
 import SyncModels
 import SyncPorts
 
-/// Which declarations the store's records have been brought in line with, and how far that is under way for others.
+/// The declarations that the stored records follow, and changes under way.
 struct StoredDeclarations: Hashable, Codable {
-  /// What is known of each type, in the order of their names.
+  /// The state of each type, sorted by name.
   private(set) var types: [Known] = []
-  /// Records that had to be left because of their edits, and are to be looked at again.
+  /// Records that were left because of their edits, to be checked again.
   var left: [RecordID] = []
 
-  /// What was made of the declarations of one type.
+  /// The state of one type's declarations.
   struct Known: Hashable, Codable {
     let type: RecordType
-    /// What was carried out last; `nil` where the type was not declared then.
+    /// The declaration that was last carried out; `nil` if the type was not declared then.
     var carriedOut: DeclaredShape?
-    /// What was carried out before, the last one last.
+    /// The declarations carried out before that, oldest first.
     var former: [DeclaredShape] = []
-    /// A change that is being carried out.
+    /// The change that is being carried out.
     var underWay: Progress?
     /// When the release of parked copies was put off last, because versions of the app take turns.
     var releasePutOffAt: Timestamp?
   }
 
-  /// How far a change has come.
+  /// The progress of a change.
   struct Progress: Hashable, Codable {
-    /// What the type is declared as.
+    /// The declaration that the change leads to.
     var shape: DeclaredShape
-    /// Whether what had to be released has been.
+    /// Whether the release of parked copies is done.
     var isReleased = false
-    /// The key after which parked copies, or once these are released records, are still to be looked through.
+    /// The key after which the walk continues.
+    ///
+    /// It walks through parked copies, and after their release through records.
     var after: String?
   }
 
@@ -50,19 +52,21 @@ struct StoredDeclarations: Hashable, Codable {
     return DeclarationChange(from: known.carriedOut, to: shape, former: known.former)
   }
 
-  /// How far the change of a type has come; what was begun for another declaration says nothing of this one.
+  /// Returns the progress of a type's change.
+  ///
+  /// Progress towards another declaration does not count.
   func progress(of entity: Entity) -> Progress {
     let shape = DeclaredShape(entity)
     if let progress = known(entity.type).underWay, progress.shape == shape { return progress }
     return Progress(shape: shape)
   }
 
-  /// Notes how far the change of a type has come.
+  /// Notes the progress of a type's change.
   mutating func note(_ progress: Progress, of entity: Entity) {
     update(entity.type) { $0.underWay = progress }
   }
 
-  /// Notes that a type is as declared.
+  /// Notes that a type follows its declaration.
   mutating func finish(_ entity: Entity) {
     update(entity.type) { known in
       known.retire()
@@ -153,7 +157,7 @@ extension StoredDeclarations {
     try snapshot.decoded(StoredDeclarations.self, forKey: key)
   }
 
-  /// Changes what is stored.
+  /// Changes the stored value.
   static func update(
     in transaction: any StoreTransaction, _ change: (inout StoredDeclarations) -> Void
   ) throws(SyncError) {
@@ -163,7 +167,9 @@ extension StoredDeclarations {
     if after != before { try transaction.encode(after, forKey: key) }
   }
 
-  /// Notes what a store is in line with that does not say so itself, where a schema that says otherwise is about to be registered.
+  /// Notes the declarations that a store follows, before a different schema is registered.
+  ///
+  /// It applies to a store that has no such note yet.
   static func noteRegistered(in store: any LocalStore, before schema: SyncSchema) async throws(SyncError) {
     let registered = try await store.read { (snapshot) throws(SyncError) -> [Entity] in
       try load(from: snapshot) == nil ? snapshot.registeredEntities() : []

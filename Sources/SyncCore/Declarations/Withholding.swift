@@ -1,26 +1,28 @@
 import SyncModels
 import SyncPorts
 
-/// Takes live records out of sight that refer to records which are not here: parked as the remote has them, while the store has them as deleted.
+/// Withholds live records that refer to absent ones.
+///
+/// They are parked in their remote state, and the store has them as deleted.
 struct Withholding {
   let schema: SyncSchema
   let transaction: any StoreTransaction
 
-  /// What one transaction did.
+  /// The result of one transaction.
   struct Outcome: Sendable {
     /// Records that have to be withheld first.
     var referrers: [RecordID] = []
     var tally = Tally()
   }
 
-  /// Those of some records that refer to what is not here; what is hidden is shown again for them.
+  /// Returns those of some records that refer to absent ones, after showing hidden targets.
   func dangling(among records: [Record]) throws(SyncError) -> [RecordID] {
     let needs = records.map { ($0.id, targets(of: $0)) }.filter { !$0.1.isEmpty }
     let missing = try absent(among: needs.flatMap(\.1))
     return needs.filter { $0.1.contains(where: missing.contains) }.map(\.0)
   }
 
-  /// One portion of the live records that refer to some records.
+  /// Returns a portion of the live records that refer to some records.
   func referrers(to ids: [RecordID], except known: Set<RecordID>) throws(SyncError) -> [RecordID] {
     for (target, ids) in Dictionary(grouping: ids, by: \.type).sorted(by: { $0.key < $1.key }) {
       let keys = ids.map { FieldValue.string($0.key) }
@@ -38,10 +40,10 @@ struct Withholding {
     return []
   }
 
-  /// Withholds those of some records that refer to what is not here, or to records that are about to be withheld as well.
+  /// Withholds those of some records whose targets are absent or about to be withheld.
   ///
   /// - Parameters:
-  ///   - others: Records that go with them.
+  ///   - others: Records that are withheld together with them.
   ///   - context: Gives the entries their sync and time.
   func withhold(
     _ ids: [RecordID], beside others: Set<RecordID>, context: MergeContext
@@ -66,7 +68,7 @@ struct Withholding {
       deleted.append(Tombstone(id: record.id, version: record.version, entityTag: record.entityTag))
       outcome.tally.noteWithheld(record.id)
       switch filed[record.id] {
-      // What waits there already is newer, and appears in its stead.
+      // The change that is withheld already is newer, and will appear instead.
       case .parked?, .incompatible?, .quarantined?, .staged?, .hidden?: break
       case .held?, .missing?, nil: parked.append((record, missing))
       }
@@ -74,7 +76,7 @@ struct Withholding {
     try park(parked, context)
     if !deleted.isEmpty { try transaction.delete(deleted) }
     if !left.isEmpty {
-      // An edit is pushed first; what it leaves is looked at after the next pulls.
+      // An edit is pushed first. Its record is checked after the next pulls.
       try StoredDeclarations.update(in: transaction) { $0.left = Set($0.left).union(left).sorted() }
     }
     return outcome
@@ -96,7 +98,7 @@ struct Withholding {
     }
   }
 
-  /// What a record has to refer to as its type is declared today.
+  /// Returns the records that a record needs, by the current declaration of its type.
   private func targets(of record: Record) -> [RecordID] {
     guard let entity = schema[record.id.type] else { return [] }
     var record = record

@@ -2,30 +2,32 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// Adds up what happens under stable names, for a metrics system to collect.
+/// Counts events under stable names, for a metrics system to collect.
 ///
-/// The names are `sync.started`, `sync.finished`, `sync.cancelled`, `sync.failed`, `sync.failed.<code>`, `sync.retries`,
-/// `sync.resets`, `sync.seconds`, and `sync.<count>` for each number of ``SyncCounts``; `type.<type>.finished` and
-/// `type.<type>.failed`. Two kinds of gauges are worked out when they are read: `sync.successRate` and `type.<type>.successRate`,
-/// the share of finished ones among finished and failed ones, 0 to 1; `sync.age.seconds` and `type.<type>.age.seconds`, how long ago
-/// one finished last. They begin with this process; ``TypeReport/metrics`` has those of the store's life.
+/// The names are `sync.started`, `sync.finished`, `sync.cancelled`, `sync.failed`,
+/// `sync.failed.<code>`, `sync.retries`, `sync.resets`, `sync.seconds`, and `sync.<count>` for each
+/// number of ``SyncCounts``; `type.<type>.finished` and `type.<type>.failed`. Two kinds of gauges
+/// are computed when they are read. `sync.successRate` and `type.<type>.successRate` are the share
+/// of finished ones among finished and failed ones, 0 to 1. `sync.age.seconds` and
+/// `type.<type>.age.seconds` are the time since the last one finished. All of them begin with this
+/// process; ``TypeReport/metrics`` covers the store's life.
 public final class CounterObserver: SyncObserver {
   private struct State {
     var counters: [String: Double] = [:]
-    /// How long ago each of some last finished, by the name of what it is.
+    /// The time since each subject last finished, by the prefix of its counters' names.
     var ages: [String: @Sendable () -> Duration] = [:]
   }
   private let state = Mutex(State())
   private let clock: any Clock<Duration>
 
-  /// Starts with every counter at zero.
+  /// Creates an observer with every counter at zero.
   ///
   /// - Parameter clock: Measures the data's age.
   public init(clock: any Clock<Duration> = ContinuousClock()) {
     self.clock = clock
   }
 
-  /// What has been added up so far, with the gauges as they are now.
+  /// The current counters and gauges.
   public var values: [String: Double] {
     let (counters, ages) = state.withLock { ($0.counters, $0.ages) }
     var values = counters
@@ -89,7 +91,7 @@ public final class CounterObserver: SyncObserver {
 }
 
 extension SyncEvent {
-  /// What is up to date from now on, by the beginning of its counters' names.
+  /// The prefix of the counters of what is now up to date.
   fileprivate var finishedSubject: String? {
     switch self {
     case .finished(let result) where !result.wasCancelled: "sync"

@@ -9,7 +9,7 @@ final class EventBuffer: Sendable {
     var events: [SyncEvent] = []
     var lost = 0
     var nextID = 0
-    /// Readers that found nothing, who share one sequence, the longest waiting first.
+    /// Readers that wait for an event and share one sequence, longest waiting first.
     var waiters: [(id: Int, continuation: CheckedContinuation<SyncEvent?, Never>)] = []
   }
   private let state = Mutex(State())
@@ -27,7 +27,7 @@ final class EventBuffer: Sendable {
     waiter?.resume(returning: event)
   }
 
-  /// The next event, or `nil` when the consuming task is cancelled.
+  /// Returns the next event, or `nil` when the consuming task is cancelled.
   func next() async -> SyncEvent? {
     let id = state.withLock { state in
       state.nextID += 1

@@ -2,7 +2,7 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// Hands each event to the observers, and to whoever reads ``EventSequence``.
+/// Passes each event to the observers and to the readers of ``EventSequence``.
 final class EventHub: Sendable {
   private struct State {
     var nextID = 0

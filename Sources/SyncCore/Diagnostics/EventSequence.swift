@@ -1,9 +1,9 @@
 public import SyncModels
 
-/// The events of an engine from the moment of asking, for one consumer at its own pace.
+/// The events of an engine from the time of the call, for one consumer.
 ///
-/// It ends when the consuming task is cancelled. A consumer that is slow loses the oldest events and is told how many; it never
-/// holds a sync up.
+/// It ends when the consuming task is cancelled. A slow consumer loses the oldest events and
+/// receives their number. It never delays a sync.
 public struct EventSequence: AsyncSequence, Sendable {
   /// An event.
   public typealias Element = SyncEvent
@@ -12,7 +12,7 @@ public struct EventSequence: AsyncSequence, Sendable {
 
   let subscription: Subscription
 
-  /// Ends with the last copy of the sequence and of its iterator.
+  /// A subscription that ends with the last copy of the sequence and of its iterator.
   final class Subscription: Sendable {
     let buffer: EventBuffer
     private let onEnd: @Sendable () -> Void
@@ -25,17 +25,17 @@ public struct EventSequence: AsyncSequence, Sendable {
     deinit { onEnd() }
   }
 
-  /// Takes one event after another.
+  /// An iterator over the events.
   public struct AsyncIterator: AsyncIteratorProtocol {
     let subscription: Subscription
 
-    /// The next event; `nil` once the task is cancelled.
+    /// Returns the next event; `nil` once the task is cancelled.
     public mutating func next() async -> SyncEvent? {
       await subscription.buffer.next()
     }
   }
 
-  /// Starts reading; iterators of one sequence share its events.
+  /// Creates an iterator; iterators of one sequence share its events.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(subscription: subscription)
   }

@@ -2,22 +2,22 @@ import SyncJSON
 public import SyncModels
 public import SyncPorts
 
-/// What a store knows of one record, shown or not: where it went, if it is not where it was expected.
+/// A store's knowledge of one record, whether the record is shown or not.
 public struct Explanation: Sendable {
   /// The record.
   public var id: RecordID
   /// The copy that readers see.
   public var live: Record?
-  /// What the remote said last, as far as it was applied; `nil` for a record never heard of.
+  /// The last remote state that was applied; `nil` for an unknown record.
   public var state: StoredState?
-  /// What is kept without being shown.
+  /// The record's withheld changes.
   public var withheld: [WithheldChange]
   /// The local edit that the remote has not acknowledged, with what it waits for.
   public var waiting: PendingEdit?
   /// The local edit that the remote has not acknowledged.
   public var pending: OutboxEntry? { waiting?.entry }
 
-  /// Reads what a store knows of a record, from one snapshot.
+  /// Reads a store's knowledge of a record, from one snapshot.
   ///
   /// - Complexity: O(log *m* + *q*) for a type of *m* records and *q* quarantined entries.
   public static func load(_ id: RecordID, from store: any LocalStore) async throws(SyncError) -> Explanation {
@@ -33,7 +33,9 @@ public struct Explanation: Sendable {
 }
 
 extension Explanation {
-  /// What is quarantined of a record beside the entry under its id, found by looking through the type's quarantine.
+  /// Returns the record's quarantined changes that are kept under other keys.
+  ///
+  /// It searches the type's whole quarantine.
   private static func quarantined(
     as id: RecordID, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [WithheldChange] {
@@ -50,7 +52,7 @@ extension Explanation {
 }
 
 extension Explanation: CustomStringConvertible {
-  /// The story in a few lines, without the record's contents.
+  /// The explanation in a few lines, without the record's contents.
   public var description: String {
     var lines: [String] = []
     if let live {
@@ -62,14 +64,14 @@ extension Explanation: CustomStringConvertible {
     } else if let state, state.isDeleted {
       lines.append("\(id) was deleted at the remote, as of version \(state.version).")
     } else if withheld.isEmpty {
-      lines.append("\(id) was never heard of.")
+      lines.append("\(id) is unknown to this store.")
     } else {
       lines.append("\(id) is not live.")
     }
     if let waiting { lines.append(waiting.sentence) }
     for entry in withheld {
       lines.append(
-        "It has a change set aside, \(entry.kind.rawValue), since pass \(entry.pass): \(entry.reason).")
+        "It has a withheld change, \(entry.kind.rawValue), since pass \(entry.pass): \(entry.reason).")
       if !entry.waitsFor.isEmpty {
         lines.append("It waits for \(entry.waitsFor.map(\.description).joined(separator: ", ")).")
       }
@@ -79,16 +81,16 @@ extension Explanation: CustomStringConvertible {
 }
 
 extension PendingEdit {
-  /// What is to become of the edit, without its contents.
+  /// The state of the edit, without its contents.
   fileprivate var sentence: String {
     let edit = entry.edit.content == .deletion ? "Its deletion" : "A local edit of it"
     let base = entry.base.version.map { "on top of version \($0)" } ?? "of a record that the remote never had"
     return switch wait {
     case .answer: "\(edit), \(base), was sent, and is sent again until the remote answers."
     case .push: "\(edit), \(base), waits for the next push."
-    case .time(let until): "\(edit), \(base), was put off by the remote until \(until)."
+    case .time(let until): "\(edit), \(base), was postponed by the remote until \(until)."
     case .room: "\(edit), \(base), waits for room at the remote."
-    // Quoted, so that no byte of what the remote said does anything to a terminal or a log.
+    // Quoted, so that no byte of the remote's text can affect a terminal or a log.
     case .change(let reason):
       "\(edit), \(base), was refused by the remote: \(String(decoding: JSONString.quoted(reason), as: UTF8.self))"
     case .records(_, let reason): "\(edit), \(base), waits for other records: \(reason)."

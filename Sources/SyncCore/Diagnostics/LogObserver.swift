@@ -1,13 +1,13 @@
 public import SyncModels
 public import SyncPorts
 
-/// Writes each event as one line, `key=value` pairs after a stable name, for a log.
+/// Writes each event as one log line: a stable name and `key=value` pairs.
 ///
 /// Ids and reasons appear; record contents and secrets never do.
 public struct LogObserver: SyncObserver {
   private let write: @Sendable (String) -> Void
 
-  /// Logs to a function, which is called from the sync's own task.
+  /// Creates an observer that logs to a function, which the sync's own task calls.
   public init(_ write: @escaping @Sendable (String) -> Void) {
     self.write = write
   }
@@ -19,7 +19,9 @@ public struct LogObserver: SyncObserver {
 }
 
 extension String {
-  /// The text with its line breaks and control characters spelled out: a key from a remote must not forge a line of the log.
+  /// The text with escaped line breaks and control characters.
+  ///
+  /// A key from a remote must not forge a line of the log.
   fileprivate var onOneLine: String {
     let isControl = { (scalar: Unicode.Scalar) in
       scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x2028...0x2029).contains(scalar.value)
@@ -103,11 +105,11 @@ extension PushCounts {
 }
 
 extension Checkpoint.Refusal {
-  /// Why a sweep was not carried out, for a person.
+  /// Why a sweep was refused, for a person.
   public var sentence: String {
     switch self {
     case .massDeletion(let missing, let live):
-      "\(missing) of \(Counted(live, "record")) \(Counted(missing, "is", "are").words) gone from the remote; removing so many has to be allowed"
+      "\(missing) of \(Counted(live, "record")) \(Counted(missing, "is", "are").words) gone from the remote; removing that many needs confirmation"
     case .unidentifiedMalformed(let count):
       "\(Counted(count, "unreadable record")) may be any of those that seem to be gone; mend or remove \(Counted(count, "it", "them").words) at the remote"
     }

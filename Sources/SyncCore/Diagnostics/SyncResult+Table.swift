@@ -1,10 +1,10 @@
 public import SyncModels
 
 extension SyncResult: CustomStringConvertible {
-  /// The counts as an aligned table: a row a type, a column a count, the totals below.
+  /// The counts as an aligned table: a row per type, a column per count, and totals.
   ///
-  /// Columns without any number in them are left out, and so is a table without columns; if edits were pushed, a line below says what
-  /// became of them.
+  /// Columns that are all zero are left out. A table without columns is left out as well. If edits
+  /// were pushed, a line below gives their outcomes.
   public var description: String {
     let total = total
     let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 }

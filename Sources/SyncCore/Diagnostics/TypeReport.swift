@@ -1,42 +1,43 @@
 public import SyncModels
 public import SyncPorts
 
-/// How one type stands: its syncs, its token, and what is set aside.
+/// The state of one type: its syncs, its token, and its withheld changes.
 public struct TypeReport: Sendable {
-  /// The type.
+  /// The record type.
   public var type: RecordType
-  /// How its syncs have gone.
+  /// The status of the type's syncs.
   public var status: TypeStatus
-  /// How many records are live.
+  /// The number of live records.
   public var live: Int
-  /// How long ago the last pass was completed; `nil` before the first.
+  /// The time since the last pass was completed; `nil` before the first.
   public var tokenAge: Duration?
-  /// How old the type's data are: how long ago the store last had all that the remote had; `nil` before the first sync.
+  /// The age of the type's data; `nil` before the first sync.
   ///
-  /// Zero where the clock has been set back since.
+  /// It is the time since the store last had everything that the remote had. Zero if the clock has
+  /// been set back since.
   public var dataAge: Duration?
-  /// The pass under way or interrupted.
+  /// The pass that is under way or was interrupted.
   public var inFlight: Checkpoint.Pass?
   /// A sweep that is due, and why it waits.
   public var sweep: Checkpoint.Sweep?
-  /// How many entries of each kind are set aside.
+  /// The number of withheld changes of each kind.
   public var withheld: [WithheldChange.Kind: Int]
-  /// By what the last of several edits of a record is told.
+  /// How the last of several edits of a record is determined.
   public var lastWrite: LastWrite
-  /// How many local edits are in the outbox, refused ones included.
+  /// The number of local edits in the outbox, including refused ones.
   public var pending: Int
-  /// How many of them wait for what.
+  /// The number of those edits, by what they wait for.
   public var waiting: [PendingEdit.Kind: Int]
-  /// How many of them the remote refused for good.
+  /// The number of those edits that the remote refused for good.
   public var refused: Int { waiting[.change] ?? 0 }
-  /// When the remote may be asked again, where it named a time.
+  /// When the next request may be made, if the remote named a time.
   public var nextRetry: Timestamp? { status.lastError?.retryAt }
 
-  /// By what the last of several edits of a record is told.
+  /// How the last of several edits of a record is determined.
   public enum LastWrite: Hashable, Sendable {
-    /// The stamps of the edits, which travel in this member: the edit that was made last wins.
+    /// By the stamps of the edits, which travel in this member: the edit made last wins.
     case edit(FieldName)
-    /// The remote's modification time: the edit that arrived there last wins.
+    /// By the remote's modification time: the edit that arrived there last wins.
     case arrival
 
     fileprivate init(_ entity: Entity) {
@@ -48,7 +49,7 @@ public struct TypeReport: Sendable {
     }
   }
 
-  /// Reads how some types stand, from one snapshot.
+  /// Reads the reports of some types, from one snapshot.
   ///
   /// - Complexity: O(*p*) in the pending edits, beside what the store's counts cost.
   public static func load(

@@ -3,14 +3,14 @@ import SyncModels
 import SyncPorts
 
 extension TypeStatus {
-  /// Reads what the store remembers of a type; a type that was never synced has an empty status.
+  /// Loads the status of a type; empty if the type was never synced.
   static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> TypeStatus {
     guard let bytes = try snapshot.value(forKey: key(for: type)) else { return TypeStatus() }
-    // A status that another version wrote otherwise is not worth failing for: it says how syncs went, no more.
+    // A status of an unknown format is ignored: it only describes past syncs.
     return (try? JSONByteDecoder().decode(TypeStatus.self, from: bytes[...])) ?? TypeStatus()
   }
 
-  /// Writes the status down, with whatever else the transaction does.
+  /// Saves the status within a transaction.
   func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     try transaction.encode(self, forKey: Self.key(for: type))
   }

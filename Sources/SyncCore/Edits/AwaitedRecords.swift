@@ -1,15 +1,16 @@
 import SyncModels
 import SyncPorts
 
-/// Records that local edits made, and that copies from the remote had been waiting for: they are noted with the edit, and the next sync shows those copies.
+/// Records that local edits created and that parked copies were waiting for.
 ///
-/// Not within the edit: how copies are merged is the source's to say, and an edit knows none.
+/// They are noted with the edit, and the next sync releases the copies. The edit itself cannot
+/// release them: the source's capabilities decide how copies merge, and an edit has no source.
 struct AwaitedRecords: Hashable, Codable {
   var ids: [RecordID] = []
 
   private static let key = "edits/awaited"
 
-  /// Notes those of some records, new to readers, that something waits for.
+  /// Notes those of some records, new to readers, that a parked copy waits for.
   static func note(_ appeared: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
     var found: [RecordID] = []
     for id in appeared where try !transaction.parked(waitingFor: [id], limit: 1).isEmpty { found.append(id) }
@@ -19,7 +20,7 @@ struct AwaitedRecords: Hashable, Codable {
     try transaction.encode(noted, forKey: key)
   }
 
-  /// Shows what waited, in one transaction with the note that it did.
+  /// Releases the waiting copies, and removes the note in the same transaction.
   static func release(
     in environment: RunEnvironment, lease: Lease, _ progress: inout SyncProgress
   ) async throws(SyncError) {
@@ -30,7 +31,7 @@ struct AwaitedRecords: Hashable, Codable {
     let now = environment.clock.timestamp
     let tally = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       let noted = try transaction.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
-      // What has gone again is waited for again.
+      // Copies keep waiting for records that are gone again.
       let absent = Set(try transaction.absent(among: noted))
       let context = environment.releaseContext(
         fence: lease.fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: now)

@@ -1,17 +1,20 @@
 import SyncModels
 
-/// How far the stamps of others are believed.
+/// The rule for trusting the stamps of other replicas.
 ///
-/// Nobody writes later than now, nor later than the remote took it. A stamp that says so, by more than the bound, was made by a clock that was wrong, unless what is known
-/// of the record already is as late: then both are on one clock, and can be compared.
+/// No edit is written later than now, nor later than the remote took it. A stamp that is later than
+/// that by more than the bound comes from a wrong clock. The exception is a record whose known edit
+/// is as late: both stamps are then of one clock, and can be compared.
 struct ClockBelief {
   var now: Timestamp
-  /// See ``EditOptions/maximumClockSkew``.
+  /// The tolerance; see ``EditOptions/maximumClockSkew``.
   var bound: Duration
   /// The stamp of the edit that others are compared with.
   var known: EditStamp?
 
-  /// The stamp of the remote's word as far as it is believed, and how far ahead it was if it was not.
+  /// Returns the trusted stamp of a remote state.
+  ///
+  /// `disbelieved` is how far ahead the stated stamp was, if it was not trusted.
   func stamp(of remoteState: RemoteState, _ entity: Entity) -> (believed: EditStamp, disbelieved: Duration?) {
     let taken = remoteState.version.modifiedAt
     let modified = EditStamp(physical: taken)
@@ -20,7 +23,7 @@ struct ClockBelief {
       let believed = modified.physical <= limit(now) ? modified : EditStamp(physical: now)
       return (believed, stated.physical.duration(since: now))
     }
-    // Not every remote tells when it took a copy.
+    // Some remotes do not report when they took a copy.
     if taken.microseconds > 0, stated.physical > limit(taken) {
       return (modified, stated.physical.duration(since: taken))
     }

@@ -2,28 +2,28 @@ import SyncJSON
 public import SyncModels
 import SyncPorts
 
-/// Several edits in one transaction; each sees those before it.
+/// Several edits in one transaction. Each edit sees the ones before it.
 public struct EditBatch {
   var writer: EditWriter
   let schema: SyncSchema
   let transaction: any StoreTransaction
 
-  /// The record as it is now, with the edits made so far.
+  /// Returns the current record, with the edits made so far.
   public func record(_ id: RecordID) throws(SyncError) -> Record? {
     try transaction.records(withIDs: [id]).first ?? nil
   }
 
-  /// The records that a query selects now, with the edits made so far.
+  /// Returns the records that a query selects, with the edits made so far.
   public func records(_ query: Query) throws(SyncError) -> [Record] {
     try transaction.records(query)
   }
 
-  /// Makes a record what a value says, or adds it; see ``LocalEdits/upsert(_:key:)``.
+  /// Updates a record to a value, or inserts it; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
     let id = RecordID(type: T.recordType, key: key)
     try set(id) { (fields) throws(SyncError) in
       let new = try Self.fields(id) { try JSONByteEncoder().encode(value) }
-      // Of a new record there is nothing to keep.
+      // A new record has no stored members to keep.
       guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
       let overlay =
@@ -45,8 +45,10 @@ public struct EditBatch {
 
   /// Changes some members of a record, or adds a record made of them.
   ///
-  /// - Parameter change: Gets the stored record's members, none for a new one. Values are JSON.
-  /// - Throws: `invalidEdit` for members that make no JSON object, that JSON cannot carry to others, or that refer to a record that is not here.
+  /// - Parameter change: Receives the stored record's members, which are empty for a new record.
+  ///   Values are JSON.
+  /// - Throws: `invalidEdit` for members that do not form a JSON object, that other JSON readers
+  ///   could not read, or that refer to a record that is not in the store.
   public mutating func set(
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {
@@ -74,9 +76,10 @@ public struct EditBatch {
     }
   }
 
-  /// Refuses new values that no remote could be told: their edit would wait for ever, and others with it.
+  /// Throws for new values that no remote could receive.
   ///
-  /// What the stored record has of that kind came from the remote, and stays as it is.
+  /// Their edit would wait forever, and delay other edits. Such values in the stored record came
+  /// from the remote, and stay unchanged.
   private static func checkIsPortable(
     _ fields: FieldMap, unlike stored: FieldMap, _ id: RecordID
   ) throws(SyncError) {
@@ -84,11 +87,11 @@ public struct EditBatch {
       guard let value = fields[field], let flaw = UnportableJSON(in: value) else { continue }
       throw SyncError(
         .invalidEdit, during: "editing \(id)",
-        "The value for \(field) \(flaw.description), which JSON cannot carry to others.")
+        "The value for \(field) \(flaw.description), which is not portable JSON.")
     }
   }
 
-  /// Deletes a record; one that is not there stays so.
+  /// Deletes a record. An absent record stays absent.
   public mutating func delete(_ id: RecordID) throws(SyncError) {
     try writer.edit(id) { (_) throws(SyncError) in .deletion }
   }
@@ -116,7 +119,7 @@ public struct EditBatch {
     guard let version, version <= entity.schemaVersion else {
       throw SyncError(
         .invalidEdit, during: "editing \(id)",
-        "It says it has a schema that the app does not understand; up to \(entity.schemaVersion) is understood."
+        "Its schema version is not supported; the app supports up to \(entity.schemaVersion)."
       )
     }
     return version

@@ -1,19 +1,23 @@
 public import SyncModels
 
-/// How local edits are settled and sent.
+/// Options for resolving conflicts and sending edits.
 public struct EditOptions: Sendable {
-  /// Who settles an edit that met another one.
+  /// The policy that resolves merge conflicts.
   public var policy: any MergePolicy
   /// Other policies, for some types.
   public var policies: [RecordType: any MergePolicy]
-  /// How far ahead of the local clock a remote's stamp is believed; one further ahead is told and counts as the remote's modification time, or as now.
+  /// The tolerance for stamps from the remote that are ahead of the local clock.
+  ///
+  /// A stamp further ahead is reported, and counts as the remote's modification time, or as now.
   public var maximumClockSkew: Duration
-  /// Whether a settled conflict matters to a person.
+  /// Returns whether a resolved conflict matters to a person.
   public var isSignificant: @Sendable (Conflict) -> Bool
-  /// Makes room at a remote whose storage is full, and answers whether it did; the push then tries once more.
+  /// Makes room at a remote whose storage is full.
+  ///
+  /// It returns whether it succeeded. The push then tries once more.
   public var onStorageFull: (@Sendable () async -> Bool)?
 
-  /// Describes how edits are settled; by default the later write wins, and every conflict matters.
+  /// Creates options; by default the later write wins, and every conflict matters.
   public init(
     policy: any MergePolicy = LastWriteWins(), policies: [RecordType: any MergePolicy] = [:],
     maximumClockSkew: Duration = .seconds(300),
@@ -27,7 +31,7 @@ public struct EditOptions: Sendable {
     self.onStorageFull = onStorageFull
   }
 
-  /// Who settles the clashes of a type.
+  /// Returns the policy for the merge conflicts of a type.
   func policy(for type: RecordType) -> any MergePolicy {
     policies[type] ?? policy
   }

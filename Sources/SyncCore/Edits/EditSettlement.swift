@@ -1,42 +1,47 @@
 import SyncJSON
 import SyncModels
 
-/// What the remote's word does to a record with a pending edit: its row, its outbox entry, and the log.
+/// The effect of a remote state on a record with a pending edit.
+///
+/// It consists of the row, the outbox entry, and the log.
 struct EditSettlement: Hashable {
-  /// What the row is to show.
+  /// The new content of the row.
   var row: Row
-  /// The entry afterwards; `nil` when nothing is left to push.
+  /// The new outbox entry; `nil` when nothing is left to push.
   var entry: OutboxEntry?
-  /// What is to be logged.
+  /// The conflict to log.
   var conflict: Conflict?
-  /// How far ahead of the local clock the remote's stamp was, if it was not believed.
+  /// How far an untrusted stamp of the remote was ahead of the local clock.
   var disbelieved: Duration?
-  /// Why what the policy made of the clash cannot stand, if it cannot.
+  /// Why the policy's resolution is invalid; `nil` if it is valid.
   var policyFlaw: String?
 
-  /// What a row shows.
+  /// The content of a row.
   enum Row: Hashable {
     case live(Record)
     case deleted(Tombstone)
   }
 }
 
-/// Works out settlements for the records of one type: a pure function of the entry, the remote's word and the time.
+/// Computes settlements for the records of one type.
+///
+/// A pure function of the outbox entry, the remote state and the time.
 struct EditSettler {
   var entity: Entity
   var policy: any MergePolicy
-  /// The members that the remote writes itself.
+  /// The server-managed fields.
   var serverManagedFields: [FieldName]
   var maximumClockSkew: Duration
   var now: Timestamp
 
-  /// The remote has something else than the entry's base.
+  /// Settles an entry whose remote state differs from its base.
   ///
-  /// It may be what was sent, acknowledged in this way; or what the edit wants anyway; or the base under a new version; or another edit.
+  /// The remote state may be the sent edit, which this acknowledges. It may be the state that the
+  /// edit wants anyway, the base under a new version, or another edit.
   ///
   /// - Parameters:
-  ///   - isAnswer: Whether the remote took what was sent, and says that this is what the record is now.
-  ///   - flaw: Why what the policy makes of a clash cannot stand, where that is known.
+  ///   - isAnswer: Whether the remote accepted the sent edit, and this is its answer.
+  ///   - flaw: Why the policy's resolution is invalid, if that is known.
   func meeting(
     _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
   ) -> EditSettlement {
@@ -54,18 +59,19 @@ struct EditSettler {
         return rebased(
           entry, onto: remoteState, as: stamped(content, of: entry, after: taken))
       }
-      // Another edit went on from what was sent, and so did this one.
+      // Another replica changed what was sent, and so does this edit.
       return settle(entry, remoteState, since: sent.content.payload, flaw)
     }
     if remoteState.isSame(as: entry.base) {
       guard entry.base.version == .unversioned, case .copy(let record) = remoteState else {
         return rebased(entry, onto: remoteState)
       }
-      // A copy that came with the app did not say when it was written, and a rebuild could not know.
+      // A bundled copy has no modification time, so a rebuild could not know the last write.
       let stamp = entity.stamp(in: record.payload) ?? EditStamp(physical: record.version.modifiedAt)
       return rebased(entry.written(max(entry.lastWrite, stamp)), onto: remoteState)
     }
-    // Nothing may be lost to an edit that only removes what has ended, whoever made it and however late.
+    // An edit that only removes ended values wins over no other edit, whichever side made it and
+    // however late.
     if let base = entry.base.record?.payload {
       let managed = Set(serverManagedFields + [.editStamp] + (entity.stampField.map { [$0] } ?? []))
       let isPurge = { (payload: Payload?) in
@@ -79,7 +85,9 @@ struct EditSettler {
 
   // MARK: Endings
 
-  /// Nothing is left to push, unless the word changes what an immutable field has been.
+  /// Drops the entry, unless the remote state changes an immutable field.
+  ///
+  /// In that case an edit remains that restores the field.
   private func settled(by remoteState: RemoteState, _ entry: OutboxEntry) -> EditSettlement {
     guard !entity.immutable.isEmpty, case .copy(let record) = remoteState else {
       return EditSettlement(row: remoteState.row)
@@ -92,7 +100,7 @@ struct EditSettler {
     return rebased(entry, onto: remoteState, as: stamped(restoring, of: entry, after: stamp))
   }
 
-  /// The edit stays, on top of the remote's word.
+  /// Keeps the edit, on top of the remote state.
   private func rebased(
     _ entry: OutboxEntry, onto remoteState: RemoteState, as content: Edit.Content? = nil
   ) -> EditSettlement {
@@ -100,7 +108,7 @@ struct EditSettler {
     entry.base = remoteState.base
     entry.sent = nil
     entry.attempts = 0
-    // What the remote put off, a newer copy does not hasten.
+    // A newer copy does not shorten a pause that the remote asked for.
     if case .postponed = entry.state {} else { entry.state = .waiting }
     if let content { entry.edit.content = content }
     keepImmutable(in: &entry, remoteState)
@@ -108,7 +116,7 @@ struct EditSettler {
     return EditSettlement(row: entry.row(of: entity), entry: entry)
   }
 
-  /// Gives an edit the values of immutable fields that the remote's word has.
+  /// Gives an edit the immutable fields' values of the remote state.
   private func keepImmutable(in entry: inout OutboxEntry, _ remoteState: RemoteState) {
     guard case .upsert(let payload, let schemaVersion) = entry.edit.content else { return }
     let kept = entity.keepingImmutable(payload, remoteState.payload)
@@ -118,15 +126,15 @@ struct EditSettler {
       entry.edit.content, of: entry, after: entity.stamp(in: payload) ?? entry.lastWrite)
   }
 
-  /// Lets the policy decide.
+  /// Resolves a merge conflict by the policy.
   ///
-  /// - Parameter base: What both the edit and the word started from.
+  /// - Parameter base: The payload that the edit and the remote state started from.
   private func settle(
     _ entry: OutboxEntry, _ remoteState: RemoteState, since base: Payload?, _ flaw: String?
   ) -> EditSettlement {
     let (stamp, disbelieved) = ClockBelief(now: now, bound: maximumClockSkew, known: entry.lastWrite).stamp(
       of: remoteState, entity)
-    // When they were edited is no member that policies merge: the result is stamped anew.
+    // Policies do not merge the edit stamp: the result gets a new stamp.
     let merge = MergeConflict(
       id: entry.id, base: base?.withoutEditStamp,
       local: StampedValue(entry.edit.content.payload?.withoutEditStamp, stamp: entry.lastWrite),
@@ -141,7 +149,7 @@ struct EditSettler {
     #else
       let flaw = flaw ?? entity.flaw(in: resolution)
     #endif
-    if let flaw { resolution = .remote(reason: "what the policy made of both cannot stand: it \(flaw)") }
+    if let flaw { resolution = .remote(reason: "the policy's resolution is invalid: it \(flaw)") }
     switch resolution {
     case .remote(let reason):
       conflict.reason = reason
@@ -166,7 +174,10 @@ struct EditSettler {
     return settlement
   }
 
-  /// What an edit writes on top of a copy of a stamp: stamped after that, or, by a rebuild, with the later of the last writes.
+  /// Returns content stamped for a write on top of a copy.
+  ///
+  /// The app's edit gets a stamp after the copy's. A rebuild's edit gets the later of the last
+  /// writes.
   private func stamped(
     _ content: Edit.Content, of entry: OutboxEntry, after stamp: EditStamp
   ) -> Edit.Content {
@@ -177,7 +188,7 @@ struct EditSettler {
 }
 
 extension Entity {
-  /// Why a policy's verdict cannot be a record of the type; `nil` where it can, or where it makes none.
+  /// Returns why a resolution is not a valid record; `nil` if it is or merges nothing.
   fileprivate func flaw(in resolution: MergeResolution) -> String? {
     guard case .merged(let payload, _) = resolution else { return nil }
     do throws(JSONError) {
@@ -192,7 +203,7 @@ extension Entity {
 }
 
 extension OutboxEntry {
-  /// The entry with another last write, where a rebuild made it.
+  /// Returns the entry with another last write, if a rebuild made it.
   fileprivate func written(_ stamp: EditStamp) -> OutboxEntry {
     guard case .rebuild(var rebuilt) = author else { return self }
     var entry = self
@@ -201,14 +212,14 @@ extension OutboxEntry {
     return entry
   }
 
-  /// What the record's row shows while the edit is pending: the edit, at the base's version.
+  /// Returns the row during the pending edit: the edit, at the base's version.
   func row(of entity: Entity) -> EditSettlement.Row {
     let version = base.version ?? .unversioned
     switch edit.content {
     case .deletion:
       return .deleted(Tombstone(id: id, version: version, entityTag: base.entityTag))
     case .upsert(let payload, let schemaVersion):
-      // What an edit holds was read when it was made.
+      // The payload was parsed when the edit was made. On a failure the fields stay empty.
       let fields = (try? entity.fields(of: payload)) ?? []
       return .live(
         Record(
@@ -219,7 +230,7 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry.Base {
-  /// What the record's row shows once nothing is pending on top: the remote's last word, byte by byte.
+  /// Returns the row without a pending edit: the last remote state, byte for byte.
   func row(of id: RecordID, _ entity: Entity) -> EditSettlement.Row {
     switch self {
     case .copy(var record):
@@ -230,7 +241,7 @@ extension OutboxEntry.Base {
     }
   }
 
-  /// The remote's name for its last word.
+  /// The entity tag of the last remote state.
   var entityTag: String? {
     switch self {
     case .none: nil
@@ -245,7 +256,9 @@ extension Edit.Content {
     if case .upsert(_, let schemaVersion) = self { schemaVersion } else { nil }
   }
 
-  /// The content with the members that the remote added to what was sent before; `nil` where it says otherwise of one of them.
+  /// Returns the content with the members that the remote added to the sent content.
+  ///
+  /// `nil` if the remote and the content have different values for such a member.
   func adding(_ remoteState: RemoteState, since sent: Edit.Content) -> Edit.Content? {
     guard case .upsert(let payload, let schema) = self else { return self }
     guard var fields = try? FieldMap(payload),

@@ -2,17 +2,17 @@ import SyncModels
 import SyncPorts
 
 extension EditWriter {
-  /// What a live record is to become.
+  /// A change of a live record.
   struct Change {
     var shown: Record
     var content: Edit.Content
     var author = OutboxEntry.Author.app
   }
 
-  /// Edits live records, each of them once, in a handful of calls; their edits are stamped in this order.
+  /// Edits live records, each once, in few calls; stamps follow this order.
   ///
-  /// References of what is written are checked once all is written, so records may come before what they refer to. That nothing refers to what
-  /// is deleted is the caller's to see to.
+  /// References of written records are checked after all are written, so records may come before
+  /// their targets. The caller makes sure that no record refers to a deleted one.
   ///
   /// - Parameter pending: The outbox entries of those of the records that have one.
   mutating func edit(_ changes: [Change], pending: [RecordID: OutboxEntry]) throws(SyncError) {
@@ -38,7 +38,7 @@ extension EditWriter {
   /// Rows and outbox entries to write.
   struct Batch {
     var changes = StoreChanges()
-    /// What the records that are put have to refer to.
+    /// The records that the written records must refer to.
     var targets: [RecordID] = []
     var moot: [OutboxEntry] = []
 
@@ -54,11 +54,12 @@ extension EditWriter {
     }
   }
 
-  /// Writes rows and entries as they are.
+  /// Writes the rows and entries of a batch.
   mutating func write(_ batch: Batch) throws(SyncError) {
     try transaction.apply(batch.changes)
     let ids = batch.changes.put.map(\.id) + batch.changes.deleted.map(\.id)
-    // A listing that began before the edits cannot know of them, and must not sweep what it does not know.
+    // A listing that began before the edits does not contain them, and its sweep must not remove
+    // them.
     try markListed(ids)
     try transaction.giveUp(batch.moot)
     for id in ids { changed.insert(id) }

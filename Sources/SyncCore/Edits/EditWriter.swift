@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// Makes local edits within one transaction: the row and the outbox entry of each, and the clock that stamps them.
+/// Writes local edits within one transaction.
+///
+/// Each edit has a row and an outbox entry. The writer also keeps the clock that stamps them.
 struct EditWriter {
   private let schema: SyncSchema
   let transaction: any StoreTransaction
@@ -9,14 +11,14 @@ struct EditWriter {
   private let maximumClockSkew: Duration
   private var clock: HybridClock
   private var listed: [RecordType: Bool] = [:]
-  // Edits that come together are mostly of one type.
+  // Edits of one batch are mostly of one type.
   private var lastEntity: Entity?
-  /// The records that readers see otherwise by these edits.
+  /// The records that these edits change for readers.
   var changed = SyncEvent.ChangedRecords.some([])
-  /// The records that readers see now and did not before.
+  /// The records that these edits make visible to readers.
   private var appeared: [RecordID] = []
 
-  /// Goes on where the store's last edit left the clock.
+  /// Creates a writer that continues the store's edit clock.
   ///
   /// - Parameter maximumClockSkew: See ``EditOptions/maximumClockSkew``.
   init(
@@ -29,22 +31,24 @@ struct EditWriter {
     clock = try HybridClock.load(from: transaction)
   }
 
-  /// Writes what has to be there for the next edits; to be called once, after the last one.
+  /// Saves the state for later edits. Call once, after the last edit.
   func finish() throws(SyncError) {
     if !appeared.isEmpty { try AwaitedRecords.note(appeared, in: transaction) }
     try ArrivedDuplicates.note(changed, of: schema, in: transaction)
     try clock.save(in: transaction)
   }
 
-  /// Makes a record what somebody wants it to be.
+  /// Edits a record.
   ///
-  /// - Throws: `invalidConfiguration` for a type that is not declared, `invalidEdit` for an edit that cannot stand.
+  /// - Throws: `invalidConfiguration` for a type that is not declared, `invalidEdit` for an edit
+  ///   that is not valid.
   mutating func edit(
     _ id: RecordID, _ change: (Record?) throws(SyncError) -> Edit.Content
   ) throws(SyncError) {
     let entity = try entity(of: id)
     let shown = try transaction.records(withIDs: [id]).first ?? nil
-    // An edit of a hidden record is made on the copy that the remote still has, and brings the record back.
+    // An edit of a hidden record starts from the copy that the remote still has, and shows the
+    // record again.
     let hidden =
       shown == nil ? try HiddenRecords(schema: schema, transaction: transaction).copy(of: id) : nil
     let pending = try transaction.outbox(for: [id]).first
@@ -62,7 +66,9 @@ struct EditWriter {
     if shown == nil, content != .deletion { appeared.append(id) }
   }
 
-  /// Notes that the app takes the winner of a rebuild away, or gives it another natural key: its group is over.
+  /// Notes that the app deletes the winner of a rebuild, or changes its natural key.
+  ///
+  /// The winner's group is then over.
   private func noteEnd(
     of shown: Record, by content: Edit.Content, _ entity: Entity
   ) throws(SyncError) {
@@ -75,14 +81,16 @@ struct EditWriter {
     try PendingLosers.end(key, of: entity.type, in: transaction)
   }
 
-  /// Notes that readers see a record now and did not before.
+  /// Notes that a record becomes visible to readers.
   mutating func noteAppeared(_ id: RecordID) { appeared.append(id) }
 
-  /// The outbox entry of an edit, with its stamp.
+  /// Returns the outbox entry of an edit, with its stamp.
   ///
-  /// The edit's own stamp orders the outbox. What a rebuild writes carries the stamp of the record's last write, so that every replica sees when that was.
+  /// The edit's own stamp orders the outbox. A payload that a rebuild writes carries the stamp of
+  /// the record's last write, so that every replica sees it.
   ///
-  /// - Parameter former: The record's edit before, which may have been sent, and perhaps been received.
+  /// - Parameter former: The record's previous edit, which may have been sent, and perhaps
+  ///   received.
   mutating func entry(
     for content: Edit.Content, of id: RecordID, _ entity: Entity, on base: OutboxEntry.Base,
     after former: OutboxEntry?, author: OutboxEntry.Author = .app
@@ -91,7 +99,7 @@ struct EditWriter {
     let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
-    // Of a record that no remote has given a time, nobody knows when it was written.
+    // The last write of a record without a modification time is unknown.
     if author == .app || entry.lastWrite.physical.microseconds > 0 {
       entry.edit.content = content.stamped(entry.lastWrite, by: entity)
     }
@@ -99,7 +107,7 @@ struct EditWriter {
     return entry
   }
 
-  /// Gives up a record's pending edit, and shows the remote's last word again.
+  /// Discards a record's pending edit, and shows the last remote state again.
   mutating func discard(_ id: RecordID) throws(SyncError) {
     let entity = try entity(of: id)
     guard let entry = try transaction.outbox(for: [id]).first else { return }
@@ -115,7 +123,7 @@ struct EditWriter {
         try transaction.put([record])
         if entry.edit.content == .deletion { appeared.append(id) }
       } else {
-        // It is shown once what it refers to is back.
+        // The copy is shown once its targets are back.
         try checkIsNotReferredTo(id)
         try park(record, waitingFor: missing)
         try transaction.delete([Tombstone(id: id, version: record.version, entityTag: record.entityTag)])
@@ -128,9 +136,9 @@ struct EditWriter {
     changed.insert(id)
   }
 
-  // MARK: What goes with an edit
+  // MARK: Effects of an edit
 
-  /// Shows a hidden record again as it was.
+  /// Shows a hidden record again, unchanged.
   private mutating func showAgain(_ hidden: Record, _ entity: Entity) throws(SyncError) {
     var record = hidden
     record.fields = (try? entity.fields(of: hidden.payload)) ?? []
@@ -138,14 +146,14 @@ struct EditWriter {
     if try !reveal([hidden.id]).isEmpty { appeared.append(hidden.id) }
   }
 
-  /// Shows records again that were hidden.
+  /// Shows hidden records again.
   private mutating func reveal(_ ids: some Collection<RecordID>) throws(SyncError) -> [Record] {
     let records = try HiddenRecords(schema: schema, transaction: transaction).reveal(ids)
     for record in records { changed.insert(record.id) }
     return records
   }
 
-  /// Takes records for listed where their types are being listed.
+  /// Marks records as listed, if their types are being listed.
   mutating func markListed(_ ids: [RecordID]) throws(SyncError) {
     var marked: [RecordID] = []
     var type: RecordType?
@@ -174,7 +182,7 @@ struct EditWriter {
     return .deleted(Tombstone(id: id, version: state.version))
   }
 
-  // MARK: What cannot stand
+  // MARK: Invalid edits
 
   mutating func entity(of id: RecordID) throws(SyncError) -> Entity {
     guard !id.key.isEmpty else {
@@ -221,7 +229,7 @@ struct EditWriter {
       .invalidEdit, during: operation(), "It would refer to \(first), which is not here.")
   }
 
-  /// Those of some records that are not live; hidden ones are shown again.
+  /// Returns those of some records that are not live, after showing hidden ones again.
   private mutating func missing(among targets: [RecordID]) throws(SyncError) -> [RecordID] {
     if targets.isEmpty { return [] }
     var missing = Set(try transaction.absent(among: targets))
@@ -229,7 +237,7 @@ struct EditWriter {
     return missing.sorted()
   }
 
-  /// Sets the remote's last word on a record aside, unless something newer is there already.
+  /// Parks the last remote state of a record, unless a newer one is withheld already.
   private func park(_ record: Record, waitingFor missing: [RecordID]) throws(SyncError) {
     guard try transaction.withheld(for: [.record(record.id)]).isEmpty else { return }
     try transaction.withhold([
@@ -247,7 +255,7 @@ struct EditWriter {
         .invalidEdit, during: "deleting \(id)",
         "Other records refer to it: delete them, or point them elsewhere, first.")
     }
-    // The remote has the hidden ones still, and they would dangle there.
+    // The remote still has the hidden records, and their references would dangle there.
     let hidden = HiddenRecords(schema: schema, transaction: transaction)
     if let referrer = try hidden.firstReferring(to: id) {
       throw SyncError(
@@ -258,7 +266,7 @@ struct EditWriter {
 }
 
 extension OutboxEntry {
-  /// The records that the base refers to and the edit does not; see ``leaves``.
+  /// Returns the records that the base refers to and the edit does not; see ``leaves``.
   func departures(of entity: Entity) -> [RecordID] {
     guard !entity.references.isEmpty, case .copy(let record) = base else { return [] }
     let before = entity.allReferences(of: record, reading: record.payload)
@@ -267,7 +275,9 @@ extension OutboxEntry {
     return before.filter { !after.contains($0) }
   }
 
-  /// Whether nothing is left to tell the remote: the record is as the remote knows it, or was never known to it and is gone again.
+  /// Whether there is nothing to push.
+  ///
+  /// Either the record equals the remote state, or it is deleted and the remote never had it.
   var isMoot: Bool {
     guard sent == nil else { return false }
     return switch edit.content {
@@ -278,7 +288,9 @@ extension OutboxEntry {
 }
 
 extension OutboxEntry.Base {
-  /// The latest that is known of the remote's last word: its edits are later, however far ahead that is.
+  /// The latest known stamp of the last remote state.
+  ///
+  /// Edits of the record get later stamps, however far ahead it is.
   fileprivate func lastStamp(by entity: Entity) -> EditStamp? {
     let stated = record.flatMap { entity.statedStamp(in: $0.payload) }
     guard let version, version != .unversioned else { return stated }
@@ -286,7 +298,7 @@ extension OutboxEntry.Base {
     return max(stated ?? taken, taken)
   }
 
-  /// The remote's last word on a record without an edit, which the record's row shows.
+  /// Returns the base of a record without an edit: the last remote state, as the row shows it.
   static func shown(_ record: Record) -> OutboxEntry.Base {
     var record = record
     record.fields = []
@@ -295,26 +307,26 @@ extension OutboxEntry.Base {
 }
 
 extension OutboxEntry {
-  /// What the record's row shows by the edit: the remote's own bytes where nothing is left to tell it.
+  /// Returns the row after the edit: the remote's own bytes if there is nothing to push.
   func shown(of entity: Entity, isMoot: Bool) -> EditSettlement.Row {
     isMoot ? base.row(of: id, entity) : row(of: entity)
   }
 }
 
 extension Edit.Content {
-  /// Whether it is what a record shows already.
+  /// Whether a record shows this content already.
   func isShown(by record: Record) -> Bool {
     guard case .upsert(let payload, let schemaVersion) = self else { return false }
     return schemaVersion == record.schemaVersion && payload == record.payload
   }
 
-  /// The content with the values of immutable fields that the record has already.
+  /// Returns the content with the values of immutable fields that the record has already.
   func keepingImmutable(_ shown: Record?, _ entity: Entity) -> Edit.Content {
     guard case .upsert(let payload, let schemaVersion) = self else { return self }
     return .upsert(entity.keepingImmutable(payload, shown?.payload), schemaVersion: schemaVersion)
   }
 
-  /// The content with the edit's stamp, where the type declares a field for it.
+  /// Returns the content with the edit's stamp, if the type declares a field for it.
   fileprivate func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
     guard case .upsert(let payload, let schemaVersion) = self else { return self }
     return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
@@ -322,7 +334,7 @@ extension Edit.Content {
 }
 
 extension Entity {
-  /// The records that a record refers to, itself excepted, if a payload is its own.
+  /// Returns the records that a payload of a record refers to, except the record itself.
   fileprivate func allReferences(of record: Record, reading payload: Payload) -> [RecordID] {
     var record = record
     record.fields = (try? fields(of: payload)) ?? []
@@ -333,7 +345,7 @@ extension Entity {
 extension HybridClock {
   private static let key = "edits/clock"
 
-  /// The clock as the store's last edit left it. The replica's name is the store's.
+  /// Loads the clock of the store's last edit. The replica's name is the store's.
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
     if let clock = try snapshot.decoded(HybridClock.self, forKey: key) { return clock }
     return HybridClock(replica: try snapshot.storeIdentity())

@@ -1,10 +1,11 @@
 public import SyncModels
 public import SyncPorts
 
-/// Edits of the records in a store: readers see them at once, and they wait in the outbox until a sync pushes them.
+/// Edits the records in a store, visible to readers at once and pushed later.
 ///
-/// Each call is one transaction, which needs no network and no lease, and which outlasts a power failure once the call returns. When it throws,
-/// nothing was written.
+/// An edit waits in the outbox until a sync pushes it. Each call is one transaction, which needs no
+/// network and no lease. After the call returns, the edit survives a power failure. If the call
+/// throws, nothing was written.
 ///
 /// ```swift
 /// try await engine.edits.upsert(meter)  // Identifiable by its key
@@ -16,12 +17,15 @@ public struct LocalEdits: Sendable {
   private let options: EditOptions
   private let emit: @Sendable (SyncEvent) -> Void
 
-  /// Edits a store whose types are those of a schema.
+  /// Creates an editor of a store with the types of a schema.
   ///
   /// - Parameters:
   ///   - clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
-  ///   - sink: Where the edits will be pushed, perhaps by another process. It says whether stamps travel with records; see ``Stamping/automatic``. Without one they do not.
-  ///   - serverManagedFields: The members that the remote writes itself, as ``SourceCapabilities/serverManagedFields`` tells.
+  ///   - sink: The destination of the edits, which perhaps another process pushes. It decides
+  ///     whether stamps travel with records; see ``Stamping/automatic``. Without a sink they do
+  ///     not.
+  ///   - serverManagedFields: The members that the remote writes itself, as in
+  ///     ``SourceCapabilities/serverManagedFields``.
   public init(
     store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
     options: EditOptions = EditOptions(), sink: (any RemoteRecordSink)? = nil,
@@ -36,7 +40,7 @@ public struct LocalEdits: Sendable {
       clock, options, emit)
   }
 
-  /// Edits for a remote that the schema knows.
+  /// Creates an editor for a schema that knows the remote.
   init(
     store: any LocalStore, schema: SyncSchema, _ clock: any Clock<Duration>, _ options: EditOptions,
     _ emit: @escaping @Sendable (SyncEvent) -> Void
@@ -48,13 +52,14 @@ public struct LocalEdits: Sendable {
     self.emit = emit
   }
 
-  /// Makes a record what a value says, or adds it.
+  /// Updates a record to a value, or inserts it.
   ///
-  /// Members of the stored record that the value's type knows nothing of stay, and so does the spelling of those that it leaves as they were; an optional
-  /// that is `nil` removes its member.
+  /// Members of the stored record that the value's type does not know stay. Members that the value
+  /// does not change keep their spelling. An optional that is `nil` removes its member.
   ///
-  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` for a value that refers to a record that is not
-  ///   here, or that JSON cannot spell; the store's codes.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` for a value
+  ///   that refers to a record that is not in the store, or that JSON cannot represent; the store's
+  ///   codes.
   public func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.upsert(value, key: key) }
   }
@@ -75,7 +80,7 @@ public struct LocalEdits: Sendable {
 
   /// Makes several edits in one transaction: all of them, or none if the body throws.
   ///
-  /// Records that refer to each other are written targets first, and deleted targets last.
+  /// Write records before the records that refer to them, and delete them after those.
   public func perform<R: Sendable>(
     _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
@@ -92,16 +97,20 @@ public struct LocalEdits: Sendable {
     return result
   }
 
-  /// Gives up a record's pending edit, and shows the remote's last word again; without one, nothing happens.
+  /// Discards a record's pending edit, and shows the last remote state again.
   ///
-  /// Where that word refers to a record that is not here any more, it is set aside as parked, and shown once the record is back.
+  /// Without a pending edit, nothing happens. If the remote state refers to a record that is no
+  /// longer in the store, it is parked, and shown once that record is back.
   ///
-  /// - Throws: `invalidEdit` while the edit may have reached the remote already, and where other records refer to what would vanish.
+  /// - Throws: `invalidEdit` while the edit may have reached the remote already, and if other
+  ///   records refer to a record that would disappear.
   public func discard(_ id: RecordID) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.writer.discard(id) }
   }
 
-  /// Lets edits be sent again that the remote refused or put off; without records named, all of a type's.
+  /// Makes refused and postponed edits be sent again.
+  ///
+  /// Without keys, this applies to all edits of the type.
   ///
   /// - Complexity: O(*p*) in the type's pending edits.
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
@@ -126,9 +135,9 @@ public struct LocalEdits: Sendable {
     }
   }
 
-  /// A type's pending edits, in the order in which they were made.
+  /// Returns a type's pending edits, oldest first.
   ///
-  /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
+  /// - Parameter after: The stamp of the last edit of the previous portion.
   public func pending(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [OutboxEntry] {
@@ -137,9 +146,9 @@ public struct LocalEdits: Sendable {
     }
   }
 
-  /// A type's pending edits with what each waits for, in the order in which they were made.
+  /// Returns a type's pending edits and what each waits for, oldest first.
   ///
-  /// - Parameter after: The stamp of the edit after which to begin, to read them in portions.
+  /// - Parameter after: The stamp of the last edit of the previous portion.
   public func waiting(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [PendingEdit] {
@@ -150,9 +159,9 @@ public struct LocalEdits: Sendable {
     }
   }
 
-  /// The settled conflicts, the newest first.
+  /// Returns the resolved conflicts, newest first.
   ///
-  /// - Parameter before: The number of the conflict before which to begin, to read them in portions.
+  /// - Parameter before: The number of the last conflict of the previous portion.
   public func conflicts(
     of type: RecordType? = nil, before: Int64? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [Conflict] {

@@ -1,25 +1,26 @@
 public import SyncModels
 
-/// Settles an edit that met another one at the remote.
+/// Resolves a merge conflict between a local edit and a remote state.
 ///
-/// A pure function of the clash: the same on every replica, whatever the order in which things arrive.
+/// A pure function of the conflict: the same on every replica, whatever the order in which things
+/// arrive.
 public protocol MergePolicy: Sendable {
-  /// Whose word stands.
+  /// Returns the resolution of a conflict.
   func settle(_ conflict: MergeConflict) -> MergeResolution
 }
 
-/// A pending local edit and what somebody else made of the record at the remote meanwhile.
+/// A pending local edit and a different remote state of the record.
 public struct MergeConflict: Hashable, Sendable {
   /// The record.
   public var id: RecordID
-  /// The payload that both started from; `nil` where there was none.
+  /// The payload from which both sides started; `nil` if there was none.
   public var base: Payload?
   /// The local edit; a deletion has no content.
   public var local: StampedValue
-  /// What the remote has; a deletion has no content.
+  /// The remote state; a deletion has no content.
   public var remote: StampedValue
 
-  /// Describes a clash.
+  /// Creates a merge conflict.
   public init(id: RecordID, base: Payload?, local: StampedValue, remote: StampedValue) {
     self.id = id
     self.base = base
@@ -28,49 +29,53 @@ public struct MergeConflict: Hashable, Sendable {
   }
 }
 
-/// How a clash ends, with the reason for a person; record contents stay out of it.
+/// The resolution of a merge conflict, with a reason for a person.
+///
+/// The reason leaves record contents out.
 public enum MergeResolution: Hashable, Sendable {
-  /// The local edit is pushed on top of the remote's.
+  /// The local edit is pushed on top of the remote state.
   case local(reason: String)
-  /// The local edit is given up, and kept in the log of conflicts.
+  /// The local edit is discarded, and kept in the log of conflicts.
   case remote(reason: String)
   /// A payload made of both is pushed.
   case merged(Payload, reason: String)
 }
 
-/// The later write wins, whole: the default.
+/// A policy by which the later write wins, whole: the default.
 public struct LastWriteWins: MergePolicy {
-  /// Compares whole records.
+  /// Creates the policy.
   public init() {}
 
-  /// Gives the word to the later write.
+  /// Resolves a conflict in favour of the later write.
   public func settle(_ conflict: MergeConflict) -> MergeResolution {
     conflict.local.merged(with: conflict.remote) == conflict.local
       ? .local(reason: "the local edit was written last")
-      : .remote(reason: "the remote's was written last")
+      : .remote(reason: "the remote state was written last")
   }
 }
 
-/// The remote's word always stands.
+/// A policy by which the remote state always wins.
 public struct ServerWins: MergePolicy {
-  /// Gives up local edits that meet another one.
+  /// Creates the policy.
   public init() {}
 
-  /// Gives the word to the remote.
+  /// Resolves a conflict in favour of the remote state.
   public func settle(_ conflict: MergeConflict) -> MergeResolution {
-    .remote(reason: "the remote's state always stands")
+    .remote(reason: "the remote state always wins")
   }
 }
 
-/// Fields that one side alone changed keep that side's value; of those that both changed, the later write's wins.
+/// A policy that merges field by field.
 ///
-/// A merge of three: what changed is told by the payload that both started from; without one, every field that differs counts as changed by both. A
-/// deletion and an edit are settled whole, by the later write.
+/// A field that one side alone changed keeps that side's value. A field that both changed takes the
+/// later write's value. It is a three-way merge: the base payload shows what changed. Without a
+/// base, every field that differs counts as changed by both. A deletion and an edit are resolved
+/// whole, by the later write.
 public struct FieldwiseLastWriteWins: MergePolicy {
-  /// Compares field by field.
+  /// Creates the policy.
   public init() {}
 
-  /// Merges the fields.
+  /// Resolves a conflict by merging the fields.
   public func settle(_ conflict: MergeConflict) -> MergeResolution {
     guard let local = conflict.local.content, let remote = conflict.remote.content,
       let ours = try? FieldMap(local), let theirs = try? FieldMap(remote)

@@ -1,7 +1,9 @@
 import SyncModels
 
 extension OutboxEntry {
-  /// The entry with some members as the remote's word has them, in all that it holds: those that the remote writes itself.
+  /// Returns the entry with the server-managed fields of a remote state.
+  ///
+  /// Base, edit and sent edit all take them.
   func taking(_ fields: [FieldName], of remoteState: RemoteState) -> OutboxEntry {
     guard !fields.isEmpty, let theirs = remoteState.payload.flatMap({ try? FieldMap($0) }) else {
       return self

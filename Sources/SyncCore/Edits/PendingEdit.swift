@@ -3,36 +3,45 @@ public import SyncPorts
 
 /// A local edit in the outbox, with what it waits for.
 public struct PendingEdit: Hashable, Sendable {
-  /// The edit as it is kept.
+  /// The outbox entry of the edit.
   public var entry: OutboxEntry
-  /// What it waits for.
+  /// What the edit waits for.
   public var wait: Wait
 
-  /// What an edit waits for. Each reason holds as of the snapshot that it was read from.
+  /// What an edit waits for, as of the snapshot that was read.
   public enum Wait: Hashable, Sendable {
-    /// The next push: it has never been sent as it is.
+    /// The next push: the edit has never been sent in its current form.
     case push
-    /// The remote's answer: it was sent, and the next push sends it again as it was.
+    /// The remote's answer: the edit was sent, and the next push sends it again unchanged.
     case answer
-    /// An instant that the remote named, or after which an edit that it failed at is sent again.
+    /// A time that the remote named, or after which a failed edit is sent again.
     case time(Timestamp)
-    /// Another edit of the record, or ``LocalEdits/retry(_:_:)``: the remote refused it for good.
+    /// Another edit of the record, or ``LocalEdits/retry(_:_:)``.
+    ///
+    /// The remote refused the edit for good.
     case change(reason: String)
-    /// Room at the remote, which had none for new records when the last push ended; each push tries again.
+    /// Room at the remote, which was full when the last push ended.
+    ///
+    /// It had no room for new records. Each push tries again.
     case room
-    /// Other records. The remote has a copy that refers to them or a deletion that they hold up, or the edit itself refers to them.
+    /// Other records.
+    ///
+    /// The remote has a copy that refers to them, or a deletion that they delay, or the edit itself
+    /// refers to them.
     case records([RecordID], reason: String)
-    /// An update of the app: the remote has a copy of a newer schema, or the app does not declare the type any more.
+    /// An update of the app.
+    ///
+    /// The remote has a copy of a newer schema version, or the app no longer declares the type.
     case upgrade(reason: String)
   }
 
-  /// What an edit waits for, without the particulars, to count by.
+  /// The kind of ``PendingEdit/Wait``, for counting.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
-    /// See the case of ``PendingEdit/Wait`` with the name.
+    /// The case of ``PendingEdit/Wait`` with the same name.
     case push, answer, time, change, room, records, upgrade
   }
 
-  /// What the edit waits for, without the particulars.
+  /// The kind of what the edit waits for.
   public var kind: Kind {
     switch wait {
     case .push: .push
@@ -45,12 +54,14 @@ public struct PendingEdit: Hashable, Sendable {
     }
   }
 
-  /// When the edit is sent next, where an instant is known; the next push otherwise, if ``isSentWithNextPush``.
+  /// When the edit is sent next, if a time is known.
+  ///
+  /// Otherwise it is sent with the next push, if ``isSentWithNextPush``.
   public var nextAttempt: Timestamp? {
     if case .time(let instant) = wait { instant } else { nil }
   }
 
-  /// Whether the next push sends it, whenever that is.
+  /// Whether the next push sends the edit, whenever that is.
   public var isSentWithNextPush: Bool {
     switch wait {
     case .push, .answer, .room: true
@@ -63,7 +74,7 @@ public struct PendingEdit: Hashable, Sendable {
     switch wait {
     case .push: "waits for the next push"
     case .answer: "was sent, and waits for an answer"
-    case .time: "was put off"
+    case .time: "was postponed"
     case .change(let reason): "was refused: \(reason)"
     case .room: "waits for room at the remote"
     case .records(_, let reason): "waits for other records: \(reason)"
@@ -73,7 +84,7 @@ public struct PendingEdit: Hashable, Sendable {
 }
 
 extension PendingEdit {
-  /// A type's pending edits in a snapshot, in the order in which they were made.
+  /// Returns a type's pending edits in a snapshot, oldest first.
   ///
   /// - Complexity: O(*p* log *m*) for *p* edits against a store of *m* records.
   public static func all(
@@ -89,7 +100,7 @@ extension PendingEdit {
     }
   }
 
-  /// Finds out what some edits of one type wait for.
+  /// Determines what some edits of one type wait for.
   ///
   /// - Complexity: O(*n* log *m*) for *n* edits against a store of *m* records.
   static func read(
@@ -115,14 +126,14 @@ extension PendingEdit {
     }
   }
 
-  /// What keeps those of some deletions back that other edits, or a pull, have to let go.
+  /// Returns the obstacles to some deletions that other edits or a pull have to remove.
   private static func obstacles(
     to entries: [OutboxEntry], of entity: Entity?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: DeletionObstacle] {
     let deletions = entries.filter { $0.edit.content == .deletion }
     guard let entity, !deletions.isEmpty else { return [:] }
     let declared = try snapshot.registeredEntities()
-    // Types that are no longer declared may close a circle with those that are.
+    // Types that are no longer declared may close a circle with declared ones.
     guard let schema = try? SyncSchema(declared) else { return [:] }
     let gate = DeletionGate(entity: entity, schema: schema)
     var obstacles = try gate.obstacles(of: deletions, in: snapshot)
@@ -146,7 +157,7 @@ extension PendingEdit {
     return copies
   }
 
-  /// Those of some records that the remote has not got, and that the next push does not bring there.
+  /// Returns those of some records that the remote lacks even after the next push.
   private static func unsent(
     among ids: Set<RecordID>, isFull: Bool, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID] {
@@ -167,23 +178,23 @@ extension OutboxEntry {
     if let copy, copy.kind == .incompatible { return .upgrade(reason: copy.reason) }
     if let copy { return .records(copy.waitsFor, reason: "the remote's copy \(copy.reason)") }
     if let first = missing.first {
-      return .records(missing, reason: "it refers to \(first), which the remote has not got")
+      return .records(missing, reason: "it refers to \(first), which the remote does not have")
     }
     if isFull, isNewToTheRemote { return .room }
     return sent == nil ? .push : .answer
   }
 }
 
-/// What the last push found out about room at the remote.
+/// What the last push learned about room at the remote.
 enum RemoteRoom {
   private static let key = "push/full"
 
-  /// Whether the remote had no room for new records.
+  /// Returns whether the remote had no room for new records.
   static func isLacking(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
     try snapshot.value(forKey: key) != nil
   }
 
-  /// Notes whether it had.
+  /// Notes whether the remote had room.
   static func note(isLacking: Bool, in transaction: any StoreTransaction) throws(SyncError) {
     try transaction.setValue(isLacking ? [1] : nil, forKey: key)
   }

@@ -1,6 +1,6 @@
 import SyncModels
 
-/// The remote's word on one record: its copy, or its deletion.
+/// The remote state of one record: a copy or a deletion.
 enum RemoteState: Hashable {
   case copy(Record)
   case deletion(Tombstone)
@@ -35,7 +35,7 @@ enum RemoteState: Hashable {
     if case .copy(let record) = self { record.schemaVersion } else { nil }
   }
 
-  /// What an edit is made on once this is known.
+  /// The base of edits that are made on this state.
   var base: OutboxEntry.Base {
     switch self {
     case .copy(let record): .copy(record)
@@ -43,7 +43,7 @@ enum RemoteState: Hashable {
     }
   }
 
-  /// What the row shows where no edit is pending.
+  /// The row of the record without a pending edit.
   var row: EditSettlement.Row {
     switch self {
     case .copy(let record): .live(record)
@@ -51,7 +51,7 @@ enum RemoteState: Hashable {
     }
   }
 
-  /// Whether it is exactly what an edit wants.
+  /// Whether the state equals the result of an edit.
   func isSame(as content: Edit.Content) -> Bool {
     switch (self, content) {
     case (.deletion, .deletion): true
@@ -60,20 +60,22 @@ enum RemoteState: Hashable {
     }
   }
 
-  /// Whether it is what an edit, applied to its base, leaves behind: all that was sent, and perhaps members of the remote's own, but none that
-  /// the edit removed.
+  /// Whether the state is the result of an edit on its base.
+  ///
+  /// It then has all that was sent, perhaps members that the remote added, but none that the edit
+  /// removed.
   func fulfils(_ content: Edit.Content, on base: OutboxEntry.Base) -> Bool {
     if isSame(as: content) { return true }
     guard case .copy(let record) = self, case .upsert(let payload, _) = content,
       let theirs = try? FieldMap(record.payload), var ours = try? FieldMap(payload)
     else { return false }
-    // Of one edit that was sent twice, and of two that say the same, the stamps may differ.
+    // The stamps may differ between two sends of one edit, and between two equal edits.
     ours[.editStamp] = theirs[.editStamp]
     let before = base.record.flatMap { try? FieldMap($0.payload) } ?? FieldMap()
     return theirs.contains(ours) && before.fields.allSatisfy { ours[$0] != nil || theirs[$0] == nil }
   }
 
-  /// Whether it says what the remote's last word said.
+  /// Whether the state equals the last remote state.
   func isSame(as base: OutboxEntry.Base) -> Bool {
     switch (self, base) {
     case (.deletion, .deleted): true

@@ -1,22 +1,23 @@
 public import SyncModels
 
-/// What somebody wrote, and when: the operand of last-write-wins arithmetic.
+/// A written value and its stamp: the operand of last-write-wins arithmetic.
 ///
-/// Of two writes the later one wins; of simultaneous ones, which one replica can only make by copying itself, the greater content. So
-/// ``merged(with:)`` is commutative, associative and idempotent, and every replica comes to the same end.
+/// Of two writes the later one wins. Of simultaneous writes the greater content wins; one replica
+/// can only make these by copying itself. So ``merged(with:)`` is commutative, associative and
+/// idempotent, and every replica gets the same result.
 public struct StampedValue: Hashable, Sendable {
   /// The payload; `nil` for a deletion.
   public var content: Payload?
   /// When it was written.
   public var stamp: EditStamp
 
-  /// Describes a write.
+  /// Creates a stamped value.
   public init(_ content: Payload?, stamp: EditStamp) {
     self.content = content
     self.stamp = stamp
   }
 
-  /// The write that wins over the other.
+  /// Returns the write that wins.
   public func merged(with other: StampedValue) -> StampedValue {
     precedes(other) ? other : self
   }

@@ -1,21 +1,24 @@
 import SyncModels
 
-/// Lays what a typed value says over a stored record, and leaves what the type knows nothing of as it is, at every level.
+/// Lays a typed value over a stored record, at every level of nesting.
 ///
-/// Members of objects are taken one by one; arrays and scalars are taken whole.
+/// Members that the type does not know stay unchanged. Members of objects are taken one by one;
+/// arrays and scalars are taken whole.
 struct TypedOverlay {
-  /// How the type's own members are known.
+  /// How the type's own members are determined.
   enum Source {
-    /// As what the type makes of the stored record.
+    /// By encoding the stored record as the type.
     case asStored
-    /// As what the type makes of the new value, with null for each optional that is nil: the stored record does not decode as the type.
+    /// By encoding the new value, with null for each optional that is nil.
+    ///
+    /// This is for a stored record that does not decode as the type.
     case named
   }
 
   private let own: FieldMap
   private let source: Source
 
-  /// - Parameter own: The members that are the type's.
+  /// - Parameter own: The type's own members.
   init(_ own: FieldMap, _ source: Source) {
     self.own = own
     self.source = source
@@ -34,7 +37,7 @@ struct TypedOverlay {
     guard let inner = new[field].flatMap(FieldMap.init(object:)),
       var kept = stored[field].flatMap(FieldMap.init(object:))
     else { return new[field] }
-    // Without a counterpart nothing in there is known to be the type's.
+    // Without a counterpart, no nested member is known to be the type's.
     let own = own[field].flatMap(FieldMap.init(object:)) ?? FieldMap()
     TypedOverlay(own, source).lay(inner, over: &kept)
     return kept.payload.bytes
@@ -42,7 +45,7 @@ struct TypedOverlay {
 }
 
 extension FieldMap {
-  /// The members of a value that is an object.
+  /// Parses the members of a value that is an object.
   fileprivate init?(object bytes: ArraySlice<UInt8>) {
     guard bytes.first == UInt8(ascii: "{"), let map = try? FieldMap(Payload(bytes)) else { return nil }
     self = map

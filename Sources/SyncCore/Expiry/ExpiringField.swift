@@ -2,7 +2,7 @@ import SyncJSON
 public import SyncModels
 import SyncPorts
 
-/// A value that an app keeps beside a record and that reads as absent after its lifetime.
+/// A value beside a record that reads as absent after its lifetime.
 ///
 /// An example is that a device was seen today. The value is not part of the record and stays in
 /// this store. An ``ExpiringMember`` is part of the record and is synced.

@@ -44,7 +44,9 @@ public struct LocalRecords: Sendable {
     return decoded(records)
   }
 
-  /// Returns the live records that do not decode as a type, by key, with the reasons.
+  /// Returns the live records that do not decode as a type, with the reasons.
+  ///
+  /// They are sorted by key.
   ///
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared.
   /// - Complexity: O(*n*) in the type's records, of which a portion at a time is held in memory.

@@ -86,8 +86,8 @@ extension StoreSnapshot {
     throw SyncError(
       .storeUnreadable, during: "reading \(what())",
       """
-      The store gives what was read before once more, and would do so for ever: it is damaged. What was committed \
-      until then is kept.
+      The store returns the same entries again, and would do so forever: it is damaged. Everything committed before \
+      is kept.
       """)
   }
 }

@@ -64,8 +64,8 @@ struct Collapse: Sendable {
     throw SyncError(
       .storeUnreadable, during: "collapsing duplicates of \(entity.type)",
       """
-      The store still finds references that were changed, and would do so for ever: it is damaged. What was committed \
-      until then is kept.
+      The store still finds references that were changed, and would do so forever: it is damaged. Everything \
+      committed before is kept.
       """)
   }
 

@@ -23,7 +23,7 @@ struct CompletePull: Sendable {
       else { return "\(type) was never pulled completely." }
       if checkpoint.inFlight != nil { return "A pull of \(type) was interrupted." }
       if checkpoint.sweep != nil {
-        return "What the remote no longer has of \(type) is still to be removed."
+        return "Records of \(type) that are gone from the remote are still to be removed."
       }
     }
     return nil

@@ -58,7 +58,7 @@ struct FormerWrites {
     try transaction.encode(kept, forKey: key(of: record.id))
   }
 
-  /// Returns a portion of the keys kept for records that are gone or were written since.
+  /// Returns a portion of the keys whose records are gone or were written since.
   ///
   /// - Returns: The keys, and where the next portion begins; `nil` after the last.
   static func stale(

@@ -83,7 +83,7 @@ struct LoserGroups {
     return Set(entries.filter { $0.kind == .held }.compactMap(\.change.id))
   }
 
-  /// Returns the live records of a loser's group; `nil` if the group ended or is unknown.
+  /// Returns the live records of a loser's group; `nil` if it ended or is unknown.
   func records(of id: RecordID) -> [Record]? {
     guard let group = groups[id], !notes.hasEnded(group.key) else { return nil }
     return group.records

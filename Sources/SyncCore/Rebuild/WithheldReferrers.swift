@@ -35,7 +35,7 @@ struct WithheldReferrers {
     return try snapshot.portion(withheldReferringTo: ids, kinds, after: after)
   }
 
-  /// Shows hidden records that refer to one of some records, so that they can be edited.
+  /// Shows hidden records that refer to given records, so that they can be edited.
   ///
   /// A hidden record is shown only if the records that it refers to are live.
   ///

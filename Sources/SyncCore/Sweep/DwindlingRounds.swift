@@ -27,8 +27,8 @@ struct DwindlingRounds {
       throw SyncError(
         .storeUnreadable, during: "removing records of \(type)",
         """
-        The store still finds records that were removed from it, and would do so for ever: it is damaged. What was \
-        committed until then is kept.
+        The store still finds records that were removed, and would do so forever: it is damaged. Everything \
+        committed before is kept.
         """)
     }
     before = now

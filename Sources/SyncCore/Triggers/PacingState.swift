@@ -57,7 +57,7 @@ struct PacingState: Hashable, Sendable, Codable {
     do {
       bytes = try JSONByteEncoder().encode(self)
     } catch {
-      throw SyncError(.storeFailure, during: "saving when the last sync was", underlying: error)
+      throw SyncError(.storeFailure, during: "saving the pacing of syncs", underlying: error)
     }
     try await store.write(.app) { (transaction) throws(SyncError) in
       try transaction.setValue(bytes, forKey: Self.key)

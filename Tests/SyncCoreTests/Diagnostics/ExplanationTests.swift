@@ -15,7 +15,7 @@ struct ExplanationTests {
     #expect(try await story(world, "m1").contains("of a record that the remote never had"))
     world.remote.rule(.retryLater(after: nil), on: "meters", "m1")
     _ = try await world.engine.sync()
-    #expect(try await story(world, "m1").contains("was put off by the remote"))
+    #expect(try await story(world, "m1").contains("was postponed by the remote"))
   }
 
   @Test func quotesWhatTheRemoteHadAgainstIt() async throws {

@@ -106,9 +106,9 @@ struct LocalRecordsTests {
     }
     #expect(try await story("games", "g1").hasPrefix("games/g1 is live, at version #1@"))
     #expect(try await story("games", "g2").hasPrefix("games/g2 was deleted at the remote, as of version #5@"))
-    #expect(try await story("games", "g99") == "games/g99 was never heard of.")
+    #expect(try await story("games", "g99") == "games/g99 is unknown to this store.")
     let parked = try await story("games", "g4")
-    #expect(parked.hasPrefix("games/g4 is not live.\nIt has a change set aside, parked, since pass 2"))
+    #expect(parked.hasPrefix("games/g4 is not live.\nIt has a withheld change, parked, since pass 2"))
     #expect(parked.hasSuffix("It waits for teams/t9."))
     let held = try await story("teams", "t1")
     #expect(held.hasPrefix("teams/t1 is live"))
