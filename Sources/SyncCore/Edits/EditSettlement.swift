@@ -188,7 +188,7 @@ struct EditSettler {
 }
 
 extension Entity {
-  /// Returns why a resolution is not a valid record; `nil` if it is or merges nothing.
+  /// Returns why a resolution is not a valid record; `nil` if it is.
   fileprivate func flaw(in resolution: MergeResolution) -> String? {
     guard case .merged(let payload, _) = resolution else { return nil }
     do throws(JSONError) {

@@ -1,10 +1,10 @@
 import SyncModels
 
-/// What becomes of one incoming change.
+/// The outcome of one incoming change.
 enum Fate: Hashable {
   case inserted, updated, deleted, unchanged, skippedOlder, skippedIncompatible, deferred, quarantined
 
-  /// The number that counts it.
+  /// The count of the outcome.
   var count: WritableKeyPath<SyncCounts, Int> {
     switch self {
     case .inserted: \.inserted
@@ -18,7 +18,7 @@ enum Fate: Hashable {
     }
   }
 
-  /// Whether readers see a difference.
+  /// Whether the change is visible to readers.
   var isVisible: Bool {
     switch self {
     case .inserted, .updated, .deleted: true
@@ -27,14 +27,18 @@ enum Fate: Hashable {
   }
 }
 
-/// Decides what becomes of a remote copy, by what the store has of the record: replication, in the remote's order.
+/// Decides the outcome of a remote copy, by the store's state of the record.
 ///
-/// A newer copy replaces an older; one of equal version with other bytes replaces too; an older one is passed over. The rule is a pure function
-/// of two versions and two payloads' equality, so the order in which pages arrive does not matter.
+/// This is replication, in the remote's order. A newer copy replaces an older one. A copy of equal
+/// version with other bytes replaces too. An older copy is skipped. The rule is a pure function of
+/// two versions and the equality of two payloads, so the order in which pages arrive does not
+/// matter.
 struct ReplicationRule {
   var order: SourceCapabilities.VersionOrder
 
-  /// What becomes of a copy. `unchanged` with a newer version means that the version alone is written.
+  /// Returns the outcome of a copy.
+  ///
+  /// For `unchanged` with a newer version, only the version is written.
   func fate(ofCopy version: Version, over stored: StoredState?) -> Fate {
     guard let stored else { return .inserted }
     #if MUTANTS
@@ -45,7 +49,9 @@ struct ReplicationRule {
     return stored.hasSamePayload ? .unchanged : .updated
   }
 
-  /// What becomes of a deletion; one of a record that was never here, or is deleted already, changes nothing.
+  /// Returns the outcome of a deletion.
+  ///
+  /// It changes nothing if the record was never here or is deleted already.
   func fate(of tombstone: Tombstone, over stored: StoredState?) -> Fate {
     guard let stored else { return .unchanged }
     #if MUTANTS
@@ -55,7 +61,7 @@ struct ReplicationRule {
     return stored.isDeleted ? .unchanged : .deleted
   }
 
-  /// Whether an unchanged copy's version is worth writing down.
+  /// Whether the version of an unchanged copy need not be written.
   func restates(_ version: Version, _ stored: StoredState) -> Bool {
     order == .perScan || version == stored.version
   }

@@ -1,29 +1,35 @@
 import SyncModels
 import SyncPorts
 
-/// What a merge has to know besides the changes: the pass, the sync, and how they write down what is set aside.
+/// What a merge needs besides the changes: the pass, the sync, and options.
+///
+/// It also creates the entries of withheld changes.
 struct MergeContext {
-  /// How many records a transaction takes up at a time where their number is not bounded by a page.
+  /// The number of records in a portion whose size no page limits.
   static let portion = 400
 
   var schema: SyncSchema
-  /// How pending edits are settled.
+  /// The options for resolving conflicts.
   var edits: EditOptions
   /// The sync's fencing number.
   var fence: Int64
   var now: Timestamp
   var versionOrder: SourceCapabilities.VersionOrder
   var isSnapshot: Bool
-  /// The members that the remote writes itself.
+  /// The server-managed fields.
   var serverManagedFields: [FieldName]
   /// The number of the pass, and what it lists.
   var pass: Int64
   var coverage: RecordPage.Coverage
-  /// The complete listing that records are noted for as still existing, if one is under way or waits for its sweep.
+  /// The complete listing whose records are marked; `nil` without one.
+  ///
+  /// It is under way, or waits for its sweep.
   var markPass: Int64?
   /// Whether changes wait for the publication of the whole type.
   var stages: Bool
-  /// Records that appear together, or go together: no reference between two of them keeps either back.
+  /// Records that appear together or are deleted together.
+  ///
+  /// References between them do not delay any of them.
   var together: Set<RecordID> = []
 
   init(
@@ -44,7 +50,9 @@ struct MergeContext {
     self.stages = stages
   }
 
-  /// The same sync, merging what waited, which was listed by the pass that its entry names.
+  /// Returns the context for merging withheld changes in the same sync.
+  ///
+  /// They were listed by the passes that their entries name.
   func forRelease(markPass: Int64?) -> MergeContext {
     var context = self
     context.stages = false
@@ -56,21 +64,25 @@ struct MergeContext {
   /// Whether the pass lists everything as of one instant.
   var listsOneInstant: Bool { isSnapshot && coverage == .everything }
 
-  /// Whether the listing that is being marked holds a change from somewhere: from its own page, or one that it had to set aside.
+  /// Whether the marking listing holds a change of some origin.
+  ///
+  /// The change is on its page, or the listing had to withhold it.
   func isListed(_ origin: Incoming.Origin) -> Bool {
     guard let markPass else { return false }
     guard case .withheld(let entry) = origin else { return true }
     return entry.pass >= markPass
   }
 
-  /// An entry that the pass lists as well, and that stays.
+  /// Returns an entry that the pass lists as well, and that stays.
   func relisted(_ entry: WithheldChange) -> WithheldChange {
     var entry = entry
     entry.pass = max(entry.pass, pass)
     return entry
   }
 
-  /// A hidden record whose copy the remote states again, as it was: it stays hidden.
+  /// Returns a hidden record's entry if the remote lists the copy again unchanged.
+  ///
+  /// The record stays hidden.
   func restated(_ entry: WithheldChange, by change: RecordChange) -> WithheldChange? {
     guard entry.kind == .hidden, case .upsert(let record) = change, case .upsert(var hidden) = entry.change,
       hidden.payload == record.payload
@@ -83,7 +95,7 @@ struct MergeContext {
     return entry
   }
 
-  /// Where the ordered references of a type stand among its fields.
+  /// Returns the indexes of a type's ordered references among its fields.
   func referenceColumns(of entity: Entity) -> [(index: Int, target: RecordType)] {
     entity.references.compactMap { reference in
       guard reference.isOrdered, let index = entity.fields.firstIndex(of: reference.field) else { return nil }
@@ -120,14 +132,14 @@ extension MergeContext {
   func missing(_ tombstone: Tombstone) -> WithheldChange {
     entry(
       .record(tombstone.id), .missing, .tombstone(tombstone),
-      "the last complete listing lacked it; it goes if the next one lacks it too", origin: .page)
+      "the last complete listing lacked it; it is removed if the next one lacks it too", origin: .page)
   }
 
   func quarantine(_ malformed: MalformedRecord, at key: WithheldChange.Key) -> WithheldChange {
     entry(key, .quarantined, .malformed(malformed), malformed.reason, origin: .page)
   }
 
-  /// What is filed again stays the find of the pass and the sync that fetched it.
+  /// A change that is withheld again keeps the pass and the sync that fetched it.
   private func entry(
     _ key: WithheldChange.Key, _ kind: WithheldChange.Kind, _ change: RecordChange, _ reason: String,
     waitsFor: [RecordID] = [], origin: Incoming.Origin
@@ -144,19 +156,22 @@ extension MergeContext {
   }
 }
 
-// No byte of a record's key is 254 or 255, so a key runs together with what follows it in one way alone.
+// No byte of a record's key is 254 or 255, so a key followed by one of them is unambiguous.
 extension WithheldChange.Key {
-  /// Where a change is filed: under its record, where that is known.
+  /// Returns the key of a withheld change: its record, if that is known.
   static func of(_ change: RecordChange) -> WithheldChange.Key? {
     change.id.map { .record($0) }
   }
 
-  /// Where bytes are filed that could not be read, while something else is filed under their record.
+  /// Returns the key of a malformed record while another change of the record is withheld.
   static func beside(_ id: RecordID) -> WithheldChange.Key {
     .bytes(id.type, digest: ContentDigest.of((Array(id.key.utf8) + [254])[...]))
   }
 
-  /// Where bytes are filed of which there may be more under one record, or whose record is unknown: two records may be broken alike.
+  /// Returns the key of a malformed record by its bytes.
+  ///
+  /// Several of them may belong to one record, or the record may be unknown: two records may be
+  /// malformed alike.
   static func bytes(of malformed: MalformedRecord) -> WithheldChange.Key {
     .bytes(
       malformed.type,
@@ -165,14 +180,14 @@ extension WithheldChange.Key {
 }
 
 extension WithheldChange {
-  /// Why a copy is parked that refers to records that are not here.
+  /// Returns why a copy is parked that refers to absent records.
   static func reason(forMissing missing: [RecordID]) -> String {
     let names = missing.prefix(3).map(\.description).joined(separator: ", ")
     let more = missing.count > 3 ? " and \(missing.count - 3) more" : ""
     return "refers to \(names)\(more), which is not here"
   }
 
-  /// The entry as one that waits for records that are not here.
+  /// Returns the entry as one that waits for absent records.
   func parked(waitingFor missing: [RecordID]) -> WithheldChange {
     var entry = self
     entry.kind = .parked

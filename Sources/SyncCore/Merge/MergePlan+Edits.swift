@@ -1,7 +1,8 @@
 import SyncModels
 import SyncPorts
 
-// Records with a pending edit: the remote state replaces the edit's base, and what readers see follows from both.
+// Records with a pending edit: the remote state replaces the edit's base, and readers see the
+// result of both.
 extension MergePlan {
   mutating func planEdited(_ copy: Record, _ edit: MetEdit, _ origin: Incoming.Origin) {
     guard let met = edit.settlement else { return note(edit.fate, of: copy.id, origin: origin) }
@@ -25,7 +26,9 @@ extension MergePlan {
     note(.deferred, of: tombstone.id, origin: origin)
   }
 
-  /// The settlement, unless a merge policy made the record refer to what is not live and the remote does not refer to.
+  /// Replaces a settlement whose merged record refers to an absent record.
+  ///
+  /// References that the remote state has as well are allowed.
   private func checked(
     _ settlement: EditSettlement, of edit: MetEdit, by state: RemoteState
   ) -> EditSettlement {
@@ -55,18 +58,18 @@ extension MergePlan {
       settled.showsUnlisted = true
     }
     tally.note(settlement, of: entry)
-    // Without a conflict, the record's own edit came back, or the same edit was made elsewhere.
+    // Without a conflict, the record's own edit came back, or another replica made the same edit.
     let fate = settlement.conflict.map { $0.winner == .local ? .skippedOlder : edit.fate } ?? .unchanged
     note(fate, of: entry.id, origin: origin)
     if !fate.isVisible, !settlement.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
   }
 }
 
-/// What settled edits leave to note once their rows are written.
+/// Notes to write after the rows of settled edits.
 struct SettledEdits {
-  /// Whether a record shows a copy now, with no edit on top, that the current listing did not hold.
+  /// Whether a record without an edit now shows a copy that the current listing lacked.
   var showsUnlisted = false
-  /// What the remote made of rebuilds' edits.
+  /// The edits of rebuilds that the remote accepted.
   var rebuilt: [(entry: OutboxEntry, record: Record)] = []
 
   func write(of entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
@@ -90,7 +93,7 @@ extension StoreChanges {
 }
 
 extension Tally {
-  /// Notes what a settlement found out beside its fate.
+  /// Notes the untrusted clock, policy flaw and conflict of a settlement.
   mutating func note(_ settlement: EditSettlement, of entry: OutboxEntry) {
     if let ahead = settlement.disbelieved { noteClock(of: entry.id, ahead: ahead) }
     if let flaw = settlement.policyFlaw { notePolicyFlaw(of: entry.id, flaw) }
@@ -99,7 +102,7 @@ extension Tally {
 }
 
 extension OutboxEntry {
-  /// The remote's state as a merge compares it, apart from the edit on top.
+  /// Returns the remote state as a merge compares it, without the edit on top.
   func state(comparedWith copy: Record?) -> StoredState? {
     switch base {
     case .none: nil
@@ -118,7 +121,7 @@ extension EditSettlement.Row {
     if case .deleted = self { true } else { false }
   }
 
-  /// Whether readers see what an edit wants, byte by byte.
+  /// Whether readers see the result of an edit, byte for byte.
   func shows(_ content: Edit.Content) -> Bool {
     switch (self, content) {
     case (.live(let record), .upsert(let payload, _)): record.payload == payload
@@ -129,7 +132,7 @@ extension EditSettlement.Row {
 }
 
 extension Record {
-  /// Those of some records that it refers to.
+  /// Returns those of some records that this one refers to.
   func missing(_ absent: Set<RecordID>, _ entity: Entity) -> [RecordID] {
     absent.isEmpty ? [] : entity.requiredReferences(of: self).filter(absent.contains)
   }

@@ -1,30 +1,36 @@
 import SyncModels
 import SyncPorts
 
-/// What one round writes, and what became of its changes: decided from the round and its view alone.
+/// The writes of one round, and the outcomes of its changes.
+///
+/// They are decided from the round and its view alone.
 struct MergePlan {
   let entity: Entity
   let context: MergeContext
   let rule: ReplicationRule
   let settler: EditSettler
   let view: PageView
-  /// Hidden records that were shown again, because something refers to them.
+  /// Hidden records that were shown again, because another record refers to them.
   let revealed: Set<RecordID>
   var tally: Tally
   /// Everything that the round writes.
   var changes = StoreChanges()
   /// Records that are live by ``changes`` and were not before.
   var appeared: [RecordID] = []
-  /// Edits of records whose remote copies had to be parked: they are settled one after the other, on what this round leaves.
+  /// Edits of records whose remote copies had to be parked.
+  ///
+  /// They are settled one after the other, after the round is applied.
   var dangling: [(settlement: EditSettlement, origin: Incoming.Origin, entry: OutboxEntry)] = []
   /// Edits that restore immutable fields of copies in ``changes``.
   var restorations: [EditWriter.Change] = []
-  /// What the settled edits leave to note.
+  /// The notes of the settled edits.
   var settled = SettledEdits()
 
   /// Changes to withhold, in the order of the decisions.
   var withheld: [WithheldChange] = []
-  /// Records of which this pass has listed a copy that had to wait: the mark on the row belongs to that copy.
+  /// Records whose copies this pass has listed and had to park.
+  ///
+  /// The mark on such a row belongs to the parked copy.
   private var waited: Set<RecordID> = []
 
   /// Plans a round.
@@ -53,7 +59,7 @@ struct MergePlan {
   private mutating func planMarks(of round: MergeRound) {
     guard context.markPass != nil else { return }
     if round.hasPageCopiesOnly, !view.copyIDs.isEmpty {
-      // The very ids that states were asked for: a store may know where their rows lie.
+      // The same array of ids for which states were read, as a store may know where their rows lie.
       changes.marked = view.copyIDs
     } else {
       for (place, copy) in round.copies.enumerated() where context.isListed(round.origin(ofCopy: place)) {
@@ -93,14 +99,14 @@ struct MergePlan {
       }
     }
     if puts.isEmpty { return }
-    // Mostly it is all or little.
+    // Usually all copies are put, or few.
     let copies = puts.count == round.copies.count ? round.copies : puts.map { round.copies[$0] }
     noteClocks(of: copies)
     planRestorations(of: copies)
     changes.put = changes.put.isEmpty ? copies : changes.put + copies
   }
 
-  /// Whether readers are to see a copy; counts it, and withholds what they are not to see.
+  /// Returns whether to show a copy to readers; counts it, and withholds it if not.
   private mutating func shows(_ round: MergeRound, _ place: Int, _ origin: Incoming.Origin) -> Bool {
     let stored = view.copyStates[place]
     let fate = rule.fate(ofCopy: round.copies[place].version, over: stored)
@@ -112,7 +118,7 @@ struct MergePlan {
       note(fate, of: round.copies[place].id, origin: origin)
       return false
     }
-    // A copy of a record is made for those alone that need more than a look.
+    // Only copies that need further checks are copied from the round.
     if view.absent.isEmpty, rival == nil {
       if fate == .inserted { appeared.append(round.copies[place].id) }
       note(fate, of: round.copies[place].id, origin: origin)
@@ -121,13 +127,14 @@ struct MergePlan {
     let record = round.copies[place]
     let missing = view.absent.isEmpty ? [] : record.missing(view.absent, entity)
     if let stored, let rival {
-      // Of two that cannot both be shown, one that can be is.
+      // Of two records that cannot both be shown, a record that can be shown wins.
       guard fate == .updated, missing.isEmpty else {
         quarantineRival(record)
         return false
       }
       quarantineRival(rival)
-      // Scans write what has changed alone: a row of an earlier scan was counted as unchanged, and is changed now.
+      // Scans write only changed rows: a row of an earlier scan was counted as unchanged, and is
+      // changed now.
       if context.versionOrder == .perScan, stored.version.sequence < record.version.sequence {
         tally.retractUnchanged(entity.type)
         note(.updated, of: record.id, origin: .page)
@@ -147,18 +154,18 @@ struct MergePlan {
   /// The row that a copy of the same listing would replace.
   private func rival(of id: RecordID) -> Record? { waited.contains(id) ? nil : view.rivals[id] }
 
-  /// Notes copies that were edited further ahead of the local clock than the bound allows.
+  /// Notes copies whose stamps are further ahead of the local clock than the bound allows.
   private mutating func noteClocks(of records: [Record]) {
     guard let name = entity.stampMember else { return }
     let limit = context.now + context.edits.maximumClockSkew
-    // Most copies carry no stamp, and are told by their bytes alone.
+    // Most copies carry no stamp, which a scan of their bytes shows.
     for record in records where record.payload.mentions(name) {
       guard let stamp = entity.statedStamp(in: record.payload), stamp.physical > limit else { continue }
       tally.noteClock(of: record.id, ahead: stamp.physical.duration(since: context.now))
     }
   }
 
-  /// Plans edits that give immutable fields their earliest value again.
+  /// Plans edits that restore the earliest values of immutable fields.
   private mutating func planRestorations(of copies: [Record]) {
     if view.rows.isEmpty { return }
     for copy in copies {
@@ -186,14 +193,15 @@ struct MergePlan {
     }
   }
 
-  /// Deletes a record that nothing refers to; otherwise the tombstone is held until nothing does.
+  /// Deletes an unreferenced record, or holds the tombstone until the record is unreferenced.
   private mutating func plan(_ tombstone: Tombstone, over stored: StoredState?, _ origin: Incoming.Origin) {
     let fate = rule.fate(of: tombstone, over: stored)
     if fate == .deleted, isReferenced(tombstone.id) {
       withheld.append(context.held(tombstone, origin: origin))
       return note(.deferred, of: tombstone.id, origin: origin)
     }
-    // One of an unknown record is written as well: an older copy may still come.
+    // The tombstone of an unknown record is written as well, because an older copy may still
+    // arrive.
     if fate != .skippedOlder { changes.deleted.append(tombstone) }
     #if MUTANTS
       if Mutant.tombstoneForgotten.isActive, fate == .unchanged { _ = changes.deleted.popLast() }
@@ -201,7 +209,7 @@ struct MergePlan {
     note(fate, of: tombstone.id, origin: origin)
   }
 
-  /// Whether a live record refers to another, or a record that this round shows.
+  /// Whether a live record, or one that this round shows, refers to a record.
   func isReferenced(_ id: RecordID) -> Bool {
     if view.referenced.contains(id) { return true }
     // A merge policy may have made an edited record refer to it.
@@ -232,9 +240,11 @@ struct MergePlan {
     return meetsWithheld(change, origin, &key)
   }
 
-  /// Settles a change of the page with what is withheld under its record; true where that was all.
+  /// Compares a change of the page with the withheld change of its record.
   ///
-  /// - Parameter key: Where malformed bytes are filed; changed where something else stays withheld under their record.
+  /// - Parameter key: The key of a malformed record. It changes if another change of the record
+  ///   stays withheld.
+  /// - Returns: Whether the change is done with.
   private mutating func meetsWithheld(
     _ change: RecordChange, _ origin: Incoming.Origin, _ key: inout WithheldChange.Key?
   ) -> Bool {
@@ -274,7 +284,7 @@ struct MergePlan {
     return false
   }
 
-  /// Releases bytes that came while something else was withheld under their record, once the remote has something newer.
+  /// Releases a record's separately kept malformed bytes if a change is newer.
   @discardableResult
   private mutating func supersedeBytes(besides change: RecordChange) -> Standing? {
     guard let entry = change.id.flatMap({ view.besides[$0] }) else { return nil }
@@ -291,19 +301,20 @@ struct MergePlan {
   private func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
     switch (change, entry.kind) {
     case (.malformed, .missing): return .newer
-    // Bytes that cannot be read have no version: what waits under the same id is kept beside them.
+    // Malformed bytes have no version, so they are kept beside the waiting change.
     case (.malformed, .quarantined):
       return entry.change == change || entry.pass < context.pass ? .newer : .beside
     case (.malformed, _): return .beside
     case (_, .missing): return .newer
-    // One listing of one instant that holds an id twice: the good copy does not make the bad one good.
+    // A listing of one instant may hold an id twice: the valid copy does not repair the malformed
+    // one.
     case (_, .quarantined): return context.listsOneInstant && entry.pass == context.pass ? .beside : .newer
     case (.upsert(let record), _): return rule.isOlder(record.version, than: entry) ? .older : .newer
     case (.tombstone(let tombstone), _): return rule.isOlder(tombstone.version, than: entry) ? .older : .newer
     }
   }
 
-  /// Whether a withheld copy is from the same listing, and is another copy.
+  /// Whether a withheld copy is another copy from the same listing.
   private func isRival(_ record: Record, of entry: WithheldChange) -> Bool {
     guard context.listsOneInstant, entry.kind == .parked || entry.kind == .staged,
       entry.pass == context.pass, case .upsert(let other) = entry.change
@@ -311,11 +322,12 @@ struct MergePlan {
     return other.payload != record.payload
   }
 
-  /// Keeps the one of two records with one id that is not shown.
+  /// Quarantines the record that is not shown, of two with one id.
   ///
-  /// A listing of one instant may hold an id twice. The copy written last is shown, and the other one is quarantined.
+  /// A listing of one instant may hold an id twice. The copy written last is shown, and the other
+  /// one is quarantined.
   ///
-  /// - Parameter entry: The withheld change that the loser was counted as, if it was one.
+  /// - Parameter entry: The withheld change as which the loser was counted, if it was one.
   private mutating func quarantineRival(_ loser: Record, insteadOf entry: WithheldChange? = nil) {
     let malformed = MalformedRecord(
       type: entity.type, key: loser.id.key, bytes: loser.payload.detached(),
@@ -328,13 +340,13 @@ struct MergePlan {
     }
   }
 
-  /// Withholds each key once, as it was decided last.
+  /// Collects the changes to withhold, the last decision for each key.
   private mutating func finishWithheld() {
     if withheld.isEmpty { return }
     var places: [WithheldChange.Key: Int] = [:]
     for entry in withheld {
       if entry.kind == .hidden, case .upsert(let record) = entry.change, isShownAgain(record) {
-        // It was shown at the version that it was hidden at.
+        // The record was shown again at the version of the hidden copy.
         changes.versions.append(record)
       } else if let place = places[entry.key] {
         changes.withheld[place] = entry
@@ -346,7 +358,7 @@ struct MergePlan {
     withheld = []
   }
 
-  /// Whether a hidden record was shown in this transaction, because something refers to it.
+  /// Whether a hidden record was shown in this transaction, because another refers to it.
   private func isShownAgain(_ record: Record) -> Bool {
     #if MUTANTS
       if Mutant.shownAndHidden.isActive { return false }

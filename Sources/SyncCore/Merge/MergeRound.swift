@@ -1,19 +1,19 @@
 import SyncModels
 
-/// A change on its way into the store, and where it comes from.
+/// An incoming change, with its origin.
 struct Incoming {
   var change: RecordChange
   var origin: Origin
 
-  /// Where a change comes from.
+  /// The origin of a change.
   enum Origin {
     /// The page that is being committed.
     case page
     /// A withheld change that may no longer have to wait.
-    // Behind a pointer, so that the many changes without one stay small.
+    // Indirect, so that the many changes of pages stay small.
     indirect case withheld(WithheldChange)
 
-    /// Whether the change was listed just now.
+    /// Whether the change is from the page.
     var isPage: Bool {
       if case .page = self { true } else { false }
     }
@@ -30,7 +30,9 @@ struct Incoming {
   }
 }
 
-/// Changes that are merged together: no record twice, copies apart from tombstones.
+/// Changes that are merged together: no record twice.
+///
+/// Tombstones may be in a round of their own.
 struct MergeRound {
   private(set) var copies: [Record] = []
   private(set) var tombstones: [Tombstone] = []
@@ -42,7 +44,7 @@ struct MergeRound {
   private var tombstoneOrigins: [Incoming.Origin] = []
   private var malformedOrigins: [Incoming.Origin] = []
 
-  /// A round of copies that are all of the page.
+  /// Creates a round of copies that are all from the page.
   init(copies: [Record]) {
     self.copies = copies
   }
@@ -69,7 +71,7 @@ struct MergeRound {
   func origin(ofTombstone place: Int) -> Incoming.Origin { tombstoneOrigins[place] }
   func origin(ofMalformed place: Int) -> Incoming.Origin { malformedOrigins[place] }
 
-  /// Whether all copies are of the page.
+  /// Whether all copies are from the page.
   var hasPageCopiesOnly: Bool { copyOrigins.isEmpty }
 
   /// The records that the changes concern, as far as they are known.
@@ -79,8 +81,8 @@ struct MergeRound {
 
   /// Splits changes so that no round holds a record twice.
   ///
-  /// Where records of the type refer to each other, tombstones form a round of their own: it sees which references the copies
-  /// before it left.
+  /// If records of the type refer to each other, tombstones form a round of their own, which sees
+  /// the references that the copies before it left.
   static func rounds(of changes: [Incoming], selfReferring: Bool) -> [MergeRound] {
     var seen: Set<RecordID> = []
     seen.reserveCapacity(changes.count)

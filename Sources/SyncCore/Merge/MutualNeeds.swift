@@ -1,8 +1,9 @@
 import SyncModels
 
-/// Changes that need each other, and which of them can be made together.
+/// Changes that need each other, to find those that can be made together.
 ///
-/// A copy that waits needs the records that it refers to; a deletion needs the deletion of every record that refers to its own.
+/// A waiting copy needs the records that it refers to. A deletion needs the deletion of every
+/// record that refers to its record.
 struct MutualNeeds {
   private var needs: [RecordID: [RecordID]] = [:]
 
@@ -11,10 +12,10 @@ struct MutualNeeds {
     needs[id, default: []] += others
   }
 
-  /// Whether a record's change is among them.
+  /// Whether a record's change was added.
   func contains(_ id: RecordID) -> Bool { needs[id] != nil }
 
-  /// The largest set of changes that need nothing outside of it; none where there is no such set.
+  /// Returns the largest set of changes that need nothing outside of it; may be empty.
   ///
   /// - Complexity: O(*n* + *k*) for *n* changes with *k* needs.
   func complete() -> Set<RecordID> {
@@ -26,7 +27,7 @@ struct MutualNeeds {
         if needs[other] == nil { lacking.append(id) } else { dependents[other, default: []].append(id) }
       }
     }
-    // What lacks something takes with it what needs it.
+    // A change that lacks something makes the changes that need it lack something too.
     while let id = lacking.popLast() {
       if complete.remove(id) != nil { lacking += dependents[id, default: []] }
     }

@@ -1,13 +1,14 @@
 import SyncModels
 import SyncPorts
 
-// What the remote answers to a push takes the road of a page; and edits whose remote copy cannot be shown give way.
+// The remote's answers to a push are merged like a page. Edits whose remote copy cannot be shown
+// give way.
 extension PageMerge {
-  /// Merges the remote's answers to edits that were sent.
+  /// Merges the remote's answers to sent edits.
   ///
   /// - Parameters:
-  ///   - accepted: Edits that it took, each as it was sent, with the remote's state now.
-  ///   - met: What the remote has instead of what an edit was made on.
+  ///   - accepted: Edits that the remote accepted as they were sent, with its current state.
+  ///   - met: The remote states that differ from the bases of edits.
   mutating func settle(
     accepted: [(entry: OutboxEntry, remoteState: RemoteState)], met: [RemoteState],
     in transaction: any StoreTransaction
@@ -33,21 +34,23 @@ extension PageMerge {
     }
     if !dequeued.isEmpty { try transaction.dequeue(dequeued) }
     try settled.write(of: entity, in: transaction)
-    // Without its edit, the record takes the remote's copy as any other does; with a newer one, the copy meets that.
+    // A record without its edit takes the remote's copy like any other. With a newer edit, the copy
+    // meets that edit.
     try mergeAndRelease(states + met.map { Incoming($0.change) }, in: transaction)
     answered = []
   }
 
-  /// Whether an edited record goes by its deletion; its merge policy decides.
+  /// Whether a remote deletion deletes an edited record; its merge policy decides.
   func deletes(_ tombstone: Tombstone, _ entry: OutboxEntry) -> Bool {
     let fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
     return fate != .skippedOlder && settler.meeting(.deletion(tombstone), entry).row.isDeleted
   }
 
-  /// Gives an edit up for a copy that was parked, where the copy wins: readers see again what they saw before the edit.
+  /// Drops an edit for a winning parked copy, so that readers see the previous state.
   ///
-  /// A merged record waits for what it refers to, with its edit. So does an edit whose record cannot go back to what it was, because
-  /// that refers to a deleted record, or because others refer to a record that was not there.
+  /// A merged record keeps waiting with its edit for the records that it refers to. So does an edit
+  /// whose record cannot return to its previous state, because that refers to a deleted record, or
+  /// because others refer to a record that did not exist.
   ///
   /// - Returns: The record, if it is live now and was not before.
   mutating func giveWay(
@@ -58,7 +61,8 @@ extension PageMerge {
     var settled = SettledEdits()
     settled.showsUnlisted = !origin.isPage && !context.isListed(origin)
     guard settlement.conflict != nil else {
-      // What was sent is what the remote has, with more to it: until that can be shown, what was sent is.
+      // The remote has the sent state with additions. Until that can be shown, the sent state is
+      // shown.
       try transaction.dequeue([entry.id])
       try settled.write(of: entity, in: transaction)
       return []
@@ -80,7 +84,9 @@ extension PageMerge {
 }
 
 extension OutboxEntry.Base {
-  /// What the record's row shows without its edit: the remote's state, or nothing where that refers to a deleted record.
+  /// Returns the row without its edit: the remote state, if its references are live.
+  ///
+  /// Otherwise it is a deletion.
   func shownRow(
     of id: RecordID, _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> EditSettlement.Row {

@@ -1,7 +1,8 @@
 import SyncModels
 import SyncPorts
 
-// Records of one type that refer to each other: none of them can be shown first, so they are shown together.
+// Records of one type that refer to each other: none of them can be shown first, so they are shown
+// together.
 extension PageMerge {
   /// Notes which of some entries may close a circle.
   mutating func noteParked(_ entries: [WithheldChange]) {
@@ -13,9 +14,10 @@ extension PageMerge {
     }
   }
 
-  /// Shows the parked copies that wait for nothing but each other, if this transaction has parked one of them.
+  /// Shows parked copies that wait only for each other, around those parked just now.
   ///
-  /// However many they are, they are shown in this one transaction: a part of them would dangle.
+  /// All of them are shown in this one transaction, however many they are: a part of them would
+  /// dangle.
   ///
   /// - Returns: The records that are live now and were not before.
   mutating func showCircles(in transaction: any StoreTransaction) throws(SyncError) -> [RecordID] {
@@ -33,7 +35,11 @@ extension PageMerge {
     return appeared
   }
 
-  /// Shows those of some parked copies together that still need nothing else. What has gone since they were parked, the others wait for from now on.
+  /// Shows those of some parked copies that still need only each other.
+  ///
+  /// The other copies wait from now on for the records that were deleted since they were parked.
+  ///
+  /// - Returns: The records that are live now and were not before.
   private mutating func show(
     _ waiting: Set<RecordID>, of other: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
@@ -53,7 +59,7 @@ extension PageMerge {
       for (index, state) in try transaction.states(of: copies).enumerated() {
         let copy = copies[index]
         let missing = other.requiredReferences(of: copy).filter(absent.contains)
-        // What an edited record shows is for its merge policy to say, and an older copy shows nothing.
+        // The merge policy decides what an edited record shows, and an older copy shows nothing.
         if !edited.contains(copy.id), rule.fate(ofCopy: copy.version, over: state).isVisible {
           needs.add(copy.id, needing: missing)
         }

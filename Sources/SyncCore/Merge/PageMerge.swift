@@ -3,20 +3,21 @@ import SyncPorts
 
 /// Merges changes of one type into the store, within one transaction.
 ///
-/// Changes come in rounds. Each round gathers what the store has on its records (``PageView``), plans what to write (``MergePlan``), and
-/// applies the plan: a page costs a handful of calls, whatever its size. What becomes live by a round releases what was
-/// parked for it, which is the next round.
+/// Changes come in rounds. Each round gathers the stored state of its records (``PageView``), plans
+/// the writes (``MergePlan``), and applies the plan. A page takes a small number of calls, whatever
+/// its size. Records that become live in a round release the copies that were parked for them,
+/// which form the next round.
 struct PageMerge {
   let entity: Entity
   var context: MergeContext
   var tally: Tally
   /// Records without a pending edit, or whose edit has just been settled.
   var unedited: Set<RecordID> = []
-  /// Records whose copies wait for others of their type, parked since circles were last looked for.
+  /// Records with copies that wait for their own type, since the last circle search.
   var parked: Set<RecordID> = []
-  /// Records whose sent edit the remote accepted, with its present state as the answer.
+  /// Records whose sent edit the remote accepted, with its current state as the answer.
   var answered: Set<RecordID> = []
-  /// Hidden records that are shown again, because something refers to them.
+  /// Hidden records that were shown again, because another record refers to them.
   var revealed: Set<RecordID> = []
 
   let rule: ReplicationRule
@@ -37,7 +38,7 @@ struct PageMerge {
 
   // MARK: Rounds
 
-  /// Merges changes in their order. A record that occurs again is merged again, over its first copy.
+  /// Merges changes in their order. A record that occurs again is merged again.
   ///
   /// - Returns: The records that are live now and were not before.
   mutating func merge(
@@ -50,7 +51,7 @@ struct PageMerge {
     return appeared
   }
 
-  /// Gathers, plans and applies one round, then what depends on its outcome.
+  /// Gathers, plans and applies one round, then the steps that depend on its result.
   private mutating func merge(
     _ round: MergeRound, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
@@ -90,7 +91,7 @@ struct PageMerge {
     view.absentOfEdited.subtract(shown)
   }
 
-  /// Shows those of some records again that are hidden.
+  /// Shows those of some records that are hidden.
   mutating func reveal(
     _ absent: Set<RecordID>, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
@@ -104,7 +105,7 @@ struct PageMerge {
     return records.map(\.id)
   }
 
-  /// Edits copies that are in the store now, so that immutable fields show their earliest values.
+  /// Edits stored copies so that immutable fields show their earliest values.
   private func restore(
     _ changes: [EditWriter.Change], in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -117,7 +118,7 @@ struct PageMerge {
 
   // MARK: Pages and releases
 
-  /// Merges a page's changes, then what was parked for records that are live now, and so on.
+  /// Merges a page's changes, then releases the copies that were parked for them.
   mutating func mergeAndRelease(
     page changes: [RecordChange], in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -128,7 +129,9 @@ struct PageMerge {
       waitingFor: try merge(MergeRound(copies: copies), in: transaction), in: transaction)
   }
 
-  /// The copies of an ordinary page, which is one round as it is: nothing but copies, each of another record.
+  /// Returns the copies of an ordinary page: only copies, each of another record.
+  ///
+  /// Such a page is one round. `nil` for other pages.
   private func distinctCopies(of changes: [RecordChange]) -> [Record]? {
     var copies: [Record] = []
     copies.reserveCapacity(changes.count)
@@ -140,12 +143,13 @@ struct PageMerge {
       }
       copies.append(record)
     }
-    // A remote that lists by id lists none twice; to see that is cheaper than to remember them all.
+    // A remote that lists by id lists no record twice, and checking the order is cheaper than a
+    // set.
     if !isAscending, Set(copies.lazy.map(\.id)).count != copies.count { return nil }
     return copies
   }
 
-  /// Merges changes, then what was parked for records that are live now, what was parked for those, and so on.
+  /// Merges changes, then releases the copies that were parked for them, and so on.
   mutating func mergeAndRelease(
     _ changes: [Incoming], in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -159,7 +163,9 @@ struct PageMerge {
     try releaseParked(waitingFor: appeared, in: transaction)
   }
 
-  /// Merges what was parked for some records or has closed a circle, and what was parked for what appears by that.
+  /// Merges the copies that were parked for some records, and circles that are closed.
+  ///
+  /// It continues with the copies that were parked for records which become live by that.
   mutating func releaseParked(
     waitingFor appeared: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -172,9 +178,10 @@ struct PageMerge {
     }
   }
 
-  /// Merges what was parked for some records, and for what appears by that.
+  /// Merges the copies parked for some records, and for records that become live by that.
   ///
-  /// What still lacks another record is parked again, for that one alone, so each portion makes the rest smaller.
+  /// A copy that still lacks another record is parked again, for that record alone, so the number
+  /// of entries decreases with each portion.
   private mutating func releaseOneByOne(
     waitingFor appeared: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -184,12 +191,13 @@ struct PageMerge {
     while !pending.isEmpty {
       let portion = Array(pending.prefix(MergeContext.portion))
       let entries = try transaction.parked(waitingFor: portion, limit: MergeContext.portion)
-      // A type that is no longer declared keeps what waits for it, out of the way of others' copies.
+      // Copies of types that are no longer declared stay withheld, and leave the way to others
+      // free.
       let strangers = entries.filter { context.schema[$0.key.type] == nil }
       if entries.count < MergeContext.portion {
         pending = pending.dropFirst(portion.count)
       } else {
-        // A store that goes on finding what was taken out would be asked for ever.
+        // A store that keeps finding released entries would make this loop endless.
         let keys = entries.map(\.key)
         guard keys != before else { throw .notReleased(keys[0].type) }
         before = keys
@@ -200,7 +208,7 @@ struct PageMerge {
     }
   }
 
-  /// Merges entries of any types, without what waits for them.
+  /// Merges entries of any types, without releasing what waits for them.
   mutating func merge(
     _ entries: [WithheldChange], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
@@ -219,7 +227,7 @@ struct PageMerge {
   }
 
   private func isAnythingParked(in transaction: any StoreTransaction) throws(SyncError) -> Bool {
-    // A release may reach on to types that refer to this one by way of others.
+    // A release may reach types that refer to this one through others.
     for other in context.schema.entities {
       if try transaction.withheldCounts(other.type)[.parked, default: 0] > 0 { return true }
     }
@@ -228,7 +236,9 @@ struct PageMerge {
 }
 
 extension MergePlan {
-  /// Keeps when malformed bytes were first found: as of the day, and nameless ones as of the sync.
+  /// Keeps the time when malformed bytes were first found.
+  ///
+  /// For bytes without a record id, it also keeps the first sync.
   fileprivate mutating func keepFirstFinds(in snapshot: any StoreSnapshot) throws(SyncError) {
     let keys = changes.withheld.filter { $0.kind == .quarantined }.map(\.key)
     if keys.isEmpty { return }
@@ -251,7 +261,9 @@ extension WithheldChange {
     return entry
   }
 
-  /// The entry with its fields as the type is declared today, which may not be as it was when the entry was filed.
+  /// Returns the entry with its fields by the current declaration of the type.
+  ///
+  /// The declaration may have changed since the change was withheld.
   func lifted(by entity: Entity) -> WithheldChange {
     guard case .upsert(var record) = change, let fields = try? entity.fields(of: record.payload) else {
       return self
@@ -267,6 +279,6 @@ extension SyncError {
   fileprivate static func notReleased(_ type: RecordType) -> SyncError {
     SyncError(
       .storeFailure, during: "releasing parked copies of \(type)",
-      "The store still finds copies that this transaction took out. Nothing of the transaction was kept.")
+      "The store still finds copies that this transaction released. The transaction was rolled back.")
   }
 }

@@ -1,14 +1,16 @@
 import SyncModels
 import SyncPorts
 
-/// What one page does to the store, within one transaction: rows, what is set aside, marks, and the checkpoint.
+/// The commit of one page, within one transaction.
+///
+/// It writes rows, withheld changes, marks, and the checkpoint.
 struct PageTransaction: Sendable {
   var entity: Entity
   var context: MergeContext
   var commit: PageCommit
   var status: TypeStatus?
 
-  /// Writes the page, and tells what became of its changes.
+  /// Writes the page, and returns the outcomes of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
     var merge = try merge(in: transaction)
     if commit.isLast { try publish(with: &merge, in: transaction) }
@@ -39,7 +41,7 @@ struct PageTransaction: Sendable {
     return merge
   }
 
-  /// Writes down how far the pass is, and tells what became of the changes.
+  /// Saves the progress of the pass, and returns the outcomes of the changes.
   func finish(
     _ merge: PageMerge, with checkpoint: Checkpoint, in transaction: any StoreTransaction
   ) throws(SyncError) -> Tally {
@@ -49,7 +51,9 @@ struct PageTransaction: Sendable {
     return merge.tally
   }
 
-  /// Marks the records with a pending edit: what they are at the remote is for a push to find out, not for a sweep.
+  /// Marks the records with a pending edit: a push finds out their remote state.
+  ///
+  /// A sweep must not remove them.
   private func markEdited(in transaction: any StoreTransaction) throws(SyncError) {
     var last: EditStamp?
     while true {
@@ -62,7 +66,9 @@ struct PageTransaction: Sendable {
     }
   }
 
-  /// Shows a whole type's new state at once: merges what was staged, portion by portion, in this one transaction.
+  /// Shows a whole type's new state at once.
+  ///
+  /// It merges the staged changes, portion by portion, in this one transaction.
   func publish(
     with merge: inout PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -75,7 +81,8 @@ struct PageTransaction: Sendable {
       guard let end = entries.last else { break }
       last = end.key
       try transaction.release(entries.map(\.key))
-      // What an abandoned pass staged, this one has listed anew, or the remote no longer has it.
+      // Records that an abandoned pass staged are listed again by this one, or are gone from the
+      // remote.
       for entry in entries where entry.pass != commit.pass.number {
         publication.tally.noteSuperseded(entry, fence: context.fence)
       }

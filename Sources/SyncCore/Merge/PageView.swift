@@ -1,21 +1,21 @@
 import SyncModels
 import SyncPorts
 
-/// What the store has on the records of one round: every read that ``MergePlan`` decides by.
+/// The stored state of the records of one round: every read for ``MergePlan``.
 struct PageView {
-  /// Withheld changes under the round's records.
+  /// Withheld changes of the round's records.
   var withheld: [RecordID: WithheldChange] = [:]
-  /// Malformed bytes that came while another change was withheld under their record.
+  /// Malformed bytes that arrived while another change of their record was withheld.
   var besides: [RecordID: WithheldChange] = [:]
-  /// Pending edits of the round's records, with what the changes make of them.
+  /// Pending edits of the round's records, with their settlements.
   var edits: [RecordID: MetEdit] = [:]
-  /// The copies' records, each at its copy's place; empty where changes are staged.
+  /// The ids of the copies, in their order; empty if changes are staged.
   var copyIDs: [RecordID] = []
-  /// The stored states of the copies' records, each at its copy's place; empty where changes are staged.
+  /// The stored states of the copies' records, in their order; empty if changes are staged.
   var copyStates: [StoredState?] = []
-  /// The stored states of the tombstones' records, each at its place; empty where changes are staged.
+  /// The stored states of the tombstones' records, in their order; empty if changes are staged.
   var tombstoneStates: [StoredState?] = []
-  /// Hidden changes that lie under an edited record, as earlier versions of the library left them.
+  /// Hidden changes below an edited record, as earlier versions of the library left them.
   var moot: [WithheldChange.Key] = []
   /// Records that the copies refer to and that are not live.
   var absent: Set<RecordID> = []
@@ -27,7 +27,7 @@ struct PageView {
   var referenced: Set<RecordID> = []
   /// Live rows that a copy of the same listing would replace.
   var rivals: [RecordID: Record] = [:]
-  /// Live rows of the copies' records, where the type has immutable fields.
+  /// Live rows of the copies' records, if the type has immutable fields.
   var rows: [RecordID: Record] = [:]
 
   /// Whether no change of the round meets a withheld change or an edit.
@@ -37,16 +37,16 @@ struct PageView {
 /// A pending edit that meets a remote state.
 struct MetEdit {
   var entry: OutboxEntry
-  /// What replication makes of the remote state, over the edit's base.
+  /// The outcome of replicating the remote state over the edit's base.
   var fate: Fate
-  /// How the edit is settled; `nil` where the edit was made on this very state, or a later one.
+  /// The settlement; `nil` if the edit was made on this state or a later one.
   var settlement: EditSettlement?
-  /// Whether the remote state answers a push of what was sent.
+  /// Whether the remote state answers a push of the sent edit.
   var isAnswer = false
 }
 
 extension PageMerge {
-  /// Reads what the store has on a round's records.
+  /// Reads the stored state of a round's records.
   func gather(_ round: MergeRound, in transaction: any StoreTransaction) throws(SyncError) -> PageView {
     var view = PageView()
     let counts = try transaction.counts(entity.type, rows: false)
@@ -90,7 +90,9 @@ extension PageMerge {
     }
   }
 
-  /// Forgets hidden changes of edited records: an edit of a hidden record is made on the hidden copy.
+  /// Drops hidden changes of edited records from the view.
+  ///
+  /// An edit of a hidden record is made on the hidden copy.
   private func forgetHiddenBelowEdits(
     in transaction: any StoreTransaction, _ view: inout PageView
   ) throws(SyncError) {
@@ -101,7 +103,7 @@ extension PageMerge {
     }
   }
 
-  /// Reads the pending edits of a round's records, and settles each with the remote state that it meets.
+  /// Reads the pending edits of a round's records, and settles each with its remote state.
   private func gatherEdits(
     _ round: MergeRound, in transaction: any StoreTransaction, _ view: inout PageView
   ) throws(SyncError) {
@@ -115,11 +117,11 @@ extension PageMerge {
     for tombstone in round.tombstones {
       guard let entry = entries[tombstone.id] else { continue }
       var fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
-      // A record that only lives here is deleted there for the first time.
+      // A record that exists only here is deleted there for the first time.
       if entry.base == .none { fate = .deleted }
       view.edits[tombstone.id] = met(entry, by: .deletion(tombstone), fate)
     }
-    // A merge policy may let a record refer to live records alone.
+    // A merge policy may let a record refer only to live records.
     var targets: Set<RecordID> = []
     for edit in view.edits.values {
       guard edit.settlement?.conflict?.winner == .merged, case .live(let record)? = edit.settlement?.row
@@ -130,7 +132,7 @@ extension PageMerge {
   }
 
   private func met(_ entry: OutboxEntry, by state: RemoteState, _ fate: Fate) -> MetEdit {
-    // An answer settles its edit in any case: what was sent is not under way any more.
+    // An answer always settles its edit: the sent edit is no longer under way.
     let isAnswer = answered.contains(entry.id)
     let isKnown =
       !isAnswer
@@ -142,8 +144,8 @@ extension PageMerge {
 
   /// Reads the rows that copies of the same listing would replace.
   ///
-  /// A row that lost its edit during the listing may be marked and older than the listing. The type is then listed again at
-  /// once, and that listing finds the rivals.
+  /// A row that lost its edit during the listing may be marked and older than the listing. The type
+  /// is then listed again at once, and that listing finds the rivals.
   private func gatherRivals(
     _ round: MergeRound, in transaction: any StoreTransaction, _ view: inout PageView
   ) throws(SyncError) {
@@ -160,7 +162,9 @@ extension PageMerge {
     for case let row? in try transaction.records(withIDs: ids) { view.rivals[row.id] = row }
   }
 
-  /// The pending edits of some records; of none, for the price of a count, where the type has none.
+  /// Returns the pending edits of some records.
+  ///
+  /// If the type has none, this costs only a count.
   func pendingEdits(
     of ids: @autoclosure () -> [RecordID], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
@@ -172,7 +176,7 @@ extension PageMerge {
     return entries
   }
 
-  /// Those of some records that live records refer to, by ordered references of the schema.
+  /// Returns those of some records that live records refer to by ordered references.
   func referenced(
     among ids: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
@@ -184,7 +188,9 @@ extension PageMerge {
       among: ids.filter { !context.together.contains($0) }, by: context.schema)
   }
 
-  /// The records that some copies of a type have to refer to; those that appear together with them are left out.
+  /// Returns the records that some copies of a type must refer to.
+  ///
+  /// Records that appear together with the copies are left out.
   func targets(of copies: [Record], of entity: Entity) -> Set<RecordID> {
     let columns = context.referenceColumns(of: entity)
     guard !columns.isEmpty else { return [] }
@@ -201,7 +207,7 @@ extension PageMerge {
     return targets
   }
 
-  /// Those of some records that are not live.
+  /// Returns those of some records that are not live.
   func absent(
     among targets: Set<RecordID>, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {

@@ -1,15 +1,17 @@
 import SyncModels
 import SyncPorts
 
-/// Finds parked copies of one type that wait for each other, and for nothing else.
+/// Finds parked copies of one type that wait only for each other.
 ///
-/// A circle closes in the transaction that parks one of its copies, so the search starts from those. One walk goes on to what they wait for, another one to
-/// what waits for them, in turns. A circle lies on both ways, so the walk that ends first has met all of it; a long chain is long on one side only.
+/// A circle closes in the transaction that parks one of its copies, so the search starts from
+/// those. One walk follows what they wait for, another one follows what waits for them, in turns. A
+/// circle lies on both ways, so the walk that ends first has found all of it. A long chain is long
+/// on one side only.
 struct ParkedCircles {
   let entity: Entity
   let transaction: any StoreTransaction
 
-  /// The records whose copies need nothing but each other, as far as the entries tell.
+  /// Returns the records whose copies need only each other, according to the entries.
   ///
   /// - Parameter seeds: Records whose copies this transaction has parked, and may have shown since.
   /// - Complexity: O(*k*) lookups for *k* copies on the shorter side of the seeds.
@@ -27,7 +29,7 @@ struct ParkedCircles {
       guard let waitedFor = behind.next() else { return behind.needs.complete() }
       let waiting = try transaction.parked(waitingFor: waitedFor, limit: Self.waitingAtOnce)
       for entry in waiting.compactMap(entry) { behind.meet(entry, goingOnTo: [entry.id]) }
-      // Where there may be more, the way ahead is the only one that ends.
+      // If there may be more entries, only the walk ahead is sure to end.
       knowsAllBehind = waiting.count < Self.waitingAtOnce
     }
   }
@@ -43,7 +45,9 @@ struct ParkedCircles {
     try transaction.withheld(for: ids.map { .record($0) }).compactMap(entry)
   }
 
-  /// What an entry adds to a walk: nothing unless it waits for records of its own type alone.
+  /// Returns what an entry adds to a walk.
+  ///
+  /// `nil` unless it waits only for records of its own type.
   private func entry(_ entry: WithheldChange) -> Entry? {
     guard case .record(let id) = entry.key, entry.kind == .parked, id.type == entity.type,
       entry.waitsFor.allSatisfy({ $0.type == entity.type })
@@ -51,7 +55,7 @@ struct ParkedCircles {
     return Entry(id: id, waitsFor: entry.waitsFor)
   }
 
-  /// One walk over parked copies, and what is left of its way.
+  /// One walk over parked copies, with the rest of its way.
   private struct Walk {
     private(set) var needs = MutualNeeds()
     private var known: Set<RecordID> = []
@@ -63,7 +67,7 @@ struct ParkedCircles {
       frontier += places.filter { known.insert($0).inserted }
     }
 
-    /// The places where the walk goes on; `nil` at its end.
+    /// Returns the next records of the walk; `nil` at its end.
     mutating func next() -> [RecordID]? {
       guard !frontier.isEmpty else { return nil }
       let portion = Array(frontier.suffix(MergeContext.portion))

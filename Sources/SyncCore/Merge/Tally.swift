@@ -1,25 +1,25 @@
 import SyncModels
 
-/// What a transaction did: counts by type, and the records that readers now see otherwise.
+/// The result of a transaction: counts by type, and records that changed for readers.
 struct Tally: Sendable {
-  /// What became of the changes, by type.
+  /// The counts of the changes' outcomes, by type.
   var counts: [RecordType: SyncCounts] {
     var counts = settled
     if let type { counts[type, default: SyncCounts()] += current }
     return counts
   }
-  // Changes mostly come one after another of one type, which is then counted without looking it up each time.
+  // Successive changes are mostly of one type, which is then counted without a lookup.
   private var settled: [RecordType: SyncCounts] = [:]
   private var type: RecordType?
   private var current = SyncCounts()
   private(set) var changed = SyncEvent.ChangedRecords.some([])
   private(set) var malformed: [MalformedRecord] = []
   private(set) var conflicts: [Conflict] = []
-  /// Remote stamps that were too far ahead to be believed.
+  /// Remote stamps that were too far ahead to be trusted.
   private(set) var clocksAhead: [(id: RecordID, by: Duration)] = []
-  /// What policies made of clashes, and why it cannot stand.
+  /// Invalid resolutions of policies, with the reasons.
   private(set) var policyFlaws: [(id: RecordID, reason: String)] = []
-  /// How many changes of the pass are committed, and how many it will have, where the remote says so.
+  /// The committed changes of the pass, and its total if the remote gives one.
   var passProgress: (fetched: Int, total: Int?) = (0, nil)
 
   private subscript(type: RecordType) -> SyncCounts {
@@ -34,10 +34,10 @@ struct Tally: Sendable {
     }
   }
 
-  /// Counts one change by what became of it.
+  /// Counts one change by its outcome.
   ///
-  /// What this sync had set aside was counted as that, and is counted anew; what an earlier one had set aside, that
-  /// one has counted.
+  /// A change that this sync had withheld was counted as withheld, and is now counted again. A
+  /// change that an earlier sync had withheld was counted by that sync.
   mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, fence: Int64) {
     switch origin {
     case .page:
@@ -53,7 +53,7 @@ struct Tally: Sendable {
     if fate.isVisible { changed.insert(id) }
   }
 
-  /// Counts an entry that a later copy took the place of before it could be applied.
+  /// Counts a withheld change that a later copy replaced before it could be applied.
   mutating func noteSuperseded(_ entry: WithheldChange, fence: Int64) {
     guard entry.fence == fence, let path = entry.kind.fate?.count else { return }
     self[entry.key.type][keyPath: path] -= 1
@@ -63,18 +63,20 @@ struct Tally: Sendable {
     self[entry.key.type].skippedOlder += 1
   }
 
-  /// Takes back the count of a row that was as it is listed, and is so no longer.
+  /// Takes back the count of an unchanged row that is changed now.
   mutating func retractUnchanged(_ type: RecordType) {
     self[type].unchanged -= 1
   }
 
-  /// Counts bytes that were set aside.
+  /// Counts a malformed record that is withheld.
   mutating func note(_ malformed: MalformedRecord) {
     self[malformed.type].quarantined += 1
     self.malformed.append(malformed)
   }
 
-  /// Counts the bytes of an entry that is set aside for another reason now; what an earlier sync had set aside, that one has counted.
+  /// Counts the bytes of an entry that is now withheld for another reason.
+  ///
+  /// An entry that an earlier sync had withheld was counted by that sync.
   mutating func note(_ malformed: MalformedRecord, insteadOf entry: WithheldChange, fence: Int64) {
     if entry.fence == fence, let before = entry.kind.fate {
       self[malformed.type][keyPath: before.count] -= 1
@@ -84,28 +86,28 @@ struct Tally: Sendable {
     }
   }
 
-  /// Counts a conflict, beside the fates.
+  /// Counts a conflict, besides the outcomes.
   mutating func note(_ conflict: Conflict) {
     self[conflict.id.type].conflicts += 1
     conflicts.append(conflict)
   }
 
-  /// Notes a record that readers see otherwise, though no change is counted as the cause.
+  /// Notes a record that changed for readers without a counted change.
   mutating func noteChanged(_ id: RecordID) {
     changed.insert(id)
   }
 
-  /// Notes what a policy made of a clash and what cannot stand.
+  /// Notes an invalid resolution of a policy.
   mutating func notePolicyFlaw(of id: RecordID, _ flaw: String) {
     policyFlaws.append((id, flaw))
   }
 
-  /// Notes a remote stamp that was too far ahead to be believed.
+  /// Notes a remote stamp that was too far ahead to be trusted.
   mutating func noteClock(of id: RecordID, ahead: Duration) {
     clocksAhead.append((id, ahead))
   }
 
-  /// Counts a record that was hidden and is shown again, because something refers to it.
+  /// Counts a hidden record that is shown again, because another record refers to it.
   mutating func noteRevealed(_ id: RecordID) {
     self[id.type].replayed += 1
     changed.insert(id)
@@ -124,7 +126,7 @@ struct Tally: Sendable {
     changed.insert(id)
   }
 
-  /// Counts what the remote answered about single records.
+  /// Counts the remote's answers about single records.
   mutating func noteAnswers(of type: RecordType, count: Int) {
     self[type].fetched += count
   }
@@ -137,12 +139,14 @@ struct Tally: Sendable {
 }
 
 extension WithheldChange {
-  /// Whether a sweep found the deletion out, so that no remote sent it and nobody has counted it yet.
+  /// Whether a sweep found the deletion, so that it is not counted yet.
   var isFindOfSweep: Bool { fence == 0 && kind == .held }
 }
 
 extension WithheldChange.Kind {
-  /// How a change that is set aside for this reason is counted; a missing record was not fetched at all.
+  /// The outcome as which a change of this kind is counted.
+  ///
+  /// `nil` for a missing record, which was not fetched, and for a hidden one.
   var fate: Fate? {
     switch self {
     case .parked, .held, .staged: .deferred

@@ -1,26 +1,27 @@
 import SyncModels
 import SyncPorts
 
-/// Asks the remote about everything that a listing lacked, before any of it goes.
+/// Looks up all records that a listing lacked, before the sweep removes any of them.
 struct AbsenceCheck {
   var sweep: Sweep
   var environment: RunEnvironment
   var lease: Lease
   var stop: StopSignal
 
-  /// What the remote said.
+  /// The result of the lookups.
   struct Answer: Sendable {
-    /// What it does not have.
+    /// The records that the remote does not have.
     var absent: Set<RecordID> = []
-    /// What became of the copies that it has all the same.
+    /// The merges of the copies that the remote still has.
     var tallies: [Tally] = []
     var requests = 0
   }
 
-  /// Asks, portion by portion; `nil` if the sync was asked to stop meanwhile.
+  /// Looks up the records, portion by portion.
   ///
-  /// What the remote has all the same is merged, or staged, as a page of the listing would be.
+  /// Copies that the remote still has are merged, or staged, as a page of the listing would be.
   ///
+  /// - Returns: The result; `nil` after a request to stop the sync.
   /// - Throws: The remote's failure, once the budget of attempts is used up.
   func run() async throws(SyncError) -> Answer? {
     let lookup = Lookup(entity: sweep.entity, environment: environment, stop: stop)

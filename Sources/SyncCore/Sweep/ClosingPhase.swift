@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// What follows the pulls, the types that refer to others first: sweeps, and deletions that were held.
+/// The phase after the pulls: sweeps and held deletions.
+///
+/// Types that refer to others come first.
 struct ClosingPhase {
   let environment: RunEnvironment
   let request: SyncRequest
@@ -22,11 +24,13 @@ struct ClosingPhase {
     self.progress = progress
   }
 
-  /// Sweeps and deletes what is due.
+  /// Carries out the sweeps and deletions that are due.
   ///
-  /// A sweep that fails for its type alone stays due, is listed among the failures, and keeps no other from being carried out.
+  /// A sweep that fails for its type alone stays due and is listed among the failures. The other
+  /// sweeps go on.
   ///
-  /// - Returns: Whether it came to the end; `false` when somebody asked to stop. What is left is due at the next sync.
+  /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
+  ///   sync.
   mutating func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
     for entity in entities.reversed() {
       do throws(SyncError) {
@@ -57,7 +61,7 @@ struct ClosingPhase {
       if Mutant.sweepNever.isActive { return true }
     #endif
     guard let checkpoint, checkpoint.inFlight == nil, let due = checkpoint.sweep else { return true }
-    // The publication of a whole type has asked already.
+    // The publication of a whole type has already reported its refusal.
     if progress.result.refusedSweeps.contains(where: { $0.type == entity.type }) { return true }
     let sweep = Sweep(
       entity, context: context(pass: due.pass), passBefore: checkpoint.sweptPass,
@@ -72,7 +76,8 @@ struct ClosingPhase {
       guard try await sweepWhole(sweep, checkpoint) else { return false }
       return true
     }
-    // A record that only its like refers to goes once those are gone: until a round removes nothing.
+    // A record to which only records of its own type refer is removed after those, so rounds repeat
+    // until one removes nothing.
     var rounds = DwindlingRounds()
     repeat {
       guard try await round(of: sweep, &rounds) else { return false }
@@ -88,7 +93,9 @@ struct ClosingPhase {
     return true
   }
 
-  /// Sweeps a type that is shown whole in one transaction; `false` if somebody asked to stop.
+  /// Sweeps a type that is shown whole, in one transaction.
+  ///
+  /// - Returns: `false` after a request to stop.
   private mutating func sweepWhole(_ sweep: Sweep, _ checkpoint: Checkpoint) async throws(SyncError) -> Bool {
     var absent: Set<RecordID>?
     if sweep.absence == .lookedUp {
@@ -124,13 +131,15 @@ struct ClosingPhase {
   ) async throws(SyncError) -> Checkpoint.Refusal? {
     guard !request.allowsMassDeletion else { return nil }
     let guardian = SweepGuard(sweep: sweep, options: environment.options, checkpoint: checkpoint)
-    // Counting reads a whole index once, and the writer has memory for it anyway.
+    // The count reads a whole index once, and the writer has memory for it anyway.
     return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       try guardian.refusal(in: transaction)
     }
   }
 
-  /// One round over everything that is not marked; `false` if somebody asked to stop.
+  /// Runs one round over the unmarked records.
+  ///
+  /// - Returns: `false` after a request to stop.
   private mutating func round(
     of sweep: Sweep, _ rounds: inout DwindlingRounds
   ) async throws(SyncError) -> Bool {
@@ -194,7 +203,9 @@ struct ClosingPhase {
     }
   }
 
-  /// Deletes what only refers to each other; what that was.
+  /// Deletes records to which only each other refer.
+  ///
+  /// - Returns: The deleted records.
   private mutating func releaseCircles(of entity: Entity) async throws(SyncError) -> [RecordID] {
     #if MUTANTS
       if Mutant.circlesNeverGo.isActive { return [] }
@@ -215,7 +226,9 @@ struct ClosingPhase {
     }
   }
 
-  /// One round over what is held; `false` if somebody asked to stop.
+  /// Runs one round over the held deletions.
+  ///
+  /// - Returns: `false` after a request to stop.
   private mutating func round(
     of deletions: HeldDeletions, _ rounds: inout DwindlingRounds
   ) async throws(SyncError) -> Bool {

@@ -1,15 +1,16 @@
 import SyncModels
 
-/// Watches rounds, each of which takes something out of the store and so leaves less for the next one, until one finds nothing.
+/// Checks rounds that repeat until one of them removes nothing from the store.
 ///
-/// A damaged store may find again what was taken out of it, by an index that no longer has it, say; the rounds would then have no end.
+/// Each round leaves less for the next. A damaged store may find removed records again, for example
+/// by an index that no longer has them. The rounds would then never end.
 struct DwindlingRounds {
-  // However many records a round takes out, what is kept of them is this.
+  // Constant size, however many records a round removes.
   private var before: Int?
   private var taken = Hasher()
   private var type: RecordType?
 
-  /// Notes what a round took out, in the order of the round.
+  /// Notes the records that a round removed, in order.
   mutating func note(_ ids: some Sequence<RecordID>) {
     for id in ids {
       taken.combine(id)
@@ -17,9 +18,10 @@ struct DwindlingRounds {
     }
   }
 
-  /// Ends a round, and tells whether another one may find something.
+  /// Ends a round.
   ///
-  /// - Throws: `storeUnreadable` where the round took out just what the one before it did.
+  /// - Returns: Whether another round may find something.
+  /// - Throws: `storeUnreadable` if the round removed the same records as the previous one.
   mutating func end() throws(SyncError) -> Bool {
     guard let type else { return false }
     let now = taken.finalize()

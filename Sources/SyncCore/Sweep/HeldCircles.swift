@@ -1,14 +1,16 @@
 import SyncModels
 import SyncPorts
 
-/// Carries out deletions that are held because the records refer to each other, and to which nothing else refers.
+/// Carries out held deletions of records to which only each other refer.
 struct HeldCircles: Sendable {
   var entity: Entity
   var context: MergeContext
 
-  /// Deletes them, however many they are, in this one transaction: a part of them would leave the others dangling.
+  /// Deletes the records, all in this one transaction.
   ///
-  /// - Returns: What was done, and the records that were deleted.
+  /// Deleting a part of them would leave dangling references.
+  ///
+  /// - Returns: The tally, and the records that were deleted.
   /// - Complexity: O(*h* log *m*) for *h* held deletions in a type of *m* records.
   func release(
     in transaction: any StoreTransaction
@@ -23,14 +25,14 @@ struct HeldCircles: Sendable {
     return (merge.tally, merge.tally.changed.isEmpty ? [] : sorted)
   }
 
-  /// The records that nothing refers to once they are all deleted.
+  /// Returns the records that no other record refers to once all of them are deleted.
   private func together(
     by merge: PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     let candidates = try candidates(by: merge, in: transaction)
     var needs = MutualNeeds()
     for id in candidates { needs.add(id) }
-    // Its own type first: where that is no circle already, no other type has to be asked.
+    // The own type comes first: without a circle there, other types need no query.
     let columns = context.schema.referrers(to: entity.type)
     let ownFirst = columns.filter { $0.type == entity.type } + columns.filter { $0.type != entity.type }
     for (type, field) in ownFirst {
@@ -41,7 +43,7 @@ struct HeldCircles: Sendable {
     return needs.complete()
   }
 
-  /// The held deletions that would delete their records if nothing referred to them.
+  /// Returns the held deletions that would delete their records if those were unreferenced.
   private func candidates(
     by merge: PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
@@ -65,7 +67,9 @@ struct HeldCircles: Sendable {
     }
   }
 
-  /// Adds the live records that refer to some of the candidates by a field: all that are candidates, and one of the others.
+  /// Adds the live records that refer to some of the candidates by a field.
+  ///
+  /// It adds all that are candidates themselves, and one of the others.
   private func addReferrers(
     of type: RecordType, by field: FieldName, to ids: [RecordID], amongst candidates: Set<RecordID>,
     into needs: inout MutualNeeds, in transaction: any StoreTransaction
@@ -81,7 +85,7 @@ struct HeldCircles: Sendable {
         guard case .string(let key)? = referrer.fields.element(at: index) else { continue }
         let target = RecordID(type: entity.type, key: key)
         needs.add(target, needing: [referrer.id])
-        // A record that stays settles it; the others that refer to the same are not read.
+        // A referrer that stays is decisive; further referrers of the same record are not read.
         if !candidates.contains(referrer.id) { sought.remove(target) }
       }
       guard referrers.count == MergeContext.portion, let end = referrers.last else { return }

@@ -1,21 +1,21 @@
 import SyncModels
 import SyncPorts
 
-/// Carries out deletions that were held while other records referred to theirs, one by one as they get free.
+/// Carries out held deletions whose records are no longer referred to.
 struct HeldDeletions: Sendable {
   var entity: Entity
   var context: MergeContext
 
-  /// How a portion ended.
+  /// The result of a portion.
   struct Portion: Sendable {
     var tally: Tally
-    /// What was carried out: by each, others may have got free.
+    /// The deletions that were carried out. Each may have freed further ones.
     var released: [RecordID]
     /// The key after which the next portion begins; `nil` after the last.
     var next: WithheldChange.Key?
   }
 
-  /// Carries out what nothing refers to any more, of one portion of the entries.
+  /// Carries out the free deletions of one portion.
   func portion(
     after key: WithheldChange.Key?, in transaction: any StoreTransaction
   ) throws(SyncError) -> Portion {

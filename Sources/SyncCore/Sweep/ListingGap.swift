@@ -1,20 +1,22 @@
 import SyncModels
 import SyncPorts
 
-/// What a complete listing of a type did not get to tell, because of pending edits.
+/// A gap in a type's complete listing, caused by pending edits.
 ///
-/// While an edit is pending, its record is taken for listed: what it is at the remote is for the push to find out. An edit that is given up,
-/// or that meets a copy from before the listing, is never pushed, and one that the remote took before the listing, with the answer lost, is
-/// told of as it was then: nobody would find out until the next complete listing. That one has to come at once.
+/// A record with a pending edit counts as listed: the push finds out its remote state. Some edits
+/// leave a gap. An edit that is discarded, or that meets a copy from before the listing, is never
+/// pushed. An edit that the remote accepted before the listing, with its answer lost, is reported
+/// in the state of that time. The record's remote state would then stay unknown until the next
+/// complete listing, so that listing is due at once.
 enum ListingGap: UInt8 {
-  /// Records were taken for listed.
+  /// Records with pending edits counted as listed.
   case open
-  /// One of them has lost its edit since, and shows what may be long gone.
+  /// One of these records has lost its edit, and may show an outdated copy.
   case exposed
-  /// Records were taken for listed, and an edit of one of them had been sent before the listing, with no answer.
+  /// Records counted as listed, and one of their edits was sent before without an answer.
   case unanswered
 
-  /// Notes that records are taken for listed, unless worse is known.
+  /// Notes that records count as listed, unless a more severe gap is known.
   static func open(
     for type: RecordType, isUnanswered: Bool = false, in transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -26,24 +28,26 @@ enum ListingGap: UInt8 {
     }
   }
 
-  /// Notes that an edit is gone whose record shows an old copy of the remote's now.
+  /// Notes that a record has lost its edit and shows an old copy.
   static func expose(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if let known = try of(type, in: transaction), known != .exposed {
       try exposed.save(for: type, in: transaction)
     }
   }
 
-  /// Notes that the remote took an edit that had been sent before: it may tell of long ago, if nobody knew before the listing.
+  /// Notes that the remote accepted an edit that was sent before the listing.
+  ///
+  /// Its answer may describe a state from before the listing.
   static func answered(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if try of(type, in: transaction) == .unanswered { try exposed.save(for: type, in: transaction) }
   }
 
-  /// Forgets what earlier listings did not tell, as the next one begins.
+  /// Removes the gap of earlier listings, as the next one begins.
   static func close(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if try of(type, in: transaction) != nil { try transaction.setValue(nil, forKey: key(type)) }
   }
 
-  /// What a type's last complete listing did not tell; `nil` for nothing.
+  /// Returns the gap of a type's last complete listing; `nil` for none.
   static func of(_ type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> ListingGap? {
     try snapshot.value(forKey: key(type))?.first.flatMap(ListingGap.init)
   }
@@ -56,12 +60,12 @@ enum ListingGap: UInt8 {
 }
 
 extension StoreTransaction {
-  /// Takes edits out of the outbox that will not be pushed.
+  /// Removes edits from the outbox that will not be pushed.
   func giveUp(_ entries: [OutboxEntry]) throws(SyncError) {
     guard !entries.isEmpty else { return }
     try dequeue(entries.map(\.id))
     var types = Set(entries.filter { $0.base.record != nil }.map(\.id.type))
-    // A copy that waits for something else is shown as soon as that comes.
+    // A copy that waits for another record is shown as soon as that arrives.
     for case .record(let id) in try withheld(for: entries.map { .record($0.id) }).map(\.key) {
       types.insert(id.type)
     }

@@ -1,20 +1,20 @@
 import SyncModels
 import SyncPorts
 
-/// Asks the remote about records that a listing of a moving collection lacked.
+/// Looks up records that a listing of a moving collection lacked.
 struct Lookup {
   var entity: Entity
   var environment: RunEnvironment
   var stop: StopSignal
 
-  /// What was asked, and what the remote still has of it.
+  /// The records of a lookup, and those that the remote still has.
   struct Answer: Sendable {
     var asked: [RecordID] = []
     var present: [RecordChange] = []
     var requests = 0
   }
 
-  /// Asks about the next portion of unmarked records; `nil` if somebody asked to stop meanwhile.
+  /// Looks up the next portion of unmarked records; `nil` after a request to stop.
   ///
   /// - Throws: The remote's failure, once the budget of attempts is used up.
   func ask(after key: String?) async throws(SyncError) -> Answer? {
@@ -29,7 +29,7 @@ struct Lookup {
       guard let result = await request(ids) else { return nil }
       switch result {
       case .success(let changes):
-        // What exists and cannot be read exists all the same.
+        // A malformed record exists at the remote as well.
         answer.present = changes.filter { if case .tombstone = $0 { false } else { true } }
         return answer
       case .failure(let error):

@@ -2,7 +2,9 @@ import SyncModels
 import SyncPorts
 
 extension Sweep {
-  /// Plans a sweep after a complete listing, the pass of the context, as the source's listings call for it.
+  /// Plans the sweep after a complete listing, which is the context's pass.
+  ///
+  /// The source's kind of listing decides how absence is confirmed.
   init(_ entity: Entity, context: MergeContext, passBefore: Int64, capabilities: SourceCapabilities) {
     let absence: Absence =
       switch capabilities.listing {
@@ -13,11 +15,12 @@ extension Sweep {
       entity: entity, context: context, pass: context.pass, passBefore: passBefore, absence: absence)
   }
 
-  /// Removes all that was not listed, portion by portion, in this one transaction.
+  /// Removes all unlisted records, portion by portion, in this one transaction.
   ///
-  /// What live records of other types refer to is held.
+  /// Deletions of records to which live records of other types refer are held.
   ///
-  /// - Parameter confirmed: The records of which the remote said that it does not have them; `nil` where it was not asked.
+  /// - Parameter confirmed: The records that the remote does not have, by lookup; `nil` without a
+  ///   lookup.
   func removeAll(
     confirmed: Set<RecordID>?, in transaction: any StoreTransaction
   ) throws(SyncError) -> [Tally] {
@@ -26,7 +29,7 @@ extension Sweep {
     #endif
     var tallies: [Tally] = []
     var rounds = DwindlingRounds()
-    // A record that only its like refers to goes once those are gone.
+    // A record to which only records of its own type refer is removed after those.
     repeat {
       var last: String?
       repeat {

@@ -1,26 +1,26 @@
 import SyncModels
 import SyncPorts
 
-/// Removes what a complete listing of a type did not hold, in bounded transactions.
+/// Removes records that a complete listing lacked, in bounded transactions.
 struct Sweep: Sendable {
   var entity: Entity
   var context: MergeContext
-  /// The complete listing, and the one before it whose sweep was carried out; 0 for none.
+  /// The complete listing, and the previous one with a completed sweep; 0 for none.
   var pass: Int64
   var passBefore: Int64
   var absence: Absence
 
-  /// What it takes for a record to be gone.
+  /// The proof that a record is gone.
   enum Absence: Sendable {
-    /// The listing was of one instant: what it lacks is gone.
+    /// One listing, as it describes one instant.
     case once
-    /// The listing was of a moving collection: a second one has to lack it too.
+    /// Two listings in succession, as the collection changes during a listing.
     case twice
-    /// The remote is asked about each.
+    /// A lookup at the remote.
     case lookedUp
   }
 
-  /// How a portion ended.
+  /// The result of a portion.
   struct Portion: Sendable {
     var tally = Tally()
     /// The key after which the next portion begins; `nil` after the last.
@@ -28,9 +28,10 @@ struct Sweep: Sendable {
     var removed: [RecordID] = []
   }
 
-  /// Removes one portion of what was not listed.
+  /// Removes one portion of the unlisted records.
   ///
-  /// - Parameter answer: Which records the remote was asked about, and what it still has of them; `nil` where it was not asked.
+  /// - Parameter answer: The records that were looked up, and those that the remote still has;
+  ///   `nil` without a lookup.
   func portion(
     after key: String?, answer: (asked: [RecordID], present: [RecordChange])?,
     in transaction: any StoreTransaction
@@ -50,7 +51,8 @@ struct Sweep: Sendable {
     }
     guard !candidates.isEmpty else { return result }
     let entries = try transaction.withheld(for: candidates.map { .record($0.id) })
-    // A live record with a change set aside has no room for a note that it was missed; the change's own pass tells.
+    // A live record with a withheld change has no room for a note that it was missed. The change's
+    // own pass shows that.
     let missed = Set(entries.filter { isMissedBefore($0) }.compactMap(\.change.id))
     let filed = Set(entries.filter { $0.kind != .missing && !isMissedBefore($0) }.compactMap(\.change.id))
     let gone = absence == .twice ? candidates.filter { missed.contains($0.id) } : candidates
@@ -87,7 +89,7 @@ struct Sweep: Sendable {
     result.removed = removable.map(\.id)
   }
 
-  /// Forgets one portion of what was set aside before the listing, which no longer holds it.
+  /// Releases one portion of the withheld changes from before the listing that it lacked.
   ///
   /// - Returns: The key after which the next portion begins; `nil` after the last.
   func forgetUnlisted(
@@ -103,9 +105,9 @@ struct Sweep: Sendable {
     entry.kind == .missing ? entry.pass < pass : Self.forgettable.contains(entry.kind) && isUnlisted(entry)
   }
 
-  /// Whether this listing lacked something that a second one has to lack too.
+  /// Whether this listing lacked a record that a second listing has to lack too.
   ///
-  /// A record with a pending edit is not in doubt: what the remote has of it is for the push to find out.
+  /// A record with a pending edit does not count: the push finds out its remote state.
   func isAnythingInDoubt(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
     guard absence != .once else { return false }
     var last: WithheldChange.Key?
@@ -120,17 +122,19 @@ struct Sweep: Sendable {
     }
   }
 
-  /// What is set aside without a live record that would be swept instead.
+  /// The kinds of withheld changes without a live record that would be swept instead.
   static let forgettable: Set<WithheldChange.Kind> = [.parked, .incompatible, .quarantined, .hidden]
 
-  /// Whether the listing, and where one proves nothing the one before it too, lacked what is set aside.
+  /// Whether the listing lacked a withheld change.
+  ///
+  /// If one listing is no proof, the previous one must have lacked it too.
   func isUnlisted(_ entry: WithheldChange) -> Bool {
     entry.pass < (absence == .once ? pass : min(pass, passBefore))
   }
 }
 
 extension MergeContext {
-  /// A deletion that a sweep found out, and that nobody has counted yet.
+  /// Returns the entry of a deletion that a sweep found, not counted yet.
   fileprivate func heldAfterSweep(_ tombstone: Tombstone) -> WithheldChange {
     var entry = held(tombstone, origin: .page)
     entry.fence = 0

@@ -1,15 +1,17 @@
 import SyncModels
 import SyncPorts
 
-/// Tells whether a sweep would remove so much, or knows so little, that a person has to agree.
+/// Decides whether a sweep needs a person's confirmation.
+///
+/// It does if it would remove too many records, or if malformed records might be the missing ones.
 struct SweepGuard: Sendable {
   var sweep: Sweep
-  /// From how many removals on, and from which share of the type on.
+  /// The number of removals, and the share of the type, that need confirmation.
   var records: Int
   var share: Double
-  /// From how many live records on a listing may not lack them all.
+  /// The number of live records from which an empty listing needs confirmation.
   var emptiedRecords: Int
-  /// The type's checkpoint, which tells of the sweep before.
+  /// The type's checkpoint, which describes the previous sweep.
   var checkpoint: Checkpoint
 
   init(sweep: Sweep, options: SyncOptions, checkpoint: Checkpoint) {
@@ -20,26 +22,27 @@ struct SweepGuard: Sendable {
     self.checkpoint = checkpoint
   }
 
-  /// Why the sweep may not begin; `nil` if it may.
+  /// Returns why the sweep may not begin; `nil` if it may.
   func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> Checkpoint.Refusal? {
     let type = sweep.entity.type
     let counts = try snapshot.counts(type, rows: true)
     let unmarked = counts.rows?.unmarked ?? 0
-    // Of a type that is shown whole, what was listed is staged, and is shown together with the sweep.
+    // In a type that is shown whole, the listed records are staged, and are shown together with the
+    // sweep.
     let shown = counts.rows?.live ?? 0
     let live = max(shown, unmarked + counts.withheld[.staged, default: 0])
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
     guard unmarked + unlisted > 0 else { return nil }
-    // Bytes that cannot be read may be any of the records that were not seen.
+    // A malformed record may be any of the missing records.
     if unmarked > 0, unidentified > 0 { return .unidentifiedMalformed(unidentified) }
     let missing = unmarked + unlisted
-    // A file that is caught while it is written, or that was cut off, lists nothing.
+    // A file that was read while it was being written, or that was cut off, lists nothing.
     let isEmptied = checkpoint.sweep?.listed == 0 && shown >= emptiedRecords
     guard isEmptied || missing > records && Double(missing) > Double(live + kept) * share else { return nil }
     return .massDeletion(missing: missing, of: live + kept)
   }
 
-  /// How many entries would be forgotten, of how many, and how many new ones nobody can name.
+  /// Counts the entries to release, all entries, and new malformed ones without an id.
   private func survey(
     _ type: RecordType, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> (unlisted: Int, kept: Int, unidentified: Int) {
@@ -57,12 +60,14 @@ struct SweepGuard: Sendable {
     return (unlisted, kept, unidentified)
   }
 
-  /// What was there when the sweep before was carried out has cost nobody a record since.
+  /// Whether a malformed record has no id and is newer than the previous sweep.
+  ///
+  /// An older one has caused no loss of a record.
   private func isNewAndNameless(_ entry: WithheldChange) -> Bool {
     guard entry.kind == .quarantined, entry.change.id == nil, entry.pass >= sweep.pass else { return false }
-    // No clock tells which came first: it may have been put right since.
+    // The fencing numbers decide the order, as a clock may have been corrected since.
     if let swept = checkpoint.sweptFence { return entry.fence > swept }
-    // Of a sweep before 2026-11 the time alone is known.
+    // Sweeps from before 2026-11 have recorded the time alone.
     return checkpoint.deletionsVerifiedAt.map { entry.since > $0 } ?? true
   }
 }

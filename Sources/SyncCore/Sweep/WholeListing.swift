@@ -1,27 +1,31 @@
 import SyncModels
 import SyncPorts
 
-/// The end of a complete listing of a type that is shown whole: what was listed is shown, and what was not is gone, in one transaction.
+/// The end of a complete listing of a type that is shown whole.
 ///
-/// What has to be confirmed is confirmed before. Until then readers see the old state, also when the sync stops meanwhile; the next one goes on with
-/// the last page, or starts the listing over where the source cannot resume.
+/// In one transaction the listed records are shown and the others removed. Absences that need
+/// confirmation are confirmed before. Until then readers see the old state, even if the sync stops
+/// meanwhile. The next sync resumes at the last page, or starts the listing over if the source
+/// cannot resume.
 struct WholeListing: Sendable {
-  /// Pages that come before the last one, and are committed with it.
+  /// Pages before the last one that are committed with it.
   var pages: [PageTransaction]
   var last: PageTransaction
-  /// The checkpoint while something has to be confirmed.
+  /// The checkpoint while absences are being confirmed.
   var unpublished: Checkpoint
-  /// What may refuse the sweep; `nil` where a person has allowed it.
+  /// The guard that may refuse the sweep; `nil` if a person has confirmed it.
   var guardian: SweepGuard?
   var sweep: Sweep
   var environment: RunEnvironment
   var lease: Lease
   var stop: StopSignal
 
-  /// Commits the pages, and publishes the type unless the sync is asked to stop before all is confirmed.
+  /// Commits the pages, and publishes the type once all absences are confirmed.
   ///
-  /// - Throws: The remote's failure to confirm, if it ends the sync. Where it concerns the type alone, the copies are published without the sweep,
-  ///   which stays due.
+  /// After a request to stop the sync before that, the type stays unpublished.
+  ///
+  /// - Throws: The remote's failure to confirm, if it ends the sync. If the failure concerns the
+  ///   type alone, the copies are published without the sweep, which stays due.
   func commit() async throws(SyncError) -> CommittedPages {
     var committed = try await environment.store.write(.lease(lease)) { (open) throws(SyncError) in
       try stage(in: open)
@@ -50,17 +54,17 @@ struct WholeListing: Sendable {
 
   /// How absences are confirmed.
   private enum Confirmation {
-    /// Nothing had to be asked.
+    /// By the listing alone.
     case byListing
-    /// The remote does not have these.
+    /// By a lookup: the remote does not have these.
     case absent(Set<RecordID>)
-    /// The remote did not answer.
+    /// Not at all: the remote did not answer.
     case failed
-    /// A person has to agree to the sweep first.
+    /// Not yet: a person has to confirm the sweep first.
     case refused(Checkpoint.Refusal)
   }
 
-  /// Merges the pages, and publishes the type if nothing has to be asked for that.
+  /// Merges the pages, and publishes the type if no lookup is needed.
   private func stage(in open: any StoreTransaction) throws(SyncError) -> CommittedPages {
     var committed = CommittedPages()
     for page in pages { committed.pages.append(try page.run(in: open)) }
@@ -92,7 +96,8 @@ struct WholeListing: Sendable {
       try noteSwept(&checkpoint, in: open)
     case .absent(let absent):
       committed.changes += try sweep.removeAll(confirmed: absent, in: open)
-      // A copy from before the listing may have waited for a record that it brought. Nobody has asked about that one, so the sweep stays due.
+      // A copy from before the listing may have waited for a record that the listing brought. That
+      // copy was not looked up, so the sweep stays due.
       if try !isAnythingUnasked(besides: absent, in: open) { try noteSwept(&checkpoint, in: open) }
     case .failed:
       break
@@ -102,7 +107,7 @@ struct WholeListing: Sendable {
     committed.pages.append(try last.finish(merge, with: checkpoint, in: open))
   }
 
-  /// Whether records are live now that the listing lacked, and that the remote was not asked about.
+  /// Whether live records are unlisted and were not looked up.
   private func isAnythingUnasked(
     besides asked: Set<RecordID>, in open: any StoreTransaction
   ) throws(SyncError) -> Bool {
@@ -122,7 +127,7 @@ struct WholeListing: Sendable {
       by: lease.fence, at: sweep.context.now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: open))
   }
 
-  /// The sweep while nothing of the listing is shown yet.
+  /// The sweep before any record of the listing is shown.
   private var staging: Sweep {
     var sweep = sweep
     sweep.context.stages = true
@@ -130,16 +135,16 @@ struct WholeListing: Sendable {
   }
 }
 
-/// What became of some pages of one type.
+/// The result of committing some pages of one type.
 struct CommittedPages: Sendable {
-  /// What each page did.
+  /// The tally of each page.
   var pages: [Tally] = []
-  /// What was done besides: sweeps, and answers about single records.
+  /// The tallies of sweeps and lookups.
   var changes: [Tally] = []
-  /// Requests that were made to confirm what a listing lacked.
+  /// The number of requests that confirmed absences.
   var requests = 0
-  /// Why the sweep of a whole type was not carried out.
+  /// Why the sweep of a whole type was refused.
   var refusal: Checkpoint.Refusal?
-  /// Whether the type is not shown yet, because something has to be confirmed before.
+  /// Whether the type is not published yet, because absences have to be confirmed.
   var isUnconfirmed = false
 }
