@@ -1,6 +1,6 @@
 extension Dictionary where Key == Int {
-  /// The values by their numbers, which those who wait are given as they come.
+  /// The values, sorted by their numbers, which waiters receive in order of arrival.
   ///
-  /// Not in the order in which a dictionary happens to keep them: the same would then go otherwise each time.
+  /// Sorted, because dictionary order varies between runs.
   package var inOrderOfArrival: [Value] { sorted { $0.key < $1.key }.map(\.value) }
 }

@@ -1,15 +1,15 @@
-/// A wish to be run in the background.
+/// A request to be run in the background.
 public struct BackgroundRequest: Hashable, Sendable, Codable {
-  /// What for.
+  /// The kind of work.
   public var kind: Kind
-  /// Not before then.
+  /// The earliest begin.
   public var earliest: Begin
-  /// Whether it is pointless without the network.
+  /// Whether the work needs the network.
   public var needsNetwork: Bool
-  /// Whether it waits for external power, because it would drain a battery.
+  /// Whether the work waits for external power, because it would drain a battery.
   public var needsExternalPower: Bool
 
-  /// Describes a request.
+  /// Creates a request.
   public init(
     _ kind: Kind, earliest: Begin, needsNetwork: Bool = false, needsExternalPower: Bool = false
   ) {
@@ -19,7 +19,7 @@ public struct BackgroundRequest: Hashable, Sendable, Codable {
     self.needsExternalPower = needsExternalPower
   }
 
-  /// Reads a request; one written before requests told of power needs none.
+  /// Decodes a request. A request without a member for power does not need it.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     kind = try container.decode(Kind.self, forKey: .kind)
@@ -28,7 +28,7 @@ public struct BackgroundRequest: Hashable, Sendable, Codable {
     needsExternalPower = try container.decodeIfPresent(Bool.self, forKey: .needsExternalPower) ?? false
   }
 
-  /// What is to be run. Systems give the two kinds different amounts of time.
+  /// A kind of background work. Systems give the two kinds different amounts of time.
   public enum Kind: String, Hashable, Sendable, Codable, CaseIterable {
     /// A short sync, so that the app has fresh data when it is opened.
     case refresh
@@ -40,22 +40,23 @@ public struct BackgroundRequest: Hashable, Sendable, Codable {
   public enum Begin: Hashable, Sendable, Codable {
     /// A while after the request is submitted.
     case after(Duration)
-    /// The next time that the clock on the wall shows this, in the app's time zone, later than the moment of submitting.
+    /// The next occurrence of a time of day in the app's time zone.
     ///
-    /// On a day whose clocks are put forward over it, it is the first instant after the gap; where clocks are put
-    /// back and show it twice, it is the first of the two.
+    /// It is later than the moment of submitting. If the clocks are put forward over it that day,
+    /// it is the first instant after the gap. If they are put back and show it twice, it is the
+    /// first of the two.
     case next(TimeOfDay)
   }
 }
 
-/// A time as the clock on the wall shows it, of whatever day.
+/// A time of day as a wall clock shows it.
 public struct TimeOfDay: Hashable, Sendable, Codable, Comparable {
-  /// 0 to 23.
+  /// The hour, 0 to 23.
   public var hour: Int
-  /// 0 to 59.
+  /// The minute, 0 to 59.
   public var minute: Int
 
-  /// Describes a time of day; numbers past either end count as that end.
+  /// Creates a time of day; numbers past either end count as that end.
   public init(hour: Int, minute: Int = 0) {
     self.hour = min(max(hour, 0), 23)
     self.minute = min(max(minute, 0), 59)

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// The library's own token: cancelling it wakes a waiting sync at once, where other tokens are only asked now and then.
+/// The library's own token: cancelling it wakes a waiting sync at once.
+///
+/// Other tokens are only polled.
 public final class CancellationSource: CancellationToken {
   private struct State {
     var isCancelled = false
@@ -9,7 +11,7 @@ public final class CancellationSource: CancellationToken {
   }
   private let state = Mutex(State())
 
-  /// A token that nobody has cancelled yet.
+  /// Creates a token that is not cancelled.
   public init() {}
 
   /// Whether ``cancel()`` was called.
@@ -17,7 +19,7 @@ public final class CancellationSource: CancellationToken {
     state.withLock { $0.isCancelled }
   }
 
-  /// Asks for a stop, from any thread; a second call does nothing.
+  /// Requests a stop, from any thread; a second call does nothing.
   public func cancel() {
     let waiters = state.withLock { state in
       state.isCancelled = true
@@ -35,7 +37,8 @@ public final class CancellationSource: CancellationToken {
     }
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        // The handler below may have run already; then nobody would come back for this continuation.
+        // The handler below may have run already; then no later call would resume this
+        // continuation.
         let isOver = state.withLock { state in
           if state.isCancelled || Task.isCancelled { return true }
           state.waiters[id] = continuation

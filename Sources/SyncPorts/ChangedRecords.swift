@@ -1,11 +1,11 @@
 public import SyncModels
 
-/// A place in the sequence of writes that changed what readers see.
+/// A position in the sequence of writes that changed what readers see.
 public struct StorePosition: Hashable, Sendable, Comparable, Codable {
   /// The write's number in its store: greater for a later write.
   public var number: Int64
 
-  /// Names a place.
+  /// Creates a position.
   public init(_ number: Int64) {
     self.number = number
   }
@@ -26,10 +26,10 @@ public struct ChangedRecords: Hashable, Sendable {
 
   /// What to read again.
   public var scope: Scope
-  /// The position of the last write; ask from here next.
+  /// The position of the last write, for the next query.
   public var position: StorePosition
 
-  /// Describes changes.
+  /// Creates a set of changes.
   public init(_ scope: Scope, through position: StorePosition) {
     self.scope = scope
     self.position = position

@@ -10,16 +10,21 @@ public import SyncModels
   import Android
 #endif
 
-/// A clock that can also stamp: *how long until* is the standard half, *what time do I write on this* is ``timestamp``.
+/// A clock that also gives timestamps.
 ///
-/// It refines the standard library's `Clock`, so `any Clock<Duration>` in a file that imports this module means this protocol and still
-/// takes `ContinuousClock()` and `SuspendingClock()`. A clock of your own needs one line, `extension MyClock: SyncPorts.Clock {}`;
-/// for one that cannot have it, spell the standard protocol `_Concurrency.Clock`.
+/// The standard half answers *how long until*. ``timestamp`` answers *what time do I write on
+/// this*.
 ///
-/// `Duration` is not fixed to the standard one: `any Clock<Duration>` says so where it matters, and a
-/// protocol that fixes it makes that existential's size wrong at run time (Swift 6.3, unoptimized builds).
+/// It refines the standard library's `Clock`, so `any Clock<Duration>` in a file that imports this
+/// module means this protocol and still takes `ContinuousClock()` and `SuspendingClock()`. A clock
+/// of your own needs one line, `extension MyClock: SyncPorts.Clock {}`. If it cannot have that
+/// line, spell the standard protocol `_Concurrency.Clock`.
+///
+/// `Duration` is not fixed to the standard one: `any Clock<Duration>` says so where it matters, and
+/// a protocol that fixes it makes that existential's size wrong at run time (Swift 6.3, unoptimized
+/// builds).
 public protocol Clock<Duration>: _Concurrency.Clock {
-  /// The civil time that is written on things, unless the clock has its own idea: the machine's wall clock.
+  /// The civil time for timestamps; by default the machine's wall clock.
   var timestamp: Timestamp { get }
 }
 
@@ -29,7 +34,7 @@ extension Clock {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Starts measuring: the function returned tells how long ago that was.
+  /// Starts a measurement; the returned function gives the elapsed time.
   package func stopwatch() -> @Sendable () -> Duration {
     let start = now
     return { start.duration(to: now) }
@@ -40,7 +45,7 @@ extension Clock where Duration == Swift.Duration {
     do {
       try await sleep(until: now.advanced(by: duration), tolerance: nil)
     } catch {
-      // A clock's sleep ends early for one reason alone.
+      // A clock's sleep ends early only on cancellation.
       throw CancellationError()
     }
   }
@@ -50,10 +55,13 @@ extension ContinuousClock: Clock {}
 extension SuspendingClock: Clock {}
 
 extension Timestamp {
-  /// The machine's wall clock now, to the microsecond: the only place where the pure modules read it.
+  /// The machine's wall clock now, to the microsecond.
+  ///
+  /// The pure modules read the wall clock only here.
   package static var wallClock: Timestamp {
     var now = timespec()
-    // CLOCK_REALTIME exists on every platform this builds for; were the call to fail, the epoch would be stamped.
+    // CLOCK_REALTIME exists on every platform that this builds for. If the call fails, the
+    // timestamp is the epoch.
     _ = clock_gettime(CLOCK_REALTIME, &now)
     return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
   }

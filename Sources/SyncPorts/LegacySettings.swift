@@ -1,11 +1,14 @@
 public import SyncModels
 
-/// Settings that an earlier version of an app kept without a database: several dictionaries whose keys name the same things.
+/// Settings that an earlier version of an app kept in dictionaries, without a database.
 ///
-/// One dictionary holds the names of devices by their hardware addresses, say, another their colours. They are read for a migration, and never written.
+/// The keys of several dictionaries name the same things. For example, one dictionary holds the
+/// names of devices by their hardware addresses, another their colours. A migration reads them, and
+/// never writes them.
 public protocol LegacySettings: Sendable {
-  /// What a dictionary holds: JSON values by key; nothing, where there is no such dictionary.
+  /// Returns a dictionary's JSON values by key; empty if there is no such dictionary.
   ///
-  /// - Throws: `storeUnreadable` for one that is there and cannot be read; the migration stops, and may be tried again.
+  /// - Throws: `storeUnreadable` for one that exists and cannot be read. The migration stops, and
+  ///   may be retried.
   func values(in dictionary: String) async throws(SyncError) -> [String: [UInt8]]
 }

@@ -1,11 +1,11 @@
-/// What is known of the network at one time.
+/// The known status of the network at one time.
 public struct NetworkStatus: Hashable, Sendable, Codable {
-  /// Whether it is there.
+  /// Whether the network is there.
   public var connectivity: Connectivity
-  /// By which kind of interface; `nil` where that is not known, or there is none.
+  /// The kind of interface; `nil` if it is unknown or there is none.
   public var interface: Interface?
 
-  /// Describes a network.
+  /// Creates a status.
   public init(_ connectivity: Connectivity, interface: Interface? = nil) {
     self.connectivity = connectivity
     self.interface = interface
@@ -24,12 +24,12 @@ public struct NetworkStatus: Hashable, Sendable, Codable {
   }
 }
 
-/// What is known of the network.
+/// The known connectivity of the network.
 public enum Connectivity: String, Hashable, Sendable, Codable {
   /// The network is known to be there.
   case online
   /// The network is known to be away: requests would fail, so none are made.
   case offline
-  /// Nobody knows; requests are made, and tried again.
+  /// The network's state is unknown; requests are made, and retried.
   case unknown
 }

@@ -1,10 +1,11 @@
 public import SyncModels
 
-/// Everything that one round of a merge, a sweep or an edit writes, as one value.
+/// Everything that one round of a merge, a sweep or an edit writes.
 ///
-/// The engine decides what is written; ``StoreTransaction/apply(_:)`` writes it, in the order of the members below. A value holds
-/// each record at most once among ``put``, ``versions`` and ``deleted``, and each key at most once in
-/// every other member. It is never larger than a portion of some thousand records.
+/// The engine decides what is written; ``StoreTransaction/apply(_:)`` writes it, in the order of
+/// the members below. A value holds each record at most once among ``put``, ``versions`` and
+/// ``deleted``, and each key at most once in every other member. It is never larger than a portion
+/// of some thousand records.
 public struct StoreChanges: Sendable {
   /// Types whose records lose their marks.
   public var unmarkedTypes: [RecordType] = []
@@ -14,37 +15,42 @@ public struct StoreChanges: Sendable {
   public var dequeued: [RecordID] = []
   /// Copies that become the live ones, whatever was there.
   public var put: [Record] = []
-  /// Live records that get another version and entity tag; their payload stays. Records that are not live are ignored.
+  /// Live records that get another version and entity tag; their payload stays. Records that are
+  /// not live are ignored.
   public var versions: [Record] = []
-  /// Records to delete. Their versions are kept, also of unknown records, so that nothing older shows later.
+  /// Records to delete. Their versions are kept, also of unknown records, so that nothing older
+  /// shows later.
   ///
-  /// Where ``queued`` holds the deletion of the same record, the remote has not confirmed it yet: the store may defer
-  /// invisible work, such as removing natural keys from an index, to the change that follows.
+  /// Where ``queued`` holds the deletion of the same record, the remote has not confirmed it yet:
+  /// the store may defer invisible work, such as removing natural keys from an index, to the change
+  /// that follows.
   public var deleted: [Tombstone] = []
   /// Changes to withhold; an entry replaces the one with its key.
   public var withheld: [WithheldChange] = []
-  /// Records to mark as held by the current complete listing, as far as the store has a row for them.
+  /// Records to mark as held by the current complete listing.
+  ///
+  /// Records without a row in the store are ignored.
   public var marked: [RecordID] = []
   /// Entries for the outbox; an entry replaces the one of its record.
   public var queued: [OutboxEntry] = []
   /// Settled conflicts to log; the store numbers them in this order.
   public var conflicts: [Conflict] = []
-  /// Forgets the conflicts settled before this time.
+  /// The time before which settled conflicts are removed from the log.
   public var forgottenConflicts: Timestamp?
-  /// Bytes to keep under names; `nil` forgets a name.
+  /// Bytes to keep under keys; `nil` removes a key.
   public var values: [KeptValue] = []
 
-  /// Changes nothing; set what is to be written.
+  /// Creates an empty value; set what is to be written.
   public init() {}
 
-  /// Bytes kept under a name.
+  /// Bytes kept under a key.
   public struct KeptValue: Hashable, Sendable {
-    /// The name, compared by its UTF-8 bytes.
+    /// The key, compared by its UTF-8 bytes.
     public var key: String
-    /// The bytes; `nil` forgets the name.
+    /// The bytes; `nil` removes the key.
     public var bytes: [UInt8]?
 
-    /// Keeps bytes under a name, or forgets the name.
+    /// Creates a key's new bytes, or the key's removal.
     public init(_ key: String, _ bytes: [UInt8]?) {
       self.key = key
       self.bytes = bytes

@@ -23,7 +23,7 @@ extension StoreSnapshot {
     return zip(ids, try states(of: ids, comparing: [])).filter { $1?.isDeleted ?? true }.map(\.0)
   }
 
-  /// The parked changes that wait for one of some records, in the order of their keys.
+  /// The parked changes that wait for one of some records, sorted by key.
   package func parked(waitingFor ids: [RecordID], limit: Int) throws(SyncError) -> [WithheldChange] {
     try withheld(.waitingFor, ids, kinds: [.parked], after: nil, limit: limit)
   }

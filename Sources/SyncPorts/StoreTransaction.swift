@@ -1,17 +1,19 @@
 public import SyncModels
 
-/// A transaction of a store: a snapshot that also sees, and makes, its own writes.
+/// A transaction of a store: a snapshot that also makes writes and sees them.
 public protocol StoreTransaction: StoreSnapshot {
   /// Writes one round of changes; later reads of the transaction see them.
   ///
-  /// A transaction may apply several rounds. When this throws, the body has to throw as well, and nothing is written.
+  /// A transaction may apply several rounds. When this throws, the body has to throw as well, and
+  /// nothing is written.
   ///
-  /// - Throws: `invalidConfiguration` for a type that is not registered, or a conflict whose remote side is malformed.
+  /// - Throws: `invalidConfiguration` for a type that is not registered, or a conflict whose remote
+  ///   side is malformed.
   /// - Complexity: O(*n* log *m*) for *n* changes in a store of *m* records.
   func apply(_ changes: StoreChanges) throws(SyncError)
 }
 
-// Rounds that write one thing alone.
+// Rounds with one kind of change.
 extension StoreTransaction {
   /// Applies changes that a closure sets.
   package func apply(_ set: (inout StoreChanges) -> Void) throws(SyncError) {
@@ -29,7 +31,7 @@ extension StoreTransaction {
   /// Deletes records and keeps their versions.
   package func delete(_ tombstones: [Tombstone]) throws(SyncError) { try apply { $0.deleted = tombstones } }
 
-  /// Keeps changes without showing them.
+  /// Withholds changes.
   package func withhold(_ entries: [WithheldChange]) throws(SyncError) { try apply { $0.withheld = entries } }
 
   /// Removes withheld changes.
@@ -41,7 +43,7 @@ extension StoreTransaction {
   /// Removes the marks of all records of a type.
   package func clearMarks(_ type: RecordType) throws(SyncError) { try apply { $0.unmarkedTypes = [type] } }
 
-  /// Keeps bytes under a name, or forgets the name.
+  /// Keeps bytes under a key; `nil` removes the key.
   package func setValue(_ bytes: [UInt8]?, forKey key: String) throws(SyncError) {
     try apply { $0.values = [.init(key, bytes)] }
   }
@@ -55,7 +57,7 @@ extension StoreTransaction {
   /// Adds conflicts to the log.
   package func log(_ conflicts: [Conflict]) throws(SyncError) { try apply { $0.conflicts = conflicts } }
 
-  /// Forgets the conflicts settled before a time.
+  /// Removes the conflicts that were settled before a time from the log.
   package func removeConflicts(settledBefore time: Timestamp) throws(SyncError) {
     try apply { $0.forgottenConflicts = time }
   }

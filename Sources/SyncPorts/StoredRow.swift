@@ -13,7 +13,7 @@ public struct StoredRow: Hashable, Sendable {
   /// Whether the current or last complete listing held the record.
   public var isMarked: Bool
 
-  /// Describes a row.
+  /// Creates a row.
   public init(id: RecordID, version: Version, entityTag: String?, record: Record?, isMarked: Bool) {
     self.id = id
     self.version = version
@@ -23,7 +23,7 @@ public struct StoredRow: Hashable, Sendable {
   }
 }
 
-/// Which rows of a type are read.
+/// A selection of a type's rows.
 public enum RowSelection: Hashable, Sendable, CaseIterable {
   /// Live and deleted rows.
   case all

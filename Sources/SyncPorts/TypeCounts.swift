@@ -1,29 +1,29 @@
 public import SyncModels
 
-/// Counts of what a store keeps for one type.
+/// The counts of what a store keeps for one type.
 public struct TypeCounts: Hashable, Sendable {
-  /// Withheld changes by kind; kinds without any are absent.
+  /// The numbers of withheld changes by kind; kinds without any are absent.
   public var withheld: [WithheldChange.Kind: Int]
-  /// Outbox entries.
+  /// The number of outbox entries.
   public var pending: Int
-  /// Rows, where they were to be counted.
+  /// The numbers of rows, if they were requested.
   public var rows: Rows?
 
-  /// Counts of a type's rows.
+  /// The numbers of a type's rows.
   public struct Rows: Hashable, Sendable {
-    /// Live records.
+    /// The number of live records.
     public var live: Int
-    /// Live records without a mark.
+    /// The number of live records without a mark.
     public var unmarked: Int
 
-    /// Counts rows.
+    /// Creates numbers of rows.
     public init(live: Int, unmarked: Int) {
       self.live = live
       self.unmarked = unmarked
     }
   }
 
-  /// Counts what a store keeps.
+  /// Creates counts.
   public init(withheld: [WithheldChange.Kind: Int], pending: Int, rows: Rows? = nil) {
     self.withheld = withheld
     self.pending = pending

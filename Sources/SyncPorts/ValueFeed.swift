@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that changes, and those who follow it.
+/// A changing value, with the streams that follow it.
 package final class ValueFeed<Value: Hashable & Sendable>: Sendable {
   private struct State {
     var value: Value
@@ -8,12 +8,15 @@ package final class ValueFeed<Value: Hashable & Sendable>: Sendable {
     var streams: [Int: AsyncStream<Value>.Continuation] = [:]
   }
   private let state: Mutex<State>
-  // Streams that ended, in a lock of their own that nobody holds while a value is passed on: passing on takes the lock of the consumer's task, and
-  // a task that is cancelled holds its lock when it says that its stream has ended.
+  // Streams that ended, under a lock that is free while a value is yielded. Yielding takes the lock
+  // of the consumer's task, and a cancelled task holds its lock when it reports that its stream has
+  // ended.
   private let ended = Mutex<[Int]>([])
   private let capacity: Int
 
-  /// A feed that begins with a value and keeps so many changes for whoever is slow.
+  /// Creates a feed that begins with a value.
+  ///
+  /// - Parameter capacity: The number of changes that are kept for a slow consumer.
   package init(_ value: Value, capacity: Int = 16) {
     state = Mutex(State(value: value))
     self.capacity = capacity
@@ -22,24 +25,25 @@ package final class ValueFeed<Value: Hashable & Sendable>: Sendable {
   /// The latest value.
   package var value: Value { state.withLock { $0.value } }
 
-  /// How many streams are being consumed.
+  /// The number of streams that are being consumed.
   package var subscribers: Int {
     forgetEnded()
     return state.withLock { $0.streams.count }
   }
 
-  /// Takes a value, and passes it on if it is another than the last.
+  /// Records a value, and passes it on if it differs from the last.
   package func send(_ value: Value) {
     forgetEnded()
     state.withLock { state in
       guard state.value != value else { return }
       state.value = value
-      // Under the lock, so that what two send at once is passed on in one order; yielding runs no consumer's code.
+      // Under the lock, so that concurrent values have one order in all streams. Yielding runs no
+      // consumer's code.
       for stream in state.streams.inOrderOfArrival { stream.yield(value) }
     }
   }
 
-  /// The value now, and then each change.
+  /// Streams the current value and then each change.
   package func stream() -> AsyncStream<Value> {
     forgetEnded()
     let (stream, continuation) = AsyncStream.makeStream(
@@ -60,7 +64,7 @@ package final class ValueFeed<Value: Hashable & Sendable>: Sendable {
       return ended
     }
     guard !ids.isEmpty else { return }
-    // Let go outside the lock: a continuation's end may come back here.
+    // Released outside the lock, because the end of a continuation may call back here.
     withExtendedLifetime(state.withLock { state in ids.map { state.streams.removeValue(forKey: $0) } }) {}
   }
 }

@@ -37,7 +37,7 @@ struct EditSettler {
   /// Settles an entry whose remote state differs from its base.
   ///
   /// The remote state may be the sent edit, which this acknowledges. It may be the state that the
-  /// edit wants anyway, the base under a new version, or another edit.
+  /// edit leads to anyway, the base under a new version, or another edit.
   ///
   /// - Parameters:
   ///   - isAnswer: Whether the remote accepted the sent edit, and this is its answer.

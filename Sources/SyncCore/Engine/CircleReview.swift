@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// Looks for circles among the copies that were parked before circles were looked for, once in a store's life.
+/// Looks for circles among copies that were parked by versions without circle detection.
+///
+/// It runs once in a store's life.
 struct CircleReview {
   let environment: RunEnvironment
   let lease: Lease
@@ -34,7 +36,7 @@ struct CircleReview {
 
   private func isDue(_ type: RecordType) async throws(SyncError) -> Bool {
     try await environment.store.read { (snapshot) throws(SyncError) in
-      // A store without anything parked has nothing to remember either.
+      // Without parked copies, the note that the review is done is not needed either.
       guard try snapshot.withheldCounts(type)[.parked, default: 0] > 0 else { return false }
       return try snapshot.value(forKey: Self.key(type)) == nil
     }

@@ -1,24 +1,25 @@
 import SyncModels
 
-/// Decides which of several callers syncs, which of them share its result, and which go on after it.
+/// Decides which of several callers syncs, and which share its result or sync later.
 ///
-/// One leads at a time. A caller that joins shares the sync under way if that covers what it asks for. One that follows
-/// needs a sync that begins after it has come, and so does one that joins and is not covered. When the leader is through,
-/// the waiting caller that covers most of the others leads next, and those that it covers share its result.
+/// One caller leads at a time. A caller that joins shares the running sync if that covers its
+/// request. A caller that follows needs a sync that begins after its call, and so does a caller
+/// that joins without being covered. When the leader is done, the waiting caller that covers most
+/// of the others leads next, and those that it covers share its result.
 struct FlightMachine {
-  /// What becomes of a caller that has just come.
+  /// The decision on a new caller.
   enum Clearance: Hashable {
     case lead
-    /// It waits; it has a share in the sync under way, or in a later one.
+    /// The caller waits, and shares the running sync or a later one.
     case wait(Int, sharesThisOne: Bool)
     case refused
   }
 
-  /// What a caller that waited does now.
+  /// The step of a caller that has waited.
   enum Turn: Hashable {
     /// It syncs, with these types first.
     case lead(first: [RecordType])
-    /// The sync that has just ended was its own, too.
+    /// It shares the sync that has just ended.
     case share
   }
 
@@ -30,10 +31,10 @@ struct FlightMachine {
 
   private var underWay: SyncScope?
   private var nextID = 0
-  /// In the order in which they came.
+  /// The waiting callers, in the order of their calls.
   private var waiters: [Waiter] = []
 
-  /// Takes a caller on.
+  /// Decides on a new caller.
   mutating func arrive(_ scope: SyncScope, ifBusy: SyncRequest.Busy) -> Clearance {
     guard let underWay else {
       underWay = scope
@@ -46,15 +47,15 @@ struct FlightMachine {
     return .wait(nextID, sharesThisOne: isServed)
   }
 
-  /// Forgets a caller that no longer waits.
+  /// Removes a caller that no longer waits.
   mutating func leave(_ id: Int) {
     waiters.removeAll { $0.id == id }
   }
 
-  /// The leader is through; its place is free, or another's.
+  /// Ends the leader's turn, and picks the next leader.
   ///
-  /// - Parameter wasStopped: Whether it was stopped, which leaves its work to the others.
-  /// - Returns: Who goes on, in the order in which they came, the next leader last.
+  /// - Parameter wasStopped: Whether the leader was stopped, which leaves its work to the others.
+  /// - Returns: The callers that continue, in the order of their calls, the next leader last.
   mutating func landed(wasStopped: Bool) -> [(id: Int, turn: Turn)] {
     var turns: [(id: Int, turn: Turn)] = []
     if !wasStopped {
@@ -74,7 +75,7 @@ struct FlightMachine {
     return turns + [(leader.id, .lead(first: first))]
   }
 
-  /// The one that covers most of the others, the first of equals.
+  /// Returns the waiter that covers most of the others, the first of equals.
   private func nextLeader() -> Waiter? {
     var best: (waiter: Waiter, covered: Int)?
     for waiter in waiters {

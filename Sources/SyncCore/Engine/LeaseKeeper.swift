@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// The lease of work that is a row of short transactions: renewed between them.
+/// The lease for a series of short transactions, renewed between them.
 struct LeaseKeeper {
   private let store: any LocalStore
   private let clock: any Clock<Duration>
@@ -22,9 +22,9 @@ struct LeaseKeeper {
     age = clock.stopwatch()
   }
 
-  /// Does some work under a lease, and gives the lease back whatever happens.
+  /// Does some work under a lease, and always releases the lease afterwards.
   ///
-  /// - Throws: `syncAlreadyInProgress` where somebody else has it; what the work throws.
+  /// - Throws: `syncAlreadyInProgress` if another holder has the lease; what the work throws.
   static func hold<R>(
     _ environment: RunEnvironment, _ work: (inout LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
@@ -32,9 +32,10 @@ struct LeaseKeeper {
       of: environment.store, clock: environment.clock, for: environment.options.leaseDuration, work)
   }
 
-  /// Does some work under a store's lease, and gives the lease back whatever happens.
+  /// Does some work under a store's lease, and always releases the lease afterwards.
   ///
-  /// - Parameter duration: How long the lease lasts unless it is renewed, which it is between two transactions.
+  /// - Parameter duration: How long the lease lasts unless it is renewed, which it is between two
+  ///   transactions.
   static func hold<R>(
     of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
     _ work: (inout LeaseKeeper) async throws(SyncError) -> R
@@ -46,7 +47,7 @@ struct LeaseKeeper {
     } catch {
       result = .failure(error)
     }
-    // The work is done or has failed already; a lease that cannot be given back runs out by itself.
+    // The work has succeeded or failed already. A lease that cannot be released expires by itself.
     try? await keeper.store.release(keeper.lease)
     return try result.get()
   }

@@ -1,14 +1,14 @@
 import SyncModels
 import Synchronization
 
-/// The types that go first in the sync under way; others may be put before them while it runs.
+/// The types that go first in the running sync, which may change while it runs.
 final class PriorityBoard: Sendable {
   private let state = Mutex<[RecordType]>([])
 
   /// The types to go first, the most urgent one first.
   var types: [RecordType] { state.withLock { $0 } }
 
-  /// Begins anew, with what a sync was asked for.
+  /// Starts over with the types of a request.
   func begin(_ types: [RecordType]) {
     state.withLock { $0 = types }
   }

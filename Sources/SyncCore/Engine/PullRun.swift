@@ -1,10 +1,10 @@
 import SyncModels
 import SyncPorts
 
-/// Runs the pulls of one sync: does what the machines of the types ask for, one commit at a time.
+/// Runs the pulls of one sync: carries out the machines' steps, one commit at a time.
 ///
-/// All that decides is in ``PullMachine`` and ``PullSchedule``; this is the loop beside them. What is fetched, waited for and
-/// committed are child tasks of one group, so nothing outlives the sync.
+/// All decisions are in ``PullMachine`` and ``PullSchedule``; this is the loop beside them.
+/// Fetches, waits and commits are child tasks of one group, so none outlives the sync.
 struct PullRun {
   enum Event: Sendable {
     case fetched(RecordType, Result<RecordPage, SyncError>)
@@ -21,7 +21,7 @@ struct PullRun {
   private(set) var progress: SyncProgress
   private(set) var wasStopped = false
   private(set) var failure: SyncError?
-  /// The types whose passes are over, completed or failed by themselves.
+  /// The types whose passes have ended, by completion or by a failure of their own.
   private(set) var ended: Set<RecordType> = []
 
   private var schedule: PullSchedule
@@ -29,7 +29,7 @@ struct PullRun {
   private var statuses: [RecordType: TypeStatus] = [:]
   private var stopwatches: [RecordType: @Sendable () -> Duration] = [:]
   private let starts: [RecordType: PullStart]
-  /// Whether sweeps may remove as much as they find missing.
+  /// Whether sweeps may remove all that they find missing.
   private let allowsMassDeletion: Bool
   /// Requests of types that wait for more urgent ones.
   private var held: [RecordType: PageRequest] = [:]
@@ -54,20 +54,20 @@ struct PullRun {
       entities, of: environment.schema, width: environment.options.maximumConcurrentTypes)
   }
 
-  /// Pulls every type, until all are through, somebody asks to stop, or something ends the sync.
+  /// Pulls every type until all have ended, or the sync stops or fails.
   mutating func run(in group: inout TaskGroup<Event>) async {
     schedule.prioritize(environment.priorities.types)
     startTypes(in: &group)
     while !schedule.isOver, failure == nil, !wasStopped {
       guard let event = await group.next() else { break }
-      // Before the event: what it leads to follows the priorities as they are now.
+      // Before the event is handled, so that its effects follow the current priorities.
       let isNews = schedule.prioritize(environment.priorities.types)
       handle(event, in: &group)
       if isNews || !held.isEmpty { goOn(in: &group) }
       if stop.isRaised { wasStopped = true }
     }
     guard underWay > 0 else { return }
-    // A request under way is given up; a commit that has begun is completed.
+    // A request under way is abandoned. A commit that has begun is completed.
     group.cancelAll()
     while underWay > 0, let event = await group.next() {
       settle(event)
@@ -122,7 +122,7 @@ struct PullRun {
     }
   #endif
 
-  /// Takes note of what is over, and starts nothing new.
+  /// Records what has ended, and starts nothing new.
   private mutating func settle(_ event: Event) {
     #if MUTANTS
       if case .fetched(let type, .success(let page)) = event { orphans.append((type, page)) }
@@ -151,7 +151,7 @@ struct PullRun {
     let now = environment.clock.timestamp
     switch result {
     case .success(let page):
-      // That a token of old has expired was to be expected, and resets nothing.
+      // An old token was expected to expire, so this resets nothing.
       if case .reset(let reason) = page.next,
         machines[type]?.isAskingAgain != true || reason == .remoteReplaced
       {
@@ -195,7 +195,7 @@ struct PullRun {
       underWay += 1
       if let error { environment.emit(.retrying(type, attempt: attempt + 1, after: pause, error: error)) }
       group.addTask {
-        // A wait that is cut short ends the sync; the loop asks why it was.
+        // A wait that is cut short ends the sync, and the loop checks for the reason.
         try? await environment.clock.pause(for: pause)
         return .waited(type)
       }
@@ -248,7 +248,7 @@ struct PullRun {
     }
   }
 
-  /// The complete listing of a type that is shown whole, if some pages end one.
+  /// Returns the complete listing that some pages end, if its type is shown whole.
   private func listing(endedBy pages: [PageTransaction]) -> WholeListing? {
     guard let last = pages.last, let unpublished = last.commit.unpublished else { return nil }
     var context = last.context
@@ -320,7 +320,7 @@ struct PullRun {
     }
   }
 
-  /// Lets types go on that were held, and types start whose turn it is.
+  /// Resumes held types, and starts types whose turn it is.
   private mutating func goOn(in group: inout TaskGroup<Event>) {
     guard failure == nil, !wasStopped else { return }
     for type in schedule.released() {

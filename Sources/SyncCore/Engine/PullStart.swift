@@ -1,13 +1,13 @@
 import SyncModels
 import SyncPorts
 
-/// Where the pull of a type starts from, read from the store before the sync's first request.
+/// The start of a type's pull, read from the store before the sync's first request.
 struct PullStart: Sendable {
   var checkpoint: Checkpoint?
   var status: TypeStatus
   var settings: PullMachine.Settings
 
-  /// Reads where some types stand.
+  /// Reads the starts of some types.
   static func load(
     _ entities: [Entity], request: SyncRequest, environment: RunEnvironment
   ) async throws(SyncError) -> [RecordType: PullStart] {

@@ -1,26 +1,27 @@
 import SyncModels
 import SyncPorts
 
-/// Everything a sync works with, its own state aside.
+/// Everything a sync works with, except its own state.
 struct RunEnvironment: Sendable {
   var schema: SyncSchema
   var store: any LocalStore
   var source: any RemoteRecordSource
-  /// Where local edits go; without one they stay.
+  /// The destination of local edits; without one they stay in the outbox.
   var sink: (any RemoteRecordSink)?
   var options: SyncOptions
   var edits: EditOptions
   var clock: any Clock<Duration>
   var connectivity: (any ConnectivityMonitor)?
   var priorities: PriorityBoard
-  /// What a ``SyncCoordinator`` hears of syncs that the app starts by itself.
+  /// The attempts of this engine, observed by ``SyncCoordinator``.
   var attempts = ValueFeed(Attempts())
   var random: @Sendable () -> UInt64
   var emit: @Sendable (SyncEvent) -> Void
 
-  /// What a merge has to know that takes up what was set aside, with no page of its own.
+  /// Returns the context of a merge of withheld changes, without a page.
   ///
-  /// - Parameter markPass: The complete listing of the type that records are noted for, as its checkpoint tells.
+  /// - Parameter markPass: The complete listing whose records are marked, from the type's
+  ///   checkpoint.
   ///
   /// - Parameter now: The time of a step that has read the clock already.
   func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
@@ -29,7 +30,7 @@ struct RunEnvironment: Sendable {
       pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: markPass, stages: false)
   }
 
-  /// Fetches a page, or says at once that the network is away.
+  /// Fetches a page, or fails at once if the network is known to be away.
   func fetch(_ request: PageRequest) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
     do throws(SyncError) {
@@ -44,7 +45,7 @@ struct RunEnvironment: Sendable {
     }
   }
 
-  /// Tells what a transaction met that somebody may want to look into.
+  /// Emits the events of a transaction that a person may want to look into.
   func emitFindings(_ tally: Tally) {
     for malformed in tally.malformed { emit(.quarantined(malformed)) }
     for (id, ahead) in tally.clocksAhead { emit(.clockAhead(id, by: ahead)) }
@@ -54,7 +55,7 @@ struct RunEnvironment: Sendable {
     }
   }
 
-  /// Tells what a transaction without a page changed, if it did.
+  /// Emits the changes of a transaction without a page, if there are any.
   func emitChanges(_ tally: Tally, of type: RecordType) {
     emitFindings(tally)
     guard !tally.changed.isEmpty else { return }
@@ -65,10 +66,10 @@ struct RunEnvironment: Sendable {
           total: nil)))
   }
 
-  /// The error of a network that is known to be away.
+  /// The error of a network that is known to be away; `nil` otherwise.
   var offline: SyncError? {
     guard connectivity?.connectivity == .offline else { return nil }
     return SyncError(
-      .offline, during: "reaching \(source.identity)", "The network is away; local data go on being used.")
+      .offline, during: "reaching \(source.identity)", "There is no network. Local data stay in use.")
   }
 }

@@ -2,7 +2,9 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// Lets one caller sync at a time; the others are refused, share its result, or go on after it, as ``FlightMachine`` says.
+/// Lets one caller sync at a time, by the decisions of ``FlightMachine``.
+///
+/// The other callers are refused, share its result, or sync after it.
 final class SingleFlight: Sendable {
   private typealias Landing = Result<SyncResult, SyncError>
   private enum Turn {
@@ -12,17 +14,18 @@ final class SingleFlight: Sendable {
   private struct State {
     var machine = FlightMachine()
     var seats: [Int: CheckedContinuation<Turn?, Never>] = [:]
-    /// Turns of those that have come, and do not wait yet.
+    /// Turns of callers that do not wait yet.
     var turns: [Int: Turn] = [:]
   }
   private let state = Mutex(State())
 
-  /// Runs the body, or waits for a sync that gives the caller what it asks for.
+  /// Runs the body, or waits for a sync that covers the caller's request.
   ///
   /// - Parameters:
-  ///   - raise: Puts the caller's types first in the sync under way, which it has a share in.
+  ///   - raise: Puts the caller's types first in the running sync that it shares.
   ///   - body: Syncs, with some types first.
-  /// - Throws: What the body throws; `syncAlreadyInProgress` for a second caller that asks to be refused.
+  /// - Throws: What the body throws; `syncAlreadyInProgress` for a second caller that asks to be
+  ///   refused.
   func run(
     _ scope: SyncScope, ifBusy: SyncRequest.Busy, stop: StopSignal, clock: any Clock<Duration>,
     raise: ([RecordType]) -> Void,
@@ -84,7 +87,9 @@ final class SingleFlight: Sendable {
     for (seat, turn) in ready { seat.resume(returning: turn) }
   }
 
-  /// Waits for a caller's turn; `nil` if it was stopped before. A turn that has been given is always taken.
+  /// Waits for a caller's turn; `nil` if it was stopped before.
+  ///
+  /// A turn that was given is always taken.
   private func turn(of id: Int, stop: StopSignal, clock: any Clock<Duration>) async -> Turn? {
     await withTaskGroup(of: Turn?.self) { group in
       group.addTask { await self.seat(id) }

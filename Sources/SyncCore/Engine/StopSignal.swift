@@ -1,13 +1,15 @@
 import SyncModels
 import SyncPorts
 
-/// Whether a sync should stop: the one place where its task's cancellation and the caller's token are asked about.
+/// The stop of a sync, by cancellation of its task or of the caller's token.
+///
+/// All code of a sync checks for a stop here.
 struct StopSignal: Sendable {
   static let pollInterval = Duration.milliseconds(100)
 
   var token: (any CancellationToken)?
 
-  /// Whether either has been cancelled.
+  /// Whether the task or the token was cancelled.
   var isRaised: Bool {
     #if MUTANTS
       if Mutant.cancellationUnheard.isActive { return Task.isCancelled }
@@ -15,7 +17,9 @@ struct StopSignal: Sendable {
     return Task.isCancelled || token?.isCancelled == true
   }
 
-  /// Runs some work, unless the signal is raised before it is done; then the work is cancelled, and there is no result.
+  /// Runs some work, and cancels it if the signal is raised first.
+  ///
+  /// - Returns: The work's result; `nil` if the signal was raised.
   func race<R: Sendable>(clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> R) async -> R? {
     await withTaskGroup(of: R?.self) { group in
       group.addTask { await work() }
@@ -31,7 +35,7 @@ struct StopSignal: Sendable {
     }
   }
 
-  /// Returns once the token is cancelled, or the task is.
+  /// Returns once the token or the task is cancelled.
   func wait(clock: any Clock<Duration>) async {
     guard let token else { return }
     #if MUTANTS
@@ -41,7 +45,7 @@ struct StopSignal: Sendable {
     #endif
     if let source = token as? CancellationSource { return await source.waitUntilCancelled() }
     while !isRaised {
-      // A cancelled sleep is a raised signal.
+      // A cancelled sleep means that the signal is raised.
       try? await clock.pause(for: Self.pollInterval)
     }
   }

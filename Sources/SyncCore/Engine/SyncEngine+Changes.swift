@@ -1,10 +1,11 @@
 public import SyncModels
 
 extension SyncEngine {
-  /// The records that readers see otherwise than before, from now on, for one consumer: what an app refreshes what it shows by.
+  /// Streams the records that change for readers from now on, for one consumer.
   ///
-  /// Each element is what one transaction changed, told once it is in the store. A consumer too slow to be told of each gets
-  /// ``SyncEvent/ChangedRecords/many``, and had better read anew.
+  /// An app uses it to refresh what it shows. Each element holds the changes of one transaction,
+  /// after its commit. A consumer that is too slow for each of them receives
+  /// ``SyncEvent/ChangedRecords/many``, and should reload everything.
   public func changes() -> some AsyncSequence<SyncEvent.ChangedRecords, Never> & Sendable {
     events().compactMap { event in
       switch event {

@@ -2,21 +2,27 @@ public import SyncModels
 public import SyncPorts
 
 extension SyncEngine {
-  /// Hides records that a policy says are too old, forgets old conflicts, and purges values that have ended.
+  /// Hides old records, and removes old conflicts and ended values, by a policy.
   ///
-  /// Only values that are members of records leave them by an edit, which the remote is told; see ``ExpiringMember``.
+  /// Only values that are members of records are removed by an edit, which is pushed to the remote;
+  /// see ``ExpiringMember``.
   ///
-  /// A hidden record is not shown and counts as absent. The remote is not told, and has it still; once it changes it there, or a record that arrives refers to it, or
-  /// the app edits it, it is shown again. A listing that holds it unchanged does not bring it back. Records with pending edits, ones that
-  /// others refer to, and ones of which a change is set aside are spared. ``status()`` counts what is hidden.
+  /// A hidden record is not shown and counts as absent. The remote still has it, as hiding is
+  /// local. The record is shown again once the remote changes it, a record that refers to it
+  /// arrives, or the app edits it. A listing that holds it unchanged does not show it again. Three
+  /// kinds of records are spared: records with pending edits, records that others refer to, and
+  /// records with a withheld change. ``status()`` counts the hidden records.
   ///
-  /// The policy is the whole answer: what an earlier clean-up hid and no rule of this one hides (the rule has changed, or is gone, or the clock was ahead
-  /// then) is shown again first. Two policies in turn would undo each other; make one of them.
+  /// A policy defines all that is hidden. A record that an earlier clean-up hid and no rule of this
+  /// one hides is shown again first; the rule may have changed or been removed, or the clock may
+  /// have been ahead. Two policies in turn would undo each other, so combine them into one.
   ///
-  /// - Parameter token: Somebody's wish to stop, honoured between transactions; cancelling the task does the same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared; `syncAlreadyInProgress` while a sync runs; the store's codes, and what was
-  ///   committed before stays.
-  /// - Complexity: O(*h*) in the hidden records; O(*m*) in the type's records for an age by modification, otherwise as the rule's query.
+  /// - Parameter token: Requests a stop, which takes effect between transactions. Cancelling the
+  ///   task does the same.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `syncAlreadyInProgress`
+  ///   while a sync runs; the store's codes. Earlier commits stay.
+  /// - Complexity: O(*h*) in the hidden records; O(*m*) in the type's records for an age by
+  ///   modification, otherwise as the rule's query.
   @discardableResult
   public func cleanUp(
     _ policy: CleanupPolicy, token: (any CancellationToken)? = nil

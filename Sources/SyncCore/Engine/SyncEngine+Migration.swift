@@ -2,15 +2,18 @@ public import SyncModels
 public import SyncPorts
 
 extension SyncEngine {
-  /// Makes records of legacy settings, once: those that the store does not have are added, through the outbox, and those that it has are merged with.
+  /// Migrates legacy settings to records, once.
   ///
-  /// The settings are read once and stay as they are. The migration is marked done in the store, with its last transaction; one that was interrupted goes
-  /// on where it stopped, and one that is done reads nothing. Settings that make no record, such as values that are no JSON or that refer to
-  /// a record that is not here, are reported and passed over.
+  /// Records that the store lacks are inserted, through the outbox. Settings of existing records
+  /// are merged into them. The settings are read once and stay unchanged. The migration's last
+  /// transaction marks it as done in the store. An interrupted migration resumes where it stopped,
+  /// and a completed one reads nothing. Settings that cannot become a record are reported and
+  /// skipped, such as values that are not JSON or that refer to a record that is not in the store.
   ///
-  /// - Parameter token: Somebody's wish to stop, honoured between transactions; cancelling the task does the same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared; what the settings throw; the store's codes. What was
-  ///   committed before stays.
+  /// - Parameter token: Requests a stop, which takes effect between transactions. Cancelling the
+  ///   task does the same.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; what the settings throw; the
+  ///   store's codes. Earlier commits stay.
   /// - Complexity: O(*n*) in the settings, which are held in memory.
   @discardableResult
   public func migrate(

@@ -2,26 +2,34 @@ public import SyncModels
 public import SyncPorts
 
 extension SyncEngine {
-  /// Makes one record of each group of records that share a natural key, once for each version of the rebuild.
+  /// Collapses records that share a natural key to one, once for each rebuild version.
   ///
-  /// The record that was written last wins: by its pending edit, else by its stamp field, else by the remote's modification time; of simultaneous ones the one
-  /// whose id comes first. A stamp that is later than the remote's modification time by more than ``EditOptions/maximumClockSkew`` is not believed, and that time stands
-  /// for it. The winner stays in place. References to the others are re-pointed to it, and the others are deleted, through the
-  /// outbox where the remote has them, so that the remote sees exactly these deletions, after the edits. A record without a natural key has no duplicates.
+  /// The record that was written last wins. The time of its last write is that of its pending edit,
+  /// otherwise of its stamp field, otherwise the remote's modification time. Of simultaneous
+  /// writes, the record with the first id wins. A stamp that is later than the remote's
+  /// modification time by more than ``EditOptions/maximumClockSkew`` is not trusted, and that time
+  /// is used instead. The winner stays in place. References to the losers are re-pointed to it, and
+  /// the losers are deleted. If the remote has them, this goes through the outbox, so that the
+  /// remote receives exactly these deletions, after the edits. A record without a natural key has
+  /// no duplicates.
   ///
-  /// Groups are dealt with in batches, a transaction each; a rebuild that was interrupted goes on where it stopped. Once it
-  /// is complete, the same and earlier versions do nothing. Duplicates that a sync brings, or that the app's own edits make, collapse in the
-  /// same way at the end of the next sync.
+  /// Groups are processed in batches of one transaction each. An interrupted rebuild resumes where
+  /// it stopped. Once it is complete, the same and earlier versions do nothing. Duplicates that a
+  /// sync brings, or that the app's own edits create, collapse in the same way at the end of the
+  /// next sync.
   ///
   /// - Parameters:
-  ///   - version: Which rebuild of the app's history this is; each has a greater number than those before it.
-  ///   - dryRun: Whether to tell what would be done, and to do nothing. Where records of the type refer to each other, references
-  ///     among losers of different batches are counted too.
-  ///   - token: Somebody's wish to stop, honoured between batches; cancelling the task does the same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key; `pullIncomplete` before the type, and those that refer to
-  ///   it, have been pulled completely; `syncAlreadyInProgress` while a sync runs; the store's codes, and what was committed before stays.
-  /// - Complexity: O(*m*) in the type's records, of which those with duplicates are read; memory by batch, by the greatest group, and
-  ///   by the keys of some ten thousand groups.
+  ///   - version: The number of the rebuild in the app's history, greater than those of earlier
+  ///     rebuilds.
+  ///   - dryRun: Whether to report what would be done, and do nothing. If records of the type refer
+  ///     to each other, references among losers of different batches are counted too.
+  ///   - token: Requests a stop, which takes effect between batches. Cancelling the task does the
+  ///     same.
+  /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key;
+  ///   `pullIncomplete` before the type, and those that refer to it, have been pulled completely;
+  ///   `syncAlreadyInProgress` while a sync runs; the store's codes. Earlier commits stay.
+  /// - Complexity: O(*m*) in the type's records, of which those with duplicates are read. Memory
+  ///   grows with the batch, with the greatest group, and with the keys of up to 262,144 groups.
   @discardableResult
   public func rebuildDuplicates(
     of type: RecordType, version: Int, options: RebuildOptions = RebuildOptions(), dryRun: Bool = false,

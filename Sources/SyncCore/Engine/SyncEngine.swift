@@ -8,9 +8,11 @@ public import SyncPorts
 /// let result = try await engine.sync()
 /// ```
 ///
-/// A sync pushes the edits that wait in the outbox, if there is a sink for them; then it pulls each type, page by page, after the types that it refers to, and merges every page in one transaction with the
-/// checkpoint that the next one goes on from. It can be stopped, or die, at any moment, and the next sync goes on there. The engine starts no
-/// task that outlives a call, and may be shared among tasks.
+/// A sync first pushes the edits in the outbox, if there is a sink for them. Then it pulls each
+/// type, page by page, after the types that it refers to. Every page is merged in one transaction
+/// with the checkpoint from which the next page continues. A sync can be stopped, or die, at any
+/// moment, and the next sync resumes there. The engine starts no task that outlives a call, and may
+/// be shared among tasks.
 public final class SyncEngine: Sendable {
   /// The types that are synced.
   public let schema: SyncSchema
@@ -18,17 +20,18 @@ public final class SyncEngine: Sendable {
   private let flight = SingleFlight()
   private let hub: EventHub
 
-  /// Sets up syncing, and makes the store fit for the schema.
+  /// Creates an engine, and prepares the store for the schema.
   ///
   /// - Parameters:
-  ///   - sink: Where local edits go; without one they stay in the outbox.
+  ///   - sink: The destination of local edits; without one they stay in the outbox.
   ///   - clock: Waits, measures and stamps; the machine's by default.
-  ///   - edits: How local edits are settled that meet another one.
-  ///   - connectivity: Who knows whether the network is there; without one, requests are made and tried again.
-  ///   - observers: Who is told what happens, besides ``events()``.
-  ///   - random: Draws the jitter of pauses; the system's random numbers by default.
-  /// - Throws: `invalidConfiguration` for options that make no sense, or are not safe with the source, and for a sink that is another remote's; what ``LocalStore/register(_:)``
-  ///   throws.
+  ///   - edits: How conflicts between local edits and the remote are resolved.
+  ///   - connectivity: Reports whether the network is there; without one, requests are made and
+  ///     retried.
+  ///   - observers: Receive all events, besides ``events()``.
+  ///   - random: Gives the jitter of pauses; the system's random numbers by default.
+  /// - Throws: `invalidConfiguration` for options that are invalid, or not safe with the source,
+  ///   and for a sink of another remote; what ``LocalStore/register(_:)`` throws.
   public init(
     schema: SyncSchema, store: any LocalStore, source: any RemoteRecordSource,
     sink: (any RemoteRecordSink)? = nil,
@@ -62,33 +65,36 @@ public final class SyncEngine: Sendable {
       if sink.identity != source.identity {
         "Edits would go to \(sink.identity), and be read back from \(source.identity)."
       } else if source.capabilities.versions == .perScan {
-        "The source numbers its records by the scan, so what a push leads to could not be told from what a scan lists."
+        "The source numbers its records by the scan, so the results of a push and of a scan could not be distinguished."
       } else {
         nil
       }
     if let flaw { throw SyncError(.invalidConfiguration, during: "setting up the sync", flaw) }
   }
 
-  /// Pushes the edits that wait, then pulls what changed at the remote since the last sync, or everything at the first.
+  /// Pushes pending edits, then pulls what changed at the remote since the last sync.
   ///
-  /// What the remote has no room for, refuses or puts off stays in the outbox, and keeps nothing else from going on: ``SyncResult/pushed`` tells.
-  /// Being stopped is not a failure: the result says `wasCancelled` and holds what was done. A type whose own pass fails is listed in
-  /// ``SyncResult/failures`` while the other types go on. One sync runs at a time, in this process and between processes;
-  /// ``SyncRequest/ifBusy`` says what a second call gets.
+  /// The first sync pulls everything. Rejected and postponed edits, and edits for which the remote
+  /// has no room, stay in the outbox; the sync goes on, and ``SyncResult/pushed`` counts them. A
+  /// stop is not a failure: the result has `wasCancelled` and holds what was done. A type whose own
+  /// pass fails is listed in ``SyncResult/failures`` while the other types go on. One sync runs at
+  /// a time, in this process and between processes; ``SyncRequest/ifBusy`` decides what a second
+  /// call gets.
   ///
   /// - Parameters:
-  ///   - request: Which types, and how; by default everything that changed.
-  ///   - token: Somebody's wish to stop, honoured between pages; cancelling the task does the same.
-  /// - Throws: ``SyncError``. `offline` and `syncAlreadyInProgress`: nothing was done. `remoteUnavailable`, `authentication` and
-  ///   the store's codes: the pages committed before stay, and the next sync goes on from there. `leaseLost`: another
-  ///   process goes on from there.
+  ///   - request: The types, and how to sync them; by default everything that changed.
+  ///   - token: Requests a stop, which takes effect between pages. Cancelling the task does the
+  ///     same.
+  /// - Throws: ``SyncError``. `offline` and `syncAlreadyInProgress`: nothing was done.
+  ///   `remoteUnavailable`, `authentication` and the store's codes: the pages committed before
+  ///   stay, and the next sync resumes there. `leaseLost`: another process resumes there.
   public func sync(
     _ request: SyncRequest = SyncRequest(), token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> SyncResult {
     try await sync(request, token: token, onBegin: {})
   }
 
-  /// Syncs, and says when it begins, which it may have to wait for.
+  /// Syncs, and calls a closure when the sync begins, possibly after a wait.
   func sync(
     _ request: SyncRequest, token: (any CancellationToken)?, onBegin: () -> Void
   ) async throws(SyncError) -> SyncResult {
@@ -112,7 +118,7 @@ public final class SyncEngine: Sendable {
     }
   }
 
-  /// Pushes the edits that wait, and pulls nothing.
+  /// Pushes pending edits without a pull.
   ///
   /// - Parameter types: The types whose edits are sent; none for all.
   /// - Throws: As ``sync(_:token:)``; `invalidConfiguration` without a sink.
@@ -122,11 +128,12 @@ public final class SyncEngine: Sendable {
     try await sync(SyncRequest(types: types.isEmpty ? nil : types, direction: .push), token: token)
   }
 
-  /// Lists types completely, whatever their tokens say, and removes what the remote no longer has.
+  /// Lists types completely, ignoring their tokens, and removes records gone from the remote.
   ///
   /// - Parameters:
   ///   - types: The types; none for all.
-  ///   - allowingMassDeletion: Whether removals may pass the guard of ``SyncOptions/massDeletionRecords``.
+  ///   - allowingMassDeletion: Whether removals may exceed the guard of
+  ///     ``SyncOptions/massDeletionRecords``.
   /// - Throws: As ``sync(_:token:)``.
   public func resync(
     _ types: RecordType..., allowingMassDeletion: Bool = false, token: (any CancellationToken)? = nil
@@ -137,27 +144,29 @@ public final class SyncEngine: Sendable {
       token: token)
   }
 
-  /// Puts types before all others in the sync under way, from its next page on; without one, nothing happens.
+  /// Puts types before all others in the running sync, from its next page on.
   ///
-  /// They go with the types that they refer to. What the others have fetched is committed, and they go on when these are through.
+  /// Without a running sync, nothing happens. The types that they refer to go with them. Fetched
+  /// pages of the other types are committed, and these types go on after the urgent ones.
   public func prioritize(_ types: [RecordType]) {
     environment.priorities.raise(types)
   }
 
-  /// What happens from now on, for one consumer at its own pace.
+  /// Streams the events from now on, for one consumer at its own pace.
   ///
-  /// The newest 256 events are kept for a slow consumer; ``SyncEvent/lost(_:)`` says how many were dropped.
+  /// The newest 256 events are kept for a slow consumer; ``SyncEvent/lost(_:)`` gives the number of
+  /// dropped ones.
   public func events() -> EventSequence {
     hub.subscribe()
   }
 
-  /// The records in the store; reading never touches the network.
+  /// Reads the records in the store, without network access.
   public var records: LocalRecords {
     let hub = hub
     return LocalRecords(store: environment.store, schema: schema) { hub.emit($0) }
   }
 
-  /// Edits the records in the store; the next sync tells the remote.
+  /// Edits the records in the store; the next sync pushes the edits.
   public var edits: LocalEdits {
     let hub = hub
     return LocalEdits(
@@ -165,12 +174,12 @@ public final class SyncEngine: Sendable {
     ) { hub.emit($0) }
   }
 
-  /// How the syncs of each type have gone, in the order in which types are synced.
+  /// Returns the status of each type, in the order in which types are synced.
   public func status() async throws(SyncError) -> [TypeReport] {
     try await TypeReport.load(schema.entities, from: environment.store, at: environment.clock.timestamp)
   }
 
-  /// What the store knows of one record, shown or not.
+  /// Returns the store's knowledge of one record, shown or not.
   public func explain(_ id: RecordID) async throws(SyncError) -> Explanation {
     try await Explanation.load(id, from: environment.store)
   }

@@ -9,7 +9,7 @@ extension SyncError {
 }
 
 extension TypeStatus {
-  /// A pass was gone on with, or completed.
+  /// Records that a pass continued or was completed.
   mutating func noteAttempt(at now: Timestamp, isComplete: Bool) {
     lastAttempt = now
     guard isComplete else { return }
@@ -19,7 +19,7 @@ extension TypeStatus {
     successes = successes.addingOne
   }
 
-  /// A pass failed.
+  /// Records that a pass failed.
   mutating func noteFailure(_ error: SyncError, at now: Timestamp) {
     lastAttempt = now
     lastError = Failure(
@@ -30,6 +30,8 @@ extension TypeStatus {
 }
 
 extension Int {
-  /// One more, or the same at the end of the range: the number was stored, and may be any.
+  /// The next number, or the same at the end of the range.
+  ///
+  /// The number was stored, and may have any value.
   fileprivate var addingOne: Int { self == .max ? self : self + 1 }
 }

@@ -1,32 +1,39 @@
 import SyncModels
 
-/// How a ``SyncEngine`` paces itself.
+/// Options of a ``SyncEngine``: page sizes, concurrency, retries and guards.
 public struct SyncOptions: Hashable, Sendable {
-  /// How many records a page is asked to hold, 1 or more; the source may have a lower limit of its own.
+  /// The requested number of records in a page, 1 or more.
+  ///
+  /// The source may have a lower limit of its own.
   public var pageSize: Int
-  /// How many pages of a type are fetched ahead while others are being committed; 0 fetches and commits in turn.
+  /// The number of pages of a type to fetch ahead during commits.
   ///
-  /// They are more than one only as long as they are small, some megabytes together. Those that wait are committed in one transaction: what
-  /// comes faster than the store can write it is written in larger pieces, anything else page by page.
+  /// 0 fetches and commits in turn. There is more than one page only while pages are small, some
+  /// megabytes together. Waiting pages are committed in one transaction. Pages that arrive faster
+  /// than the store can write them are thus written in larger pieces, others one by one.
   public var pagesAhead: Int
-  /// How many types are fetched side by side, where none of them refers to another.
+  /// The number of types to fetch at the same time, if none refers to another.
   public var maximumConcurrentTypes: Int
-  /// When a failed request is made again.
+  /// The policy for retrying failed requests.
   public var retry: RetryPolicy
-  /// How long the right to sync outlives its holder; it is renewed three times as often.
+  /// How long a lease outlives its holder. It is renewed three times as often.
   public var leaseDuration: Duration
-  /// How often a remote without tombstones is listed completely, to learn what was deleted.
+  /// How often a remote without tombstones is listed completely, to find deletions.
   public var deletionCheckInterval: Duration
-  /// From how many removals at once on a sweep may have to be allowed; see ``massDeletionShare``.
-  public var massDeletionRecords: Int
-  /// Of which share of a type on, 0 to 1, more than ``massDeletionRecords`` removals have to be allowed.
-  public var massDeletionShare: Double
-  /// How many live records a type has when a listing that holds nothing at all has to be allowed to remove them.
+  /// A sweep that removes more records than this may need confirmation.
   ///
-  /// That is what a file looks like that is being written, or was cut off.
+  /// See ``massDeletionShare``.
+  public var massDeletionRecords: Int
+  /// The share of a type, 0 to 1, above which a sweep needs confirmation.
+  ///
+  /// It applies to more than ``massDeletionRecords`` removals.
+  public var massDeletionShare: Double
+  /// The number of live records from which an empty listing needs confirmation.
+  ///
+  /// An empty listing may come from a file that is being written, or that was cut off.
   public var emptyListingRecords: Int
 
-  /// Describes a pace; the defaults suit a phone as well as a server.
+  /// Creates options; the defaults suit a phone as well as a server.
   public init(
     pageSize: Int = 400, pagesAhead: Int = 10, maximumConcurrentTypes: Int = 4,
     retry: RetryPolicy = RetryPolicy(),
@@ -44,7 +51,7 @@ public struct SyncOptions: Hashable, Sendable {
     self.emptyListingRecords = emptyListingRecords
   }
 
-  /// Refuses what makes no sense, and what would not be safe with a source.
+  /// Checks that the options are valid, and safe with a source.
   func check(against source: SourceCapabilities) throws(SyncError) {
     let flaw: String? =
       if pageSize < 1 {
@@ -58,7 +65,7 @@ public struct SyncOptions: Hashable, Sendable {
       } else if massDeletionRecords < 0 || emptyListingRecords < 0 || !(0...1).contains(massDeletionShare) {
         "The guard against mass deletion needs counts of 0 or more and a share from 0 to 1."
       } else if case .modifiedSince(let overlap) = source.deltas, overlap <= .zero {
-        "A source that tells changes by time has to reach back by an overlap, or late commits are lost."
+        "A source that finds changes by time needs an overlap, or late commits are lost."
       } else if let maximum = source.maximumPageSize, maximum < 1 {
         "The source declares pages of at most \(maximum) records."
       } else {

@@ -1,53 +1,53 @@
 import SyncModels
 
-/// What a sync has done so far, type by type.
+/// The progress of a sync, type by type.
 struct SyncProgress: Sendable {
   private(set) var result = SyncResult()
   private let order: [RecordType]
 
-  /// Nothing done yet.
+  /// Creates an empty progress.
   init(order: [RecordType]) {
     self.order = order
   }
 
-  /// The pull of a type begins: it is reported even if nothing comes.
+  /// Records that the pull of a type begins, so that the result lists the type.
   mutating func noteStart(of type: RecordType) {
     _ = index(of: type)
   }
 
-  /// Requests were made.
+  /// Records requests.
   mutating func noteRequests(of type: RecordType, _ count: Int) {
     result.entities[index(of: type)].counts.requests += count
   }
 
-  /// A transaction was committed.
+  /// Records a committed transaction.
   mutating func note(_ tally: Tally) {
     for (type, counts) in tally.counts {
       result.entities[index(of: type)].counts += counts
     }
   }
 
-  /// Edits were pushed.
+  /// Records pushed edits.
   mutating func note(_ counts: PushCounts) {
     result.pushed = counts
   }
 
-  /// Pushed edits met others.
+  /// Records conflicts of pushed edits.
   mutating func noteConflicts(of type: RecordType, _ count: Int) {
     result.entities[index(of: type)].counts.conflicts += count
   }
 
-  /// A type's own pass failed.
+  /// Records that a type's own pass failed.
   mutating func noteFailure(of type: RecordType, _ error: SyncError) {
     result.failures.append((type, error))
   }
 
-  /// A sweep was not carried out.
+  /// Records that a sweep was refused.
   mutating func note(_ refusal: Checkpoint.Refusal, of type: RecordType) {
     result.refusedSweeps.append((type, refusal))
   }
 
-  /// The result, at the end.
+  /// Returns the result at the end.
   func finished(after duration: Duration, wasCancelled: Bool) -> SyncResult {
     var result = result
     result.duration = duration

@@ -1,25 +1,28 @@
 public import SyncModels
 
-/// What one sync is asked to do.
+/// The request of one sync.
 public struct SyncRequest: Sendable {
   /// The types to sync; `nil` for all.
   public var types: [RecordType]?
-  /// Those of them that are listed completely, whatever their tokens say.
+  /// Those of the types that are listed completely, ignoring their tokens.
   public var fullPull: Set<RecordType>
-  /// Whether sweeps may remove as much as they find missing.
+  /// Whether sweeps may remove all that they find missing.
   public var allowsMassDeletion: Bool
-  /// The types that go first, the most urgent one first, each with those that it refers to; the others wait until these are through.
+  /// The types that go first, the most urgent one first.
+  ///
+  /// Each goes with the types that it refers to. The other types wait until these are done.
   public var priority: [RecordType]
-  /// Which way records go.
+  /// The direction in which records go.
   public var direction: Direction
   /// What to do while another sync is running.
   public var ifBusy: Busy
-  /// How long a call that joins or follows waits at most for another process that syncs the store.
+  /// The longest wait for another process that syncs the store.
   ///
-  /// Then it throws `syncAlreadyInProgress`. ``Busy/refuse`` never waits.
+  /// It applies to calls that join or follow, which then throw `syncAlreadyInProgress`.
+  /// ``Busy/refuse`` never waits.
   public var patience: Duration
 
-  /// Asks for a sync of everything that changed, here and there.
+  /// Creates a request; by default a sync of everything that changed, here and there.
   public init(
     types: [RecordType]? = nil, fullPull: Set<RecordType> = [], allowsMassDeletion: Bool = false,
     priority: [RecordType] = [], direction: Direction = .both, ifBusy: Busy = .refuse,
@@ -34,32 +37,35 @@ public struct SyncRequest: Sendable {
     self.patience = patience
   }
 
-  /// Which way records go.
+  /// A direction in which records go.
   public enum Direction: Hashable, Sendable {
-    /// Local edits to the remote, if there is a sink for them; then what changed there to the store.
+    /// Local edits to the remote, then remote changes to the store.
+    ///
+    /// Without a sink, local edits stay in the outbox.
     case both
-    /// From the remote to the store alone; local edits stay in the outbox.
+    /// Only from the remote to the store; local edits stay in the outbox.
     case pull
-    /// To the remote alone.
+    /// Only to the remote.
     case push
   }
 
   /// What a second caller gets.
   ///
-  /// Calls that wait share one sync as far as the request of one of them covers those of the others: its types, its
-  /// direction, what is listed completely, and whether mass deletions are allowed.
+  /// Waiting calls share one sync if the request of one of them covers those of the others: its
+  /// types, its direction, the complete listings, and whether mass deletions are allowed.
   public enum Busy: Hashable, Sendable {
-    /// `syncAlreadyInProgress`, at once.
+    /// The error `syncAlreadyInProgress`, at once.
     case refuse
-    /// The running sync's result if that one does all that is asked for; otherwise a sync of its own after it.
+    /// The running sync's result if that covers the request; otherwise a later sync.
     ///
-    /// What changed here or at the remote since the running sync began may be left for the next one. If the running
-    /// sync is stopped, this one goes on in its place. A sync of another process is waited for, for ``SyncRequest/patience``;
-    /// then this one runs.
+    /// Changes made here or at the remote since the running sync began may be left for the next
+    /// one. If the running sync is stopped, this one continues in its place. A sync of another
+    /// process is awaited, for ``SyncRequest/patience``; then this one runs.
     case join
-    /// A sync that begins after the call: at once, or after the running one, of this process or of another.
+    /// A sync that begins after the call, at once or after the running one.
     ///
-    /// It sends every edit made before the call, and sees every change that the remote had by then.
+    /// The running sync may be of this process or of another. The new sync sends every edit made
+    /// before the call, and sees every change that the remote had by then.
     case follow
   }
 }

@@ -1,14 +1,16 @@
 import SyncModels
 import SyncPorts
 
-/// One sync from its lease to its result: what waited for an upgrade, the push, the pulls, the sweeps.
+/// One sync from its lease to its result.
+///
+/// It includes the replay after an upgrade, the push, the pulls, and the sweeps.
 struct SyncRun {
   let environment: RunEnvironment
   let request: SyncRequest
   let scope: SyncScope
   let stop: StopSignal
 
-  /// Syncs, and gives the lease back whatever happens.
+  /// Syncs, and always releases the lease afterwards.
   ///
   /// - Parameter first: The types that go first, the most urgent one first.
   func perform(first: [RecordType]) async throws(SyncError) -> SyncResult {
@@ -22,7 +24,7 @@ struct SyncRun {
     environment.emit(.started(fence: lease.fence))
     note { $0.lastBegin = $1 }
     let outcome = await outcome(of: entities, lease: lease)
-    // The work is done or has failed already; a lease that cannot be given back runs out by itself.
+    // The work has succeeded or failed already. A lease that cannot be released expires by itself.
     try? await environment.store.release(lease)
     switch outcome {
     case .success(let (progress, wasStopped)):
@@ -33,7 +35,7 @@ struct SyncRun {
     }
   }
 
-  /// Tells a coordinator of this attempt, if it is one at everything.
+  /// Reports this attempt to a coordinator, if it covers all types.
   private func note(_ change: (inout Attempts, Timestamp) -> Void) {
     guard scope.pulls, scope.types.count == environment.schema.entities.count else { return }
     var attempts = environment.attempts.value
@@ -41,10 +43,12 @@ struct SyncRun {
     environment.attempts.send(attempts)
   }
 
-  /// How often a lease that another process holds is asked for.
+  /// The interval between requests for a lease that another process holds.
   private static let leaseInterval = Duration.seconds(1)
 
-  /// Takes the lease, waiting for another process as long as the request says; `nil` if it was stopped meanwhile.
+  /// Acquires the lease, and waits for another process up to the request's patience.
+  ///
+  /// - Returns: The lease; `nil` after a request to stop.
   private func acquireLease() async throws(SyncError) -> Lease? {
     let (store, clock) = (environment.store, environment.clock)
     let waited = clock.stopwatch()
@@ -57,7 +61,7 @@ struct SyncRun {
           throw error
         }
         let pause = min(left, Self.leaseInterval)
-        // A pause is cut short only by the stop that the race hears of.
+        // A pause is cut short only by a stop, which the race detects.
         guard await stop.race(clock: clock, { try? await clock.pause(for: pause) }) != nil else { return nil }
       }
     }
@@ -89,7 +93,8 @@ struct SyncRun {
           try await run.run(entities)
           progress = run.progress
           if let error = run.failure, request.direction == .push || !run.mayHaveFailedAtEdits {
-            // Of a push alone, types without edits have nothing to remember; of a sync, no type's pass was reached.
+            // In a push alone, types without edits have no failure. In a sync, no type's pass was
+            // reached.
             let types = request.direction == .push ? run.types : entities.map(\.type)
             await remember(types.map { ($0, error) }, lease: lease)
             return .failure(error)
@@ -98,7 +103,8 @@ struct SyncRun {
             await remember(progress.result.failures, lease: lease)
             return .success((progress, run.wasStopped))
           }
-          // The remote's failures have used their budget up: what is pulled now is to tell whether it is there at all.
+          // The remote's failures have used up their budget. The pull now shows whether the remote
+          // is there at all.
           if run.failure != nil { environment.options.retry.attempts = 1 }
           push = run
         }
@@ -112,7 +118,7 @@ struct SyncRun {
           try await run.isolateSuspects(progress)
           progress = run.progress
           if run.mayPushOthers, let sink = environment.sink {
-            // The remote is there, and what it may fail at is out of the others' way.
+            // The remote is there, and the edits at which it may fail no longer block the others.
             var rest = PushRun(
               sink: sink, environment: environment, lease: lease, stop: stop, progress: progress)
             try await rest.run(entities, except: run.deniedTypes)
@@ -181,7 +187,7 @@ struct SyncRun {
     }
   }
 
-  /// The types with losers of a rebuild that the remote is still to delete.
+  /// Returns the types with losers of a rebuild that the remote has not yet deleted.
   private func typesWithLosers(among entities: [Entity]) async throws(SyncError) -> [Entity] {
     try await environment.store.read { (snapshot) throws(SyncError) in
       var losing: [Entity] = []
@@ -192,7 +198,7 @@ struct SyncRun {
     }
   }
 
-  /// What goes on beside the pulls: the lease is kept alive, and the caller's token is watched.
+  /// Starts the tasks beside the pulls: renewal of the lease, and the token's watch.
   private func addWatchers(to group: inout TaskGroup<PullRun.Event>, lease: Lease) {
     let (environment, stop) = (environment, stop)
     if stop.token != nil {
@@ -213,19 +219,20 @@ struct SyncRun {
         do throws(SyncError) {
           lease = try await environment.store.renew(lease, for: duration)
         } catch {
-          // A store that is busy now may be free at the next turn; a lease that somebody else has is gone for good.
+          // A busy store may be free next time. A lease that another holder took over is lost for
+          // good.
           if error.code == .leaseLost { return .leaseLost(error) }
         }
       }
     }
   }
 
-  // MARK: What is remembered of failures
+  // MARK: Stored failures
 
   private func remember(_ failures: [(type: RecordType, error: SyncError)], lease: Lease) async {
     guard !failures.isEmpty else { return }
     let now = environment.clock.timestamp
-    // The failure itself is in the caller's hands; that it could not be written down as well changes nothing.
+    // The caller receives the failure itself, so an error while saving it changes nothing.
     try? await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       for (type, error) in failures {
         var status = try TypeStatus.load(for: type, from: transaction)

@@ -1,21 +1,24 @@
 import SyncModels
 
-/// What a sync does, as far as it decides whether another caller gets what it asked for from it.
+/// The effects of a sync that decide whether it covers another caller's request.
 struct SyncScope: Hashable, Sendable {
   /// The types that are synced, all of them named.
   var types: Set<RecordType>
-  /// Those that are listed completely.
+  /// The types that are listed completely.
   var fullPull: Set<RecordType>
   var pulls: Bool
   var pushes: Bool
   var allowsMassDeletion: Bool
-  /// The types that go first. Order alone leaves nothing out, so it does not count in ``covers(_:)``.
+  /// The types that go first.
+  ///
+  /// Order leaves nothing out, so it does not count in ``covers(_:)``.
   var first: [RecordType]
 
-  /// Describes a request of an engine.
+  /// Creates the scope of a request.
   ///
   /// - Parameter canPush: Whether there is a sink; without one a sync of both directions is a pull.
-  /// - Throws: `invalidConfiguration` for a type that is not declared, and for a push without a sink.
+  /// - Throws: `invalidConfiguration` for a type that is not declared, and for a push without a
+  ///   sink.
   init(_ request: SyncRequest, of schema: SyncSchema, canPush: Bool) throws(SyncError) {
     for type in (request.types ?? []) + request.fullPull + request.priority where schema[type] == nil {
       throw SyncError(
@@ -33,9 +36,9 @@ struct SyncScope: Hashable, Sendable {
     first = request.priority
   }
 
-  /// Whether whoever asks for the other gets all of it from this one.
+  /// Whether this sync does everything that the other scope asks for.
   ///
-  /// A partial order but for ``first``: each covers itself, and what covers a cover covers what that covers.
+  /// A partial order, apart from ``first``: each scope covers itself, and covering is transitive.
   func covers(_ other: SyncScope) -> Bool {
     types.isSuperset(of: other.types) && fullPull.isSuperset(of: other.fullPull)
       && (pulls || !other.pulls) && (pushes || !other.pushes)

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Applies records that had a newer schema than the app understood, once it understands them.
+/// Merges withheld records of a newer schema version, once the app supports it.
 struct UpgradeReplay {
   let environment: RunEnvironment
   let lease: Lease
@@ -15,7 +15,7 @@ struct UpgradeReplay {
         let (tally, end) = try await environment.store.write(.lease(lease)) {
           (transaction) throws(SyncError) in
           let entries = try transaction.portion(withheld: entity.type, [.incompatible], after: start)
-          // What the listing held that waits for its sweep is not to be swept.
+          // Records of the listing that waits for its sweep must not be swept.
           var context = context
           context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
           var merge = PageMerge(entity, context: context)
@@ -35,8 +35,9 @@ struct UpgradeReplay {
     return try await environment.store.read { (snapshot) throws(SyncError) in
       guard try snapshot.withheldCounts(entity.type)[.incompatible, default: 0] > 0 else { return false }
       if entity.visibility == .perPage { return true }
-      // What is shown only whole is listed anew by the pass that a changed schema calls for. None follows where an older version of the app has
-      // set a record aside since, in a store that both share.
+      // A type that is shown only whole is listed anew by the pass that a changed schema version
+      // causes. No such pass follows if an older version of the app has withheld a record since, in
+      // a store that both share.
       guard let checkpoint = try snapshot.checkpoint(for: entity.type), checkpoint.inFlight == nil else {
         return false
       }

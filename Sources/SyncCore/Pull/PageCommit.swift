@@ -1,6 +1,6 @@
 import SyncModels
 
-/// A page on its way into the store, with the checkpoint that goes with it in the same transaction.
+/// A page to commit, with the checkpoint that its transaction saves.
 struct PageCommit: Hashable {
   var page: RecordPage
   /// The pass that the page belongs to.
@@ -11,10 +11,11 @@ struct PageCommit: Hashable {
   var clearsMarks: Bool
   /// Whether the pass is complete with this page.
   var isLast: Bool
-  /// The checkpoint while what the complete listing of a whole type lacked is being confirmed: the last page is asked for again if that is cut short.
-  /// `nil` for all other pages.
+  /// The checkpoint while the absences of a whole type's listing are being confirmed.
+  ///
+  /// If the confirmation is cut short, the last page is fetched again. `nil` for all other pages.
   var unpublished: Checkpoint?
-  /// About how many bytes of memory the page takes.
+  /// The approximate size of the page in memory, in bytes.
   let size: Int
 
   init(
@@ -30,14 +31,16 @@ struct PageCommit: Hashable {
     size = page.changes.reduce(0) { $0 + $1.size }
   }
 
-  /// The complete listing that the page's records are noted for as still existing, if one is under way or waits for its sweep.
+  /// The complete listing whose records are marked; `nil` without one.
+  ///
+  /// It is under way, or waits for its sweep.
   var markPass: Int64? {
     pass.coverage == .everything ? pass.number : checkpoint.sweep?.pass
   }
 }
 
 extension RecordPage {
-  /// The page with its versions in one of the remote's lives; most remotes have but the first.
+  /// Returns the page with the remote's epoch in its versions. Most remotes have only the first.
   func stamped(epoch: Int64) -> RecordPage {
     guard epoch != 0 else { return self }
     var page = self
@@ -47,7 +50,9 @@ extension RecordPage {
 }
 
 extension RecordChange {
-  /// About how many bytes of memory the change takes: a record's fields take about as many again as its payload.
+  /// The approximate size of the change in memory, in bytes.
+  ///
+  /// A record's fields take about as much again as its payload.
   fileprivate var size: Int {
     switch self {
     case .upsert(let record): 256 + 2 * record.payload.bytes.count
@@ -56,7 +61,7 @@ extension RecordChange {
     }
   }
 
-  /// The change with its version in one of the remote's lives.
+  /// Returns the change with the remote's epoch in its version.
   func stamped(epoch: Int64) -> RecordChange {
     switch self {
     case .upsert(var record):
@@ -71,9 +76,9 @@ extension RecordChange {
   }
 }
 
-/// Why the pass over one type cannot go on.
+/// The reason why the pass over one type cannot go on.
 enum PullFailure: Hashable {
-  /// The remote failed, for good or past the budget.
+  /// The remote failed, permanently or past the budget.
   case remote(SyncError)
   /// The remote keeps answering with the same continuation.
   case stuck
@@ -97,7 +102,7 @@ enum PullFailure: Hashable {
     }
   }
 
-  /// The failure in a caller's words.
+  /// Returns the failure as an error for the caller.
   func error(type: RecordType) -> SyncError {
     switch self {
     case .remote(let error): error

@@ -2,14 +2,16 @@ import SyncModels
 
 /// Decides each step of the pass over one type, and performs none of them.
 ///
-/// It is told what happened (a page came, a request failed, pages are in the store) and answers what to do next. At most one request and
-/// one commit are under way. What comes meanwhile is committed together: at most `pagesAhead` pages and one are not in the store yet.
+/// The runner reports events (a page arrived, a request failed, pages are committed), and the
+/// machine returns the next steps. At most one request and one commit are under way. Pages that
+/// arrive meanwhile are committed together: at most `pagesAhead` pages and one are not in the store
+/// yet.
 struct PullMachine {
-  /// What is to be done.
+  /// A step.
   enum Action: Hashable {
     case fetch(PageRequest)
     case wait(Duration)
-    /// Pages that came one after another, for one transaction.
+    /// Commit these successive pages in one transaction.
     case commit([PageCommit])
     case finish
     case fail(PullFailure)
@@ -17,7 +19,7 @@ struct PullMachine {
 
   let entity: Entity
   let settings: Settings
-  /// The checkpoint as it will be when everything handed out so far is committed.
+  /// The checkpoint after the commit of everything handed out so far.
   private(set) var checkpoint: Checkpoint
   private(set) var isResumed = false
 
@@ -34,16 +36,19 @@ struct PullMachine {
   private var stall = StallDetector()
   private var failure: PullFailure?
   private var hasAnswered = false
-  /// A token that is shown to the remote once it has begun to list everything: asked without one, it cannot say that it was replaced
-  /// since. Shown before, it would tell nothing of what happens until the listing begins, which the listing's own token does not tell either.
+  /// An old token to show to the remote after the start of a complete listing.
+  ///
+  /// A request without a token cannot reveal that the remote was replaced. A request with the token
+  /// before the listing would miss a replacement between the two. The listing's own token does not
+  /// reveal that either.
   private var witness: SyncToken?
-  /// The first page, while the remote is shown the token.
+  /// The first page, while the old token is shown to the remote.
   private var held: (page: RecordPage, since: Timestamp)?
 
-  /// How many bytes of memory the pages may take that are not in the store yet, where they are more than two.
+  /// The most bytes of memory for three or more uncommitted pages.
   static let bytesAhead = 4 << 20
 
-  /// What a machine has to know besides the checkpoint.
+  /// The machine's settings besides the checkpoint.
   struct Settings {
     var scope: Checkpoint.Scope
     var capabilities: SourceCapabilities
@@ -55,7 +60,7 @@ struct PullMachine {
     var maximumResets = 3
   }
 
-  /// Prepares a pass that goes on where the checkpoint says, or starts anew where it is void.
+  /// Prepares a pass that resumes at the checkpoint, or starts anew if that is void.
   init(entity: Entity, checkpoint stored: Checkpoint?, settings: Settings, now: Timestamp) {
     self.entity = entity
     self.settings = settings
@@ -92,15 +97,15 @@ struct PullMachine {
   /// What the pass lists, as far as is known.
   var coverage: RecordPage.Coverage { pass.coverage }
 
-  /// Whether a token of old is being shown, to hear whether the remote was replaced.
+  /// Whether an old token is being shown, to find out whether the remote was replaced.
   var isAskingAgain: Bool { held != nil }
 
-  /// The first step.
+  /// Returns the first steps.
   mutating func start() -> [Action] {
     fetchIfRoom()
   }
 
-  /// A page came.
+  /// Records that a page arrived.
   mutating func fetched(_ page: RecordPage, at now: Timestamp) -> [Action] {
     #if MUTANTS
       let page = Mutant.clientClockAsVersion.isActive ? page.restamped(now) : page
@@ -122,7 +127,7 @@ struct PullMachine {
     if isFirstPage {
       pass.coverage = pass.base == nil ? .everything : page.coverage
       pass.candidate = page.startToken
-      // What nobody has so many of is no total.
+      // A total outside the range of counts is ignored.
       pass.total = page.total.flatMap { StoredNumbers.counts.contains(Int64($0)) ? $0 : nil }
     }
     if stall.isStuck(after: position, page: page) { return fail(.stuck) }
@@ -137,7 +142,9 @@ struct PullMachine {
     return commitIfFree() + fetchIfRoom()
   }
 
-  /// The answer to a token of old: what it lists is not needed, only whether the versions start over.
+  /// Handles the answer to the old token.
+  ///
+  /// Only whether the versions start over matters. The listed records are not needed.
   private mutating func heardWitness(
     _ answer: RecordPage.Continuation, holding first: (page: RecordPage, since: Timestamp)
   ) -> [Action] {
@@ -147,7 +154,7 @@ struct PullMachine {
     return take(first.page, at: first.since)
   }
 
-  /// A request failed.
+  /// Records that a request failed.
   mutating func fetchFailed(_ error: SyncError, random: UInt64) -> [Action] {
     isFetching = false
     failures += 1
@@ -162,13 +169,13 @@ struct PullMachine {
     return [.wait(pause)]
   }
 
-  /// The pause is over.
+  /// Records that the pause is over.
   mutating func waited() -> [Action] {
     isFetching = false
     return fetchIfRoom()
   }
 
-  /// The pages handed out last are in the store.
+  /// Records that the pages of the last commit are in the store.
   mutating func committed() -> [Action] {
     committing = []
     let actions = commitIfFree() + fetchIfRoom()
@@ -177,13 +184,13 @@ struct PullMachine {
     return isListed ? [.finish] : []
   }
 
-  /// How many attempts at the current page have failed.
+  /// The number of failed attempts at the current page.
   var failedAttempts: Int { failures }
 
-  /// Whether no page of the pass has come in this sync.
+  /// Whether no page of the pass has arrived in this sync.
   var isFirstAnswer: Bool { !hasAnswered }
 
-  /// Gives the pass up, once the pages that came before are in the store.
+  /// Gives the pass up, after the pages that have arrived are committed.
   private mutating func fail(_ failure: PullFailure) -> [Action] {
     self.failure = failure
     position = nil
@@ -218,7 +225,7 @@ struct PullMachine {
     return [.commit(committing)]
   }
 
-  /// The page, with the checkpoint that the store has to hold once the page is in it.
+  /// Returns the page with the checkpoint to save with it.
   private mutating func commit(of page: RecordPage, at now: Timestamp) -> PageCommit {
     let before = pass
     var unpublished: Checkpoint?
@@ -240,7 +247,7 @@ struct PullMachine {
         unpublished = checkpoint
         unpublished?.inFlight = before
       }
-      // A delta that names no token at all leaves the one it started from.
+      // A delta that names no token keeps the token from which it started.
       checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .changes ? pass.base : nil)
       checkpoint.committedAt = now
       checkpoint.inFlight = nil
@@ -264,7 +271,8 @@ struct PullMachine {
       checkpoint.epoch += 1
       witness = nil
     } else if base == nil, settings.capabilities.deltas != .fullOnly {
-      // Until the new listing begins, the remote may be replaced as well, and only an old token will tell.
+      // The remote may also be replaced before the new listing begins, and only an old token
+      // reveals that.
       witness = pass.base ?? pass.candidate ?? witness
     }
     #if MUTANTS
@@ -278,7 +286,7 @@ struct PullMachine {
     isResumed = false
     position = .start(since: base)
     stall = StallDetector()
-    // What was fetched of the void pass and is not committed is fetched again.
+    // Fetched but uncommitted pages of the void pass are fetched again.
     waiting = []
     return fetchIfRoom()
   }
@@ -288,13 +296,15 @@ struct PullMachine {
   ) -> Bool {
     let capabilities = settings.capabilities
     guard capabilities.deltas != .fullOnly else { return false }
-    // Deletions from before the last reset have no tombstones; no other occasion to miss a record twice will come.
+    // Deletions before the last reset have no tombstones, so only a second complete listing can
+    // find them.
     if capabilities.sendsTombstones { return checkpoint.needsSecondListing }
     guard let last = checkpoint.deletionsVerifiedAt else {
-      // A bundled token is a delta's start. What was deleted since the bundle was made, the pass after that delta tells.
+      // A bundled token starts a delta. The pass after that delta finds what was deleted since the
+      // bundle was made.
       return checkpoint.committed == nil || checkpoint.lastPass > 0
     }
-    // A time that is still to come was stamped by a clock that was wrong.
+    // A time in the future was stamped by a wrong clock.
     return last > now || now >= last + settings.deletionCheckInterval
   }
 }

@@ -1,15 +1,16 @@
 import SyncModels
 
-/// Decides which types are pulled when: each after those that it refers to, a few side by side, urgent ones first.
+/// Decides which types are pulled when.
 ///
-/// Of the types that are not through, only the most urgent go on; the others wait at their next page. What an urgent type refers to is
-/// as urgent, so one of them can always go on.
+/// Each type comes after those that it refers to, several side by side, urgent ones first. Of the
+/// unfinished types, only the most urgent go on; the others wait after their current page. The
+/// dependencies of an urgent type are as urgent, so one type can always go on.
 struct PullSchedule {
   private var waiting: [Entity]
   private var running: Set<RecordType> = []
   private var held: Set<RecordType> = []
   private var priority: [RecordType] = []
-  /// How urgent types are, 0 the most; those that are not here are the least.
+  /// The ranks of types, 0 the most urgent. Types without a rank are the least urgent.
   private var ranks: [RecordType: Int] = [:]
   private let dependencies: [RecordType: [RecordType]]
   private let width: Int
@@ -22,10 +23,12 @@ struct PullSchedule {
     self.width = max(1, width)
   }
 
-  /// Whether nothing runs and nothing waits.
+  /// Whether no type is running or waiting.
   var isOver: Bool { waiting.isEmpty && running.isEmpty }
 
-  /// Puts types before the others, in this order; whether that is news.
+  /// Puts types before the others, in this order.
+  ///
+  /// - Returns: Whether the order changed.
   @discardableResult
   mutating func prioritize(_ types: [RecordType]) -> Bool {
     guard types != priority else { return false }
@@ -36,13 +39,13 @@ struct PullSchedule {
   }
 
   private mutating func setRank(_ rank: Int, of type: RecordType) {
-    // A type that has a rank already is at least as urgent, and so is what it refers to.
+    // A type that has a rank already is at least as urgent, and so are its dependencies.
     guard ranks[type] == nil else { return }
     ranks[type] = rank
     for dependency in dependencies[type, default: []] { setRank(rank, of: dependency) }
   }
 
-  /// The types that may start now.
+  /// Returns the types that may start now.
   mutating func next() -> [Entity] {
     var started: [Entity] = []
     let floor = floor
@@ -57,14 +60,16 @@ struct PullSchedule {
     return started
   }
 
-  /// A running type wants to go on: whether it has to wait for more urgent ones, until ``released()`` names it.
+  /// Decides whether a running type has to wait for more urgent ones.
+  ///
+  /// If so, it waits until ``released()`` returns it.
   mutating func hold(_ type: RecordType) -> Bool {
     guard rank(of: type) > floor else { return false }
     held.insert(type)
     return true
   }
 
-  /// The types that were held and may go on.
+  /// Returns the waiting types that may go on.
   mutating func released() -> [RecordType] {
     let floor = floor
     let released = held.filter { rank(of: $0) == floor }.sorted()
@@ -72,12 +77,12 @@ struct PullSchedule {
     return released
   }
 
-  /// The place of the most urgent of some types, the first of equals.
+  /// Returns the index of the most urgent of some types, the first of equals.
   func mostUrgent(_ types: [RecordType]) -> Int? {
     types.indices.min { (rank(of: types[$0]), $0) < (rank(of: types[$1]), $1) }
   }
 
-  /// A type's pass is over, one way or the other.
+  /// Records that a type's pass has ended, whatever its result.
   mutating func ended(_ type: RecordType) {
     running.remove(type)
     held.remove(type)
@@ -85,7 +90,7 @@ struct PullSchedule {
 
   private func rank(of type: RecordType) -> Int { ranks[type] ?? .max }
 
-  /// The rank of the most urgent types that are not through.
+  /// The rank of the most urgent unfinished types.
   private var floor: Int {
     min(
       waiting.lazy.map { rank(of: $0.type) }.min() ?? .max,

@@ -1,28 +1,32 @@
 public import SyncModels
 
-/// When a failed request is made again: exponential backoff with full jitter, a cap, and a budget of attempts.
+/// The pauses and attempts after failed requests.
 ///
-/// The pause before attempt *n* is drawn evenly from zero to `base · 2ⁿ⁻²`, at most ``cap``. (Full jitter: M. Brooker,
-/// "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.) A remote that names a time of its own is never asked sooner.
+/// A request is repeated with exponential backoff, full jitter, a cap, and a budget of attempts.
+/// The pause before attempt *n* is random, uniform from zero to `base · 2ⁿ⁻²`, at most ``cap``.
+/// (Full jitter: M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015.) If the
+/// remote names a time, no request is made sooner.
 public struct RetryPolicy: Hashable, Sendable {
-  /// How often one request is made in all, 1 or more.
+  /// The most attempts at one request, 1 or more.
   public var attempts: Int
-  /// The longest pause before the second attempt; doubled for each later one.
+  /// The longest pause before the second attempt, doubled for each later one.
   public var base: Duration
-  /// The longest pause of all. A remote that asks for more ends the sync, and the error tells when to try again.
+  /// The longest pause of all.
+  ///
+  /// A remote that asks for more ends the sync, and the error gives the time of the next attempt.
   public var cap: Duration
 
-  /// Describes a policy.
+  /// Creates a policy.
   public init(attempts: Int = 5, base: Duration = .milliseconds(500), cap: Duration = .seconds(30)) {
     self.attempts = attempts
     self.base = base
     self.cap = cap
   }
 
-  /// The pause before the next attempt, or `nil` if there is to be none.
+  /// Returns the pause before the next attempt; `nil` if there is none.
   ///
   /// - Parameters:
-  ///   - failures: How many attempts have failed, 1 or more.
+  ///   - failures: The number of failed attempts, 1 or more.
   ///   - error: The last failure.
   ///   - random: 64 random bits.
   public func pause(afterFailures failures: Int, error: SyncError, random: UInt64) -> Duration? {
@@ -36,9 +40,11 @@ public struct RetryPolicy: Hashable, Sendable {
     return max(ceiling(afterFailures: failures) * fraction, error.retryAfter ?? .zero)
   }
 
-  /// The longest pause after so many failures, 1 or more, where nobody asked for another.
+  /// Returns the longest pause after a number of failures, 1 or more.
+  ///
+  /// The remote may ask for another pause.
   func ceiling(afterFailures failures: Int) -> Duration {
-    // Past 2^40 the cap has long been reached, whatever the base.
+    // Past 2^40 the cap is reached, whatever the base.
     min(cap, base * (1 << min(max(0, failures - 1), 40)))
   }
 }

@@ -1,15 +1,17 @@
 import SyncModels
 import SyncPorts
 
-/// What keeps a deletion from being sent for now.
+/// An obstacle that delays a deletion.
 enum DeletionObstacle: Hashable, Sendable {
-  /// No pull has been completed since the rebuild that deletes it; the winner may have gone from the remote.
+  /// No pull was completed since the rebuild that deletes the record.
+  ///
+  /// The winner may be gone from the remote.
   case pull
-  /// The record that it lost to has gone, or is not at the remote as it is here.
+  /// The record's winner is gone, or differs from the remote state.
   case winner(RecordID?)
-  /// A copy that is set aside refers to it.
+  /// A withheld copy refers to the record.
   case withheld
-  /// The remote's copies of these refer to it, until their own edits are accepted.
+  /// The remote's copies of these refer to the record, until their own edits are accepted.
   case referrers([RecordID])
 
   /// The records that have to change first.
@@ -21,29 +23,32 @@ enum DeletionObstacle: Hashable, Sendable {
     }
   }
 
-  /// Why it waits, for a person.
+  /// Why the deletion waits, for a person.
   var reason: String {
     switch self {
     case .pull: "waits until a pull shows that the record it lost to is still at the remote"
     case .winner(nil): "waits for the next sync, as the record it lost to has gone"
     case .winner(let id?): "waits until \(id), which it lost to, is at the remote as it is here"
-    case .withheld: "waits until nothing that is set aside refers to it"
+    case .withheld: "waits until no withheld change refers to it"
     case .referrers(let ids):
       "waits until the remote has accepted the edits of \(ids.prefix(3).map(\.description).joined(separator: ", ")), which refer to it there"
     }
   }
 }
 
-/// Finds out which deletions of a type may be sent: those that leave nothing dangling at the remote, and no group of duplicates without its winner.
+/// Decides which deletions of a type may be sent.
+///
+/// A sent deletion leaves no dangling reference at the remote, and no group of duplicates without
+/// its winner.
 struct DeletionGate {
   let entity: Entity
   let schema: SyncSchema
 
-  /// What keeps those of some deletions back that rebuilds have made.
+  /// Returns the obstacles of those deletions that rebuilds have made.
   func obstacles(
     of entries: [OutboxEntry], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: DeletionObstacle] {
-    // What was sent before is sent again as it was.
+    // A deletion that was sent before is sent again unchanged.
     let losers = entries.filter { $0.loser != nil && $0.sent == nil }
     guard !losers.isEmpty else { return [:] }
     let groups = try LoserGroups(of: losers, entity, in: snapshot)
@@ -66,9 +71,9 @@ struct DeletionGate {
     return obstacles
   }
 
-  /// The edits by whose acceptance the remote's last references to each of some records go.
+  /// Returns the edits that remove the remote's last references to each of some records.
   ///
-  /// - Parameter limit: The most for each.
+  /// - Parameter limit: The most edits for each record.
   func referrers(
     to entries: [OutboxEntry], limit: Int, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [[OutboxEntry]] {
@@ -79,25 +84,26 @@ struct DeletionGate {
       schema.entities.enumerated().map { ($1.type, $0) }, uniquingKeysWith: { first, _ in first })
     let own = places[entity.type] ?? 0
     return try snapshot.outbox(leaving: entries.map(\.id), limit: limit).map { referrers in
-      // Where there may be more, nothing is known of those.
+      // If there may be more referrers, those are unknown.
       if referrers.count >= limit { return referrers }
       #if MUTANTS
         if Mutant.deletionsWaitInACircle.isActive { return referrers }
       #endif
-      // A record of a type whose deletions come later refers to this one by a reference that is not ordered, and goes as well. Two that
-      // refer to each other in this way would wait for each other for ever.
+      // A record of a type with later deletions refers to this one by an unordered reference, and
+      // is deleted as well. Two such records that refer to each other would wait for each other
+      // forever.
       return referrers.filter { referrer in
         referrer.edit.content != .deletion || places[referrer.id.type].map { $0 >= own } ?? true
       }
     }
   }
 
-  /// Those of some records that the remote has as they are here.
+  /// Returns those of some records whose remote state is the same as here.
   private func standing(
     among records: [Record], _ checkpoint: Checkpoint?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
-    // A copy without a version came with the app. What has become of it since, the delta that begins with its token tells, and of deletions,
-    // where deltas tell of none, the pass after that.
+    // A copy without a version was bundled with the app. The delta that begins with its token
+    // brings its later changes. If deltas bring no deletions, the pass after that delta does.
     #if MUTANTS
       let areBundledKnown = !Mutant.bundledWinnerUnknown.isActive && checkpoint?.hasSeen(since: 1) ?? false
     #else
@@ -114,7 +120,7 @@ struct DeletionGate {
 }
 
 extension Checkpoint {
-  /// Whether a pass has been completed, with all that it has to remove, after another one.
+  /// Whether a pass has been completed after another one, with its whole sweep.
   fileprivate func hasSeen(since pass: Int64) -> Bool {
     lastPass > pass && inFlight == nil && sweep == nil
   }

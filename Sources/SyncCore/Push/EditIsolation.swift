@@ -1,12 +1,12 @@
 import SyncModels
 import SyncPorts
 
-/// Why the remote failed at an edit that was sent alone.
+/// The failure of the remote at an edit that was sent alone.
 struct EditFailure: Hashable, Sendable {
   var reason: String
-  /// Whether the remote took other edits meanwhile, so that it is this one that it fails at.
+  /// Whether the remote accepted other edits meanwhile, so that this edit is the cause.
   var isProven: Bool
-  /// Whether the remote was away for the edit, rather than against it.
+  /// Whether the remote was unavailable for the edit, rather than rejected it.
   private var isOutage: Bool
 
   init(_ error: SyncError, isProven: Bool) {
@@ -16,7 +16,7 @@ struct EditFailure: Hashable, Sendable {
     isOutage = error.code == .remoteUnavailable
   }
 
-  /// How often an edit is sent that the remote is away for while it takes others.
+  /// The most attempts at an edit that alone finds the remote unavailable.
   private static let limit = 4
 
   /// Whether an edit that was sent so often is sent again by itself.
@@ -26,14 +26,16 @@ struct EditFailure: Hashable, Sendable {
   func mayHaveArrived(after attempts: Int) -> Bool { isOutage && attempts < Self.limit }
 }
 
-/// Keeps an edit that the remote fails at out of the next pushes: refused, or put off for longer each time.
+/// Keeps an edit at which the remote fails out of the next pushes.
+///
+/// It is refused, or postponed for longer each time.
 struct EditIsolation: Sendable {
   /// The edit, as it was sent.
   var entry: OutboxEntry
   var failure: EditFailure
   var now: Timestamp
 
-  /// The pauses before an edit that failed is sent again, doubled from the shortest to the longest.
+  /// The pauses of a failed edit, doubled from the shortest to the longest.
   private static let pauses = (shortest: Duration.seconds(60), longest: Duration.seconds(3600))
 
   /// Writes down what became of the edit; an edit that was settled meanwhile is left alone.

@@ -1,9 +1,10 @@
 import SyncModels
 
-/// Finds the edits that a remote fails at, among those of a batch that it failed at.
+/// Finds the edits that cause a batch to fail at the remote.
 ///
-/// That the remote is there at all shows in what it takes. The batch's first and last edit are tried alone: where it fails at both, it is the
-/// remote that is away, and no edit is looked for. Otherwise the batch is halved until the edits at fault are alone.
+/// The remote is known to be there if it accepts some edits. The batch's first and last edit are
+/// tried alone. If both fail, the remote is taken for unavailable, and the search ends. Otherwise
+/// the batch is halved until the edits at fault are alone.
 struct EditSearch {
   /// An edit that failed alone.
   struct Suspect: Sendable {
@@ -11,27 +12,27 @@ struct EditSearch {
     var error: SyncError
   }
 
-  /// What is to be done next.
+  /// The next step.
   enum Step: Hashable {
-    /// These parts are sent in the batch's place, one after another.
+    /// Send these parts in the batch's place, one after another.
     case send([[OutboxEntry]])
-    /// The edit is at fault.
+    /// Isolate the edit, which is at fault.
     case isolate(OutboxEntry)
-    /// The edit may be at fault: what becomes of others tells.
+    /// Try another edit, whose outcome shows whether this one is at fault.
     case tryAnother
-    /// Nothing shows that the remote is there.
+    /// End the search: nothing shows that the remote is there.
     case giveUp
   }
 
-  /// Edits that failed alone since the remote last took anything.
+  /// Edits that failed alone since the remote last accepted an edit.
   private(set) var suspects: [Suspect] = []
   private var isRemoteThere = false
   private var failedInARow = 0
 
-  // One edit at fault may come after another. A remote that has gone meanwhile fails at all of them.
+  // Two edits at fault may be neighbours. A remote that went away meanwhile fails at all edits.
   private static let limit = 2
 
-  /// The remote failed at a part.
+  /// Records that the remote failed at a part.
   mutating func failed(_ part: [OutboxEntry], _ error: SyncError) -> Step {
     guard let first = part.first, let last = part.last else { return .giveUp }
     if part.count > 1 {
@@ -48,7 +49,9 @@ struct EditSearch {
     return suspects.count < Self.limit ? .tryAnother : .giveUp
   }
 
-  /// The remote took a part. Returns the edits that failed alone before, for another attempt.
+  /// Records that the remote accepted a part.
+  ///
+  /// - Returns: The edits that failed alone before, for another attempt.
   mutating func answered() -> [Suspect] {
     defer { suspects = [] }
     isRemoteThere = true
@@ -58,9 +61,9 @@ struct EditSearch {
 }
 
 extension SyncError {
-  /// Whether a push of so many edits may have failed because of one of them.
+  /// Whether one of a number of edits may have caused a push to fail.
   ///
-  /// Permissions are mostly a whole type's.
+  /// Permissions usually concern a whole type.
   func mayBeAboutOne(of count: Int) -> Bool {
     #if MUTANTS
       if Mutant.poisonEditStopsOthers.isActive { return false }
@@ -68,7 +71,7 @@ extension SyncError {
     return isAboutEdits || code == .remoteUnavailable || code == .permissionDenied && count > 1
   }
 
-  /// Whether a push that fails with it reached the remote, or would have: what is wrong is what was sent.
+  /// Whether the failure concerns the content that was sent.
   var isAboutEdits: Bool {
     let codes: [Code] = [
       .invalidResponse, .invalidConfiguration, .invalidEdit, .inconsistentData, .tokenExpired,

@@ -1,10 +1,10 @@
 package import SyncModels
 
 extension OutboxEntry {
-  /// What is sent: what was begun to be sent before, until its fate is known; otherwise the edit as it is.
+  /// The edit to send: the sent and unanswered one, otherwise the latest.
   var next: Edit { sent ?? edit }
 
-  /// How many bytes of payload are sent.
+  /// The size of the payload to send, in bytes.
   var sizeToSend: Int {
     switch sent?.content ?? edit.content {
     case .upsert(let payload, _): payload.bytes.count
@@ -25,12 +25,14 @@ extension OutboxEntry {
       id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp)
   }
 
-  /// What a push takes for granted. A copy without a version came with the app: whatever it says, the remote has not spoken of the record.
+  /// The remote state that a push expects.
+  ///
+  /// A copy without a version was bundled with the app: the remote has not yet reported the record.
   private var remoteBase: OutboxEntry.Base {
     base.version == .unversioned ? .none : base
   }
 
-  /// Whether it may be sent now.
+  /// Whether the entry may be sent now.
   func isDue(at now: Timestamp) -> Bool {
     switch state {
     case .waiting: true
@@ -39,15 +41,15 @@ extension OutboxEntry {
     }
   }
 
-  /// Whether it creates its record at the remote.
+  /// Whether the entry creates its record at the remote.
   var isNewToTheRemote: Bool {
     remoteBase.record == nil && next.content != .deletion
   }
 
-  /// The records that must be at the remote before what is sent.
+  /// Returns the records that must be at the remote before the edit is sent.
   package func requiredReferences(of entity: Entity) -> [RecordID] {
     guard case .upsert(let payload, let schemaVersion) = next.content else { return [] }
-    // What an edit holds was read when it was made.
+    // The payload was parsed when the edit was made. On a failure the fields stay empty.
     let fields = (try? entity.fields(of: payload)) ?? []
     return entity.requiredReferences(
       of: Record(

@@ -1,14 +1,17 @@
 import SyncModels
 
 extension [PushCandidate] {
-  /// One of those that wait for each other in a circle, and for nothing else; without one that goes first, none of them would ever go.
+  /// Returns a candidate of a circle in which all wait only for each other.
   ///
-  /// - Parameter absent: The records that the remote has not got.
-  /// - Complexity: O(*n*²) at worst, where every candidate waits for the next one.
+  /// Unless one of them goes first, none could ever be sent.
+  ///
+  /// - Parameter absent: The records that the remote does not have.
+  /// - Complexity: O(*n*²) at worst, when every candidate waits for the next one.
   func memberOfCircle(absent: Set<RecordID>) -> RecordID? {
     var waiting = Dictionary(
       map { ($0.entry.id, $0.waitsFor.filter(absent.contains)) }, uniquingKeysWith: { first, _ in first })
-    // Whoever waits, at however many removes, for a record that is not among them has to wait on.
+    // A candidate that waits, directly or indirectly, for a record outside of the candidates keeps
+    // waiting.
     while true {
       let blocked = waiting.filter { $0.value.contains { waiting[$0] == nil } }
       if blocked.isEmpty { break }

@@ -2,18 +2,19 @@ import SyncModels
 
 /// Decides each step of a push, and performs none of them.
 ///
-/// It is told what happened and answers what to do next. One thing is under way at a time, and no more than a portion of the outbox is in its hands: first what
-/// makes or changes records, type by type and targets first, then deletions the other way round. A batch is prepared in the store before
-/// it is sent, and what is sent is settled in the store before the next.
+/// The runner reports events, and the machine returns the next step. One step is under way at a
+/// time, and the machine holds at most a portion of the outbox. First come inserts and updates,
+/// type by type and targets first, then deletions in the reverse order. A batch is prepared in the
+/// store before it is sent, and its answers are settled in the store before the next batch.
 struct PushMachine {
-  /// What is to be done.
+  /// A step.
   enum Action: Hashable {
     case askLimits
     case load(PushPortion)
     case prepare([RecordID], PushPortion.Stage)
     case send([OutgoingChange])
     case settle([PushAnswer])
-    /// Keeps an edit that the remote fails at from going out with the next push.
+    /// Keep an edit at which the remote fails out of the next push.
     case isolate(OutboxEntry, EditFailure)
     case wait(Duration)
     case onStorageFull
@@ -21,31 +22,33 @@ struct PushMachine {
     case fail(SyncError.Code)
   }
 
-  /// What a machine has to know besides the outbox.
+  /// The machine's settings besides the outbox.
   struct Settings {
-    /// How many entries are read at once.
+    /// The number of entries to read at once.
     var portion = 400
     var retry = RetryPolicy()
-    /// How often one edit may meet another one before it is left for the next sync.
+    /// The number of conflicts of one edit before it is left for the next sync.
     var rounds = 5
   }
 
   /// Why the push ended, if it failed.
   private(set) var failure: SyncError?
-  /// Types that the remote would take no edits of, and why.
+  /// Types whose edits the remote rejected altogether, with the errors.
   private(set) var typeFailures: [(type: RecordType, error: SyncError)] = []
-  /// Edits that failed alone, where nothing has shown that the remote takes any.
+  /// Edits that failed alone, if the remote is not known to accept any.
   private(set) var suspects: [EditSearch.Suspect] = []
-  /// Whether the remote had no room left.
+  /// Whether the remote has run out of room.
   var isRemoteFull: Bool { room != .enough }
 
-  /// What a remote has room for: for everything, as far as is known; for what it has already; for nothing.
+  /// The room at the remote: enough, only for records that it has, or none.
   private enum Room { case enough, updates, nothing }
 
   private struct Leg {
     var type: RecordType
     var stage: PushPortion.Stage
-    /// How many entries to look at: as many as there were at the start, so that an app that edits all the time cannot keep a push busy for ever.
+    /// The number of entries to process: as many as there were at the start.
+    ///
+    /// An app that edits all the time thus cannot keep a push busy forever.
     var count: Int
   }
   private let settings: Settings
@@ -56,26 +59,30 @@ struct PushMachine {
   private var isLoaded = false
 
   private var queue: [PushCandidate] = []
-  /// Records that others in the queue wait for: that are not at the remote yet, or, where records are deleted, are still as they were.
+  /// Records that others in the queue wait for.
+  ///
+  /// They are not at the remote yet. In the deletion stage, they still refer to a record that is to
+  /// be deleted.
   private var absent: Set<RecordID> = []
-  /// What is prepared and not settled; the first batch is the one that is being sent.
+  /// Batches that are prepared and not settled; the first one is being sent.
   private var batches: [[OutboxEntry]] = []
   private var failures = 0
   private var conflicts: [RecordID: Int] = [:]
-  /// Edits that met others too often.
+  /// Edits that had too many conflicts.
   private var leftAlone: Set<RecordID> = []
   private var starved: [PushCandidate] = []
   private var hasAskedForRoom = false
   private var room = Room.enough
-  /// What is under way since a batch failed as often as the budget allows.
+  /// The search for edits at fault, after a batch used up its attempts.
   private var search: EditSearch?
-  /// How long the remote asked to be left alone when it failed at an edit that is being isolated.
+  /// The pause that the remote asked for at an edit that is being isolated.
   private var pauseAskedFor: Duration?
 
   /// Plans a push.
   ///
-  /// - Parameter pending: The types that have edits, targets of references first, with how many they have.
-  /// - Parameter stages: The halves of the push that are to be done.
+  /// - Parameter pending: The types that have edits, targets of references first, with their
+  ///   numbers of edits.
+  /// - Parameter stages: The stages to push.
   init(
     _ pending: [(type: RecordType, count: Int)], settings: Settings = Settings(),
     stages: Set<PushPortion.Stage> = [.upserts, .deletions]
@@ -86,18 +93,18 @@ struct PushMachine {
     legs = (upserts + deletions).filter { stages.contains($0.stage) }[...]
   }
 
-  /// The type under way.
+  /// The current type.
   var type: RecordType? { legs.first?.type }
 
-  /// How many attempts at the current request have failed.
+  /// The number of failed attempts at the current request.
   var failedAttempts: Int { failures }
 
-  /// The first step.
+  /// Returns the first step.
   mutating func start() -> Action {
     legs.isEmpty ? .finish : .askLimits
   }
 
-  /// The sink said how much it takes at once.
+  /// Records the sink's limits.
   mutating func limitsTold(_ limits: SinkLimits) -> Action {
     self.limits = SinkLimits(
       maximumRecords: max(1, limits.maximumRecords), maximumBytes: max(1, limits.maximumBytes))
@@ -105,14 +112,15 @@ struct PushMachine {
     return next()
   }
 
-  /// A portion was read.
+  /// Records that a portion was read.
   mutating func loaded(_ portion: LoadedPortion) -> Action {
     looked += portion.count
     cursor = portion.last
     isLoaded = portion.count < settings.portion || looked >= (legs.first?.count ?? 0)
     queue = portion.candidates
     if !leftAlone.isEmpty { queue.removeAll { leftAlone.contains($0.entry.id) } }
-    // A deletion that was sent before is in both halves, and tells no more by failing in both.
+    // A deletion that was sent before is in both stages, and a failure in both proves no more than
+    // one.
     let failed = Set((search?.suspects ?? []).map(\.entry.id))
     #if MUTANTS
       if !Mutant.poisonEditSentTwice.isActive { queue.removeAll { failed.contains($0.entry.id) } }
@@ -125,32 +133,33 @@ struct PushMachine {
     return next()
   }
 
-  /// A batch is prepared in the store: these entries, as they are to be sent.
+  /// Records that a batch is prepared in the store, with the entries to send.
   mutating func prepared(_ entries: [OutboxEntry]) -> Action {
     if !entries.isEmpty { batches.append(entries) }
     return next()
   }
 
-  /// The sink answered.
+  /// Records the sink's answer.
   ///
-  /// - Parameter random: 64 random bits, in case it has to be asked again.
+  /// - Parameter random: 64 random bits, for a retry.
   mutating func answered(_ outcomes: [PushOutcome], random: UInt64) -> Action {
     guard let batch = batches.first else { return next() }
     guard outcomes.count == batch.count, batch.indices.allSatisfy({ outcomes[$0].isAbout(batch[$0].id) })
     else {
       let error = SyncError(
         .invalidResponse, during: "pushing edits of \(type?.rawValue ?? "no type")",
-        "The remote answered \(Counted(outcomes.count, "outcome")) to \(Counted(batch.count, "change")), or some of other records."
+        "The remote answered \(Counted(outcomes.count, "outcome")) to \(Counted(batch.count, "change")), or outcomes of other records."
       )
       return failed(error, random: random)
     }
     failures = 0
-    // What failed alone, before the remote was known to be there, is at fault if it fails once more.
+    // An edit that failed alone, before the remote was known to be there, is at fault if it fails
+    // again.
     batches += (search?.answered() ?? []).map { [$0.entry] }
     return .settle(zip(batch, outcomes).map { PushAnswer(entry: $0, outcome: $1) })
   }
 
-  /// A request failed, and nothing is known of what it did.
+  /// Records that a request failed with unknown effects.
   ///
   /// - Parameter random: 64 random bits.
   mutating func failed(_ error: SyncError, random: UInt64) -> Action {
@@ -160,7 +169,7 @@ struct PushMachine {
       return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
     }
     failures += 1
-    // In a search each part is sent once: where it ends tells more than a second attempt.
+    // A search sends each part once, as its result says more than a second attempt.
     if search == nil,
       let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)
     {
@@ -174,7 +183,7 @@ struct PushMachine {
     return giveUp(error)
   }
 
-  /// Looks for the edits that the remote fails at.
+  /// Looks for the edits at which the remote fails.
   private mutating func narrow(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
     failures = 0
     var search = search ?? EditSearch()
@@ -193,7 +202,7 @@ struct PushMachine {
     return next()
   }
 
-  /// Ends the push, or that of one type where the failure concerns no other.
+  /// Ends the push, or only that of one type if the failure concerns no other.
   private mutating func giveUp(_ error: SyncError) -> Action {
     suspects += search?.suspects ?? []
     search = nil
@@ -201,7 +210,7 @@ struct PushMachine {
       failure = error
       return .fail(error.code)
     }
-    // A sink that does not even say how much it takes will have no type's edits.
+    // A sink that fails to give its limits accepts no type's edits.
     let barred = batches.isEmpty ? Set(legs.map(\.type)) : [type]
     for leg in legs where barred.contains(leg.type) && !typeFailures.contains(where: { $0.type == leg.type })
     {
@@ -212,25 +221,26 @@ struct PushMachine {
     return next()
   }
 
-  /// What was isolated is in the store.
+  /// Records that the isolated edit is in the store.
   mutating func isolated() -> Action {
     if batches.isEmpty { search = nil }
     defer { pauseAskedFor = nil }
     return pauseAskedFor.map { .wait($0) } ?? next()
   }
 
-  /// The pause is over.
+  /// Records that the pause is over.
   mutating func waited() -> Action {
     batches.isEmpty ? .askLimits : next()
   }
 
-  /// What the sink answered is in the store; the fates are in the order of the answers.
+  /// Records that the sink's answers are settled, with the fates in their order.
   mutating func settled(_ fates: [PushFate]) -> Action {
     guard !batches.isEmpty else { return next() }
     let batch = batches.removeFirst()
     if batches.isEmpty { search = nil }
     var again: [PushCandidate] = []
-    // An edit of an earlier leg that failed alone was sent once more, and goes on with the next sync: a batch is of one type.
+    // An edit of an earlier leg that failed alone was sent once more, and waits for the next sync:
+    // a batch is of one type.
     let isOfLeg = batch.first?.id.type == type
     for (place, fate) in zip(batch.indices, fates) {
       switch fate {
@@ -252,7 +262,7 @@ struct PushMachine {
     return next()
   }
 
-  /// Whether somebody made room at the remote.
+  /// Records whether the app made room at the remote.
   mutating func roomMade(_ wasMade: Bool) -> Action {
     if wasMade {
       queue = starved + queue
@@ -261,7 +271,7 @@ struct PushMachine {
     return next()
   }
 
-  // MARK: What is next
+  // MARK: Next step
 
   private mutating func next() -> Action {
     if !starved.isEmpty {
@@ -282,13 +292,16 @@ struct PushMachine {
     return .load(PushPortion(type: leg.type, stage: leg.stage, after: cursor, limit: settings.portion))
   }
 
-  /// Begins the leg that is the first now.
+  /// Begins the first of the remaining legs.
   private mutating func beginLeg() {
     (cursor, looked, isLoaded) = (nil, 0, false)
     (queue, batches, failures) = ([], [], 0)
   }
 
-  /// Ends the push; with an edit that failed alone, and no other to tell by whether the remote is there, as a failure.
+  /// Ends the push.
+  ///
+  /// An edit that failed alone makes it a failure, if no other edit has shown whether the remote is
+  /// there.
   private mutating func finish() -> Action {
     guard let suspect = search?.suspects.last else { return .finish }
     suspects += search?.suspects ?? []
@@ -301,7 +314,9 @@ struct PushMachine {
     return .finish
   }
 
-  /// Sends no more records that are new to the remote, and where it has no room for changes of the others either, deletions alone.
+  /// Stops sending records that are new to the remote.
+  ///
+  /// If the remote has no room for updates either, only deletions are sent from now on.
   private mutating func noteFull() {
     let updates = starved.filter { !$0.entry.isNewToTheRemote }
     starved = []
@@ -316,7 +331,10 @@ struct PushMachine {
     }
   }
 
-  /// Takes the next batch out of the queue: as much as the sink takes, in its order, without what waits for others.
+  /// Takes the next batch from the queue.
+  ///
+  /// The batch is in the queue's order, within the sink's limits, and without edits that wait for
+  /// others.
   private mutating func pick() -> [RecordID] {
     var ids: [RecordID] = []
     var (bytes, isClosed) = (0, false)
@@ -339,9 +357,9 @@ struct PushMachine {
       ids = [first]
       rest.removeAll { queue[$0].entry.id == first }
     }
-    // What waits for a record that the remote does not get in this push waits for the next one.
+    // Edits that wait for a record that this push does not send wait for the next push.
     if ids.isEmpty { rest = [] }
-    // Moved to the front, in their order, and not copied.
+    // Moved to the front, in order, without copies.
     for (place, kept) in rest.enumerated() { queue.swapAt(place, kept) }
     queue.removeLast(queue.count - rest.count)
     return ids
@@ -350,7 +368,7 @@ struct PushMachine {
   private mutating func split(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
     failures = 0
     guard batch.count > 1 else {
-      let reason = error.message.isEmpty ? "It is larger than the remote takes." : error.message
+      let reason = error.message.isEmpty ? "It is larger than the remote accepts." : error.message
       return .settle(batch.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
     }
     let middle = batch.count / 2
@@ -360,7 +378,7 @@ struct PushMachine {
 }
 
 extension PushOutcome {
-  /// Whether it can be the outcome of a record's change.
+  /// Whether this can be the outcome of a record's change.
   fileprivate func isAbout(_ id: RecordID) -> Bool {
     switch self {
     case .accepted(.malformed): false

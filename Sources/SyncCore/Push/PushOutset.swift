@@ -1,10 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// Reads a portion of the outbox, after its edits have met what the store knows of the remote already.
+/// Reads a portion of the outbox, after settling its edits with known remote states.
 ///
-/// What a clock put off that was ahead is let go. An edit that was made on another remote's copy loses that as its base. One made over a copy of the remote's that waits here, because it refers
-/// to what is not here, is settled by that copy. What cannot be settled before something else comes is not sent.
+/// Edits that were postponed by a clock that was ahead become due. An edit on a copy of another
+/// remote loses that base. An edit whose record has a parked copy from the remote is settled by
+/// that copy. Edits that cannot be settled yet are not sent.
 struct PushOutset: Sendable {
   var portion: PushPortion
   var entity: Entity
@@ -14,7 +15,7 @@ struct PushOutset: Sendable {
   var fence: Int64
   var now: Timestamp
 
-  /// Returns the portion, and what settling its edits did; `nil` where there was nothing to settle.
+  /// Returns the portion, and the tally of the settlements; `nil` without any.
   func load(in transaction: any StoreTransaction) throws(SyncError) -> (LoadedPortion, Tally?) {
     var entries = try entries(in: transaction)
     if try SourceExchange.forgetBases(of: entries, entity, in: transaction) {
@@ -42,7 +43,7 @@ struct PushOutset: Sendable {
     try transaction.portion(outbox: portion.type, after: portion.after, limit: portion.limit)
   }
 
-  /// What is set aside of the entries' records, and is newer than what their edits were made on.
+  /// Returns the withheld changes that are newer than the bases of the entries' edits.
   private func copies(
     under entries: [OutboxEntry], in transaction: any StoreTransaction
   ) throws(SyncError) -> [WithheldChange] {
@@ -70,11 +71,11 @@ struct PushOutset: Sendable {
 }
 
 extension WithheldChange.Kind {
-  /// Why a copy of the remote's may wait that no edit of its record can do without.
+  /// The kinds of withheld copies that block the edits of their records.
   static let blocking: Set<WithheldChange.Kind> = [.parked, .held, .incompatible]
 }
 
 extension WithheldChange {
-  /// Whether edits can be settled by it now, as far as the app understands it.
+  /// Whether edits can be settled by the change now, with the app's schema version.
   fileprivate var meetsEdits: Bool { kind == .parked || kind == .held }
 }

@@ -5,18 +5,20 @@ import SyncPorts
 struct PushPortion: Hashable, Sendable {
   var type: RecordType
   var stage: Stage
-  /// The stamp of the edit after which it begins.
+  /// The stamp of the last edit of the previous portion.
   var after: EditStamp?
   var limit: Int
 
-  /// The two halves of a push.
+  /// A stage of a push.
   enum Stage: Hashable, Sendable {
-    /// What makes or changes records, each type after those that it refers to; and whatever was sent before, of an earlier push.
+    /// Inserts and updates, each type after those that it refers to.
+    ///
+    /// It includes all edits that an earlier push has sent.
     case upserts
-    /// What removes records, each type before those that it refers to.
+    /// Deletions, each type before those that it refers to.
     case deletions
 
-    /// Whether it is an entry's turn.
+    /// Whether an entry belongs to the stage.
     func includes(_ entry: OutboxEntry) -> Bool {
       switch self {
       case .upserts: entry.sent != nil || entry.edit.content != .deletion
@@ -26,28 +28,34 @@ struct PushPortion: Hashable, Sendable {
   }
 }
 
-/// An edit whose turn it is.
+/// An edit that may be sent.
 struct PushCandidate: Hashable, Sendable {
   var entry: OutboxEntry
-  /// The records that it refers to and that the remote has not got, as far as the outbox knows; of a deletion, those that refer to it there.
+  /// The records that the edit waits for.
+  ///
+  /// They are the records that it refers to and that the remote lacks, as far as the outbox shows.
+  /// For a deletion, they are the records that refer to its record at the remote.
   var waitsFor: [RecordID] = []
 }
 
-/// What was read of an outbox.
+/// A portion of an outbox, as it was read.
 struct LoadedPortion: Hashable, Sendable {
-  /// Those whose turn it is, and the new records that they refer to within their type, in no order that matters.
+  /// The edits to send, and new records of their type that they refer to.
+  ///
+  /// In no particular order.
   var candidates: [PushCandidate]
-  /// How many entries were looked at, in their order.
+  /// The number of entries that were read, in their order.
   var count: Int
-  /// The last one's stamp.
+  /// The stamp of the last of these entries.
   var last: EditStamp?
 }
 
 extension PushPortion {
-  /// Takes those out of the portion's entries whose turn it is.
+  /// Selects the edits to send from the portion's entries.
   ///
-  /// - Parameter blocked: Records of which the remote has a copy that waits here, so that no edit of them can be sent.
-  /// - Complexity: That of the portion and, for a type that refers to itself, of the new records above it.
+  /// - Parameter blocked: Records with a withheld copy of the remote, whose edits cannot be sent.
+  /// - Complexity: That of the portion and, for a type that refers to itself, of the new records
+  ///   above it.
   func candidates(
     among entries: [OutboxEntry], blocked: Set<RecordID>, _ entity: Entity, in schema: SyncSchema,
     at now: Timestamp, from snapshot: any StoreSnapshot
@@ -77,7 +85,7 @@ extension PushPortion {
     return loaded
   }
 
-  /// The deletions that may be sent, after those of the records that refer to theirs at the remote.
+  /// Returns the deletions that may be sent, referring records first.
   private func deletions(
     _ due: [OutboxEntry], _ entity: Entity, in schema: SyncSchema, at now: Timestamp,
     from snapshot: any StoreSnapshot
@@ -100,9 +108,10 @@ extension PushPortion {
     return candidates
   }
 
-  /// The edits that make records at the remote, the first one first.
+  /// Returns the edits that create records at the remote, oldest first.
   ///
-  /// Of what is set aside the remote has a copy, which the app only cannot show: nobody has to wait for that.
+  /// The remote has a copy of a withheld change's record, which the app only cannot show. Edits
+  /// need not wait for such records.
   private func new(
     among ids: [RecordID], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [OutboxEntry] {
@@ -114,7 +123,7 @@ extension PushPortion {
 }
 
 extension WithheldChange {
-  /// The record that the remote had a copy of, readable or not.
+  /// The record of which the remote had a copy, readable or malformed.
   fileprivate var copyID: RecordID? {
     if case .tombstone = change { nil } else { change.id }
   }

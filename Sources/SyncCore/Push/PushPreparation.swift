@@ -1,15 +1,16 @@
 import SyncModels
 import SyncPorts
 
-/// Writes down what is about to be sent, in one transaction before it is sent for the first time: whatever happens then, it is sent again
-/// as it was, under the same name.
+/// Saves the edits of a batch as sent, in one transaction before the first send.
+///
+/// After any interruption, they are sent again unchanged, under the same idempotency keys.
 struct PushPreparation: Sendable {
   var ids: [RecordID]
-  /// The part of the push that is under way: an edit may have become one of the other.
+  /// The current stage of the push; an edit may have moved to the other stage.
   var stage: PushPortion.Stage
   var now: Timestamp
 
-  /// Prepares those of the records whose turn it still is, and returns their entries in the order asked for.
+  /// Prepares those of the records that are still due, and returns their entries in order.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
     let entries = try transaction.outbox(for: ids)
     var places = [RecordID: Int](minimumCapacity: ids.count)

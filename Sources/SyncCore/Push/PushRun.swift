@@ -1,10 +1,10 @@
 import SyncModels
 import SyncPorts
 
-/// Runs one push: does what the machine asks for, one thing at a time, under the sync's lease.
+/// Runs one push: carries out the machine's steps, one at a time, under the sync's lease.
 ///
-/// It can be stopped between any two steps. A batch that is on the wire then is given up and stays prepared: the next push sends it
-/// again as it was.
+/// It can be stopped between any two steps. A batch that is being sent then is abandoned and stays
+/// prepared: the next push sends it again unchanged.
 struct PushRun {
   let environment: RunEnvironment
   let sink: any RemoteRecordSink
@@ -12,9 +12,9 @@ struct PushRun {
   let lease: Lease
   private(set) var progress: SyncProgress
   private(set) var wasStopped = false
-  /// What ended the push.
+  /// The error that ended the push.
   private(set) var failure: SyncError?
-  /// Edits that failed alone, where nothing in the push has shown that the remote is there.
+  /// Edits that failed alone, if no edit has shown that the remote is there.
   private var suspects: [EditSearch.Suspect] = []
   private var wasAskedToWait = false
 
@@ -70,16 +70,19 @@ struct PushRun {
     if isFirst ? !pending.isEmpty : counts.requests > requests { environment.emit(.pushFinished(counts)) }
   }
 
-  /// Whether the push may have failed because of its edits alone: a pull tells.
+  /// Whether only the edits may have caused the push to fail, which a pull shows.
   var mayHaveFailedAtEdits: Bool { !suspects.isEmpty }
 
-  /// Whether there are others than those that may be at fault, and nothing else ended the push: neither another failure nor a pause that the
-  /// remote asked for.
+  /// Whether there are edits besides the suspects, and only the suspects ended the push.
+  ///
+  /// `false` after another failure, and after a pause that the remote asked for.
   var mayPushOthers: Bool {
     counts.pending > suspects.count && !wasAskedToWait && (failure == nil || suspects.count > 1)
   }
 
-  /// Keeps the edits that failed alone out of the next pushes: the pull has shown that the remote is there.
+  /// Keeps the edits that failed alone out of the next pushes.
+  ///
+  /// The pull has shown that the remote is there.
   mutating func isolateSuspects(_ progress: SyncProgress) async throws(SyncError) {
     self.progress = progress
     for suspect in suspects {
@@ -103,7 +106,7 @@ struct PushRun {
     }
   }
 
-  /// Does one thing, and returns the next; `nil` at the end.
+  /// Performs one step, and returns the next; `nil` at the end.
   private mutating func perform(
     _ action: PushMachine.Action, _ machine: inout PushMachine
   ) async throws(SyncError) -> PushMachine.Action? {
@@ -142,7 +145,7 @@ struct PushRun {
       return machine.isolated()
     case .wait(let pause):
       let clock = environment.clock
-      // A wait that is cut short is asked about like any other stop.
+      // A wait that is cut short is handled like any other stop.
       guard await unlessStopped({ try? await clock.pause(for: pause) }) != nil else { return nil }
       return machine.waited()
     case .onStorageFull:
@@ -190,7 +193,8 @@ struct PushRun {
     let outset = PushOutset(
       portion: portion, entity: entity, schema: environment.schema, edits: environment.edits,
       source: environment.source.capabilities, fence: lease.fence, now: environment.clock.timestamp)
-    // Where it is written next: a store that remembers what it has read in a write need not read it again.
+    // Within a write, because a store that caches what it reads in a write need not read it again
+    // for the next step.
     let environment = environment
     let (loaded, tally) = try await environment.store.write(.lease(lease)) {
       (transaction) throws(SyncError) in
@@ -243,7 +247,7 @@ struct PushRun {
       }
     }
     counts.conflicts += outcome.tally.conflicts.count
-    // What was not fetched is no change of the pull's: of the counts, conflicts alone are the push's too.
+    // The pull counts what was fetched. Only conflicts are counted for the push as well.
     var found = SyncCounts()
     found.conflicts = outcome.tally.conflicts.count
     if found.conflicts > 0 { progress.noteConflicts(of: type, found.conflicts) }
@@ -257,9 +261,11 @@ struct PushRun {
     }
   }
 
-  /// Tells that the remote is full, and lets the app make room; `nil` if the push was stopped meanwhile.
+  /// Reports that the remote is full, and lets the app make room.
+  ///
+  /// - Returns: Whether room was made; `nil` after a request to stop.
   private mutating func onStorageFull() async -> Bool? {
-    // How many wait is for a person to read: that they could not be counted changes nothing.
+    // The number is for a person to read, so a failed count changes nothing.
     let pending = (try? await pending(environment.schema.entities)) ?? []
     environment.emit(.remoteStorageFull(pending: pending.reduce(0) { $0 + $1.count }))
     guard let onStorageFull = environment.edits.onStorageFull else { return false }
@@ -268,7 +274,7 @@ struct PushRun {
 }
 
 extension RunEnvironment {
-  /// Asks how much a sink takes, or says at once that the network is away.
+  /// Reads a sink's limits, or fails at once if the network is away.
   fileprivate func askLimits(of sink: any RemoteRecordSink) async -> Result<SinkLimits, SyncError> {
     if let offline { return .failure(offline) }
     do throws(SyncError) {
@@ -278,7 +284,7 @@ extension RunEnvironment {
     }
   }
 
-  /// Sends a batch, or says at once that the network is away.
+  /// Sends a batch, or fails at once if the network is away.
   fileprivate func push(
     _ changes: [OutgoingChange], to sink: any RemoteRecordSink
   ) async -> Result<[PushOutcome], SyncError> {

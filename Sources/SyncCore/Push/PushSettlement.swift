@@ -1,27 +1,27 @@
 import SyncModels
 import SyncPorts
 
-/// One edit as it was sent, and what the remote said to it.
+/// One edit as it was sent, with the remote's answer.
 struct PushAnswer: Hashable, Sendable {
   var entry: OutboxEntry
   var outcome: PushOutcome
 }
 
-/// What became of one edit that was sent.
+/// The outcome of one edit that was sent.
 enum PushFate: Hashable, Sendable {
-  /// The remote has it.
+  /// The remote has the edit.
   case accepted
-  /// The remote's word stands; nothing is left to send.
+  /// The remote state won; nothing is left to send.
   case lost
-  /// It met another one, and stands on top of that.
+  /// The edit had a conflict, and stays on top of the remote state.
   case stands(OutboxEntry)
-  /// It met something that cannot be settled before the next pull.
+  /// The edit had a conflict that cannot be resolved before the next pull.
   case left
-  /// It stays in the outbox: refused, put off, or without room.
+  /// The edit stays in the outbox: refused, postponed, or without room at the remote.
   case refused, postponed, full
 }
 
-/// Writes down what the remote said to a batch, in one transaction.
+/// Settles the remote's answers to a batch, in one transaction.
 struct PushSettlement: Sendable {
   var entity: Entity
   var schema: SyncSchema
@@ -32,7 +32,7 @@ struct PushSettlement: Sendable {
   var now: Timestamp
   var answers: [PushAnswer]
 
-  /// What came of the answers, each at its place.
+  /// The results of the answers, in their order.
   struct Outcome: Sendable {
     var fates: [PushFate] = []
     var tally = Tally()
@@ -52,7 +52,7 @@ struct PushSettlement: Sendable {
       let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
       if !answer.isAccepted { remoteStates[answer.entry.id] = remoteState }
       guard let entry = before[answer.entry.id] else {
-        // Without an entry, what the remote has is a copy like any other.
+        // Without an entry, the remote's copy is merged like any other.
         if let remoteState { met.append(remoteState) }
         continue
       }
@@ -60,13 +60,13 @@ struct PushSettlement: Sendable {
       case .accepted:
         if let remoteState { accepted.append((entry, remoteState)) }
       case .conflict(.malformed(let malformed)?):
-        let reason = "What the remote has under its id cannot be read: it \(malformed.reason)."
+        let reason = "The remote's record with this id is malformed: it \(malformed.reason)."
         stay.refuse(entry, reason: reason, at: now)
       case .conflict:
         if let remoteState {
           met.append(remoteState)
         } else if entry.base == .none {
-          // The remote lets nothing be made, and shows nothing that is in the way.
+          // The remote refuses the creation, and reports no record that is in the way.
           stay.keep(entry, as: .postponed(until: now + pause(nil, entry)))
         } else {
           stay.forgetBase(of: entry, entity)
@@ -84,11 +84,12 @@ struct PushSettlement: Sendable {
     var merge = PageMerge(entity, context: context(at: checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
     if accepted.contains(where: { $0.entry.attempts > 1 }) {
-      // An earlier attempt may have had its effect long ago: what became of that since, a listing has passed over.
+      // An earlier attempt may have taken effect long ago, and a listing has skipped what happened
+      // to the record since.
       try ListingGap.answered(entity.type, in: transaction)
     }
     try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
-    // What became of the others follows from what is left of them.
+    // The outcomes of the other edits follow from their entries afterwards.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.fates = answers.map { answer in
       let id = answer.entry.id
@@ -101,7 +102,7 @@ struct PushSettlement: Sendable {
     return outcome
   }
 
-  /// How long an edit is put off: for as long as the remote asks, up to what is believed of any pause.
+  /// Returns the pause of a postponed edit: as the remote asks, up to the longest one.
   private func pause(_ asked: Duration?, _ entry: OutboxEntry) -> Duration {
     min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), PutOff.longest)
   }
@@ -117,10 +118,11 @@ struct PushSettlement: Sendable {
 
   private func context(at checkpoint: Checkpoint?) -> MergeContext {
     MergeContext(
-      // What is set aside here was not counted as fetched, so that the pull must not count it anew.
+      // A change that is withheld here was not counted as fetched, so the pull must not count it
+      // again.
       schema: schema, edits: edits, fence: -fence, now: now, source: source,
       pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
-      // What a push finds out is as good as listed: it must not be swept.
+      // A record that a push learns of counts as listed: it must not be swept.
       markPass: checkpoint?.markPass, stages: false)
   }
 }
@@ -130,9 +132,9 @@ extension PushAnswer {
     if case .accepted = outcome { true } else { false }
   }
 
-  /// The remote's word, as one of the remote's lives that the engine counts.
+  /// Returns the remote state, with the epoch that the engine counts.
   ///
-  /// A record that the remote knows nothing of is as good as deleted, at the version that it was last known by.
+  /// A record that the remote does not know counts as deleted, at its last known version.
   fileprivate func remoteState(in epoch: Int64) -> RemoteState? {
     switch outcome {
     case .accepted(let change), .conflict(let change?): return RemoteState(change.stamped(epoch: epoch))
@@ -173,10 +175,10 @@ private struct Stay {
   var rows: [Record] = []
   var refusals: [(id: RecordID, reason: String)] = []
 
-  /// Whether an edit waits for an instant.
+  /// Whether an edit waits for a time.
   var isAnyPutOff: Bool { queue.contains { if case .postponed = $0.state { true } else { false } } }
 
-  /// Keeps what was refused from being sent again; a newer edit of the record has its own chance.
+  /// Keeps a refused edit from being sent again. A newer edit of the record stays due.
   mutating func refuse(_ entry: OutboxEntry, reason: String, at now: Timestamp) {
     let isNewer = entry.sent != nil && entry.sent != entry.edit
     if !isNewer { refusals.append((entry.id, reason)) }
@@ -191,7 +193,7 @@ private struct Stay {
     if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
   }
 
-  /// Makes an edit of a deleted record, which the remote knows nothing of any more, one of a new record.
+  /// Turns an edit of a record unknown to the remote into a creation.
   mutating func forgetBase(of entry: OutboxEntry, _ entity: Entity) {
     var entry = entry
     entry.base = .none

@@ -1,22 +1,23 @@
 import SyncModels
 import SyncPorts
 
-/// Edits that wait for an instant, and the clock that it was read from.
+/// Postponed edits of a type, with the clock's time of their postponement.
 ///
-/// An instant is believed only as far as the clock goes on from where it was when the instant was noted, and for a day at most: a clock that was ahead and is put
-/// right must not keep edits waiting for as long as it was wrong.
+/// A postponed edit becomes due early if the clock is set back to before its postponement, or if
+/// its time is more than a day ahead. A clock that was ahead and is corrected thus does not delay
+/// edits for as long as it was wrong.
 enum PutOff {
-  /// The longest that an edit is put off, whatever the remote asks for.
+  /// The longest pause of an edit, whatever the remote asks for.
   static let longest = Duration.seconds(86_400)
 
-  /// Notes that edits of a type are put off now.
+  /// Notes that edits of a type are postponed now.
   static func note(_ type: RecordType, at now: Timestamp, in transaction: any StoreTransaction)
     throws(SyncError)
   {
     try transaction.encode(now, forKey: key(type))
   }
 
-  /// Lets those of some edits go out that were put off by a clock that was ahead.
+  /// Makes edits due that were postponed by a clock that was ahead.
   ///
   /// - Returns: Whether there were any.
   static func wake(

@@ -1,12 +1,15 @@
 import SyncModels
 import SyncPorts
 
-/// A store that is handed from one remote to another: what the first one said of a record is no base for the other.
+/// Moves a store from one remote to another.
 ///
-/// Noted at the start of the first sync with the other remote, before anything is sent or asked for. From then on versions are of a new epoch, by which the
-/// copies that the other remote has said something of are told from those that are left of the first.
+/// States of the first remote are no bases for edits that are sent to the other.
+///
+/// The change is noted at the start of the first sync with the other remote, before any request.
+/// From then on versions have a new epoch, which distinguishes copies that the other remote has
+/// reported from those of the first.
 struct SourceExchange {
-  /// Notes which types were in step with another remote before.
+  /// Notes the types that were in step with another remote before.
   static func note(
     _ entities: [Entity], isPushed: Bool, in environment: RunEnvironment, lease: Lease
   ) async throws(SyncError) {
@@ -20,7 +23,7 @@ struct SourceExchange {
           checkpoint.enter(scope)
           due.append((entity.type, checkpoint))
         } else if isPushed, try snapshot.outboxCount(entity.type) > 0 {
-          // What is pushed first and never pulled belongs to a remote as well.
+          // A type that is pushed before its first pull belongs to a remote as well.
           due.append((entity.type, Checkpoint(scope: scope)))
         }
       }
@@ -38,7 +41,9 @@ struct SourceExchange {
     }
   }
 
-  /// Notes which remote a type belongs to that has edits to push and was never pulled: an edit may be made after the sync began.
+  /// Notes the remote of a type that has edits to push and was never pulled.
+  ///
+  /// Such an edit may be made after the sync began.
   static func noteFirst(
     _ entity: Entity, in environment: RunEnvironment, _ transaction: any StoreTransaction
   ) throws(SyncError) {
@@ -48,11 +53,12 @@ struct SourceExchange {
     try transaction.setCheckpoint(Checkpoint(scope: scope), for: entity.type)
   }
 
-  /// Takes those bases away from edits that are of another remote's copies; deletions of those are given up.
+  /// Removes the bases that are another remote's copies from edits.
   ///
-  /// What was sent to the other remote, and what that said to it, is forgotten with them.
+  /// Deletions of those copies are dropped. The edits that were sent to the other remote, and its
+  /// answers, are forgotten too.
   ///
-  /// - Returns: Whether any was.
+  /// - Returns: Whether there were any.
   static func forgetBases(
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
@@ -73,7 +79,7 @@ struct SourceExchange {
     if !rows.isEmpty { try transaction.put(rows) }
     if !queue.isEmpty { try transaction.queue(queue) }
     try transaction.giveUp(moot)
-    // That a listing lacked them is no news of records that are deleted.
+    // A note that a listing lacked them is meaningless for deleted records.
     let notes = try transaction.withheld(for: moot.map { .record($0.id) }).filter { $0.kind == .missing }
     if !notes.isEmpty { try transaction.release(notes.map(\.key)) }
     return true
@@ -83,7 +89,10 @@ struct SourceExchange {
 }
 
 extension Checkpoint {
-  /// Makes tokens void that are of another scope. Another remote's versions are of another order, too; a changed query or schema leaves the order as it was.
+  /// Voids tokens of another scope.
+  ///
+  /// The versions of another remote also have an order of their own. A changed query or schema
+  /// version keeps the order.
   mutating func enter(_ scope: Scope) {
     guard self.scope != scope else { return }
     if self.scope.source != scope.source { epoch += 1 }
