@@ -1,13 +1,16 @@
 #if SQLite
   import Dispatch
 
-  /// Where a store's calls into SQLite run, which block a thread while they wait for the disk or a lock.
+  /// Runs a store's SQLite calls, which block a thread while they wait.
+  ///
+  /// They wait for the disk or for a lock.
   public struct SQLiteExecutor: Sendable {
     let makeQueue: @Sendable (String) -> (any SerialExecutor)?
 
-    /// Runs each connection's work on a serial executor of one's own.
+    /// Creates an executor that runs each connection's work on a serial executor.
     ///
-    /// - Parameter makeQueue: Makes the executor of one connection, which gets a label for debuggers.
+    /// - Parameter makeQueue: Makes the executor of one connection. Its argument is a label for
+    ///   debuggers.
     public init(_ makeQueue: @escaping @Sendable (_ label: String) -> any SerialExecutor) {
       self.makeQueue = { makeQueue($0) }
     }
@@ -16,14 +19,16 @@
       makeQueue = { _ in nil }
     }
 
-    /// On queues of Dispatch, one to a connection, never on the threads that Swift tasks share.
+    /// Runs on queues of Dispatch, one for each connection.
+    ///
+    /// It never runs on the threads that Swift tasks share.
     public static let dispatch = SQLiteExecutor { DispatchLane(label: $0) }
 
-    /// On the caller's own thread, for simulators that schedule everything themselves.
+    /// Runs on the caller's own thread, for simulators that schedule everything themselves.
     public static let inline = SQLiteExecutor(inline: ())
   }
 
-  /// A serial queue as Swift tasks see it.
+  /// A Dispatch queue as a serial executor.
   private final class DispatchLane: SerialExecutor {
     private let queue: DispatchQueue
 

@@ -3,13 +3,15 @@
   public import SyncModels
 
   extension SQLiteStore {
-    /// Writes the store as it is at one instant to a file of its own: a backup, or something to try things on.
+    /// Writes the store's state at one instant to a new file.
     ///
-    /// The copy is a store with the same identity and the same checkpoints. Others read the store meanwhile; this process's own writes
-    /// wait. The file is readable by its owner alone.
+    /// The copy serves as a backup or for experiments. It is a store with the same identity and the
+    /// same checkpoints. Reads of the store continue meanwhile; this process's own writes wait.
+    /// Only the file's owner can read it.
     ///
-    /// - Parameter path: Where the copy goes; an existing file has to be empty.
-    /// - Throws: `storeFailure` if there is something already or its directory is missing, `storeFull` if there is no room.
+    /// - Parameter path: The path of the copy. An existing file has to be empty.
+    /// - Throws: `storeFailure` if a file exists there or the directory is missing; `storeFull` if
+    ///   there is no room.
     /// - Complexity: O(*n*) in the bytes of the store.
     public func copy(to path: String) async throws(SyncError) {
       let target = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
@@ -18,7 +20,7 @@
           .invalidConfiguration, during: "copying the store", "The path is empty or has a NUL in it.")
       }
       try await writer.run { connection throws(SyncError) in
-        // SQLite would make the file readable to everybody, and takes an empty one as well.
+        // SQLite would make the file readable to all users. It accepts an existing empty file.
         let file = csqlite_open_private(target)
         guard file >= 0, csqlite_is_empty(target) != 0 else {
           if file >= 0 { csqlite_close(file) }

@@ -2,9 +2,9 @@
   package import SyncModels
   import Synchronization
 
-  // What tests look at from outside.
+  // For tests of the file and the connections.
   extension SQLiteStore {
-    /// How SQLite would carry a query out, a line for each step.
+    /// The plan of SQLite for a query, one line for each step.
     package func queryPlan(_ query: Query) async throws(SyncError) -> [String] {
       try await readers.run { connection throws(SyncError) -> [String] in
         try connection.transaction(.read) { () throws(SyncError) -> [String] in
@@ -21,7 +21,7 @@
       }
     }
 
-    /// How many statements are in the middle of a run, on all connections.
+    /// The number of statements that are between two rows, on all connections.
     package func busyStatements() async throws(SyncError) -> Int {
       let count = Mutex(0)
       try await writer.run { connection in count.withLock { $0 += connection.busyStatements } }
@@ -29,19 +29,19 @@
       return count.withLock { $0 }
     }
 
-    /// Keeps the file from growing, as a full disk would.
+    /// Limits the file's size, to simulate a full disk.
     package func limitPages(to pages: Int) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in
         _ = try connection.value("PRAGMA max_page_count = \(pages)")
       }
     }
 
-    /// Runs SQL on the writer's connection, as another tool might.
+    /// Runs SQL on the writing connection, as another tool might.
     package func execute(_ sql: String) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in try connection.execute(sql) }
     }
 
-    /// A number that SQL gives.
+    /// The number that a statement returns.
     package func number(_ sql: String) async throws(SyncError) -> Int64? {
       try await writer.run { connection throws(SyncError) -> Int64? in try connection.value(sql) }
     }

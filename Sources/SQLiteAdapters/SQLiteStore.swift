@@ -9,8 +9,9 @@
   /// let store = try await SQLiteStore.open(path: "schedule.db")
   /// ```
   ///
-  /// The file can be read with any SQLite tool while the store is open; `Docs/StoreFormat.md` says what is where. Beside it lie the log
-  /// (`-wal`), its index (`-shm`) and the lock file of the lease (`.lease`). All of them are readable by their owner alone.
+  /// Any SQLite tool can read the file while the store is open; `Docs/StoreFormat.md` describes its
+  /// tables. The log (`-wal`), its index (`-shm`) and the lock file of the lease (`.lease`) lie
+  /// beside it. Only their owner can read these files.
   public final class SQLiteStore: LocalStore {
     let path: String
     let leaseClock: @Sendable () -> Timestamp
@@ -20,26 +21,29 @@
     let heldLeases = Mutex<[Int64: LeaseFile]>([:])
     private let declarations = Mutex(Declarations())
 
-    /// How a store is opened.
+    /// The options for opening a store.
     public struct Configuration: Sendable {
-      /// Whether nothing is written, for looking into a store; a missing file is then an error.
+      /// Whether the store is only read. A missing file is then an error.
       public var isReadOnly: Bool
-      /// How long a write waits for other processes' writes before it fails with `storeBusy`.
+      /// The time that a write waits for other processes' writes before it fails with `storeBusy`.
       public var busyTimeout: Duration
-      /// How many reads run at the same time; others queue.
+      /// The number of simultaneous reads; further reads queue.
       public var readerCount: Int
-      /// The most memory that the writing connection keeps of the file, in bytes: best what some pages of records change with all their indexes.
-      public var cacheSize: Int
-      /// The most memory that each reading connection keeps of the file, in bytes.
+      /// The cache of the writing connection, in bytes.
       ///
-      /// A commit makes what readers have kept worthless, and the system keeps the file's pages as well, so more than a processor's own cache holds gains nothing.
+      /// The best size holds the pages that some pages of records change, with all their indexes.
+      public var cacheSize: Int
+      /// The cache of each reading connection, in bytes.
+      ///
+      /// A commit invalidates the readers' caches, and the system caches the file's pages as well.
+      /// A cache larger than the processor's own gains nothing.
       public var readerCacheSize: Int
-      /// What the lease's end is compared with.
+      /// The clock for the lease's end.
       public var leaseClock: @Sendable () -> Timestamp
-      /// Where calls into SQLite run.
+      /// Runs the calls into SQLite.
       public var executor: SQLiteExecutor
 
-      /// Describes how a store is opened.
+      /// Creates the options for opening a store.
       public init(
         isReadOnly: Bool = false, busyTimeout: Duration = .seconds(5), readerCount: Int = 3,
         cacheSize: Int = 24 << 20, readerCacheSize: Int = 2 << 20,
@@ -78,11 +82,12 @@
         })
     }
 
-    /// Opens a store, and creates its file where it is missing.
+    /// Opens a store, and creates its file if it is missing.
     ///
-    /// - Throws: `storeUnreadable` for a file that is no SQLite database, is damaged or belongs to another application; `storeNewer` for
-    ///   one that a newer version of the library wrote. Neither is touched. `storeReadOnly` when the file would have to be
-    ///   made or brought up to date and cannot be written; `storeFailure` when its directory is missing.
+    /// - Throws: `storeUnreadable` for a file that is not an SQLite database, is damaged or belongs
+    ///   to another application; `storeNewer` for a file that a newer version of the library wrote.
+    ///   Both leave the file unchanged. `storeReadOnly` if the file has to be created or migrated
+    ///   and cannot be written; `storeFailure` if its directory is missing.
     public static func open(
       path: String, configuration: Configuration = .init()
     ) async throws(SyncError) -> SQLiteStore {
@@ -98,7 +103,9 @@
       return store
     }
 
-    /// Closes the file once the calls that have begun are done; later calls fail. Leases that are still held become free.
+    /// Closes the file after the calls that have begun; later calls fail.
+    ///
+    /// Leases that are still held become free.
     public func close() async {
       await readers.close()
       await copier.close()
@@ -106,7 +113,7 @@
       heldLeases.withLock { $0 = [:] }
     }
 
-    /// Makes the store fit for a schema.
+    /// Prepares the store for a schema.
     public func register(_ schema: SyncSchema) async throws(SyncError) {
       declarations.withLock { $0.declare(schema) }
       let declared = declarations.withLock { $0 }
@@ -119,7 +126,7 @@
       }
     }
 
-    /// Runs reads over one unchanging state of the store, beside other reads and beside a write.
+    /// Runs reads over one snapshot of the store, concurrently with other reads and one write.
     public func read<R: Sendable>(
       _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
@@ -132,13 +139,16 @@
       }
     }
 
-    /// Runs reads and writes as one transaction: whole, or not at all when the body throws.
+    /// Runs reads and writes as one transaction.
+    ///
+    /// If the body throws, nothing is written.
     public func write<R: Sendable>(
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
       return try await writer.run { connection throws(SyncError) -> R in
-        // The sync repeats what a power failure takes back; nobody would repeat the app's edits.
+        // A sync repeats the commits that a power failure loses. An app's edits would not be
+        // repeated.
         try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
           try connection.checkIsInPlace()
           try connection.demand(authority)

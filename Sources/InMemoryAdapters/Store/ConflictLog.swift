@@ -9,7 +9,7 @@ struct ConflictLog: Sendable {
     if case .malformed = conflict.remote {
       throw SyncError(
         .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
-        "What the remote has is a copy or a tombstone.")
+        "The remote state must be a copy or a tombstone.")
     }
     lastNumber += 1
     var kept = conflict

@@ -2,21 +2,23 @@
   import CSQLite
   import SyncModels
 
-  /// A file beside the store on which each holder of the lease keeps a byte locked, so that others can tell whether it lives.
+  /// The lock file beside the store, which shows whether a lease's holder lives.
   ///
-  /// The kernel gives a lock up when its process dies, however it dies. There is a byte for each fencing number, so a holder that was
-  /// stopped, lost its lease and woke up is not taken for its successor.
+  /// Each holder keeps one byte locked, and the kernel releases the lock when the process dies in
+  /// any way. There is a byte for each fencing number. A holder that was stopped, lost its lease
+  /// and resumed is therefore not taken for its successor.
   final class LeaseFile: Sendable {
     private let file: Int32
 
-    /// Opens the file, creating it where it is missing.
+    /// Opens the file, and creates it if it is missing.
     init(besideStore path: String) throws(SQLiteFailure) {
       file = csqlite_open_private(Self.path(besideStore: path))
       if file < 0 { throw SQLiteFailure(code: SQLITE_CANTOPEN, systemError: -file) }
     }
 
     deinit {
-      // A process that the app is starting has all its files until it runs its own program: closing this one alone would leave the lock.
+      // A process that the app is starting shares all open files until it runs its own program.
+      // Closing this file alone would leave the lock in place.
       guard file >= 0 else { return }
       csqlite_unlock(file)
       csqlite_close(file)
@@ -24,15 +26,17 @@
 
     static func path(besideStore path: String) -> String { path + ".lease" }
 
-    /// Takes the file from everybody but its owner; false where it belongs to another user.
+    /// Restricts the file to its owner; false if it belongs to another user.
     func makePrivate() -> Bool { csqlite_make_private(file) == 0 }
 
-    /// Locks a fencing number's byte for as long as this object lives; false where the file system cannot lock.
+    /// Locks a fencing number's byte for the lifetime of this object.
+    ///
+    /// Returns false if the file system cannot lock.
     func lock(_ fence: Int64) -> Bool {
       csqlite_lock_byte(file, fence) == 0
     }
 
-    /// Whether a fencing number's byte is locked through another object; `nil` where that cannot be found out.
+    /// Whether another object has locked a fencing number's byte; `nil` if that is unknown.
     func isLocked(_ fence: Int64) -> Bool? {
       switch csqlite_is_byte_locked(file, fence) {
       case 0: false

@@ -3,14 +3,14 @@
   import SyncModels
   import SyncPorts
 
-  /// The lease as the file has it.
+  /// The lease as the file stores it.
   struct LeaseRow {
     var fence: Int64
-    /// The process that holds it, or held it last.
+    /// The process that holds the lease, or held it last.
     var holder: String?
-    /// Whether the holder could lock its byte, so that an unlocked one means that it is dead.
+    /// Whether the holder locked its byte. An unlocked byte then means that the holder is dead.
     var hasFileLock: Bool
-    /// When it ends; `nil` once it was given back.
+    /// The end of the lease; `nil` after it was given back.
     var expiresAt: Timestamp?
   }
 
@@ -41,7 +41,9 @@
       try statement.run()
     }
 
-    /// Refuses a lease that somebody took over, or that was given back. Belongs inside the transaction that it allows.
+    /// Refuses a lease that another sync took over, or that was given back.
+    ///
+    /// Call it inside the transaction that it authorizes.
     func demand(_ authority: WriteAuthority) throws(SyncError) {
       guard case .lease(let lease) = authority else { return }
       let row = try leaseRow()
@@ -61,7 +63,7 @@
       try transaction(.write) { () throws(SyncError) in
         try checkIsInPlace()
         let row = try leaseRow()
-        // Without the file, a dead holder is known by its lease's end alone.
+        // Without the file, only the end of its lease shows that a holder is dead.
         let file = try? LeaseFile(besideStore: storePath)
         if let end = row.expiresAt, now < end, !row.isHolderDead(accordingTo: file) {
           throw SyncError(
@@ -88,7 +90,7 @@
   }
 
   extension LeaseRow {
-    /// Whether the holder's lock is gone, and with it the holder.
+    /// Whether the holder has lost its lock, and is therefore dead.
     fileprivate func isHolderDead(accordingTo file: LeaseFile?) -> Bool {
       hasFileLock && file?.isLocked(fence) == false
     }

@@ -4,9 +4,10 @@
   import Synchronization
 
   extension SQLiteStore {
-    /// Takes the lease, if nobody has it, if it has run out, or if its holder is dead.
+    /// Takes the lease if it is free, has expired, or has a dead holder.
     ///
-    /// A dead holder is known by its lock on a byte of the `.lease` file, which the kernel took away; nobody waits for it.
+    /// Each holder locks a byte of the `.lease` file, and the kernel releases the lock of a dead
+    /// one. A dead holder's lease is available at once.
     public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
       try await writer.run { connection throws(SyncError) -> Lease in
         let (lease, file) = try connection.takeLease(for: duration, now: leaseClock(), storePath: path)
@@ -15,7 +16,9 @@
       }
     }
 
-    /// Makes the lease last for a duration from now, even one that has run out, as long as nobody took it over.
+    /// Extends the lease to a duration from now.
+    ///
+    /// An expired lease can be renewed too, unless another sync has taken it over.
     public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
       try await writer.run { connection throws(SyncError) -> Lease in
         try connection.transaction(.write) { () throws(SyncError) -> Lease in
@@ -29,9 +32,9 @@
       }
     }
 
-    /// Gives the lease back. Giving back a lost one does nothing.
+    /// Gives the lease back. Giving back a lost lease does nothing.
     public func release(_ lease: Lease) async throws(SyncError) {
-      // Even if the row cannot be written, others then see that nobody holds the lease.
+      // Even if the row cannot be written, the released lock shows that the lease has no holder.
       defer { heldLeases.withLock { _ = $0.removeValue(forKey: lease.fence) } }
       try await writer.run { connection throws(SyncError) in
         try connection.transaction(.write) { () throws(SyncError) in

@@ -2,7 +2,7 @@
   import CSQLite
   import SyncModels
 
-  /// Opens connections to a store's file, and checks first that it is one.
+  /// Opens connections to a store's file, after checking that the file is a store.
   struct StoreOpening: Sendable {
     let path: String
     let configuration: SQLiteStore.Configuration
@@ -13,24 +13,25 @@
         throw SyncError(
           .invalidConfiguration, during: "opening the store", "The path is empty or has a NUL in it.")
       }
-      // Some names mean something else to SQLite; none of them has a slash.
+      // Some names have a special meaning in SQLite. None of them has a slash.
       self.path = try Self.resolved(path.utf8.first == UInt8(ascii: "/") ? path : "./" + path)
       self.configuration = configuration
       self.migrations = migrations
     }
 
-    /// The connection that writes: the first one, which checks the file or makes it.
+    /// Opens the writing connection, which is the first one. It checks or creates the file.
     func openWriter() throws(SyncError) -> Connection {
       let isMissing = try checkPath()
       if !isMissing { try checkPermission() }
       let connection = try isMissing ? create() : open()
-      // Whatever the checks find, a file that is refused stays as it is.
+      // A file that the checks refuse stays unchanged.
       connection.setCheckpointsOnClose(false)
       let label = try label(of: connection)
       try check(label)
       if !connection.isReadOnly {
         if label.version < migrations.count {
-          // It cannot be changed inside a transaction, and says that it is busy without waiting.
+          // The journal mode cannot change inside a transaction, and a busy file fails without a
+          // wait.
           try untilNotBusy { () throws(SyncError) in try connection.execute("PRAGMA journal_mode = WAL") }
           try connection.migrate(by: migrations)
         }
@@ -42,12 +43,13 @@
             ? "There is no store in \(path) yet: it is empty, or just being made."
             : "The store has an older layout and cannot be written, so it cannot be brought up to date.")
       }
-      // What a transaction changes has to find room beside what is read; it would be written twice otherwise.
+      // The pages that a transaction changes need room beside those that it reads. Otherwise they
+      // are written twice.
       try settle(connection, cache: configuration.cacheSize)
       return connection
     }
 
-    /// A connection that only reads. The writer's has been opened before.
+    /// Opens a connection that only reads. The writing connection has been opened before.
     func openReader() throws(SyncError) -> Connection {
       let connection = try open()
       try settle(connection, cache: configuration.readerCacheSize)
@@ -55,7 +57,9 @@
       return connection
     }
 
-    /// The connection that copies the log, and writes nothing else. The writer's has been opened before.
+    /// Opens the connection that copies the log, and writes nothing else.
+    ///
+    /// The writing connection has been opened before.
     func openCopier() throws(SyncError) -> Connection {
       let connection = try open()
       try settle(connection, cache: 0)
@@ -64,12 +68,14 @@
 
     // MARK: Checks
 
-    /// The path without symbolic links: the files beside the store are found by its one name.
+    /// Resolves symbolic links, because the files beside the store are found by its name.
     ///
-    /// A link may lead to a store that is still to be made, and its log and its lease lie beside that.
+    /// A link may lead to a store that does not exist yet. Its log and its lease lie beside the
+    /// link's target.
     private static func resolved(_ path: String) throws(SyncError) -> String {
       var path = path
-      // The kernel follows 40 links; in a longer chain, or a circle, the path stays, and cannot be opened.
+      // The kernel follows 40 links. In a longer chain, or a circle, the path stays as it is and
+      // cannot be opened.
       for _ in 0..<40 {
         if let real = try text(csqlite_real_path(path)) { return real }
         guard let target = try text(csqlite_link_target(path)) else { break }
@@ -80,7 +86,7 @@
       return (real == "/" ? "" : real) + path.dropFirst(directory == "/" ? 0 : directory.count)
     }
 
-    /// A name that the system gave, which is freed.
+    /// Copies a name that the system allocated, and frees it.
     private static func text(_ name: UnsafeMutablePointer<CChar>?) throws(SyncError) -> String? {
       guard let name else { return nil }
       defer { csqlite_free(name) }
@@ -92,7 +98,7 @@
       return text
     }
 
-    /// Whether the file has to be made.
+    /// Checks the path, and returns whether the file has to be created.
     private func checkPath() throws(SyncError) -> Bool {
       switch csqlite_kind_of_path(path) {
       case 1: return false
@@ -103,7 +109,7 @@
       if configuration.isReadOnly {
         throw SyncError(
           .storeFailure, during: "opening the store",
-          "There is no store at \(path), and it was to be read only.")
+          "There is no store at \(path), and a read-only store is not created.")
       }
       guard csqlite_kind_of_path(directory) == 2 else {
         throw SyncError(
@@ -116,7 +122,7 @@
     private func label(of connection: Connection) throws(SyncError) -> Connection.Label {
       do throws(SyncError) {
         return try untilNotBusy { () throws(SyncError) in
-          // In one transaction: another process may be making the store between two looks.
+          // One transaction, because another process may create the store between two reads.
           try connection.transaction(.read) { () throws(SyncError) in try connection.label() }
         }
       } catch {
@@ -127,15 +133,16 @@
       }
     }
 
-    /// Refuses what SQLite would open, and fail at later without saying why.
+    /// Refuses files that SQLite would open, only to fail later with an unclear reason.
     private func checkPermission() throws(SyncError) {
       guard csqlite_is_readable(path) != 0 else {
         throw SyncError(
           .storeUnreadable, during: "opening the store",
-          "\(path) cannot be read; it belongs to somebody else, or its permissions forbid it.")
+          "\(path) cannot be read; it belongs to another user, or its permissions forbid it.")
       }
       guard csqlite_link_count(path) <= 1 else {
-        // The log and the lease lie beside one of the names, and whoever comes by another would not find them.
+        // The log and the lease lie beside one of the names. A process that uses another name would
+        // not find them.
         throw SyncError(
           .storeUnreadable, during: "opening the store",
           "\(path) has more than one name (hard links); a store needs to have one.")
@@ -144,7 +151,7 @@
       for place in [path, directory] where csqlite_is_writable(place) == 0 {
         throw SyncError(
           .storeReadOnly, during: "opening the store",
-          "\(place) cannot be written; make it writable, or open the store to be read only.")
+          "\(place) cannot be written; make it writable, or open the store read-only.")
       }
     }
 
@@ -169,7 +176,7 @@
       }
     }
 
-    /// The directory that the store's files are in.
+    /// The directory of the store's files.
     private var directory: String { Self.directory(of: path) }
 
     private static func directory(of path: String) -> String {
@@ -180,7 +187,7 @@
     // MARK: Connections
 
     private func create() throws(SyncError) -> Connection {
-      // SQLite takes the new files' permissions from this one, so they are private from their first moment.
+      // SQLite gives new files this one's permissions, so they are private from the start.
       let lease = LeaseFile.path(besideStore: path)
       let file: LeaseFile
       do {
@@ -193,7 +200,7 @@
           .storeReadOnly, during: "creating the store", "No file can be created in \(directory).",
           underlying: error)
       }
-      // One may have been left over, open to others.
+      // An existing file may be open to other users.
       guard file.makePrivate() else {
         throw SyncError(
           .storeReadOnly, during: "creating the store",
@@ -211,7 +218,9 @@
       return connection
     }
 
-    /// Whether nobody can be writing: readers of a log need a file beside it, which cannot be made here.
+    /// Whether the medium is read-only, so that no process can be writing.
+    ///
+    /// A reader of a log needs a file beside it, which cannot be created on such a medium.
     private var isOnReadOnlyMedium: Bool {
       csqlite_is_writable(directory) == 0
         && csqlite_kind_of_path(path + "-shm") == 0 && csqlite_is_empty(path + "-wal") != 0
@@ -230,7 +239,7 @@
       _ = try connection.value("PRAGMA journal_size_limit = \(LogCopier.lengthToKeep)")
     }
 
-    /// Tries again for as long as the busy timeout says, where SQLite itself does not wait.
+    /// Retries until the busy timeout, where SQLite itself does not wait.
     private func untilNotBusy<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R {
       let end = ContinuousClock.now + configuration.busyTimeout
       while true {
@@ -246,7 +255,7 @@
     /// The URI of a file.
     static func uri(_ path: String) -> String { "file:" + escaped(path) }
 
-    /// A path as a URI has it.
+    /// Escapes a path for a URI.
     private static func escaped(_ path: String) -> String {
       let digits = Array("0123456789ABCDEF".utf8)
       var bytes: [UInt8] = []

@@ -1,11 +1,13 @@
 #if SQLite
   import SyncModels
 
-  /// A query as SQL: the text says what is asked, the parameters say for which values.
+  /// A query as SQL text with bound parameters.
   struct CompiledQuery {
     var sql: String
     var parameters: [Parameter]
-    /// A condition that SQL cannot express within SQLite's limits, to be applied to the rows; then no limit is in the SQL.
+    /// A condition that exceeds SQLite's limits, and is evaluated on the rows.
+    ///
+    /// The SQL then has no limit.
     var residual: Condition?
 
     /// What a query selects.
@@ -63,7 +65,7 @@
       }
     }
 
-    /// The record in a row of ``EntityTable/recordColumns``.
+    /// Reads the record from a row of ``EntityTable/recordColumns``.
     func record(of table: EntityTable) -> Record {
       let payload = Payload(bytes(EntityTable.payloadColumn))
       let fields =
@@ -71,24 +73,24 @@
       return record(of: table, payload: payload, fields: fields)
     }
 
-    /// As ``record(of:)``, with a payload and fields that are given.
+    /// As ``record(of:)``, with a given payload and given fields.
     func record(of table: EntityTable, payload: Payload, fields: [FieldValue]) -> Record {
       Record(
         id: RecordID(type: table.entity.type, key: text(0)), version: version(1), entityTag: optionalText(4),
         schemaVersion: Int(integer(5)), payload: payload, fields: fields)
     }
 
-    /// The fields that columns hold behind the payload.
+    /// Reads the fields from the columns that follow the payload.
     func fields(of table: EntityTable) -> [FieldValue] {
       let columns = EntityTable.payloadColumn + 1..<table.columnBehindRecord
       var fields: [FieldValue] = []
-      // `map` would tell the array's size as well, and cost more for the few that there are.
+      // `map` would also ask for the array's size, which costs more for few columns.
       fields.reserveCapacity(columns.count)
       for column in columns { fields.append(fieldValue(column)) }
       return fields
     }
 
-    /// The version in three columns.
+    /// Reads a version from three columns.
     func version(_ column: Int32) -> Version {
       Version(
         epoch: integer(column), sequence: integer(column + 1),

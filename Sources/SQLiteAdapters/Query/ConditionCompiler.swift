@@ -9,20 +9,23 @@
     case bytes([UInt8])
   }
 
-  /// Turns a condition into SQL with bound values.
+  /// Translates a condition to SQL with bound values.
   ///
-  /// SQL has three truth values and conditions have two. Unknown may stand for false under AND and OR; only below NOT does it make a
-  /// difference, and there `IS NOT TRUE` takes both for false.
+  /// SQL has three truth values and conditions have two. Under AND and OR, unknown may stand for
+  /// false. Only NOT treats them differently, so `IS NOT TRUE` stands there and takes both for
+  /// false.
   struct ConditionCompiler {
     let table: EntityTable
     private(set) var parameters: [Parameter] = []
-    /// Set when SQL would become too deep or too long for SQLite's limits: the condition has to be evaluated here.
+    /// Whether the SQL exceeds SQLite's depth or length limits. The condition is then evaluated on
+    /// the rows.
     private(set) var isTooMuch = false
 
-    // SQLite's parser keeps a hundred states, and each level of parentheses takes some.
+    // SQLite's parser has a stack of a hundred states, and each level of parentheses takes some.
     private static let maximumDepth = 16
     private static let maximumParameters = 4000
-    // Operands in one chain; SQLite allows expressions a thousand deep, and a chain is as deep as it is long.
+    // The operands of one chain. SQLite allows expressions a thousand deep, and a chain is as deep
+    // as it is long.
     private static let chain = 200
     private static let shortList = 100
 
@@ -75,7 +78,9 @@
 
     // MARK: Comparisons
 
-    /// The SQL for a field's value. It may occur more than once in a comparison, and binds the field's name each time.
+    /// The SQL for a field's value.
+    ///
+    /// It may occur more than once in a comparison, and binds the field's name each time.
     mutating func value(_ field: FieldName) -> String {
       if let column = table.column(of: field) { return column }
       parameters.append(.text(field.rawValue))
@@ -91,7 +96,7 @@
 
     private mutating func equal(_ field: FieldName, _ wanted: FieldValue) -> String {
       if case .null = wanted { return "\(value(field)) IS NULL" }
-      // Not-a-number is bound as NULL, which equals nothing, as it should.
+      // Not-a-number is bound as NULL. It equals nothing, which is correct.
       return comparison(field, "=", wanted)
     }
 
@@ -120,7 +125,8 @@
       _ field: FieldName, _ lower: Condition.Bound?, _ upper: Condition.Bound?
     ) -> String {
       guard let some = lower ?? upper else { return "1" }
-      // Only numbers, strings and booleans have an order that a range can mean, each among themselves.
+      // A range is possible over numbers, over strings or over booleans. Other values have no
+      // order.
       guard some.value.isComparable(with: some.value), some.value.isComparable(with: (upper ?? some).value)
       else { return "0" }
       var operands: [String] = []
@@ -137,17 +143,18 @@
       return joined(operands, by: " AND ", none: "1")
     }
 
-    /// Where a value's JSON type begins in SQLite's order.
+    /// The first value of a JSON type in SQLite's order.
     private static func start(of value: FieldValue) -> String {
       switch value {
       case .string: "''"
       case .boolean: "x''"
-      // Only nulls come before numbers, so this is for the planner, which takes a range with one end for a large one.
+      // Only nulls come before numbers. The bound is for the planner, which expects many rows of a
+      // range with one end.
       default: "-9e999"
       }
     }
 
-    /// Where the next JSON type begins.
+    /// The first value of the next JSON type.
     private static func end(of value: FieldValue) -> String {
       switch value {
       case .string: "x''"

@@ -2,14 +2,14 @@
   import CSQLite
   import SyncModels
 
-  /// Two functions that SQL needs for queries: a field's value out of a payload, and an item out of a list of values.
+  /// SQL functions that read a payload's field, and an item of a value list.
   enum FieldFunction {
     static let field = "canonicalsync_field"
     static let item = "canonicalsync_item"
 
-    /// Makes the functions known to a connection.
+    /// Registers the functions on a connection.
     static func install(on handle: OpaquePointer) {
-      // They are for our own statements alone, never for a schema that somebody else wrote.
+      // Only this library's statements may call them, never a schema from another source.
       let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
       sqlite3_create_function_v2(
         handle, field, 3, flags, nil, { context, _, arguments in FieldFunction.lift(context, arguments) },
@@ -41,7 +41,7 @@
       return UnsafeRawBufferPointer(start: address, count: address == nil ? 0 : count)
     }
 
-    /// Gives a value back in the form in which columns hold it.
+    /// Returns a value to SQL in the form in which columns store it.
     private static func give(_ value: FieldValue, to context: OpaquePointer?) {
       switch value {
       case .null: sqlite3_result_null(context)
@@ -59,9 +59,10 @@
     }
   }
 
-  /// Many values in one parameter, since SQLite limits how many parameters a statement has.
+  /// Many values in one parameter, because SQLite limits the number of parameters.
   ///
-  /// First the offset of each item and of the end, four bytes each, then the items: a letter and the value's bytes.
+  /// The encoding begins with the offset of each item and of the end, four bytes each. The items
+  /// follow: a letter and the value's bytes.
   enum ValueList {
     static func encode(_ values: [FieldValue]) -> [UInt8] {
       var items: [UInt8] = []

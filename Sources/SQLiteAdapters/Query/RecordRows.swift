@@ -1,14 +1,15 @@
 #if SQLite
   import SyncModels
 
-  /// The records in a statement's rows, many of whose payloads lie in one buffer: a buffer for each would cost as much as reading the row.
+  /// Reads records from a statement's rows, with many payloads in one buffer.
   ///
-  /// Who keeps one of the records keeps the buffer, so it is not large, and has little room that nothing lies in.
+  /// A buffer for each payload would cost as much as reading the row. A record keeps its whole
+  /// buffer alive, so the buffer is small and has little unused room.
   struct RecordRows {
     private let statement: Statement
     private let table: EntityTable
     private var records: [Record] = []
-    // The payloads of the last records, which have none yet, and where each ends.
+    // The payloads that no record has received yet, and the end of each.
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
 
@@ -19,7 +20,7 @@
       self.table = table
     }
 
-    /// Reads all rows that are left.
+    /// Reads all remaining rows.
     mutating func rest() throws(SyncError) -> [Record] {
       guard table.hasAllFields else {
         while try statement.step() { records.append(statement.record(of: table)) }
@@ -38,9 +39,9 @@
       return records
     }
 
-    /// Gives the last records their payloads.
+    /// Assigns the payloads in the buffer to their records.
     private mutating func settlePayloads() {
-      // The buffer itself, unless most of it is room: then a copy without it.
+      // If most of the buffer is unused, a copy without the unused room.
       let buffer = bytes.count > Self.bufferSize / 2 ? bytes : bytes.withUnsafeBufferPointer { Array($0) }
       var start = 0
       for (place, end) in zip(records.indices.suffix(ends.count), ends) {

@@ -1,10 +1,11 @@
 #if SQLite
   import CSQLite
 
-  /// What a column holds in a statement's present row, until the next step.
+  /// The value of one column in a statement's current row, valid until the next step.
   ///
-  /// Each question to a column finds it anew and asks after a lock that nobody shares; a value that is found once answers several
-  /// questions. A connection is used by one thread at a time, so the value needs no protection from others.
+  /// Each call for a column finds the value again and takes an uncontended lock. One value object
+  /// answers several questions instead. A connection is used by one thread at a time, so the value
+  /// needs no protection.
   struct ColumnValue {
     private let handle: OpaquePointer?
 
@@ -21,22 +22,24 @@
 
     var double: Double { sqlite3_value_double(handle) }
 
-    /// The text, byte for byte; `nil` for anything else, bytes that are no UTF-8 included.
+    /// The text, byte for byte; `nil` for other types and for invalid UTF-8.
     ///
-    /// What was mended on the way would be another text: no look for it would find what it was read from, and what comes after it may be that again.
+    /// A repaired text would be a different text. A lookup would not find its row, and a repaired
+    /// lower bound could return the same row again.
     var text: String? {
       guard type == SQLITE_TEXT else { return nil }
-      // The address first: asking for the length afterwards is what SQLite's documentation calls safe.
+      // The address first: SQLite's documentation recommends asking for the length afterwards.
       let address = sqlite3_value_text(handle)
       let count = Int(sqlite3_value_bytes(handle))
       let bytes = UnsafeBufferPointer(start: address, count: address == nil ? 0 : count)
-      // `String(validating:as:)` asks for the metadata of its types each time, which costs twice as much as the text.
+      // `String(validating:as:)` asks for type metadata each time, which costs twice as much as the
+      // text.
       var text = String(decoding: bytes, as: UTF8.self)
       let isSame = text.withUTF8 { csqlite_is_same($0.baseAddress, $0.count, bytes.baseAddress, bytes.count) }
       return isSame != 0 ? text : nil
     }
 
-    /// The bytes of a blob or a text.
+    /// Provides the bytes of a blob or a text.
     func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
       let address = sqlite3_value_blob(handle)
       let count = Int(sqlite3_value_bytes(handle))
@@ -45,7 +48,7 @@
 
     var bytes: [UInt8] { withBytes { Array($0) } }
 
-    /// Whether a blob or a text has the same bytes.
+    /// Whether a blob or a text has exactly these bytes.
     func holds(_ bytes: [UInt8]) -> Bool {
       withBytes { own in
         bytes.withUnsafeBytes { csqlite_is_same(own.baseAddress, own.count, $0.baseAddress, $0.count) != 0 }

@@ -5,26 +5,27 @@
   /// One connection to a database file, used by one thread at a time.
   final class Connection {
     let handle: OpaquePointer
-    /// What is known of the registered types, as long as the file says the same.
+    /// The registered types, cached while the file's catalog is unchanged.
     var catalog = Catalog.empty
-    /// What the writer has found to be live.
-    /// What the writer has added to types that it found empty.
+    /// Filters for records of types that the writer found empty. They contain the records that it
+    /// has added since.
     var newRecords = NewRecordFilter()
-    /// What the writer has found in the outbox.
+    /// The outbox entries that the writer has read.
     var knownEdits = KnownEdits()
-    // What the file was when it was looked at for these.
+    // The data version of the file when the caches were last checked.
     private var knownVersion: Int64?
-    // Who keeps the log short; otherwise nobody does before the connection is closed.
+    // Keeps the log short. Without it, the log is copied only when the connection is closed.
     private var logCopier: LogCopier?
     private var statements: [String: Statement] = [:]
-    // SQLite may have rolled a transaction back by itself; what follows must not be committed piecemeal.
+    // The failure that spoils the transaction. SQLite may have rolled it back, and later statements
+    // must not be committed alone.
     private var failure: SyncError?
-    // Asked before each step, and cheaper to look at than the failure.
+    // Checked before each step, and cheaper to read than the failure.
     private var isSpoilt = false
     private var isInTransaction = false
     private var flushesCommits = false
 
-    // Texts of statements are few, except for those of queries that an app makes up.
+    // Statement texts are few, except for queries that an app composes.
     private static let maximumStatements = 256
 
     /// Opens a file named by a URI.
@@ -41,7 +42,8 @@
       self.handle = handle
       sqlite3_extended_result_codes(handle, 1)
       sqlite3_busy_timeout(handle, Int32(clamping: busyTimeout.wholeMicroseconds / 1000))
-      // These switches exist in every SQLite that has what the schema needs; an older one would fail there.
+      // These options exist in every SQLite version that supports the schema. An older version
+      // would fail there.
       for (option, value) in [
         (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
         (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0), (SQLITE_DBCONFIG_DQS_DML, 0),
@@ -62,10 +64,10 @@
       _ = csqlite_configure(handle, Int32(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), flag ? 0 : 1)
     }
 
-    /// Lets a copier keep the log short, in place of SQLite.
+    /// Lets a copier keep the log short, instead of SQLite.
     func copyLog(by copier: LogCopier) {
       logCopier = copier
-      // It is called as long as the connection is open.
+      // The callback is used only while the connection is open.
       let context = Unmanaged.passUnretained(self).toOpaque()
       sqlite3_wal_hook(
         handle,
@@ -77,29 +79,29 @@
         }, context)
     }
 
-    /// Refuses to write into a file that was removed, or replaced by another, while it was open.
+    /// Refuses to write if the file was removed or replaced while it was open.
     ///
-    /// What is written there is lost to everybody but this process.
+    /// Other processes would not see those writes.
     func checkIsInPlace() throws(SyncError) {
       guard csqlite_has_moved(handle) != 0 else { return }
       throw SyncError(
         .storeFailure, during: "writing into the store",
-        "The store's file was removed or replaced while it was open. Close the store, and open it anew.")
+        "The store's file was removed or replaced while it was open. Close the store, and open it again.")
     }
 
     /// Whether the file can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// The number of the row that was inserted last.
+    /// The row number of the last inserted row.
     var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 
-    /// How many rows the last statement changed.
+    /// The number of rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
-    /// Sets ``lastRow`` back, so that it tells whether a row is inserted from now on.
+    /// Resets ``lastRow``, to detect the next insertion.
     func forgetLastRow() { sqlite3_set_last_insert_rowid(handle, 0) }
 
-    /// How many statements are in the middle of a run.
+    /// The number of statements that are between two rows.
     var busyStatements: Int {
       var count = 0
       var statement = sqlite3_next_stmt(handle, nil)
@@ -114,7 +116,7 @@
   // MARK: Statements
 
   extension Connection {
-    /// The statement with a text, prepared once.
+    /// Returns the statement for a text, prepared once.
     func statement(_ sql: String) throws(SyncError) -> Statement {
       if let known = statements[sql] { return known }
       let made = Statement(
@@ -123,14 +125,14 @@
       return made
     }
 
-    // Between transactions nobody is in the middle of using one.
+    // No statement is in use between transactions.
     private func forgetStatementsIfMany() {
       guard statements.count > Self.maximumStatements else { return }
       for statement in statements.values { statement.finalize() }
       statements = [:]
     }
 
-    /// Runs one statement that gives no rows and is not worth keeping.
+    /// Runs one statement that gives no rows and is not cached.
     func execute(_ sql: String) throws(SyncError) {
       let statement = Statement(handle: try prepare(sql, flags: 0), connection: self)
       defer { statement.finalize() }
@@ -162,15 +164,16 @@
   // MARK: Transactions
 
   extension Connection {
-    /// Runs a body in a transaction, whole or not at all.
+    /// Runs a body in a transaction that is committed or rolled back as a whole.
     ///
-    /// - Parameter flushes: Whether it is on the disk when this returns, so that a power failure does not take it back.
+    /// - Parameter flushes: Whether the transaction is on the disk at return, so that it survives a
+    ///   power failure.
     func transaction<R>(
       _ begin: Begin, flushes: Bool = false, _ body: () throws(SyncError) -> R
     ) throws(SyncError) -> R {
       forgetFailure()
       if begin == .write, isReadOnly {
-        // SQLite would begin all the same, and fail at the first change.
+        // SQLite would begin anyway, and fail at the first change.
         throw SQLiteFailure(code: SQLITE_READONLY).error(during: "beginning a transaction")
       }
       forgetStatementsIfMany()
@@ -183,43 +186,46 @@
       }
       do {
         let result = try body()
-        // A body may have caught a statement's error; this statement then refuses to run, like any other.
+        // A body may have caught a statement's error. This statement then fails like any other.
         try statement("COMMIT").run()
         return result
       } catch {
         forgetFailure()
         forgetWhatIsKnown()
-        // SQLite ends a transaction by itself when, say, the disk is full.
+        // SQLite ends a transaction itself for some failures, such as a full disk.
         if sqlite3_get_autocommit(handle) == 0 {
-          // Nothing can be done about a rollback that fails: closing the connection undoes the transaction too.
+          // A rollback that fails needs no handling: closing the connection undoes the transaction
+          // too.
           try? statement("ROLLBACK").run()
         }
         throw error
       }
     }
 
-    // It cannot be changed inside a transaction.
+    // The setting cannot change inside a transaction.
     private func setFlushing(_ flag: Bool) throws(SyncError) {
       try execute("PRAGMA synchronous = \(flag ? "FULL" : "NORMAL")")
       flushesCommits = flag
     }
 
-    /// How a transaction begins.
+    /// The ways to begin a transaction.
     enum Begin: String {
-      /// With the first read, to which it then keeps.
+      /// A read transaction: its snapshot is taken at the first read.
       case read = "BEGIN DEFERRED"
-      /// By taking the right to write.
+      /// A write transaction: it takes the write lock at once.
       case write = "BEGIN IMMEDIATE"
     }
 
-    /// Refuses to go on in a transaction that a statement's failure has spoilt.
+    /// Throws if a statement's failure has spoilt the transaction.
     func demandHealth() throws(SyncError) {
       if isSpoilt, let failure { throw failure }
     }
 
-    /// Forgets what is known unless the file is as this connection left it; to be called within a transaction.
+    /// Clears the caches if another connection has changed the file.
+    ///
+    /// Call it within a transaction.
     func refreshWhatIsKnown() throws(SyncError) {
-      // It changes when others commit, and not by what is written here.
+      // The number changes with commits of other connections, not with those of this one.
       let statement = try statement("PRAGMA data_version")
       defer { statement.reset() }
       let version = try statement.step() ? statement.integer(0) : nil
@@ -237,9 +243,10 @@
       isSpoilt = false
     }
 
-    /// Spoils the transaction under way, because the file holds something that this library never writes.
+    /// Spoils the transaction, because the file holds values that this library never writes.
     ///
-    /// What was read of it may still be looked at, and nothing comes of that: the next statement fails, and the end of the transaction is one.
+    /// Values already read may still be used, without effect: the next statement fails, and so does
+    /// the commit.
     func noteDamage(_ what: String) {
       guard isInTransaction, failure == nil else { return }
       failure = SyncError(
@@ -248,7 +255,7 @@
       isSpoilt = true
     }
 
-    /// The failure of the last call, which also spoils the transaction under way.
+    /// Returns the failure of the last call, and spoils the transaction.
     func failed() -> SyncError {
       let error = SQLiteFailure(
         code: sqlite3_extended_errcode(handle), systemError: sqlite3_system_errno(handle)

@@ -1,40 +1,45 @@
 #if SQLite
   import CSQLite
 
-  /// Moves what has gathered in the log into the file, beside the writer where there is a queue for it.
+  /// Copies the write-ahead log into the file, on a connection beside the writer's.
   ///
-  /// SQLite by itself lets the commit by which the log has grown too long wait for all of it, and for the disk. Here another connection
-  /// copies each part as it comes, while the writer goes on; only the end of a long log holds the writer up, since a log is begun anew
-  /// when nobody adds to it meanwhile. The connections need no agreement but SQLite's own: <https://www.sqlite.org/wal.html>.
+  /// SQLite by itself copies the whole log, and waits for the disk, in the commit that makes the
+  /// log too long. This class copies each part on another connection while the writer goes on. The
+  /// writer waits only for the end of a long log, because a log restarts only when nothing is added
+  /// to it meanwhile. The connections need no coordination but SQLite's own:
+  /// <https://www.sqlite.org/wal.html>.
+  ///
+  /// Without a queue of its own for that connection, the writer copies the log.
   final class LogCopier {
     private let beside: SerialConnection?
     private let limits: Limits
-    // How long the log was when the last part was begun.
+    // The length of the log when the last part was begun.
     private var lastLength = 0
 
-    /// Lengths of the log, in pages.
+    /// Limits of the log's length, in pages.
     struct Limits {
-      /// How many pages come together before they are copied beside the writer.
+      /// The number of pages that are copied together beside the writer.
       var part = 4096
-      /// How many pages the log holds before the writer waits.
+      /// The number of pages in the log that makes the writer wait.
       ///
-      /// Pages of indexes are changed again and again, and are copied once each time: with random ids, that is most of what is written
-      /// (Docs/Performance.md).
+      /// Index pages change repeatedly, and each copy writes them once. With random ids they are
+      /// most of the writes (Docs/Performance.md).
       var whole = 16384
     }
 
-    /// How much is left of the log's file after a burst, in bytes.
+    /// The bytes of the log's file that remain after a burst.
     static let lengthToKeep = 64 << 20
 
-    /// - Parameter beside: Where the log is copied without holding up the writer; it has to have a queue.
+    /// - Parameter beside: The connection that copies the log without delaying the writer. It needs
+    ///   a queue.
     init(beside: SerialConnection?, limits: Limits = Limits()) {
       self.beside = beside
       self.limits = limits
     }
 
-    /// Told after a commit of the writer how many pages the log has.
+    /// Receives the log's length in pages after each commit of the writer.
     func logHasGrown(to length: Int, of connection: Connection) {
-      // It is begun anew when all of it has been copied.
+      // The log restarts after all of it has been copied.
       if length < lastLength { lastLength = 0 }
       if length >= limits.whole {
         Self.copy(connection)
@@ -42,13 +47,15 @@
         lastLength = length
         beside.begin { connection in
           Self.copy(connection)
-          // Whoever begins the log anew has to wait until all of it is on the disk, and tells if that fails.
+          // The log restarts only after all of it is on the disk. The restart waits for that, and
+          // reports a failed flush.
           _ = csqlite_flush(connection.handle)
         }
       }
     }
 
-    // What cannot be copied now, because somebody reads or copies it or there is no room, stays in the log for the next time.
+    // Pages that cannot be copied now stay in the log for the next copy. The reasons are other
+    // readers, other copies, and a full disk.
     private static func copy(_ connection: Connection) {
       _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
     }

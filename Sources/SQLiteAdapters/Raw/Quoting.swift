@@ -1,5 +1,5 @@
 #if SQLite
-  /// A name as SQL writes it, whatever is in it.
+  /// Quotes any name for SQL.
   func quoted(_ name: String) -> String {
     "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
   }

@@ -2,7 +2,7 @@
   import SyncModels
   import Synchronization
 
-  /// A few connections for reads: each read gets one that is free, or the next to become free.
+  /// A pool of reading connections; each read takes the next free one.
   final class ReaderPool: Sendable {
     private struct State {
       var idle: [SerialConnection]
@@ -17,7 +17,7 @@
       state = Mutex(State(idle: connections.reversed()))
     }
 
-    /// Runs a read on a connection of its own.
+    /// Runs a read on a free connection.
     func run<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
@@ -26,12 +26,12 @@
       return try await connection.run(body)
     }
 
-    /// Closes the connections once the reads that have begun are done.
+    /// Closes the connections after all reads that have begun.
     func close() async {
       for connection in connections { await connection.close() }
     }
 
-    /// Runs something on every connection, one after another.
+    /// Runs work on every connection, one after another.
     func runOnEach(_ body: @Sendable (Connection) throws(SyncError) -> Void) async throws(SyncError) {
       for connection in connections { try await connection.run(body) }
     }

@@ -2,26 +2,27 @@
   import CSQLite
   import SyncModels
 
-  /// What SQLite said: a result code, without any SQL or contents.
+  /// A failure of SQLite: its result code, without SQL or contents.
   struct SQLiteFailure: Error, CustomStringConvertible {
     /// The extended result code.
     var code: Int32
-    /// The operating system's error number at the time; 0 for none.
+    /// The operating system's error number at that time; 0 for none.
     var systemError: Int32 = 0
 
     var description: String {
-      // The connection's own message may quote names and SQL; this one is a fixed text for each code.
+      // The connection's own message may quote names and SQL. This message is fixed for each code.
       let text = sqlite3_errstr(code).map { String(cString: $0) } ?? "unknown"
       return "SQLite \(code): \(text)" + (systemError == 0 ? "" : " (errno \(systemError))")
     }
   }
 
   extension SQLiteFailure {
-    /// What a caller may branch on: the one place where result codes are translated.
+    /// The library's error code for a result code. No other code translates result codes.
     var meaning: SyncError.Code {
       if isForWantOfSpace { return .storeFull }
       return switch code & 0xFF {
-      // The last one is what a reader is told that others have kept from beginning for some ten seconds.
+      // `SQLITE_PROTOCOL` means that other connections kept a reader from beginning for about ten
+      // seconds.
       case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .storeBusy
       case SQLITE_FULL: .storeFull
       case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .storeReadOnly
@@ -47,7 +48,7 @@
       }
     }
 
-    /// What to do about a limit of the system's; `nil` for other failures.
+    /// Advice about a limit of the system; `nil` for other failures.
     var systemAdvice: String? {
       switch systemError {
       case EMFILE: "This process has too many open files: raise its limit (ulimit -n), or close stores."
@@ -58,7 +59,7 @@
       }
     }
 
-    /// The failure in the library's vocabulary.
+    /// Returns the failure as an error of the library.
     func error(during operation: String) -> SyncError {
       SyncError(meaning, during: operation, advice, underlying: self)
     }

@@ -2,7 +2,9 @@
   import SyncModels
   import Synchronization
 
-  /// A connection, with the place where its work runs. Work waits for its turn without blocking a shared thread.
+  /// A connection whose work runs in order on its own executor.
+  ///
+  /// Work waits for its turn without blocking a shared thread.
   final class SerialConnection: Sendable {
     private enum State {
       case unopened
@@ -10,12 +12,13 @@
       case closed
     }
 
-    // Only the connection's own work waits for this lock, on the connection's queue; with an inline executor, callers do.
+    // Only the connection's own work waits for this lock, on the connection's queue. With an inline
+    // executor, callers wait for it.
     private let state = Mutex(State.unopened)
     private let hop: Hop?
     private let open: @Sendable () throws(SyncError) -> Connection
 
-    /// Describes a connection that is opened when it is first needed.
+    /// Describes a connection that is opened at its first use.
     init(
       label: String, executor: SQLiteExecutor, open: @escaping @Sendable () throws(SyncError) -> Connection
     ) {
@@ -23,7 +26,7 @@
       self.open = open
     }
 
-    /// Whether its work runs on a queue of its own, not on the caller's thread.
+    /// Whether work runs on a separate queue instead of the caller's thread.
     var hasQueue: Bool { hop != nil }
 
     /// Runs work on the connection.
@@ -34,14 +37,16 @@
       return try await hop.run { () throws(SyncError) -> R in try runHere(body) }
     }
 
-    /// Lets work run on the connection without waiting for it; after ``close()`` it does not run any more.
+    /// Starts work on the connection without waiting for it.
+    ///
+    /// After ``close()`` the work does not run.
     func begin(_ work: @escaping @Sendable (Connection) -> Void) {
       Task {
         _ = try? await run { connection in work(connection) }
       }
     }
 
-    /// Closes the connection once the work that has begun is done.
+    /// Closes the connection after all work that has begun.
     func close() async {
       guard let hop else { return closeHere() }
       await hop.run { closeHere() }
@@ -69,7 +74,7 @@
     }
   }
 
-  /// Carries work to an executor.
+  /// Runs work on an executor.
   private actor Hop {
     private let executor: any SerialExecutor
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

@@ -2,10 +2,11 @@
   import CSQLite
   import SyncModels
 
-  // SQLite orders NULL, numbers, texts and blobs in this order, each among themselves as field values are ordered: so an
-  // index over the columns is an index over the values, and a comparison in SQL is a comparison of values.
+  // SQLite orders NULL, numbers, texts and blobs in this order. Within each type its order is that
+  // of field values. An index over the columns is therefore an index over the values, and SQL
+  // comparisons compare values.
   extension Statement {
-    /// Binds a field's value in the form in which columns hold it.
+    /// Binds a field's value in the form in which columns store it.
     func bind(_ value: FieldValue, at index: Int32) throws(SyncError) {
       switch value {
       case .null: try bindNull(at: index)
@@ -17,7 +18,7 @@
       }
     }
 
-    /// The field's value that a column holds.
+    /// Reads a field's value from a column.
     func fieldValue(_ column: Int32) -> FieldValue {
       let value = value(column)
       switch value.type {

@@ -2,12 +2,12 @@
   import CSQLite
   import SyncModels
 
-  /// A prepared statement. It belongs to its connection and is used where the connection is.
+  /// A prepared statement, used only where its connection is used.
   ///
   /// Parameters count from 1 and columns from 0, as in SQLite.
   final class Statement {
     private let handle: OpaquePointer
-    // The connection finalizes its statements before it goes away, and nobody else keeps one.
+    // The connection finalizes its statements before it is freed, and owns all of them.
     private unowned(unsafe) let connection: Connection
 
     init(handle: OpaquePointer, connection: Connection) {
@@ -15,12 +15,12 @@
       self.connection = connection
     }
 
-    /// Frees the statement, which cannot be used any more.
+    /// Frees the statement. It cannot be used afterwards.
     func finalize() {
       sqlite3_finalize(handle)
     }
 
-    /// Runs to the next row; false when there is none.
+    /// Steps to the next row; false if there is none.
     func step() throws(SyncError) -> Bool {
       try connection.demandHealth()
       switch sqlite3_step(handle) {
@@ -30,19 +30,19 @@
       }
     }
 
-    /// Runs to the end and makes the statement ready for the next run.
+    /// Runs to the end and resets the statement for the next run.
     func run() throws(SyncError) {
       defer { reset() }
       while try step() {}
     }
 
-    /// Makes the statement ready for the next run. Bindings stay.
+    /// Resets the statement for the next run. Bindings stay.
     func reset() {
-      // Its result repeats the last step's, which has been dealt with.
+      // The result repeats that of the last step, which was handled.
       sqlite3_reset(handle)
     }
 
-    /// Forgets all bindings, so that nothing points to bytes that were only lent.
+    /// Clears all bindings, so that none points to borrowed bytes.
     func clear() {
       sqlite3_reset(handle)
       sqlite3_clear_bindings(handle)
@@ -66,7 +66,7 @@
       try check(value.withUTF8 { csqlite_bind_text(handle, index, $0.baseAddress, Int32($0.count)) })
     }
 
-    /// Binds a word of the program's own, which stays where it is.
+    /// Binds a constant word of this library, without a copy.
     func bind(word: StaticString, at index: Int32) throws(SyncError) {
       try check(
         csqlite_bind_borrowed_text(handle, index, word.utf8Start, Int32(word.utf8CodeUnitCount)))
@@ -85,13 +85,13 @@
       try check(sqlite3_bind_null(handle, index))
     }
 
-    /// Runs with bytes bound that SQLite reads where they are.
+    /// Runs with borrowed bytes, which SQLite reads in place.
     func run<R>(
       lending bytes: ArraySlice<UInt8>, at index: Int32, _ body: () throws(SyncError) -> R
     ) throws(SyncError) -> R {
       try demandRoom(for: bytes.count)
       return try bytes.withUnsafeBufferPointer { (buffer) throws(SyncError) -> R in
-        // Whatever happens, the statement is not stepped again before another value is bound here.
+        // In all cases the statement is reset before another value is bound here.
         defer { sqlite3_reset(handle) }
         try check(csqlite_bind_borrowed_blob(handle, index, buffer.baseAddress, Int32(buffer.count)))
         return try body()
@@ -107,18 +107,20 @@
       return try body()
     }
 
-    /// Runs to the end, without rows, with a text bound that SQLite reads where it is.
+    /// Runs a statement without rows, with a borrowed text that SQLite reads in place.
     func run(lending text: String, at index: Int32) throws(SyncError) {
       try withLent(text, at: index) { () throws(SyncError) in try run() }
     }
 
-    /// Does something with a text bound that SQLite reads where it is. The statement has to be reset in the end.
+    /// Runs a body with a borrowed text bound, which SQLite reads in place.
+    ///
+    /// The body has to reset the statement.
     func withLent<R>(
       _ text: String, at index: Int32, _ body: () throws(SyncError) -> R
     ) throws(SyncError) -> R {
       var text = text
       try demandRoom(for: text.utf8.count)
-      // `withUTF8` knows no typed errors.
+      // `withUTF8` does not support typed errors.
       return try text.withUTF8 { buffer in
         Result { () throws(SyncError) in
           try check(csqlite_bind_borrowed_text(handle, index, buffer.baseAddress, Int32(buffer.count)))
@@ -161,15 +163,15 @@
       sqlite3_column_double(handle, column)
     }
 
-    /// What a column holds, for several questions about it.
+    /// The value of a column, for several questions about it.
     func value(_ column: Int32) -> ColumnValue {
       ColumnValue(sqlite3_column_value(handle, column))
     }
 
-    /// The text in a column; where there is something else, the transaction fails.
+    /// Reads a text; the transaction fails if the column has another type.
     func text(_ column: Int32) -> String {
       if let text = value(column).text { return text }
-      connection.noteDamage("something else than a text")
+      connection.noteDamage("a value that is not a text")
       return ""
     }
 
@@ -177,15 +179,15 @@
       isNull(column) ? nil : text(column)
     }
 
-    /// A number of things; where there is another one, the transaction fails.
+    /// Reads a count; the transaction fails if the number is not one.
     func count(_ column: Int32) -> Int {
       let number = integer(column)
       if StoredNumbers.counts.contains(number) { return Int(number) }
-      connection.noteDamage("a number that nothing is counted up to")
+      connection.noteDamage("an impossible count")
       return 0
     }
 
-    /// Whether a text or a blob is less than, equal to or greater than another text: -1, 0 or 1.
+    /// Compares a text or a blob with a text: -1, 0 or 1 for less, equal or greater.
     func order(_ column: Int32, against text: String) -> Int {
       var text = text
       return text.withUTF8 {
@@ -193,12 +195,12 @@
       }
     }
 
-    /// Whether a text is one of the program's own words.
+    /// Whether a text equals a constant word of this library.
     func holds(_ word: StaticString, in column: Int32) -> Bool {
       csqlite_compare_column(handle, column, word.utf8Start, Int32(word.utf8CodeUnitCount)) == 0
     }
 
-    /// Whether a blob has the same bytes.
+    /// Whether a blob has exactly these bytes.
     func hasBytes(_ column: Int32, _ bytes: ArraySlice<UInt8>) -> Bool {
       bytes.withUnsafeBufferPointer {
         csqlite_compare_column(handle, column, $0.baseAddress, Int32(clamping: $0.count)) == 0
@@ -209,7 +211,7 @@
       value(column).bytes
     }
 
-    /// Notes that a column holds what the library never writes there: the transaction fails.
+    /// Reports a column value that the library never writes: the transaction fails.
     func noteDamage(_ what: String) {
       connection.noteDamage(what)
     }

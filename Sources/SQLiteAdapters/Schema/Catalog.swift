@@ -1,7 +1,7 @@
 #if SQLite
   import SyncModels
 
-  /// What a store object has declared, and a number that tells one state of that from the next.
+  /// A store object's declarations, with a number that changes with them.
   struct Declarations: Sendable {
     private(set) var generation = 0
     private(set) var entities: [RecordType: Entity] = [:]
@@ -12,24 +12,24 @@
     }
   }
 
-  /// The registered types as the file has them, seen with the declarations of this store object.
+  /// The registered types in the file, combined with this store object's declarations.
   ///
-  /// Another process may have registered other declarations meanwhile; this one's records still come with the fields that
-  /// it declared itself.
+  /// Another process may have registered other declarations meanwhile. Records read here still have
+  /// the fields that this object declared.
   struct Catalog {
     private(set) var version: Int64
     private(set) var generation: Int
-    /// The declarations that were registered last, by type.
+    /// The most recently registered declarations, by type.
     private(set) var stored: [Entity]
     private(set) var tables: [RecordType: EntityTable]
-    /// The types of which what is set aside has to be read anew, to know what it refers to.
+    /// The types whose withheld changes have to be read again to find their references.
     private(set) var unread: Set<RecordType>
 
     static var empty: Catalog {
       Catalog(version: -1, generation: -1, stored: [], tables: [:], unread: [])
     }
 
-    /// The table of a type, which has to be registered.
+    /// The table of a type, which must be registered.
     func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError)
       -> EntityTable
     {
@@ -39,7 +39,9 @@
   }
 
   extension Connection {
-    /// Reads what is registered, if it is not what is known already. Belongs at the start of each transaction.
+    /// Reads the registered types unless they are cached.
+    ///
+    /// Call it at the start of each transaction.
     func refreshCatalog(_ declarations: Declarations) throws(SyncError) {
       let version = try catalogVersion()
       guard version != catalog.version || declarations.generation != catalog.generation else { return }
@@ -102,12 +104,12 @@
       return columns
     }
 
-    /// Tells every connection that what it knows of the types is out of date.
+    /// Invalidates the catalogs of all connections.
     func bumpCatalog() throws(SyncError) {
       try execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
     }
 
-    /// Visits the rows of a statement without parameters.
+    /// Calls a body for each row of a statement without parameters.
     func forEachRow(_ sql: String, _ body: (Statement) throws(SyncError) -> Void) throws(SyncError) {
       let statement = try statement(sql)
       defer { statement.reset() }

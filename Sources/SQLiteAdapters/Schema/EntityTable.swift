@@ -1,17 +1,17 @@
 #if SQLite
   import SyncModels
 
-  /// How the records of one type lie in the file, and the statements that read and write them.
+  /// The table of one type, and the statements that read and write its records.
   final class EntityTable {
-    /// A column that holds the values of one declared field.
+    /// A column with the values of one declared field.
     struct Column {
       var field: StoredField
       var name: String
-      /// Whether every row has its value; while one is being filled in, only writers use it.
+      /// Whether every row has its value. Until then, only writers use the column.
       var isFilled: Bool
     }
 
-    /// A column that holds natural keys.
+    /// A column with natural keys.
     struct NaturalKeyColumn {
       var key: StoredNaturalKey
       var name: String
@@ -19,54 +19,59 @@
       var isFilled: Bool
     }
 
-    /// The declaration that records are read and written by.
+    /// The declaration for reading and writing records.
     let entity: Entity
     let columns: [Column]
     let naturalKeys: [NaturalKeyColumn]
     /// The filled column with the natural keys of ``entity``.
     let naturalKeyColumn: String?
     private let spelling: NaturalKeySpelling?
-    // For a column that only another process's declaration has, what takes its keys out of payloads.
+    // For a column that only another process's declaration has, the reader of its keys from
+    // payloads.
     private let naturalKeyLifters: [NaturalKeyLifter?]
-    /// For each column, the place of its value among a record's fields; `nil` for a field that only another
-    /// process's declaration has, whose value is lifted from the payload.
+    /// For each column, the index of its value among a record's fields.
+    ///
+    /// It is `nil` for a field that only another process's declaration has. The value is then read
+    /// from the payload.
     let sources: [Int?]
-    /// Whether every column's value stands among a record's fields.
+    /// Whether a record's fields contain the values of all columns.
     let takesFieldsAsGiven: Bool
-    /// Whether a record's fields can be read from columns rather than from the payload.
+    /// Whether columns contain all fields of a record. Its payload is then not read.
     let hasAllFields: Bool
     private let lifter: FieldLifter
 
     let name: String
     let put: String
-    /// Adds ``rowsAtOnce`` records that are known to have no row.
+    /// Adds ``rowsAtOnce`` records that have no row yet.
     let addMany: String
     let parametersPerRow: Int32
-    /// As ``put``, for a record whose row is known.
+    /// As ``put``, for a record with a known row.
     let replace: String
     let delete: String
-    /// As ``delete``, for a record whose row is known.
+    /// As ``delete``, for a record with a known row.
     let deleteRow: String
-    /// As ``deleteRow``, for a deletion that is pending: natural keys stay, so that their index need not be written for now.
+    /// As ``deleteRow``, for a pending deletion.
+    ///
+    /// Natural keys stay, so that their index need not be written yet.
     let deleteRowForNow: String
     let touch: String
-    /// As ``touch``, for a record whose row is known.
+    /// As ``touch``, for a record with a known row.
     let touchRow: String
     let stateOfCopy: String
-    /// The states of as many records as ``lookupsAtOnce``, in the order in which their ids are given.
+    /// The states of ``lookupsAtOnce`` records, in the order of the given ids.
     let statesOfMany: String
     let state: String
     let rowNumber: String
-    /// Gives a row if there is any.
+    /// Returns any one row.
     let anyRow: String
-    /// The states of the records from an id on, in the order of ids.
+    /// The states of the records from an id on, ordered by id.
     let statesFrom: String
     let recordByID: String
-    /// The columns of a record, in the order in which ``Statement/record(of:)`` reads them.
+    /// The columns of a record, in the order that ``Statement/record(of:)`` reads.
     let recordColumns: String
-    /// Where the payload stands among ``recordColumns``.
+    /// The index of the payload in ``recordColumns``.
     static let payloadColumn: Int32 = 6
-    /// Where a column stands that follows ``recordColumns``.
+    /// The index of the first column after ``recordColumns``.
     let columnBehindRecord: Int32
 
     init(_ entity: Entity, columns: [Column], naturalKeys: [NaturalKeyColumn]) {
@@ -100,7 +105,7 @@
         """
       let row = "(\(all.map { _ in "?" }.joined(separator: ", ")))"
       parametersPerRow = Int32(all.count)
-      // Whatever fails takes the whole transaction back, so SQLite need not keep the pages of each statement for itself.
+      // A failure rolls back the whole transaction, so SQLite need not keep a statement journal.
       addMany = """
         INSERT OR FAIL INTO \(name) (\(all.joined(separator: ", "))) \
         VALUES \(Array(repeating: row, count: Self.rowsAtOnce).joined(separator: ", "))
@@ -125,7 +130,7 @@
       touchRow = "\(newVersion) WHERE payload IS NOT NULL AND row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
-      // Cursors are opened once for all of them, which costs as much as two lookups.
+      // One set of cursors serves all lookups. Opening cursors costs as much as two lookups.
       let ids = Array(repeating: "(?)", count: Self.lookupsAtOnce).joined(separator: ", ")
       statesOfMany = """
         SELECT row, version_epoch, version_sequence, version_modified_at, payload \
@@ -144,9 +149,9 @@
       recordByID = "SELECT \(recordColumns) FROM \(name) WHERE id = ? AND payload IS NOT NULL"
     }
 
-    /// How many rows one statement adds: more gain little.
+    /// The number of rows that one statement adds. More gain little.
     static let rowsAtOnce = 16
-    /// How many records one statement looks up.
+    /// The number of records that one statement looks up.
     static let lookupsAtOnce = 16
 
     static func name(of type: RecordType) -> String { "rows_\(type)" }
@@ -158,7 +163,7 @@
       return columns.first { $0.field == field && $0.isFilled }?.name
     }
 
-    /// The values of the columns for a record, in their order.
+    /// The values of the columns for a record, in column order.
     func values(of record: Record) -> [FieldValue] {
       let lifted = takesFieldsAsGiven ? [] : lifter.values(in: record.payload)
       return sources.enumerated().map { place, source in
@@ -167,7 +172,7 @@
       }
     }
 
-    /// What the columns of natural keys hold for a record, in their order.
+    /// The values of the natural-key columns for a record, in column order.
     func naturalKeys(of record: Record) -> [String?] {
       naturalKeyLifters.map { lifter in
         if let lifter { lifter.key(of: record.payload) } else { spelling?.key(of: record.fields) }

@@ -1,6 +1,6 @@
 #if SQLite
   extension Migration {
-    /// What the app edited and the remote has not acknowledged, and the conflicts that came of it.
+    /// The app's edits that the remote has not acknowledged, and their conflicts.
     static let localEdits = [
       """
       CREATE TABLE outbox (
@@ -14,7 +14,7 @@
       """,
       "CREATE UNIQUE INDEX \"outbox.record\" ON outbox (type, id)",
       "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter, replica, id)",
-      // Numbers of conflicts are never given again, whichever were forgotten.
+      // A conflict's number is never reused, even after conflicts are deleted.
       """
       CREATE TABLE conflicts (
         number INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, id TEXT NOT NULL, settled_at INTEGER NOT NULL,
@@ -30,7 +30,7 @@
       "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
     ]
 
-    /// What made each edit, and which records it leaves.
+    /// The author of each edit, and the records that it leaves.
     static let authors = [
       "ALTER TABLE outbox ADD COLUMN rebuilt_pass INTEGER",
       "ALTER TABLE outbox ADD COLUMN rebuilt_physical INTEGER",
@@ -45,7 +45,7 @@
       "CREATE INDEX \"outbox_leaves.record\" ON outbox_leaves (type, id)",
     ]
 
-    /// How many edits wait of each type, which is asked with every page that is merged.
+    /// The number of pending edits of each type, which every merged page reads.
     static let outboxCounts = [
       "CREATE TABLE outbox_counts (type TEXT NOT NULL PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
       "INSERT INTO outbox_counts SELECT type, count(*) FROM outbox GROUP BY type",

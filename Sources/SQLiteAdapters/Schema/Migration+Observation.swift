@@ -1,12 +1,12 @@
 #if SQLite
   extension Migration {
-    /// Checkpoints lie among the other values kept under names.
+    /// Moves checkpoints to the other values that are kept by name.
     static let checkpointValues = [
       "INSERT OR REPLACE INTO state (key, value) SELECT 'checkpoint/' || type, CAST(checkpoint AS BLOB) FROM checkpoints",
       "DROP TABLE checkpoints",
     ]
 
-    /// The newest writes that changed what readers see, with the records where they are few.
+    /// The newest writes that changed visible records, with the records if they are few.
     static let observedChanges = [
       "CREATE TABLE changes (position INTEGER PRIMARY KEY, records TEXT)"
     ]

@@ -1,6 +1,9 @@
 #if SQLite
   extension Migration {
-    /// What the copies that are set aside refer to. What references are is for declarations to say: registration reads the copies that are there.
+    /// The references of withheld copies.
+    ///
+    /// Declarations define which fields are references. Registration reads the references of
+    /// existing copies.
     static let withheldReferences = [
       """
       CREATE TABLE set_aside_references (

@@ -1,9 +1,11 @@
 #if SQLite
   import SyncModels
 
-  /// One step of the file's layout. The list only ever grows at its end, and a step never changes once it was released.
+  /// One step of the file's layout.
+  ///
+  /// The list grows only at its end, and a released step never changes.
   package struct Migration: Sendable {
-    /// What the step is called, for ever.
+    /// The permanent name of the step.
     package let name: String
     let statements: [String]
 
@@ -12,11 +14,12 @@
       self.statements = statements
     }
 
-    /// Every step, the oldest first; a file's `user_version` says how many it has seen.
+    /// Every step, the oldest first. A file's `user_version` is the number of applied steps.
     package static let all: [Migration] = [
       Migration("initial", initial), Migration("local edits", localEdits),
       Migration("outbox counts", outboxCounts),
-      // No statement: who does not know of it would take records for live whose deletion is pending.
+      // No statement. It prevents access by older versions, which would show records with pending
+      // deletions as live.
       Migration("natural keys of pending deletions", []),
       Migration("references of what is set aside", withheldReferences),
       Migration("authors of edits", authors),
@@ -80,14 +83,14 @@
   }
 
   extension Connection {
-    /// What the file says of itself.
+    /// The application and the layout version that a file declares.
     struct Label: Equatable {
       var applicationID: Int64
       var version: Int64
       var isEmpty: Bool
     }
 
-    /// Says whose file this is: `CSyn`, in ASCII.
+    /// The application id of the library's files: `CSyn`, in ASCII.
     static let applicationID: Int64 = 0x4353_796E
 
     func label() throws(SyncError) -> Label {
@@ -97,11 +100,11 @@
         isEmpty: try value("SELECT count(*) FROM sqlite_schema") == 0)
     }
 
-    /// Takes every step that the file has not seen, each in its own transaction.
+    /// Applies every missing step, each in its own transaction.
     func migrate(by migrations: [Migration]) throws(SyncError) {
       while true {
         let done = try transaction(.write) { () throws(SyncError) -> Bool in
-          // Another process may have migrated while this one waited.
+          // Another process may have migrated the file while this one waited.
           let version = Int(try label().version)
           guard version < migrations.count else { return true }
           let migration = migrations[version]

@@ -1,11 +1,12 @@
 #if SQLite
   import SyncModels
 
-  /// Makes a file fit for a schema, in transactions that each end soon.
+  /// Prepares a file for a schema, in a series of short transactions.
   ///
-  /// First the tables and columns are made; then columns of rows that were there before are filled in by portions, while readers
-  /// evaluate their fields from payloads; last come indexes, views and the declarations themselves. A process that dies in between leaves
-  /// a file that is right, and the next registration goes on.
+  /// First it creates the tables and columns. Then it fills the columns of existing rows by
+  /// portions, while readers evaluate those fields from payloads. Last come indexes, views and the
+  /// declarations. If a process dies in between, the file stays correct, and the next registration
+  /// continues.
   struct Registration {
     private let connection: Connection
     private let schema: SyncSchema
@@ -16,11 +17,12 @@
       self.schema = schema
     }
 
-    /// Whether the file is as this schema wants it.
+    /// Whether the file is prepared for this schema.
     static func isDone(_ schema: SyncSchema, in catalog: Catalog) -> Bool {
       let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
       return schema.entities.allSatisfy { entity in
-        // A file that was made before natural keys had columns has none for a type that has declared one all along.
+        // A file from before natural-key columns has none, even for a type that already declared a
+        // natural key.
         stored[entity.type] == entity && !catalog.unread.contains(entity.type)
           && (entity.naturalKey == nil || catalog.tables[entity.type]?.naturalKeyColumn != nil)
       }
@@ -62,7 +64,7 @@
       }
     }
 
-    /// SQLite's names disregard case: a type that was registered long ago may be in the way.
+    /// SQLite's names ignore case, so an earlier type may have the same name.
     private func checkName(of entity: Entity) throws(SyncError) {
       let statement = try connection.statement(
         "SELECT type FROM entities WHERE type = ?1 COLLATE NOCASE AND type <> ?1")
@@ -85,7 +87,7 @@
         """)
       try connection.execute(
         "CREATE UNIQUE INDEX IF NOT EXISTS \(quoted(name + ".id")) ON \(quoted(name)) (id)")
-      // The column is always null there; with it, deletions are counted without a look at their rows.
+      // The column is always null in those rows. It lets the index alone count deletions.
       try connection.execute(
         """
         CREATE INDEX IF NOT EXISTS \(quoted(name + ".deleted")) ON \(quoted(name)) (payload) WHERE payload IS NULL
@@ -114,7 +116,9 @@
       return known
     }
 
-    /// Gives every declared field and natural key a column, and says whether one has to be filled in.
+    /// Adds a column for every declared field and natural key.
+    ///
+    /// Returns whether a column has to be filled.
     private func declareColumns(of entity: Entity) throws(SyncError) -> Bool {
       let table = quoted(EntityTable.name(of: entity.type))
       let known = try knownColumns(of: entity)
@@ -126,7 +130,7 @@
           needsFilling = needsFilling || !column.isFilled
           continue
         }
-        // A field that was declared once before has a column, with values that nobody kept up to date.
+        // A field that was declared before has a column, with outdated values.
         let column = known[field]?.column ?? "f\(next)"
         if known[field] == nil {
           next += 1
@@ -142,7 +146,9 @@
       return needsFilling
     }
 
-    /// Takes columns of fields that are not declared any more out of use; their indexes go, they themselves stay.
+    /// Retires the columns of fields that are no longer declared.
+    ///
+    /// Their indexes are dropped; the columns stay.
     private func retireOtherColumns(of entity: Entity) throws(SyncError) {
       let declared = entity.storedColumns
       for (field, column) in try knownColumns(of: entity) where !declared.contains(field) && column.isDeclared
@@ -157,7 +163,7 @@
 
     // MARK: Filling in
 
-    /// Fills one portion of rows in, and says whether there may be more.
+    /// Fills one portion of rows, and returns whether more may remain.
     private func fillPortion(of entity: Entity) throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
         let wanted = try knownColumns(of: entity).filter { $0.value.isDeclared && !$0.value.isFilled }
@@ -170,7 +176,7 @@
         let update = try connection.statement(
           "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE row = ?")
         for (row, payload) in rows {
-          // A deletion's row may hold what it held before the column was out of use.
+          // A deleted row may have a value from before the column was retired.
           for (place, value) in lifter.values(in: payload).enumerated() {
             try update.bind(value, at: Int32(place + 1))
           }
@@ -190,13 +196,13 @@
           try statement.run()
         }
         if !isLast, try filledThrough(entity) <= reached {
-          connection.noteDamage("rows of \(entity.type) that are filled in and are not")
+          connection.noteDamage("rows of \(entity.type) whose fill state is contradictory")
         }
         return !isLast
       }
     }
 
-    /// The row up to which every field of a type is filled in.
+    /// The row up to which every field of a type is filled.
     private func filledThrough(_ entity: Entity) throws(SyncError) -> Int64 {
       let statement = try connection.statement(
         "SELECT min(filled_through) FROM fields WHERE type = ? AND is_declared AND filled_through IS NOT NULL"
@@ -238,8 +244,9 @@
           switch field {
           case .field(let field):
             indexed.contains(field) ? "(\(column.column), id) WHERE payload IS NOT NULL" : nil
-          // A deleted record has no natural key; with a look at the payload the index alone would not do. Ids would make it three times as
-          // large, and few records share a key.
+          // A deleted record has no natural key. A condition on the payload would prevent an
+          // index-only scan. Ids would make the index three times as large, and few records share a
+          // key.
           case .naturalKey: "(\(column.column)) WHERE \(column.column) IS NOT NULL"
           }
         try connection.execute(
@@ -248,7 +255,7 @@
       }
     }
 
-    /// A view for people: live rows, with the fields by their names.
+    /// Creates a view for people: the live rows, with fields under their names.
     private func makeView(_ entity: Entity) throws(SyncError) {
       let known = try knownColumns(of: entity)
       let fields = entity.storedFields.compactMap { field in
@@ -271,7 +278,7 @@
   }
 
   extension Statement {
-    /// Binds what names a column: the type, and its name and mark there.
+    /// Binds the identity of a column: the type, the name and the mark.
     fileprivate func bind(_ column: StoredColumn, of type: RecordType, at index: Int32) throws(SyncError) {
       let (name, mark) = try column.spelled()
       try bind(type.rawValue, at: index)

@@ -1,20 +1,22 @@
 #if SQLite
   import SyncModels
 
-  /// What a column holds that is made of the payload.
+  /// The content of a column that is derived from the payload.
   enum StoredColumn: Hashable {
     case field(StoredField)
     case naturalKey(StoredNaturalKey)
   }
 
-  /// A natural key as a column holds it: two declarations that make the same of every payload are equal.
+  /// The definition of a natural-key column.
+  ///
+  /// Two definitions are equal if they give the same keys for every payload.
   struct StoredNaturalKey: Hashable, Codable {
     var fields: [FieldName]
-    /// Those of the fields that are declared as references, in the same order.
+    /// The fields that are declared as references, in the same order.
     var keys: [FieldName]
     var normalization: NaturalKey.Normalization
 
-    /// The natural key that a type declares, if it does.
+    /// The natural key that a type declares, or `nil` if it declares none.
     init?(_ entity: Entity) {
       guard let naturalKey = entity.naturalKey else { return nil }
       fields = naturalKey.fields
@@ -23,9 +25,10 @@
     }
   }
 
-  // How the table `fields` names columns: by a field's name, or by a natural key's whole declaration.
+  // The table `fields` identifies a column by a field's name, or by a natural key's whole
+  // declaration.
   extension StoredNaturalKey {
-    /// What stands in `is_key`.
+    /// The value in `is_key`.
     static let mark: Int64 = 2
 
     init(storedAs text: String) throws(SyncError) {
@@ -34,7 +37,7 @@
   }
 
   extension StoredColumn {
-    /// The column that a name and a mark stand for.
+    /// Creates the column for a name and a mark.
     init(name: String, mark: Int64) throws(SyncError) {
       self =
         mark == StoredNaturalKey.mark
@@ -42,7 +45,7 @@
         : .field(StoredField(name: FieldName(name), isKey: mark != 0))
     }
 
-    /// The name that stands for the column, and the mark beside it.
+    /// The name and the mark of the column.
     func spelled() throws(SyncError) -> (name: String, mark: Int64) {
       switch self {
       case .field(let field): (field.name.rawValue, field.isKey ? 1 : 0)
@@ -52,9 +55,9 @@
     }
   }
 
-  /// Takes natural keys out of payloads, where records do not bring the fields along.
+  /// Reads natural keys from payloads, for records without their fields.
   struct NaturalKeyLifter {
-    // How it is read and spelled is the declaration's business, so a declaration of nothing else does it.
+    // A declaration reads and encodes the key. This one declares nothing else.
     private let entity: Entity
     private let spelling: NaturalKeySpelling?
 
@@ -65,18 +68,18 @@
       spelling = NaturalKeySpelling(entity)
     }
 
-    /// A payload's natural key; what is no JSON object has none.
+    /// A payload's natural key; `nil` for a payload that is not a JSON object.
     func key(of payload: Payload) -> String? {
       (try? entity.fields(of: payload)).flatMap { spelling?.key(of: $0) }
     }
   }
 
-  /// Takes what some columns hold out of payloads.
+  /// Reads the values of some columns from payloads.
   struct ColumnLifter {
     private let fields: FieldLifter
     private let naturalKeys: [NaturalKeyLifter]
 
-    /// The columns that values are given for, in their order.
+    /// The columns to read, in the order of the values.
     let columns: [StoredColumn]
 
     init(_ columns: some Sequence<StoredColumn>) {
@@ -93,7 +96,7 @@
       self.columns = fields.map { .field($0) } + naturalKeys.map { .naturalKey($0) }
     }
 
-    /// The values in the order of the columns; nulls where there is no payload.
+    /// The values in column order; nulls without a payload.
     func values(in payload: Payload?) -> [FieldValue] {
       guard let payload else { return columns.map { _ in .null } }
       return fields.values(in: payload)

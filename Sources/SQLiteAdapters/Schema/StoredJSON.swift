@@ -2,7 +2,7 @@
   import SyncJSON
   import SyncModels
 
-  /// A value as the text that the file keeps of it.
+  /// Encodes a value as text for the file.
   func encoded(_ value: some Encodable, what: String) throws(SyncError) -> String {
     do {
       return String(decoding: try JSONByteEncoder().encode(value), as: UTF8.self)
@@ -11,7 +11,7 @@
     }
   }
 
-  /// The value of a text that the file keeps.
+  /// Decodes a value from text in the file.
   func decoded<Value: Decodable>(_ type: Value.Type, from text: String, what: String) throws(SyncError)
     -> Value
   {
@@ -19,7 +19,7 @@
       return try JSONByteDecoder().decode(type, from: Array(text.utf8)[...])
     } catch {
       throw SyncError(
-        .storeUnreadable, during: "reading the \(what)", "The store holds something else there.",
+        .storeUnreadable, during: "reading the \(what)", "The store's value has another form.",
         underlying: error)
     }
   }

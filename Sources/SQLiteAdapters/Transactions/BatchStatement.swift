@@ -1,7 +1,7 @@
 #if SQLite
   import SyncModels
 
-  /// One of the statements that every table has, for a batch whose records are mostly of one type.
+  /// One statement of the types' tables, for a batch with few changes of type.
   ///
   /// The statement is looked up when the type changes, not for each record.
   struct BatchStatement {
@@ -18,14 +18,16 @@
       self.sql = sql
     }
 
-    /// The statement for a record's type, with its key bound to the first parameter; `nil` if the type is not registered.
+    /// The statement for a record's type, with the key as its first parameter.
+    ///
+    /// It is `nil` if the type is not registered.
     mutating func select(_ id: RecordID) throws(SyncError) -> Statement? {
       let statement = try statement(for: id)
       try statement?.bind(id.key, at: 1)
       return statement
     }
 
-    /// The statement for a record's type, with nothing bound.
+    /// The statement for a record's type, without bindings.
     mutating func statement(for id: RecordID) throws(SyncError) -> Statement? {
       if type != id.type {
         type = id.type
@@ -36,7 +38,7 @@
       return statement
     }
 
-    /// The statement for a record's type, which has to be registered, and the type's table.
+    /// The statement and the table of a record's type, which must be registered.
     mutating func demand(_ id: RecordID, during operation: String) throws(SyncError) -> (
       Statement, EntityTable
     ) {
@@ -45,7 +47,7 @@
       return found
     }
 
-    /// As ``demand(_:during:)``, with nothing bound.
+    /// As ``demand(_:during:)``, without bindings.
     mutating func demandStatement(
       for id: RecordID, during operation: @autoclosure () -> String
     ) throws(SyncError) -> (Statement, EntityTable) {

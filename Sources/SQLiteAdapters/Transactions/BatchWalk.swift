@@ -1,15 +1,17 @@
 #if SQLite
-  /// A search in a batch whose records are mostly asked for one after the other: the one that is wanted next stands behind the last one found.
+  /// A search in a batch that is mostly queried in order.
+  ///
+  /// The search begins after the last item found.
   struct BatchWalk {
     private var next = 0
     private var misses = 0
 
-    // Whoever asks for other records, or in another order, is not worth searching for again and again.
+    // After this many misses, the queries have another order, and the search is given up.
     private static let maximumMisses = 8
 
     var isGivenUp: Bool { misses >= Self.maximumMisses }
 
-    /// The place that holds what is wanted.
+    /// The index of the wanted item.
     mutating func find(among count: Int, _ isWanted: (Int) -> Bool) -> Int? {
       guard !isGivenUp else { return nil }
       for step in 0..<count {

@@ -2,7 +2,7 @@
   import SyncModels
   import SyncPorts
 
-  /// How settled conflicts lie in their table.
+  /// The columns and statements of the conflict log.
   enum ConflictRows {
     private static let names = [
       "type", "id", "settled_at", "winner", "reason", "local_physical", "local_counter", "local_replica",
@@ -25,7 +25,7 @@
       guard limit > 0 else { return [] }
       let statement = try connection.statement(type == nil ? ConflictRows.all : ConflictRows.ofType)
       defer { statement.reset() }
-      // SQLite's greatest row number is never given while there are others.
+      // SQLite never assigns its greatest row number while smaller ones are free.
       try statement.bind(before ?? .max, at: 1)
       try statement.bind(Int64(limit), at: 2)
       if let type { try statement.bind(type.rawValue, at: 3) }
@@ -59,7 +59,9 @@
   }
 
   extension Statement {
-    /// Binds everything but payloads to the parameters of ``ConflictRows/add``, and gives the remote's copy if there is one.
+    /// Binds everything but payloads for ``ConflictRows/add``.
+    ///
+    /// Returns the remote's copy, if there is one.
     fileprivate func bind(_ conflict: Conflict) throws(SyncError) -> Record? {
       try bind(conflict.id, at: 1)
       try bind(conflict.settledAt.microseconds, at: 3)
@@ -82,11 +84,11 @@
       case .malformed:
         throw SyncError(
           .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
-          "What the remote has is a copy or a tombstone.")
+          "The remote state must be a copy or a tombstone.")
       }
     }
 
-    /// The conflict in a row of its number and ``ConflictRows/columns``.
+    /// Reads the conflict from a row of its number and ``ConflictRows/columns``.
     fileprivate func conflict() throws(SyncError) -> Conflict {
       let id = RecordID(type: RecordType(text(1)), key: text(2))
       guard let winner = Conflict.Winner(rawValue: text(4)) else {

@@ -1,12 +1,13 @@
 #if SQLite
   import SyncModels
 
-  /// Edits that the writer has read lately, and where they lie: a push reads them, writes that it sends them, and takes them out, each in a
-  /// transaction of its own, and each in the same order.
+  /// A cache of the outbox entries that the writer has read, with their rows.
   ///
-  /// What is not committed in the end has to be forgotten, and everything as soon as another connection has written.
+  /// A push reads edits, marks them as sent, and removes them, in three transactions and in the
+  /// same order. The cache must be cleared when a transaction is rolled back, and when another
+  /// connection has written.
   struct KnownEdits {
-    // Apart from their entries, as they are what is searched.
+    // Separate from the entries, because only ids are searched.
     private var ids: [RecordID] = []
     private var areThere: [Bool] = []
     private var entries: [OutboxEntry?] = []
@@ -15,16 +16,17 @@
     private var count = 0
     private var bytes = 0
 
-    // A push has no more than this under way, unless its records are large: then reading them again costs little beside sending them.
+    // A push has fewer edits in progress, unless its records are large. Reading those again costs
+    // little compared with sending them.
     private static let limit = (edits: 1024, bytes: 1 << 20)
 
     var isEmpty: Bool { count == 0 }
 
-    /// Where an edit stands here.
+    /// The index of a record's edit.
     mutating func find(_ id: RecordID) -> Int? {
       if isEmpty { return nil }
       if let place = walk.find(among: ids.count, { areThere[$0] && ids[$0] == id }) { return place }
-      // Who asks for others is not helped by these, nor who asks in another order.
+      // The cache does not help queries in another order.
       if walk.isGivenUp { forget() }
       return nil
     }
@@ -33,7 +35,7 @@
 
     func row(at place: Int) -> Int64 { rows[place] }
 
-    /// Adds an edit that is not here.
+    /// Adds an edit that is not cached.
     mutating func append(_ entry: OutboxEntry, in row: Int64) {
       if entries.count == Self.limit.edits || bytes + entry.bytes > Self.limit.bytes { forget() }
       ids.append(entry.id)
@@ -44,7 +46,7 @@
       bytes += entry.bytes
     }
 
-    /// Puts an edit in the place of another one of its record.
+    /// Replaces the cached edit of the same record.
     mutating func replace(at place: Int, by entry: OutboxEntry) {
       entries[place] = entry
     }
@@ -68,12 +70,12 @@
   }
 
   extension OutboxEntry {
-    /// About what it takes in memory, whatever of it is sent.
+    /// The approximate memory of the entry, including what was sent.
     fileprivate var bytes: Int {
       (edit.content.payload?.bytes.count ?? 0) + (base.record?.payload.bytes.count ?? 0)
     }
 
-    /// Whether it differs from another one in nothing but that it is sent, or how that went.
+    /// Whether two entries differ only in the state of their sending.
     func differsInSendingAlone(from other: OutboxEntry) -> Bool {
       (sent == nil || sent == edit) && edit == other.edit && base == other.base
         && author == other.author && leaves == other.leaves

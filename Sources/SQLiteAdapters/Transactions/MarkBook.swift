@@ -1,9 +1,10 @@
 #if SQLite
   import SyncModels
 
-  /// The marks of one type: a bit for each row number, kept in chunks.
+  /// The marks of one type: one bit for each row number, stored in chunks.
   ///
-  /// A page's rows mostly lie side by side, so marking a page writes a chunk or two instead of its rows.
+  /// A page's rows are mostly adjacent, so marking a page writes one or two chunks instead of its
+  /// rows.
   final class MarkBook {
     static let rowsPerChunk: Int64 = 4096
 
@@ -54,7 +55,7 @@
       }
     }
 
-    /// Writes what was marked.
+    /// Writes the new marks.
     func flush() throws(SyncError) {
       let changed = chunks.values.filter(\.isChanged)
       guard !changed.isEmpty else { return }
@@ -68,7 +69,7 @@
       }
     }
 
-    /// Forgets all marks.
+    /// Removes all marks.
     func clear() throws(SyncError) {
       chunks = [:]
       last = nil
@@ -77,7 +78,7 @@
       try statement.run()
     }
 
-    /// How many rows are marked, live or not.
+    /// The number of marked rows, live or not.
     func count() throws(SyncError) -> Int {
       let statement = try connection.statement("SELECT bits FROM marks WHERE type = ?")
       try statement.bind(type.rawValue, at: 1)
@@ -89,7 +90,7 @@
       return count
     }
 
-    // The rows of a page mostly lie in one chunk.
+    // A page's rows are mostly in one chunk.
     private func chunk(_ number: Int64) throws(SyncError) -> Chunk {
       if let last, last.number == number { return last }
       let chunk = if let known = chunks[number] { known } else { try load(number) }
@@ -104,7 +105,8 @@
       defer { statement.reset() }
       let size = Int(Self.rowsPerChunk / 8)
       let bits = try statement.step() ? statement.bytes(0) : []
-      // A chunk of another size was not written by this library; marks are only hints for the next sweep's listing.
+      // This library does not write chunks of another size. Marks only speed up the next sweep's
+      // listing, so such a chunk counts as empty.
       let chunk = Chunk(number, bits.count == size ? bits : Array(repeating: 0, count: size))
       chunks[number] = chunk
       return chunk

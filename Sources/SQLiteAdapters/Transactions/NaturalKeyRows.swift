@@ -2,10 +2,12 @@
   import SyncModels
   import SyncPorts
 
-  /// What is asked of a table whose column holds the natural keys.
+  /// Queries over a column of natural keys.
   enum NaturalKeyRows {
-    /// The live records for which a column has one of as many values as ``EntityTable/lookupsAtOnce``, in no particular order; behind what
-    /// ``Statement/record(of:)`` reads, each has its row, the place of its value among those given, and its key.
+    /// The live records with one of ``EntityTable/lookupsAtOnce`` values in a column.
+    ///
+    /// They come in no particular order. Each row has the columns of ``Statement/record(of:)``,
+    /// then the row number, the index of the value among those given, and the key.
     static func records(in table: EntityTable, whose column: String, keys: String) -> String {
       let values = (0..<EntityTable.lookupsAtOnce).map { "(?, \($0))" }.joined(separator: ", ")
       return """
@@ -14,14 +16,15 @@
         """
     }
 
-    /// The rows of the live records that have a key.
+    /// The rows of the live records with a given key.
     static func live(in table: EntityTable, by column: String) -> String {
       "SELECT row FROM \(table.name) WHERE \(column) = ? AND payload IS NOT NULL"
     }
 
-    /// The keys behind one, each with the row that has it. Equal ones lie side by side in the index, which alone answers this.
+    /// The keys after a given one, with the row of each.
     ///
-    /// Records whose deletion is pending are among them.
+    /// Equal keys are adjacent in the index, and no other data is read. Records with a pending
+    /// deletion are included.
     static func keys(in table: EntityTable, by column: String) -> String {
       "SELECT \(column), row FROM \(table.name) WHERE \(column) > ? ORDER BY \(column)"
     }
@@ -81,11 +84,11 @@
       }
     }
 
-    /// Looks so many values up, some at a time, and lists the records that are found.
+    /// Looks up many values, some at a time, and lists the records found.
     ///
     /// - Parameter sql: ``NaturalKeyRows/records(in:whose:keys:)``.
-    /// - Parameter bind: Binds the value at a place to a parameter.
-    /// - Parameter list: The list for what was found with the value at a place, if it belongs to any.
+    /// - Parameter bind: Binds the value at an index to a parameter.
+    /// - Parameter list: The list for a record found by the value at an index, or `nil` to skip it.
     private func lists(
       _ count: Int, in table: EntityTable, by sql: String, for values: Int,
       bind: (Statement, Int, Int32) throws(SyncError) -> Void, list: (Statement, Int) -> Int?
@@ -94,7 +97,7 @@
       var lists = [[Record]](repeating: [], count: count)
       var trail = RowTrail(capacity: 2 * count)
       for start in stride(from: 0, to: values, by: EntityTable.lookupsAtOnce) {
-        // Parameters that are left without a value find nothing.
+        // A parameter without a value matches nothing.
         defer { statement.clear() }
         for place in start..<min(start + EntityTable.lookupsAtOnce, values) {
           try bind(statement, place, Int32(place - start + 1))
@@ -104,12 +107,12 @@
           guard let list = list(statement, place) else { continue }
           let record = statement.record(of: table)
           trail.append(record.id, in: statement.integer(table.columnBehindRecord))
-          // Mostly there is one more.
+          // Most lists get one more record.
           if lists[list].isEmpty { lists[list].reserveCapacity(2) }
           lists[list].append(record)
         }
       }
-      // Mostly what came later has the greater key.
+      // Later records mostly have greater keys, so most lists are sorted already.
       for place in lists.indices where !lists[place].areInOrder { lists[place].sort { $0.id < $1.id } }
       hasFound(trail)
       return lists
@@ -118,23 +121,23 @@
     private func duplicates(
       in table: EntityTable, by column: String, after key: String?, limit: Int
     ) throws(SyncError) -> [DuplicateGroup] {
-      // Only where edits are pending there may be keys of records that are deleted.
+      // Only pending edits leave keys of deleted records.
       let mayHaveDeleted = try outboxCount(table.entity.type) > 0
       var start = key
       while true {
         let found = try rowsThatShareKeys(in: table, by: column, after: start, limit: limit)
         let groups = mayHaveDeleted ? try live(found, in: table, by: column) : found
         guard groups.isEmpty, found.count == limit, let end = found.last?.key else { return groups }
-        // In a damaged index keys may come again.
+        // A damaged index may repeat keys.
         if let start, !start.precedesByUTF8(end) {
-          connection.noteDamage("natural keys in no order")
+          connection.noteDamage("natural keys that are out of order")
         }
         try connection.demandHealth()
         start = end
       }
     }
 
-    /// The groups without those of their records that are deleted; none of those that have no other live record left.
+    /// The groups without their deleted records; a group needs two live records.
     private func live(
       _ groups: [DuplicateGroup], in table: EntityTable, by column: String
     ) throws(SyncError) -> [DuplicateGroup] {
@@ -155,10 +158,10 @@
     ) throws(SyncError) -> [DuplicateGroup] {
       let statement = try connection.statement(NaturalKeyRows.keys(in: table, by: column))
       defer { statement.reset() }
-      // Natural keys are never empty, so all of them come after the empty one.
+      // Natural keys are never empty, so all of them come after the empty string.
       try statement.bind(key ?? "", at: 1)
       var groups: [DuplicateGroup] = []
-      // Of the row before. Most keys are no other row's, and no string need be made of them.
+      // The previous row. Most keys are unique, and need no string.
       var (before, key): (Int64, [UInt8]) = (0, [])
       var isShared = false
       while try statement.step() {
@@ -179,7 +182,9 @@
       return groups
     }
 
-    /// All natural keys with their records, while no column has them, taken out of the payloads one by one.
+    /// All natural keys with their records, read from payloads.
+    ///
+    /// This is the way as long as no column has the keys.
     private func recordsByNaturalKey(
       in table: EntityTable
     ) throws(SyncError) -> [UTF8Key: (records: [Record], rows: [Int64])] {
@@ -203,7 +208,7 @@
     }
   }
 
-  /// A string that is the same as another when its bytes are.
+  /// A string that is compared by its bytes.
   private struct UTF8Key: Hashable {
     var string: String
 

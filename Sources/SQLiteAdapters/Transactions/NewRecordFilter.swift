@@ -1,37 +1,39 @@
 #if SQLite
   import SyncModels
 
-  /// Which records of types that were found empty may have got a row since: what comes new, in no order, is not looked up before it is added.
+  /// A filter of the records added to types that were empty.
   ///
-  /// A Bloom filter (B. H. Bloom, 1970): it says "perhaps" of every record that was added, and "no" of nearly all others. After a million
-  /// records it is mistaken about one in 400, after three millions about one in 14; those are looked up. Two hashes stand for four (A. Kirsch
-  /// and M. Mitzenmacher, 2006).
+  /// New records that arrive in no order are then added without a lookup. The filter is a Bloom
+  /// filter (B. H. Bloom, 1970): it answers "perhaps" for every added record, and "no" for nearly
+  /// all others. Its error rate is one in 400 after a million records, and one in 14 after three
+  /// million; such records are looked up. Two hashes serve as four (A. Kirsch and M. Mitzenmacher,
+  /// 2006).
   ///
-  /// It has to be forgotten as soon as another connection has written.
+  /// It must be cleared when another connection has written.
   struct NewRecordFilter {
     private var types: [RecordType: Bool] = [:]
     private var words: [UInt64] = []
 
-    // 2 MiB of bits, whose memory is taken when the first type is found empty.
+    // 2 MiB of bits, allocated when the first type is found empty.
     private static let wordsShift: UInt64 = 18
     private static let probeCount: UInt64 = 4
 
-    /// Whether a type was empty, so that its records are in the filter; `nil` if nobody has looked.
+    /// Whether a type was empty, so that the filter has its records; `nil` if unknown.
     func wasEmpty(_ type: RecordType) -> Bool? { types[type] }
 
-    /// Notes that a type is empty, or is not.
+    /// Stores whether a type is empty.
     mutating func note(_ type: RecordType, isEmpty: Bool) {
       types[type] = isEmpty
       if isEmpty, words.isEmpty { words = Array(repeating: 0, count: 1 << Int(Self.wordsShift)) }
     }
 
-    /// Notes that a record gets a row.
+    /// Adds a record that gets a row.
     mutating func insert(_ id: RecordID) {
       guard !words.isEmpty else { return }
       for hash in Self.probes(of: id.key) { words[Self.word(of: hash)] |= Self.bit(of: hash) }
     }
 
-    /// Whether a record of a type that was empty may have a row.
+    /// Whether a record may have a row, for a type that was empty.
     func mayContain(_ id: RecordID) -> Bool {
       Self.probes(of: id.key).allSatisfy { words[Self.word(of: $0)] & Self.bit(of: $0) != 0 }
     }
@@ -40,8 +42,9 @@
       if !types.isEmpty { (types, words) = ([:], []) }
     }
 
-    /// What tells a key's places: one hash of its bytes, and others by steps of a second, which the output function of SplitMix64 makes of it
-    /// (S. Vigna).
+    /// The bit positions of a key: one hash of its bytes, then steps of a second hash.
+    ///
+    /// The second hash is the output function of SplitMix64 (S. Vigna), applied to the first.
     private static func probes(of key: String) -> some Sequence<UInt64> {
       let digest = ContentDigest.of(key)
       var mixed = (digest ^ (digest >> 30)) &* 0xbf58_476d_1ce4_e5b9

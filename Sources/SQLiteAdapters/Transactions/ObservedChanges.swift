@@ -3,18 +3,18 @@
   import SyncModels
   import SyncPorts
 
-  /// The records whose visible state a transaction changes, as far as they are few.
+  /// The records whose visible state a transaction changes, if they are few.
   struct ObservedChanges {
     private var ids: [RecordID] = []
     private(set) var isEmpty = true
     private var areMany = false
 
-    /// The most records that a position names.
+    /// The most records that one position lists.
     static let maximumRecords = 256
-    /// How many positions are kept, at least.
+    /// The number of positions that are kept, at least.
     static let maximumWrites: Int64 = 1000
 
-    /// The records; `nil` where they are too many.
+    /// The records; `nil` if they are too many.
     var records: [RecordID]? { areMany ? nil : ids }
 
     mutating func note(_ changes: StoreChanges) {
@@ -31,9 +31,9 @@
     }
   }
 
-  // By hand: an encoder takes longer than writing the records.
+  // Encoded by hand: an encoder takes longer than writing the records.
   extension ObservedChanges {
-    /// Records as JSON: an array of types, each followed by the key.
+    /// Encodes records as JSON: an array of types, each followed by the key.
     static func encoded(_ ids: [RecordID]) -> [UInt8] {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(32 * ids.count)
@@ -47,7 +47,7 @@
       return bytes
     }
 
-    /// The records in what ``encoded(_:)`` gave.
+    /// Decodes records from the text of ``encoded(_:)``.
     static func records(in text: String) throws(SyncError) -> [RecordID] {
       var ids: [RecordID] = []
       var type: String?
@@ -65,14 +65,14 @@
       } catch {
         throw SyncError(
           .storeUnreadable, during: "reading the records that changed",
-          "The store holds something else there.", underlying: error)
+          "The store's value has another form.", underlying: error)
       }
       return ids
     }
   }
 
   extension SQLiteTransaction {
-    /// Gives what the transaction changed a position; to be called at its end.
+    /// Assigns a position to the changes of the transaction. Call it at the end.
     func noteObservedChanges() throws(SyncError) {
       if observed.isEmpty { return }
       let statement = try connection.statement("INSERT INTO changes (records) VALUES (?)")
@@ -82,7 +82,7 @@
         try statement.bindNull(at: 1)
       }
       try statement.run()
-      // Some at a time, as each takes a statement.
+      // Every 100 positions, because trimming takes a statement.
       let position = connection.lastRow
       guard position % 100 == 0 else { return }
       let trim = try connection.statement("DELETE FROM changes WHERE position <= ?")
@@ -102,14 +102,14 @@
       var next = position.number + 1
       var ids: Set<RecordID> = []
       while try statement.step() {
-        // A position that is missing was trimmed; one without records stands for many.
+        // A missing position was trimmed. A position without records stands for many.
         guard statement.integer(0) == next, !statement.isNull(1) else {
           return ChangedRecords(.everything, through: last)
         }
         next += 1
         ids.formUnion(try ObservedChanges.records(in: statement.text(1)))
       }
-      // A position that is still to come is one of another store.
+      // A future position belongs to another store.
       guard next > position.number + 1 else { return ChangedRecords(.everything, through: last) }
       return ChangedRecords(.records(ids.sorted()), through: last)
     }

@@ -2,7 +2,7 @@
   import SyncModels
   import SyncPorts
 
-  // The records that pending edits leave, in a table of their own, so that the edits are found by them.
+  // The records that pending edits leave, in a separate table that finds the edits by them.
   extension SQLiteSnapshot {
     func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]] {
       let statement = try connection.statement(
@@ -42,7 +42,7 @@
       return try statement.step()
     }
 
-    /// Mostly no edit leaves a record, which one look tells.
+    /// Usually no edit leaves a record, which one query shows.
     func forgetLeaves(of ids: some Sequence<RecordID>) throws(SyncError) {
       guard try hasLeaves() else { return }
       let statement = try statement("DELETE FROM outbox_leaves WHERE type = ? AND id = ?")

@@ -1,15 +1,18 @@
 #if SQLite
   import SyncModels
 
-  // Cursors are opened once for all rows of a statement, which costs a third of what it takes to add one.
+  // Cursors are opened once for all rows of a statement. Opening them costs a third of adding a
+  // row.
   extension OutboxRows {
-    /// How many entries one statement adds.
+    /// The number of entries that one statement adds.
     static let rowsAtOnce = 16
-    /// How far the parameters of an entry lie behind those of the one before.
+    /// The number of parameters for one entry.
     static let parametersPerRow = Int32(names.count)
 
-    /// Adds as many entries as ``rowsAtOnce``, all of one type and one replica and none of them sent yet. An entry whose record has one already is passed
-    /// over, so the number of rows that are added tells whether there is any.
+    /// Adds ``rowsAtOnce`` unsent entries of one type and one replica.
+    ///
+    /// An entry whose record already has one is skipped, so the number of added rows shows whether
+    /// there is any.
     static let addMany: String = {
       let shared = ["type": "?1", "replica": "?5"]
       let unsent = ["sent": "'nothing'", "state": "'waiting'", "attempts": "0"]
@@ -24,7 +27,7 @@
         }
         return "(\(values.joined(separator: ", ")))"
       }
-      // Whatever fails takes the whole transaction back, so SQLite need not keep the pages of each statement for itself.
+      // A failure rolls back the whole transaction, so SQLite need not keep a statement journal.
       return """
         INSERT OR FAIL INTO outbox (\(columns)) VALUES \(rows.joined(separator: ", ")) \
         ON CONFLICT (type, id) DO NOTHING
@@ -33,7 +36,7 @@
   }
 
   extension ArraySlice<OutboxEntry> {
-    /// As many entries as ``OutboxRows/addMany`` adds, if the first ones are such.
+    /// The first entries, if ``OutboxRows/addMany`` can add them.
     var batchToAdd: ArraySlice? {
       let batch = prefix(OutboxRows.rowsAtOnce)
       guard batch.count == OutboxRows.rowsAtOnce, let first = batch.first else { return nil }

@@ -2,7 +2,7 @@
   import SyncModels
   import SyncPorts
 
-  /// How outbox entries lie in their table.
+  /// The columns and statements of the outbox.
   enum OutboxRows {
     static let names = [
       "type", "id", "physical", "counter", "replica", "schema_version",
@@ -11,7 +11,7 @@
       "state", "state_at", "refusal", "attempts", "payload", "base_payload", "sent_payload",
       "rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves",
     ]
-    /// Where the entry's number stands behind ``columns``.
+    /// The index of the entry's number, after ``columns``.
     static let numberColumn: Int32 = 29
     static let columns = names.joined(separator: ", ")
     static let put = """
@@ -19,19 +19,19 @@
       ON CONFLICT (type, id) DO UPDATE SET \
       \(names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
       """
-    /// As ``put``, for an entry that is there under the same stamp: no index has to be changed.
+    /// As ``put``, for an existing entry with the same stamp. No index changes.
     static let change = """
       UPDATE outbox SET \(names.enumerated().dropFirst(5).map { "\($0.element) = ?\($0.offset + 1)" }.joined(separator: ", ")) \
       WHERE type = ?1 AND id = ?2 AND physical = ?3 AND counter = ?4 AND replica = ?5
       """
-    /// As ``change``, of an entry that differs in its sending alone.
+    /// As ``change``, for an entry of which only the state of its sending changes.
     static let send = """
       UPDATE outbox SET sent = ?13, sent_physical = NULL, sent_counter = NULL, sent_replica = NULL, \
       sent_schema_version = NULL, sent_payload = NULL, state = ?18, state_at = ?19, refusal = ?20, attempts = ?21 \
       WHERE entry = ?1
       """
     static let ofRecord = "SELECT \(columns), entry FROM outbox WHERE type = ? AND id = ?"
-    /// The next record behind a key that has an edit.
+    /// The next key that has an edit.
     static let nextRecord = "SELECT id FROM outbox WHERE type = ? AND id > ? ORDER BY id LIMIT 1"
     static let ofType = """
       SELECT \(columns), entry FROM outbox WHERE type = ? AND (physical, counter, replica) > (?, ?, ?) \
@@ -118,7 +118,7 @@
   }
 
   extension Statement {
-    /// The entry in a row of ``OutboxRows/columns``.
+    /// Reads the entry from a row of ``OutboxRows/columns``.
     fileprivate func outboxEntry(of type: RecordType) throws(SyncError) -> OutboxEntry {
       let id = RecordID(type: type, key: text(1))
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
@@ -198,7 +198,8 @@
           addMany = many
           try many.run(batch)
           counts.add(Int64(connection.changes), of: entries[next].id.type)
-          // Where one of the records has an entry already, others mostly have as well: from here on each is put by itself.
+          // If one record has an entry, others probably have one as well. From here on each entry
+          // is put by itself.
           areNew = connection.changes == batch.count
           if areNew {
             next += batch.count
@@ -215,7 +216,8 @@
           }
           connection.knownEdits.remove(at: place)
         }
-        // What was sent, or is kept from being sent, has been in the outbox before, and mostly is as it was otherwise.
+        // An entry that was sent, or may not be sent, is already in the outbox, usually otherwise
+        // unchanged.
         if entry.sent != nil || entry.state != .waiting {
           try change.run(entry)
           if connection.changes > 0 { continue }
@@ -262,7 +264,7 @@
     }
   }
 
-  /// How many entries come or go, by runs of one type: mostly there is one run.
+  /// The numbers of entries added and removed, by runs of one type. Usually there is one run.
   private struct EntryCounts {
     private(set) var runs: [(type: RecordType, count: Int64)] = []
 
@@ -294,7 +296,7 @@
       try runRest(entries, from: 0)
     }
 
-    // Each call lends the bytes of one entry; the innermost one runs the statement, while all of them are lent.
+    // Each call lends the bytes of one entry. The innermost call runs the statement.
     private func runRest(_ entries: ArraySlice<OutboxEntry>, from offset: Int32) throws(SyncError) {
       guard let entry = entries.first else { return try run() }
       try bindEdit(of: entry, from: offset)
@@ -307,7 +309,7 @@
       }
     }
 
-    /// Runs ``OutboxRows/send`` for an entry that is the one sent, if any is.
+    /// Runs ``OutboxRows/send`` for an entry whose pending edit is the one sent, if any.
     fileprivate func run(_ entry: OutboxEntry, in row: Int64) throws(SyncError) {
       try bind(row, at: 1)
       try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
@@ -316,7 +318,7 @@
       try run()
     }
 
-    /// Binds what ``OutboxRows/addMany`` has parameters for in each row, but the record's key and payloads.
+    /// Binds the parameters of one ``OutboxRows/addMany`` row, except key and payloads.
     private func bindEdit(of entry: OutboxEntry, from offset: Int32) throws(SyncError) {
       try bind(entry.edit.stamp.physical.microseconds, at: offset + 3)
       try bind(Int64(entry.edit.stamp.counter), at: offset + 4)
@@ -330,7 +332,9 @@
       }
     }
 
-    /// Binds the rest but the record's type and the edit's replica, and gives what was sent if it is kept apart.
+    /// Binds the remaining parameters, except the type and the replica.
+    ///
+    /// Returns the sent edit if it is stored separately.
     private func bindSending(of entry: OutboxEntry) throws(SyncError) -> Edit? {
       let other = try bindSent(entry)
       try bind(entry.state)
@@ -361,7 +365,7 @@
     }
 
     private func bindSent(_ entry: OutboxEntry) throws(SyncError) -> Edit? {
-      // Mostly the edit itself is what was sent last, and need not be there twice.
+      // Usually the edit itself was sent last, and is stored once.
       guard let sent = entry.sent, sent != entry.edit else {
         try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
         for index in Int32(14)...17 { try bindNull(at: index) }

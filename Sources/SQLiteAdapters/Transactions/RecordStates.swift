@@ -1,7 +1,7 @@
 #if SQLite
   import SyncModels
 
-  // The states of records, by the way that costs least for their order.
+  // Reads the states of records, in the cheapest way for their order.
 
   extension SQLiteSnapshot {
     func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
@@ -35,7 +35,7 @@
       return states
     }
 
-    /// Steps along the index, and looks up what is left where that costs less.
+    /// Walks along the index, and looks up the rest if that costs less.
     private func walk(
       _ ids: [RecordID], comparing payloads: [Payload], in table: EntityTable, _ trail: inout RowTrail,
       _ states: inout [StoredState?]
@@ -98,7 +98,7 @@
   }
 
   extension [RecordID] {
-    /// Whether all are of one type, and each comes after the one before.
+    /// Whether all ids are of one type, in ascending order.
     fileprivate var areInOrder: Bool {
       for place in indices.dropFirst() {
         guard self[place - 1].key.precedesByUTF8(self[place].key), self[place - 1].type == self[place].type

@@ -2,21 +2,22 @@
   import SyncModels
   import SyncPorts
 
-  // Rows in portions, and what is counted of a type.
+  // Reads rows in portions, and the counts of a type.
 
   extension SQLiteSnapshot {
     func rows(
       _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
     ) throws(SyncError) -> [StoredRow] {
       guard let table = catalog.tables[type], limit > 0 else { return [] }
-      // Mostly every row is marked, and the marks alone tell so; a look at each row would cost as much as listing them.
+      // Usually every row is marked, and the marks alone show this. A scan of the rows would cost
+      // as much as listing them.
       if selection == .unmarked, key == nil, try rowCounts(table).unmarked == 0 { return [] }
       let statement = try connection.statement(
         """
         SELECT \(table.recordColumns), row FROM \(table.name) \
         WHERE \(selection == .unmarked ? "payload IS NOT NULL AND " : "")id > ? ORDER BY id
         """)
-      // Keys are never empty, so all of them come after the empty one.
+      // Keys are never empty, so all of them come after the empty string.
       try statement.bind(key ?? "", at: 1)
       defer { statement.reset() }
       let book = marks(of: type)
@@ -46,7 +47,7 @@
       return TypeCounts.Rows(live: live, unmarked: live - (marked - (try markedDeletions(table))))
     }
 
-    /// How many marks are on rows that only remember a deletion.
+    /// The number of marks on rows that only record a deletion.
     private func markedDeletions(_ table: EntityTable) throws(SyncError) -> Int {
       let statement = try connection.statement("SELECT row FROM \(table.name) WHERE payload IS NULL")
       defer { statement.reset() }
@@ -74,7 +75,7 @@
     }
   }
 
-  /// Whether some live record refers to another by one reference.
+  /// Whether a live record refers to another through one reference.
   private struct ReferenceQuery {
     let sql: String
     private let type: RecordType
@@ -92,7 +93,8 @@
 
     func finds(_ id: RecordID, by statement: Statement) throws(SyncError) -> Bool {
       defer { statement.reset() }
-      // No id is null, so a null excludes nobody; only a record's reference to itself does not count.
+      // Ids are never null, so null excludes no record. Only a record's reference to itself does
+      // not count.
       try statement.bind(names + [.text(id.key), id.type == type ? .text(id.key) : .field(.null)])
       return try statement.step()
     }

@@ -15,7 +15,7 @@
       replaced = BatchStatement(snapshot, \.replace)
     }
 
-    /// Writes a copy to the row that its id has, or to a new one.
+    /// Writes a copy to the row of its id, or to a new row.
     mutating func put(_ copy: Record) throws(SyncError) {
       let (statement, table) = try added.demandStatement(for: copy.id, during: "writing")
       try statement.bind(copy, in: table, from: 1)
@@ -32,8 +32,9 @@
       try statement.run(lending: copy.payload.bytes, at: 7) { () throws(SyncError) in try statement.run() }
     }
 
-    /// Adds as many new rows as one statement can, in half the time that as many statements take; false if the copies are of
-    /// several types.
+    /// Adds new rows with one statement, in half the time of separate statements.
+    ///
+    /// Returns false if the copies are of several types.
     func addMany(_ copies: [Record], at places: [(place: Int, step: Int)]) throws(SyncError) -> Bool {
       let type = copies[places[0].place].id.type
       guard places.allSatisfy({ copies[$0.place].id.type == type }) else { return false }
@@ -43,8 +44,8 @@
       return true
     }
 
-    // Each call lends the bytes of one record; the innermost one runs the statement, while all of them are lent. Were it not
-    // static, each would also copy the writer.
+    // Each call lends the bytes of one record, and the innermost call runs the statement. It is
+    // static because each call would otherwise copy the writer.
     private static func addRest(
       _ places: ArraySlice<(place: Int, step: Int)>, of copies: [Record], in table: EntityTable,
       by statement: Statement, from index: Int32
@@ -61,7 +62,7 @@
   }
 
   extension Statement {
-    /// Binds all of a copy but its id and its payload, to parameters in the order of ``EntityTable/put``.
+    /// Binds a copy without its id and payload, in the parameter order of ``EntityTable/put``.
     fileprivate func bind(_ copy: Record, in table: EntityTable, from index: Int32) throws(SyncError) {
       try bind(copy.version, tag: copy.entityTag, at: index + 1)
       try bind(Int64(copy.schemaVersion), at: index + 5)

@@ -6,7 +6,7 @@
   class SQLiteSnapshot: StoreSnapshot {
     final let connection: Connection
     final let catalog: Catalog
-    // What a listing has marked is asked for row by row; chunks that were read once are kept meanwhile.
+    // Chunks of marks that were read. A listing asks for marks row by row.
     private final var books: [RecordType: MarkBook] = [:]
     private final var lastBook: MarkBook?
 
@@ -81,22 +81,22 @@
       return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    /// Told in which rows some records lie, should they be written next.
+    /// Receives the rows of found records, which are possibly written next.
     func hasFound(_ trail: RowTrail) {}
 
-    /// Whether it is worth looking for a record's row.
+    /// Whether a record may have a row, so that a lookup is worthwhile.
     func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool { true }
 
-    /// Whether some pending edits are known without a look.
+    /// Whether pending edits are cached.
     func knowsEdits() throws(SyncError) -> Bool { false }
 
-    /// The record's pending edit, if it is known.
+    /// The cached pending edit of a record.
     func knownEdit(_ id: RecordID) -> OutboxEntry? { nil }
 
-    /// Told that many pending edits are about to be read.
+    /// Called before many pending edits are read.
     func forgetEdits() throws(SyncError) {}
 
-    /// Told of a pending edit that was not known, should it be asked for again.
+    /// Receives a pending edit that was read, for later lookups.
     func hasRead(_ entry: OutboxEntry, in row: Int64) {}
 
     // MARK: Small state
@@ -118,7 +118,7 @@
       var keys: [String] = []
       while keys.count < limit, try statement.step() {
         let key = statement.text(0)
-        // All names with the prefix lie together.
+        // All names with the prefix are adjacent.
         guard key.utf8.starts(with: prefix.utf8) else { break }
         keys.append(key)
       }
@@ -127,7 +127,7 @@
 
     // MARK: Marks
 
-    /// The marks of a type, of which those that were read stay at hand.
+    /// The marks of a type. Chunks that were read stay in memory.
     final func marks(of type: RecordType) -> MarkBook {
       if let lastBook, lastBook.type == type { return lastBook }
       let book = books[type] ?? MarkBook(of: type, on: connection)
@@ -136,7 +136,7 @@
       return book
     }
 
-    /// Writes the marks that were made.
+    /// Writes the new marks.
     final func flushMarks() throws(SyncError) {
       for book in books.values { try book.flush() }
     }
@@ -151,7 +151,7 @@
   }
 
   extension Condition {
-    /// Whether a record satisfies the condition, evaluated here rather than by SQLite.
+    /// Evaluates the condition for a record, without SQLite.
     func isSatisfied(by record: Record, of entity: Entity) -> Bool {
       let others = fields.filter { !entity.fields.contains($0) }
       let names = Array(others)

@@ -6,7 +6,7 @@
   final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     private var trail = RowTrail()
     private(set) var observed = ObservedChanges()
-    // Whether what the connection knows has been held against what others have written.
+    // Whether the connection's caches have been checked against other connections' writes.
     private var isKnowledgeFresh = false
 
     override func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
@@ -28,7 +28,7 @@
 
     // MARK: What is known
 
-    /// To be called before what the connection knows is relied on.
+    /// Refreshes the connection's caches. Call it before they are used.
     func refreshKnowledge() throws(SyncError) {
       if isKnowledgeFresh { return }
       try connection.refreshWhatIsKnown()
@@ -73,7 +73,7 @@
 
     private func insertOrReplace(_ copies: [Record]) throws(SyncError) {
       var writer = RowWriter(self)
-      // Where the copies stand that are met one after another and have no row yet.
+      // The consecutive copies without a row.
       var added: [(place: Int, step: Int)] = []
       added.reserveCapacity(EntityTable.rowsAtOnce)
       for place in copies.indices {
@@ -99,7 +99,7 @@
       if places.count == EntityTable.rowsAtOnce,
         try writer.addMany(copies, at: places)
       {
-        // The rows of one statement are numbered one after another.
+        // One statement numbers its rows consecutively.
         let first = connection.lastRow - Int64(places.count - 1)
         for (offset, (_, step)) in places.enumerated() { trail.set(first + Int64(offset), at: step) }
       } else {
@@ -143,7 +143,7 @@
         } else {
           (statement, _) = try rows.demand(tombstone.id, during: "deleting")
           connection.newRecords.insert(tombstone.id)
-          // It gets a row now, of which the trail does not know.
+          // The record gets a row now, which the trail does not contain.
           if place != nil { trail = RowTrail() }
         }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)

@@ -1,10 +1,11 @@
 #if SQLite
   import SyncModels
 
-  /// Finds records in the order of their ids, by one walk along the index where they lie close together.
+  /// Finds records in the order of their ids, by one walk along the index.
   ///
-  /// A complete listing in that order meets every row of the table in turn: one statement steps from each to the next, where a lookup for
-  /// each would start at the root. Across wide gaps the walk begins anew behind them; where there are many, it had better be given up.
+  /// A complete listing in that order meets every row of the table in turn. One statement steps
+  /// from row to row, where lookups would start at the root each time. After a wide gap the walk
+  /// restarts behind it. After many wide gaps it is given up.
   struct StateWalk {
     private let statement: Statement
     private var place = Place.unknown
@@ -12,19 +13,19 @@
 
     private enum Place { case unknown, row, end }
 
-    // As many steps cost about as much as beginning anew.
+    // This many steps cost about as much as a restart.
     private static let maximumSteps = 4
-    // A delta's records are far apart, all of them.
+    // All records of a delta are far apart.
     private static let maximumWideGaps = 4
 
     init(_ statement: Statement) {
       self.statement = statement
     }
 
-    /// Whether looking the other records up costs less.
+    /// Whether lookups of the remaining records cost less.
     var isGivenUp: Bool { wideGaps > Self.maximumWideGaps }
 
-    /// The row and the state of a record. Each key asked for is greater than the one before.
+    /// The row and the state of a record. Keys must be in ascending order.
     mutating func find(
       _ key: String, comparing payload: Payload, marks: MarkBook
     ) throws(SyncError) -> (row: Int64, state: StoredState)? {
@@ -36,8 +37,8 @@
           case 0: return try statement.state(from: 1, comparing: payload, marks: marks)
           case 1: return nil
           default:
-            // Behind the place where an index has the id, everything comes after it.
-            if isSought { statement.noteDamage("an index in no order") }
+            // In an intact index, the rows after the id's position have greater ids.
+            if isSought { statement.noteDamage("an index that is out of order") }
           }
         }
         steps += 1
@@ -55,7 +56,7 @@
   }
 
   extension [Record] {
-    /// Whether all are of one type, and each id comes after the one before.
+    /// Whether all ids are of one type, in ascending order.
     var areInOrder: Bool {
       for place in indices.dropFirst() {
         guard self[place - 1].id.key.precedesByUTF8(self[place].id.key),

@@ -1,7 +1,7 @@
 #if SQLite
   import SyncModels
 
-  // What the outbox and the log of conflicts keep alike.
+  // The values that the outbox and the conflict log store in the same form.
   extension Statement {
     /// Binds a record's type and key to two parameters.
     func bind(_ id: RecordID, at index: Int32) throws(SyncError) {
@@ -16,7 +16,7 @@
       try bind(stamp.replica, at: index + 2)
     }
 
-    /// Binds the schema of what an edit leaves behind; NULL where that is nothing.
+    /// Binds the schema version of an edit's content; NULL for a deletion.
     func bind(schemaVersionOf content: Edit.Content, at index: Int32) throws(SyncError) {
       switch content {
       case .upsert(_, let schemaVersion): try bind(Int64(schemaVersion), at: index)
@@ -24,15 +24,15 @@
       }
     }
 
-    /// The stamp in three columns.
+    /// Reads a stamp from three columns.
     func stamp(_ column: Int32) -> EditStamp {
       let counter = UInt32(exactly: integer(column + 1))
-      if counter == nil { noteDamage("a stamp that nobody gives") }
+      if counter == nil { noteDamage("a stamp with an impossible counter") }
       return EditStamp(
         physical: Timestamp(microseconds: integer(column)), counter: counter ?? 0, replica: text(column + 2))
     }
 
-    /// What an edit leaves behind, in two columns.
+    /// Reads an edit's content from two columns.
     func content(payload: Int32, schemaVersion: Int32) -> Edit.Content {
       if isNull(schemaVersion) { return .deletion }
       return .upsert(Payload(bytes(payload)), schemaVersion: Int(integer(schemaVersion)))

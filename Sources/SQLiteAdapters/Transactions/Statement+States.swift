@@ -2,7 +2,7 @@
   import SyncModels
 
   extension Statement {
-    /// The row and the state of a record, in the columns from one on: row, version, payload.
+    /// Reads a record's row and state from columns: row, version, payload.
     func state(
       from column: Int32, comparing payload: Payload, marks: MarkBook
     ) throws(SyncError) -> (row: Int64, state: StoredState) {
@@ -15,17 +15,17 @@
       return (row, state)
     }
 
-    /// Runs ``EntityTable/statesOfMany``: the rows and states of some records, each at the place of its id.
+    /// Runs ``EntityTable/statesOfMany``, and returns rows and states in the order of the ids.
     func states(
       of ids: ArraySlice<RecordID>, comparing payloads: ArraySlice<Payload>, marks: MarkBook
     ) throws(SyncError) -> [(row: Int64, state: StoredState)?] {
-      // Parameters without an id find nothing, and no step goes that far.
+      // Parameters without an id match nothing, and no step reaches them.
       defer { clear() }
       for (place, id) in ids.enumerated() { try bind(id.key, at: Int32(place + 1)) }
       var states: [(row: Int64, state: StoredState)?] = []
       states.reserveCapacity(ids.count)
       for payload in payloads {
-        // There is a row for each id, with nothing in it where there is no such record.
+        // Each id has a row. It is empty if there is no such record.
         let isKnown = try step() && !isNull(0)
         states.append(isKnown ? try state(from: 0, comparing: payload, marks: marks) : nil)
       }

@@ -1,7 +1,7 @@
 #if SQLite
   import SyncModels
 
-  // What the copies that are set aside refer to, in a table of its own.
+  // The references of withheld copies, in a separate table.
 
   extension SQLiteSnapshot {
     func withheld(
@@ -10,7 +10,7 @@
     ) throws(SyncError) -> [WithheldChange] {
       guard limit > 0, !kinds.isEmpty else { return [] }
       let table = relation == .waitingFor ? "waiting" : "set_aside_references"
-      // Each record's first entries are enough to find the first ones of all.
+      // Each record's first entries suffice to find the first ones of all.
       let statement = try connection.statement(
         """
         SELECT found.type, found.slot FROM \(table) AS found JOIN set_aside USING (entry) \
@@ -39,7 +39,7 @@
   }
 
   extension Connection {
-    /// Notes what the copy of an entry refers to; a staged one's references are not asked for.
+    /// Stores the references of an entry's copy. References of staged copies are not needed.
     func refer(_ entry: WithheldChange, number: Int64, by entity: Entity) throws(SyncError) {
       guard entry.kind != .staged, !entity.references.isEmpty, case .upsert(var record) = entry.change else {
         return
@@ -52,9 +52,9 @@
     }
   }
 
-  /// Reads anew what entries of one type refer to, where its declaration was another when they were filed.
+  /// Reads the references of one type's entries again after a change of its declaration.
   ///
-  /// Under a name in `meta` stands the number of the entry up to which that is done, as long as it is not done.
+  /// While this is not complete, `meta` has the number of the last processed entry.
   struct ReferenceRenewal {
     let connection: Connection
     let entity: Entity
@@ -63,7 +63,7 @@
     static let prefix = "references/"
     private var name: String { Self.prefix + entity.type.rawValue }
 
-    /// Has all entries read, from the first one on.
+    /// Requests that all entries be read, from the first one on.
     func demand() throws(SyncError) {
       let statement = try connection.statement(
         "INSERT OR REPLACE INTO meta SELECT ?1, 0 FROM set_aside WHERE type = ?2 LIMIT 1")
@@ -72,7 +72,7 @@
       try statement.run()
     }
 
-    /// Reads a portion in a transaction, and says whether there may be more.
+    /// Reads a portion in a transaction, and returns whether more may remain.
     func renewPortion() throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
         guard let reached = try reached() else { return false }
@@ -117,7 +117,7 @@
       try statement.bind(entity.type.rawValue, at: 2)
       try statement.bind(Int64(Self.portion), at: 3)
       var entries: [(number: Int64, entry: WithheldChange)] = []
-      // Copies come without fields, which are then read by the declaration that counts.
+      // Copies come without fields. The current declaration reads them.
       while try statement.step() { entries.append((statement.integer(19), try statement.withheld(.empty))) }
       return entries
     }

@@ -2,7 +2,7 @@
   import SyncModels
   import SyncPorts
 
-  /// How entries that are set aside lie in their table.
+  /// The columns and statements of withheld changes.
   enum WithheldRows {
     static let columns = """
       type, slot, kind, change, record_type, record_key, version_epoch, version_sequence, version_modified_at, entity_tag, \
@@ -14,13 +14,15 @@
   }
 
   extension Statement {
-    /// Binds a key's type and its slot: a record's key as text, a digest as eight bytes, which sort after all texts.
+    /// Binds a key's type and its slot.
+    ///
+    /// The slot is a record's key as text, or a digest as eight bytes, which sort after all texts.
     func bind(_ key: WithheldChange.Key, at index: Int32) throws(SyncError) {
       try bind(key.type.rawValue, at: index)
       try bindSlot(of: key, at: index + 1)
     }
 
-    /// Inserts a row for each of some records that ties an entry to it.
+    /// Inserts a row for each record that an entry depends on.
     func tie(_ key: WithheldChange.Key, number: Int64, to targets: [RecordID]) throws(SyncError) {
       for target in targets {
         try bind(target.type.rawValue, at: 1)
@@ -70,7 +72,7 @@
       try bind(entry.since.microseconds, at: 18)
     }
 
-    /// The entry in a row of ``WithheldRows/columns``.
+    /// Reads the entry from a row of ``WithheldRows/columns``.
     func withheld(_ catalog: Catalog) throws(SyncError) -> WithheldChange {
       guard let kind = WithheldChange.Kind(rawValue: text(2)) else {
         throw SyncError(
@@ -92,7 +94,7 @@
       noteDamage("something that is set aside under another record's key")
     }
 
-    /// The key in two columns.
+    /// Reads the key from two columns.
     func key(_ column: Int32) -> WithheldChange.Key {
       let type = RecordType(text(column))
       if isText(column + 1) { return .record(RecordID(type: type, key: text(column + 1))) }
@@ -140,7 +142,7 @@
         """)
       defer { statement.reset() }
       try statement.bind(type.rawValue, at: 1)
-      // Keys are never empty, so every slot comes after the empty one.
+      // Keys are never empty, so every slot comes after the empty string.
       if let after { try statement.bindSlot(of: after, at: 2) } else { try statement.bind("", at: 2) }
       for (place, kind) in kinds.enumerated() { try statement.bind(kind.rawValue, at: Int32(3 + place)) }
       try statement.bind(Int64(limit), at: Int32(3 + kinds.count))
@@ -199,7 +201,7 @@
       }
     }
 
-    /// Notes what a parked entry waits for, in the order in which it is asked for.
+    /// Stores what a parked entry waits for, in the order of the requests.
     private func enqueue(_ entry: WithheldChange, number: Int64) throws(SyncError) {
       try connection.statement("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?, ?, ?)")
         .tie(entry.key, number: number, to: entry.waitsFor)
