@@ -17,15 +17,15 @@ public final class EventRecorder: SyncObserver {
 
   private let state = Mutex(State())
 
-  /// A recorder that has seen nothing yet.
+  /// Creates a recorder without events.
   public init() {}
 
   /// The events so far, oldest first.
   public var events: [SyncEvent] { state.withLock { $0.events } }
 
-  /// Keeps an event, and wakes whoever waited for it.
+  /// Keeps an event, and wakes the tasks that wait for it.
   public func receive(_ event: SyncEvent) {
-    // The predicates are the test's own code: none of it runs under the lock.
+    // The predicates are code of the test, so none of it runs under the lock.
     let waiters = state.withLock { state in
       state.events.append(event)
       return state.waiters
@@ -35,7 +35,9 @@ public final class EventRecorder: SyncObserver {
     }
   }
 
-  /// Returns the first event that satisfies a predicate, one that came before included; `nil` if the task is cancelled first.
+  /// Returns the first event that satisfies a predicate, past events included.
+  ///
+  /// Returns `nil` if the task is cancelled first.
   public func wait(for predicate: @escaping @Sendable (SyncEvent) -> Bool) async -> SyncEvent? {
     let id = state.withLock { state in
       state.nextID += 1
@@ -47,7 +49,8 @@ public final class EventRecorder: SyncObserver {
           state.waiters[id] = Waiter(wants: predicate, continuation: continuation)
           return state.events
         }
-        // Waiting first and looking back second misses none; whoever takes the waiter away resumes it.
+        // Registering first and looking back second misses no event. The code that removes a waiter
+        // resumes it.
         let known = events.first(where: predicate)
         guard known != nil || Task.isCancelled else { return }
         state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: known)

@@ -1,11 +1,11 @@
 public import SyncPorts
 import Synchronization
 
-/// The plainest of tokens: a flag, which wakes nobody.
+/// A minimal cancellation token: a flag that wakes no waiting task.
 public final class FlagToken: CancellationToken {
   private let flag: Mutex<Bool>
 
-  /// A token, not cancelled unless it says so.
+  /// Creates a token, by default not cancelled.
   public init(isCancelled: Bool = false) {
     flag = Mutex(isCancelled)
   }

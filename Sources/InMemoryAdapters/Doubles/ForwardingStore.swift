@@ -1,7 +1,7 @@
 package import SyncModels
 package import SyncPorts
 
-/// A store that leaves to another one what it does not do itself, for doubles that change one thing.
+/// A store that forwards every call to another one; doubles replace single calls.
 package protocol ForwardingStore: LocalStore {
   associatedtype Base: LocalStore
   var base: Base { get }

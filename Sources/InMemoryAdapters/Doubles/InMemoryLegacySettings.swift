@@ -2,7 +2,7 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// Legacy settings that live in this process, for tests, and for apps that read theirs by themselves.
+/// Legacy settings in memory, for tests and for apps that read theirs themselves.
 public final class InMemoryLegacySettings: LegacySettings {
   private struct State {
     var dictionaries: [String: [String: [UInt8]]]
@@ -12,12 +12,12 @@ public final class InMemoryLegacySettings: LegacySettings {
 
   private let state: Mutex<State>
 
-  /// Settings given as JSON text: values by key, in dictionaries by name.
+  /// Creates settings from JSON text: values by key, in dictionaries by name.
   public init(_ dictionaries: [String: [String: String]] = [:]) {
     state = Mutex(State(dictionaries: dictionaries.mapValues { $0.mapValues { Array($0.utf8) } }))
   }
 
-  /// Everything, as JSON text.
+  /// All settings, as JSON text.
   public var dictionaries: [String: [String: String]] {
     get {
       state.withLock { state in
@@ -29,16 +29,16 @@ public final class InMemoryLegacySettings: LegacySettings {
     }
   }
 
-  /// How often a dictionary was read.
+  /// The number of times that a dictionary was read.
   public var reads: Int { state.withLock { $0.reads } }
 
-  /// What reading fails with, while it is to fail.
+  /// The error of every read; `nil` for reads that succeed.
   public var failure: SyncError? {
     get { state.withLock { $0.failure } }
     set { state.withLock { $0.failure = newValue } }
   }
 
-  /// What a dictionary holds.
+  /// The values of a dictionary.
   public func values(in dictionary: String) async throws(SyncError) -> [String: [UInt8]] {
     try state.withLock { state throws(SyncError) in
       state.reads += 1

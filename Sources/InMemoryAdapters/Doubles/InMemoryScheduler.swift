@@ -2,12 +2,12 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// A background scheduler that lives in this process and begins each request at its earliest.
+/// A background scheduler in memory that begins each request at its earliest time.
 ///
-/// It goes by an injected clock, so a test runs a day in a moment; the time zone is a table. Work expires after a limit, or when
-/// ``expire()`` says so. The two kinds may run beside each other.
+/// It uses an injected clock, so a test runs a day in a moment. The time zone is a table. Work
+/// expires after a limit, or with ``expire()``. Work of the two kinds may run at the same time.
 public final class InMemoryScheduler: BackgroundScheduler {
-  /// A request that waits, and when it begins.
+  /// A pending request, and when it begins.
   public struct Pending: Hashable, Sendable {
     /// The request.
     public var request: BackgroundRequest
@@ -15,13 +15,13 @@ public final class InMemoryScheduler: BackgroundScheduler {
     public var begin: Timestamp
   }
 
-  /// Work that was begun.
+  /// Work that has begun.
   public struct Begun: Hashable, Sendable {
     /// The kind of its request.
     public var kind: BackgroundRequest.Kind
     /// When it was begun.
     public var at: Timestamp
-    /// How it ended; `nil` while it runs.
+    /// The outcome of the work; `nil` while it runs.
     public var outcome: BackgroundOutcome?
   }
 
@@ -30,7 +30,7 @@ public final class InMemoryScheduler: BackgroundScheduler {
     var begun: [Begun] = []
     var tokens: [BackgroundRequest.Kind: CancellationSource] = [:]
     var refusal: SyncError?
-    /// Cancelled when a request comes; another takes its place then.
+    /// Cancelled when a request arrives. A new source then replaces it.
     var change = CancellationSource()
   }
 
@@ -41,13 +41,13 @@ public final class InMemoryScheduler: BackgroundScheduler {
   private let limit: Duration?
   private let connectivity: (any ConnectivityMonitor)?
 
-  /// A scheduler without requests.
+  /// Creates a scheduler without requests.
   ///
   /// - Parameters:
-  ///   - clock: Waits, and tells the time of day.
+  ///   - clock: The clock for waits and for the time of day.
   ///   - zone: The app's time zone.
-  ///   - limit: How long work may take before it expires; `nil` for as long as it likes.
-  ///   - connectivity: Who knows whether the network is there, for requests that need it.
+  ///   - limit: The time after which work expires; `nil` for no limit.
+  ///   - connectivity: The state of the network, for requests that need it.
   public init(
     clock: any SyncPorts.Clock<Duration> = ContinuousClock(), zone: UTCOffsets = UTCOffsets(),
     limit: Duration? = nil, connectivity: (any ConnectivityMonitor)? = nil
@@ -58,13 +58,13 @@ public final class InMemoryScheduler: BackgroundScheduler {
     self.connectivity = connectivity
   }
 
-  /// The requests that wait, by kind.
+  /// The pending requests, by kind.
   public var pending: [BackgroundRequest.Kind: Pending] { state.withLock { $0.pending } }
 
   /// The work begun so far, oldest first.
   public var begun: [Begun] { state.withLock { $0.begun } }
 
-  /// What further requests are refused with; `nil` to take them.
+  /// The error for further requests; `nil` to accept them.
   public var refusal: SyncError? {
     get { state.withLock { $0.refusal } }
     set { state.withLock { $0.refusal = newValue } }
@@ -76,12 +76,12 @@ public final class InMemoryScheduler: BackgroundScheduler {
     set { power.send(newValue) }
   }
 
-  /// Tells the work under way that its time is up.
+  /// Expires the running work.
   public func expire() {
     for token in state.withLock({ Array($0.tokens.values) }) { token.cancel() }
   }
 
-  /// Takes a request in place of the pending one of its kind.
+  /// Accepts a request, which replaces the pending one of its kind.
   @discardableResult
   public func submit(_ request: BackgroundRequest) throws(SyncError) -> Timestamp {
     let now = clock.timestamp
@@ -100,7 +100,7 @@ public final class InMemoryScheduler: BackgroundScheduler {
     return begin
   }
 
-  /// Hands each request that comes due to the work, until the calling task is cancelled.
+  /// Passes each due request to the work, until the calling task is cancelled.
   public func run(
     _ work: @escaping @Sendable (BackgroundRequest.Kind, any CancellationToken) async -> BackgroundOutcome
   ) async {
@@ -138,7 +138,7 @@ public final class InMemoryScheduler: BackgroundScheduler {
     }
   }
 
-  /// Waits for something, or for another request, whichever comes first.
+  /// Waits until an operation ends or another request arrives.
   private func first(_ change: CancellationSource, or wait: @escaping @Sendable () async -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await wait() }
@@ -155,7 +155,7 @@ public final class InMemoryScheduler: BackgroundScheduler {
     let token = CancellationSource()
     let now = clock.timestamp
     let index = state.withLock { state in
-      // Off the pending ones first: the work submits the next of its kind.
+      // Removed first, because the work submits the next request of its kind.
       state.pending[kind] = nil
       state.tokens[kind] = token
       state.begun.append(Begun(kind: kind, at: now))

@@ -2,11 +2,11 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// A clock that stands still until it is told to go on, for tests.
+/// A clock for tests that moves only when the test advances it.
 ///
 /// ```swift
 /// async let sync = engine.sync()
-/// #expect(await clock.nextSleep() == .seconds(1))  // resumes when somebody really sleeps
+/// #expect(await clock.nextSleep() == .seconds(1))  // resumes when the engine sleeps
 /// clock.advance(by: .seconds(1))
 /// ```
 public final class ManualClock: SyncPorts.Clock {
@@ -15,9 +15,9 @@ public final class ManualClock: SyncPorts.Clock {
     /// The time since the clock was made.
     public var offset: Duration
 
-    /// The instant a duration later.
+    /// The instant that is later by a duration.
     public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
-    /// How long after this instant another one is.
+    /// The duration from this instant to another one.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
     /// Whether one instant is before another.
     public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
@@ -35,42 +35,42 @@ public final class ManualClock: SyncPorts.Clock {
     var remainder = Duration.zero
     var nextID = 0
     private(set) var sleepers: [Int: Sleeper] = [:]
-    /// The first of their deadlines.
+    /// The earliest of their deadlines.
     private(set) var earliest: Instant?
-    /// Sleeps that began and that nobody asked for yet, oldest first.
+    /// Sleeps that began and were not yet returned to the test, oldest first.
     var unseen: [(id: Int, duration: Duration)] = []
-    /// Those who wait for a sleep to begin, oldest first.
+    /// Tasks that wait for a sleep to begin, oldest first.
     var watchers: [(id: Int, continuation: CheckedContinuation<Duration, Never>)] = []
   }
 
   private let state: Mutex<State>
 
-  /// A clock at its beginning.
+  /// Creates a clock at its beginning.
   ///
   /// - Parameter timestamp: The civil time at that moment; it moves with the clock.
   public init(timestamp: Timestamp = Timestamp(milliseconds: 1_767_225_600_000)) {
     state = Mutex(State(timestamp: timestamp))
   }
 
-  /// How far the clock was advanced.
+  /// The time by which the clock was advanced.
   public var now: Instant { state.withLock { $0.now } }
 
-  /// As fine as durations are.
+  /// The resolution of durations.
   public var minimumResolution: Duration { .zero }
 
-  /// The civil time; setting it moves nobody's sleep, as when somebody sets a machine's clock.
+  /// The civil time. As with a machine's clock, setting it does not affect sleeps.
   public var timestamp: Timestamp {
     get { state.withLock { $0.timestamp } }
     set { state.withLock { ($0.timestamp, $0.remainder) = (newValue, .zero) } }
   }
 
-  /// How many sleeps are under way.
+  /// The number of sleeps in progress.
   public var sleepers: Int { state.withLock { $0.sleepers.count } }
 
-  /// When the first of the sleeps under way ends.
+  /// The end of the first of the sleeps in progress.
   public var nextDeadline: Instant? { state.withLock { $0.earliest } }
 
-  /// Moves the clock, and wakes whose time has come, the earliest deadline first.
+  /// Moves the clock, and ends due sleeps, the earliest deadline first.
   public func advance(by duration: Duration) {
     let due = state.withLock { state -> [(key: Int, value: Sleeper)] in
       state.now = state.now.advanced(by: duration)
@@ -88,14 +88,15 @@ public final class ManualClock: SyncPorts.Clock {
     for (_, sleeper) in due { sleeper.continuation.resume() }
   }
 
-  /// Sleeps until the clock was advanced far enough.
+  /// Sleeps until the clock has been advanced to the deadline.
   ///
   /// - Throws: `CancellationError`, at once when the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let id = state.withLock { $0.takeID() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
-        // The handler below may have run already; then nobody would come back for this continuation.
+        // The handler below may have run already. In that case nothing else would resume this
+        // continuation.
         let ending = state.withLock { state -> Ending in
           if Task.isCancelled { return .cancelled }
           guard state.now < deadline else { return .due }
@@ -124,9 +125,10 @@ public final class ManualClock: SyncPorts.Clock {
     case asleep(CheckedContinuation<Duration, Never>?, Duration)
   }
 
-  /// Returns the length of a sleep under way that was not returned before, as soon as there is one.
+  /// Waits for a sleep that was not returned before, and returns its length.
   ///
-  /// Sleeps come in the order in which they began. One that has ended is passed over. Zero means that the asking task was cancelled.
+  /// Sleeps come in the order in which they began. A sleep that has ended is skipped. Zero means
+  /// that the asking task was cancelled.
   public func nextSleep() async -> Duration {
     let id = state.withLock { $0.takeID() }
     return await withTaskCancellationHandler {

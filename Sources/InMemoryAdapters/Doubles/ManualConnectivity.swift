@@ -1,29 +1,29 @@
 public import SyncPorts
 
-/// A connectivity monitor that says what it is told to say.
+/// A connectivity monitor whose status a test sets.
 public final class ManualConnectivity: ConnectivityMonitor {
   private let feed: NetworkStatusFeed
 
-  /// A monitor in a state.
+  /// Creates a monitor with a status.
   public init(_ connectivity: Connectivity = .online, interface: NetworkStatus.Interface? = nil) {
     feed = NetworkStatusFeed(NetworkStatus(connectivity, interface: interface))
   }
 
-  /// What is known now.
+  /// The current status.
   public var status: NetworkStatus {
     get { feed.status }
     set { feed.report(newValue) }
   }
 
-  /// Whether the network is there, by no interface in particular.
+  /// Whether the network is reachable. Setting it clears the interface.
   public var connectivity: Connectivity {
     get { feed.status.connectivity }
     set { feed.report(NetworkStatus(newValue)) }
   }
 
-  /// The status now, and then each change.
+  /// A stream of the current status and of each change.
   public func statuses() -> AsyncStream<NetworkStatus> { feed.statuses() }
 
-  /// How many streams are being consumed, for tests that nothing is left behind.
+  /// The number of streams in use, for tests that all of them end.
   package var subscribers: Int { feed.subscribers }
 }

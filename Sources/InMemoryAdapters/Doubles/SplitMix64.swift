@@ -1,18 +1,19 @@
 import SyncModels
 
-/// A small generator of random numbers whose whole state is its seed: the same seed, the same numbers, on every machine.
+/// A small random number generator whose whole state is its seed.
 ///
-/// (G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.) For tests, simulators and
-/// made-up data; it keeps no secret.
+/// The same seed gives the same numbers on every machine (G. L. Steele, D. Lea, C. H. Flood, "Fast
+/// Splittable Pseudorandom Number Generators", OOPSLA 2014). It is for tests, simulators and
+/// generated data, and is not cryptographically secure.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// A generator that begins with a seed.
+  /// Creates a generator from a seed.
   public init(seed: UInt64) {
     state = seed
   }
 
-  /// A generator whose seed is a name.
+  /// Creates a generator whose seed is the digest of a name.
   public init(named name: String) {
     // Swift's own hashes differ from run to run.
     self.init(seed: ContentDigest.of(name))
@@ -29,17 +30,18 @@ public struct SplitMix64: RandomNumberGenerator, Sendable {
 
   /// A number from zero to one below a bound; zero for a bound below 1.
   ///
-  /// Not the standard library's way of choosing, which may change with its version, and all that depends on it.
+  /// The standard library's algorithm may change with its version, and would change all derived
+  /// data.
   public mutating func number(below bound: Int) -> Int {
     bound > 0 ? Int(next() % UInt64(bound)) : 0
   }
 
-  /// True once in so many times.
+  /// Returns true with a probability of one in this many times.
   public mutating func once(in times: Int) -> Bool {
     number(below: times) == 0
   }
 
-  /// The elements in another order.
+  /// The elements in random order.
   public mutating func shuffled<Element>(_ elements: [Element]) -> [Element] {
     var elements = elements
     for last in elements.indices.dropFirst().reversed() {

@@ -1,9 +1,9 @@
 public import SyncModels
 public import SyncPorts
 
-/// A time zone as a table: from when on the clocks are how far ahead of UTC.
+/// A time zone as a table of the clocks' offsets from UTC.
 public struct UTCOffsets: Hashable, Sendable {
-  /// A stretch of time without a change of the clocks.
+  /// A period with one offset.
   private struct Span: Hashable {
     var start: Int64
     var offset: Int64
@@ -11,14 +11,16 @@ public struct UTCOffsets: Hashable, Sendable {
   private static let day: Int64 = 86_400
   private let spans: [Span]
 
-  /// A zone whose clocks are never changed.
+  /// Creates a zone with a constant offset.
   ///
   /// - Parameter offset: Seconds ahead of UTC.
   public init(_ offset: Int = 0) {
     self.init(offset, changes: [])
   }
 
-  /// A zone whose clocks are changed at some instants, given in seconds since 1970, to offsets in seconds.
+  /// Creates a zone with a first offset and later changes of it.
+  ///
+  /// Changes occur at instants in seconds since 1970. Offsets are in seconds.
   public init(_ offset: Int, changes: [(at: Int64, offset: Int)]) {
     spans =
       [Span(start: .min, offset: Int64(offset))]
@@ -30,13 +32,15 @@ public struct UTCOffsets: Hashable, Sendable {
   /// North American Eastern time in 2026.
   public static let newYork = UTCOffsets(-18000, changes: [(1_772_953_200, -14400), (1_793_512_800, -18000)])
 
-  /// The next instant after another one at which the clocks show a time of day.
+  /// The next instant, after a given one, with a time of day.
   ///
-  /// On a day whose clocks are put forward over it, the first instant after the gap; of a time that is shown twice, the first.
+  /// If clocks skip the time on a day, it is the first instant after the gap. If clocks show it
+  /// twice, it is the first occurrence.
   public func next(_ time: TimeOfDay, after instant: Timestamp) -> Timestamp {
     let seconds = instant.microseconds / 1_000_000
     let today = (seconds + offset(at: seconds)) / Self.day
-    // Today's may be over, and a change of the clocks may move the date; a few days are always enough.
+    // Today's time may be past, and a change of the clocks may move the date. A few days are always
+    // enough.
     for day in (today - 1)...(today + 2) {
       let shown = day * Self.day + Int64(time.hour * 3600 + time.minute * 60)
       let next = Timestamp(milliseconds: first(showing: shown) * 1000)
@@ -54,7 +58,7 @@ public struct UTCOffsets: Hashable, Sendable {
     for (index, span) in spans.enumerated() {
       let end = index + 1 < spans.count ? spans[index + 1].start : .max
       let instant = shown - span.offset
-      // Before the span begins, the clocks were put forward over it.
+      // An instant before the span means that the clocks skipped it.
       if instant < end { return max(instant, span.start) }
     }
     return shown

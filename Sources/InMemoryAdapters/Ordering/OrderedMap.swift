@@ -1,7 +1,8 @@
-/// A map sorted by key, whose copies cost next to nothing until they are changed.
+/// A map sorted by key, whose copies share storage until they are changed.
 ///
-/// Entries lie in short sorted chunks, each with a buffer of its own. A change to a copy duplicates the chunks it touches and the list
-/// of chunks, never the whole map, so a transaction that writes one page into a large table stays cheap.
+/// Entries are in short sorted chunks, each with its own buffer. A change to a copy duplicates the
+/// affected chunks and the list of chunks, never the whole map. A transaction that writes one page
+/// into a large table therefore stays cheap.
 struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
   typealias Entry = (key: Key, value: Value)
 
@@ -57,7 +58,7 @@ struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
     guard !chunks.isEmpty else { return chunks.append([entry]) }
     let isFull = chunks[place.chunk].count >= Self.capacity
     if isFull, place.chunk == chunks.count - 1, place.index == chunks[place.chunk].count {
-      // What arrives in order fills chunk after chunk; splitting would leave each half empty.
+      // Entries in ascending order fill chunk after chunk. Splitting would leave each half empty.
       return chunks.append([entry])
     }
     chunks[place.chunk].insert(entry, at: place.index)
@@ -75,7 +76,7 @@ struct OrderedMap<Key: Comparable & Sendable, Value: Sendable>: Sendable {
 }
 
 extension OrderedMap: Sequence {
-  /// The entries from some place on, in order.
+  /// The entries from a position on, in order.
   struct Iterator: Sequence, IteratorProtocol {
     fileprivate let chunks: [[Entry]]
     fileprivate var chunk: Int
@@ -98,24 +99,24 @@ extension OrderedMap: Sequence {
     Iterator(chunks: chunks, chunk: 0, index: 0)
   }
 
-  /// The entries whose keys are not less than one.
+  /// The entries whose keys are not less than the given one.
   func entries(from key: Key) -> Iterator {
     let place = place(of: key)
     return Iterator(chunks: chunks, chunk: place.chunk, index: place.index)
   }
 
-  /// The entries whose keys are greater than one; all of them where there is none.
+  /// The entries whose keys are greater than the given one; all of them for `nil`.
   func entries(after key: Key?) -> Iterator {
     guard let key else { return makeIterator() }
     let place = place(of: key)
     return Iterator(chunks: chunks, chunk: place.chunk, index: place.index + (place.isTaken ? 1 : 0))
   }
 
-  /// The entries from some place back to the first.
+  /// The entries from a position back to the first.
   struct BackwardIterator: Sequence, IteratorProtocol {
     fileprivate let chunks: [[Entry]]
     fileprivate var chunk: Int
-    /// How many of the chunk's entries are still to come.
+    /// The number of entries left in the chunk.
     fileprivate var left: Int
 
     mutating func next() -> Entry? {
@@ -129,14 +130,16 @@ extension OrderedMap: Sequence {
     }
   }
 
-  /// The entries whose keys are less than one, the greatest first; all of them where there is none.
+  /// The entries whose keys are less than the given one, the greatest first.
+  ///
+  /// It has all entries for `nil`.
   func entriesBackwards(before key: Key?) -> BackwardIterator {
     guard let key else { return BackwardIterator(chunks: chunks, chunk: chunks.count, left: 0) }
     let place = place(of: key)
     return BackwardIterator(chunks: chunks, chunk: place.chunk, left: place.index)
   }
 
-  /// How many entries have a key greater than one.
+  /// The number of entries with a greater key.
   ///
   /// - Complexity: O(*m*) in the number of chunks.
   func count(after key: Key?) -> Int {

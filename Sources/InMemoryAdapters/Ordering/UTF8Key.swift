@@ -1,6 +1,6 @@
 import SyncModels
 
-/// A string that compares by its UTF-8 bytes, as keys do everywhere.
+/// A string that compares by its UTF-8 bytes, as all keys do.
 struct UTF8Key: Comparable, Sendable {
   let string: String
 

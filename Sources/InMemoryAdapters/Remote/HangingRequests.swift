@@ -17,7 +17,7 @@ final class HangingRequests: Sendable {
 
   var count: Int { state.withLock { $0.hanging.count } }
 
-  /// Returns whether the request was released, rather than its task cancelled.
+  /// Waits, and returns false if the task was cancelled instead of released.
   func hang() async -> Bool {
     let id = state.withLock { $0.takeID() }
     return await withTaskCancellationHandler {

@@ -5,9 +5,9 @@ import Synchronization
 extension InMemoryRemote {
   /// Writes a record, as another client would.
   ///
-  /// Bytes that are no JSON object are accepted, and sent as poison.
+  /// Bytes that are not a JSON object are accepted, and sent as a malformed record.
   ///
-  /// - Parameter modifiedAt: The modification time, if it is not the server's time now.
+  /// - Parameter modifiedAt: The modification time; by default the server's time now.
   public func upsert(_ type: RecordType, _ key: String, _ payload: [UInt8], modifiedAt: Timestamp? = nil) {
     stage(type, key, .record(Payload(payload)), modifiedAt).commit()
   }
@@ -17,7 +17,7 @@ extension InMemoryRemote {
     upsert(type, key, Array(json.utf8), modifiedAt: modifiedAt)
   }
 
-  /// Deletes a record and keeps its tombstone; a record that is not there gets one too.
+  /// Deletes a record and keeps its tombstone, even for a record that does not exist.
   public func delete(_ type: RecordType, _ key: String, modifiedAt: Timestamp? = nil) {
     stage(type, key, .deleted, modifiedAt).commit()
   }
@@ -36,19 +36,19 @@ extension InMemoryRemote {
     }
   }
 
-  /// Puts bytes among the records that no source can read as one.
+  /// Adds bytes that no source can read as a record.
   ///
-  /// - Parameter key: The key under which the bytes are known; `nil` for bytes that nobody can attribute.
+  /// - Parameter key: The key of the bytes; `nil` for bytes without a known key.
   public func putMalformed(_ type: RecordType, _ key: String? = nil, _ bytes: [UInt8]) {
     let time = configuration.rounded(clock.timestamp)
     change(type) { collection in
-      // A place of its own, which is never sent and which no client's key is likely to take.
+      // A key that is never sent, and that clients are unlikely to use.
       let place = key ?? "\u{1}unknown-\(collection.sequence)"
       collection.commit(key: place, body: .malformed(Payload(bytes), key: key), modifiedAt: time)
     }
   }
 
-  /// Begins a write that stays invisible until it is committed, as a slow transaction does.
+  /// Begins a write that stays invisible until it is committed, like a slow transaction.
   public func prepareUpsert(_ type: RecordType, _ key: String, _ json: String) -> StagedChange {
     stage(type, key, .record(Payload(Array(json.utf8))), nil)
   }
@@ -58,22 +58,24 @@ extension InMemoryRemote {
     stage(type, key, .deleted, nil)
   }
 
-  /// Removes every record of a type without a tombstone and restarts the numbering; tokens are void, the remote replaced.
+  /// Removes every record of a type without a tombstone, and restarts the numbering.
+  ///
+  /// All tokens become invalid: the remote was replaced.
   public func wipe(_ type: RecordType) {
     change(type) { $0.wipe() }
   }
 
-  /// Makes every token void that was given so far, for one type or for all.
+  /// Invalidates all tokens so far, for one type or for all.
   public func expireTokens(of type: RecordType? = nil) {
     for type in types(type) { change(type) { $0.expireTokens() } }
   }
 
-  /// Makes page tokens void that were given so far, and leaves sync tokens as they are.
+  /// Invalidates page tokens so far, and keeps sync tokens valid.
   public func expirePageTokens(of type: RecordType? = nil) {
     for type in types(type) { change(type) { $0.expirePageTokens() } }
   }
 
-  /// The records of a type that exist, by key, poison left out.
+  /// The existing records of a type, by key, without malformed records.
   public func records(of type: RecordType) -> [(key: String, payload: Payload)] {
     let collection = state.withLock { $0.collections[type] }
     return (collection?.byKey ?? OrderedMap()).compactMap { _, document in
@@ -82,16 +84,16 @@ extension InMemoryRemote {
     }
   }
 
-  /// A change with its modification time, made and not yet visible.
+  /// A prepared change with its modification time, not visible yet.
   public struct StagedChange: Sendable {
     fileprivate let remote: InMemoryRemote
     fileprivate let type: RecordType
     fileprivate let key: String
     fileprivate let body: RemoteDocument.Body
-    /// When the change was made, by the server's clock.
+    /// The time of the change, by the server's clock.
     public let modifiedAt: Timestamp
 
-    /// Makes the change visible, now; its modification time stays what it was.
+    /// Makes the change visible now. Its modification time stays the same.
     public func commit() {
       remote.change(type) { $0.commit(key: key, body: body, modifiedAt: modifiedAt) }
     }
@@ -111,7 +113,7 @@ extension InMemoryRemote {
   private func change(_ type: RecordType, _ body: (inout RemoteCollection) -> Void) {
     state.withLock { state in
       body(&state.collections[type, default: RemoteCollection(configuration)])
-      // Snapshots are found by their number, which starts over in a new era.
+      // Snapshots are identified by their number, which restarts in a new era.
       if state.snapshots[type]?.last?.era != state.collections[type]?.era { state.snapshots[type] = nil }
     }
   }

@@ -2,27 +2,33 @@ public import SyncModels
 import Synchronization
 
 extension InMemoryRemote {
-  /// Something that a remote does wrong, or oddly, with a batch of edits.
+  /// A fault or an unusual behaviour for a batch of edits.
   public enum PushBehaviour: Sendable {
-    /// The request fails before anything is done.
+    /// The request fails without any effect.
     case fail(SyncError)
-    /// So many of the batch's first changes are applied, all by default, and the answer is lost: the request fails.
+    /// The first changes are applied, by default all, and then the request fails.
+    ///
+    /// The answer is lost.
     case loseAnswer(afterApplying: Int = .max, SyncError)
-    /// Nothing is done until ``InMemoryRemote/releaseHanging()`` or the task's cancellation.
+    /// The batch waits for ``InMemoryRemote/releaseHanging()`` or the task's cancellation.
+    ///
+    /// Nothing is applied before.
     case hang
-    /// All is done, and no answer comes until ``InMemoryRemote/releaseHanging()`` or the task's cancellation.
+    /// All changes are applied, and the answer hangs.
+    ///
+    /// It hangs until ``InMemoryRemote/releaseHanging()`` or the task's cancellation.
     case hangAfterEffect
   }
 
-  /// What a remote says to any edit of one record, whatever it is.
+  /// A remote's fixed answer to every edit of one record.
   public enum PushRuling: Hashable, Sendable {
-    /// It will not have it, for this reason.
+    /// The edit is rejected with this reason.
     case refused(reason: String)
-    /// Not now.
+    /// The edit is postponed.
     case retryLater(after: Duration?)
   }
 
-  /// Scripts a behaviour for some batches, counted from 1 since the remote was made.
+  /// Scripts a behaviour for some batches, counted from 1 since the remote was created.
   public func behave(_ behaviour: PushBehaviour, onPushes batches: ClosedRange<Int>) {
     state.withLock { $0.pushes.script.append((behaviour, batches)) }
   }
@@ -37,26 +43,27 @@ extension InMemoryRemote {
     }
   }
 
-  /// Forgets the script of pushes; rulings and the quota stay.
+  /// Removes the script of pushes; rulings and the quota stay.
   public func takePushesWell() {
     state.withLock { $0.pushes.script = [] }
   }
 
-  /// How many scripted behaviours of pushes have yet to be seen for the last time.
+  /// The number of scripted behaviours that still apply to future pushes.
   public var unplayedPushBehaviours: Int {
     state.withLock { state in
       state.pushes.script.count { state.pushes.counters.requests < $0.batches.upperBound }
     }
   }
 
-  /// Says from now on the same to every edit of a record, or takes that back.
+  /// Sets the answer to all edits of a record; `nil` removes it.
   public func rule(_ ruling: PushRuling?, on type: RecordType, _ key: String) {
     state.withLock { $0.pushes.rulings[RecordID(type: type, key: key)] = ruling }
   }
 
-  /// How many records of all types together there is room for, where pushed ones are concerned; `nil` for no limit.
+  /// The most records of all types together that pushes may reach; `nil` for no limit.
   ///
-  /// A push that would add one more is answered with `quotaExceeded`; edits of records that exist, and deletions, are not.
+  /// A push that would add one more gets `quotaExceeded`. Edits of existing records, and deletions,
+  /// are accepted.
   public var recordQuota: Int? {
     get { state.withLock { $0.pushes.recordQuota } }
     set { state.withLock { $0.pushes.recordQuota = newValue } }

@@ -2,23 +2,26 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// The remote as a place that edits are pushed to.
+/// The remote as a sink for pushed edits.
 ///
-/// A change is applied only on the state that it was made on: the one whose entity tag, or else version, its base has. What a base of
-/// `none` was made on is nothing at all, not even a deletion, as far as the remote tells of deletions. What it refuses,
-/// lacks room for or fails at, a script says; what it was sent and what came of it, its ledger.
+/// A change is applied only to the state that it was made on. The entity tag of its base identifies
+/// this state, or else the version. A base of `none` requires that nothing exists, not even a
+/// deletion, as far as the remote reports deletions. Scripts define refusals, quotas and failures.
+/// The ledger has the received edits and their outcomes.
 extension InMemoryRemote: RemoteRecordSink {
-  /// Yes: payloads are kept as they are sent.
+  /// True: payloads are kept as they are sent.
   public var keepsUnknownMembers: Bool { true }
 
-  /// What the configuration says; more may be refused, see ``Configuration/acceptedAtOnce``.
+  /// The limits of the configuration. Actual limits may differ, see
+  /// ``Configuration/acceptedAtOnce``.
   public func limits() async throws(SyncError) -> SinkLimits {
     configuration.pushLimits
   }
 
-  /// Applies each change on its own, in their order, unless the script says otherwise.
+  /// Applies each change separately, in order, unless the script differs.
   ///
-  /// - Throws: `batchTooLarge` for more than ``Configuration/acceptedAtOnce``; what the script says; `cancelled`.
+  /// - Throws: `batchTooLarge` for more than ``Configuration/acceptedAtOnce``; the script's errors;
+  ///   `cancelled`.
   public func push(
     _ changes: [OutgoingChange], entities: SyncSchema
   ) async throws(SyncError) -> [PushOutcome] {
@@ -56,13 +59,17 @@ extension InMemoryRemote: RemoteRecordSink {
     return outcomes
   }
 
-  /// Called with each batch after it was counted and before anything is done about it: a test holds it back here, or acts in between.
+  /// Receives each batch after it was counted and before it has an effect.
+  ///
+  /// A test delays the batch here, or acts in between.
   public var onPush: (@Sendable ([OutgoingChange]) async -> Void)? {
     get { state.withLock { $0.onPush } }
     set { state.withLock { $0.onPush = newValue } }
   }
 
-  /// What the remote has of a record now, deletions included, as a sink answers that tells no more than that.
+  /// The remote state of a record, deletions included.
+  ///
+  /// It is the answer of a sink without further information.
   package func present(_ id: RecordID, of entity: Entity) -> RecordChange? {
     state.withLock { $0.collections[id.type]?.byKey[UTF8Key(id.key)]?.change(for: entity) }
   }
@@ -115,7 +122,7 @@ extension InMemoryRemote: RemoteRecordSink {
     return .accepted(written.change(for: entity))
   }
 
-  /// Whether a record is still what a change was made on.
+  /// Whether a record is still in the state that a change was made on.
   private func isCurrent(_ base: OutboxEntry.Base, _ current: RemoteDocument?) -> Bool {
     guard let current else { return base.record == nil }
     switch base {

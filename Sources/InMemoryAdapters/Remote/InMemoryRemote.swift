@@ -2,11 +2,12 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// A remote that lives in this process: a real little server, with the habits and the faults of those out there.
+/// A remote in memory: a small real server, with the habits and faults of others.
 ///
-/// It keeps records by type under keys, numbers their changes, keeps tombstones and a log, answers page by page, and takes edits. Which kind of
-/// remote it is, a ``Configuration`` says; what goes wrong when, scripts of ``Behaviour``s and ``PushBehaviour``s. Tokens follow from the identity
-/// and from the changes made: a second remote to which the same was done understands the first one's.
+/// It keeps records by type and key, numbers their changes, keeps tombstones and a log, answers
+/// page by page, and accepts edits. A ``Configuration`` defines the kind of remote. Scripts of
+/// ``Behaviour``s and ``PushBehaviour``s define its faults. Tokens depend on the identity and on
+/// the changes made: a second remote with the same changes accepts the first one's tokens.
 public final class InMemoryRemote: RemoteRecordSource {
   struct State {
     var collections: [RecordType: RemoteCollection] = [:]
@@ -19,20 +20,20 @@ public final class InMemoryRemote: RemoteRecordSource {
     var onPush: (@Sendable ([OutgoingChange]) async -> Void)?
   }
 
-  /// Which remote this is.
+  /// The identity of the remote.
   public let identity: String
-  /// What kind of remote it is.
+  /// The kind of remote.
   public let configuration: Configuration
   let clock: any SyncPorts.Clock<Duration>
   let state = Mutex(State())
   let hanging = HangingRequests()
 
-  /// A remote without records.
+  /// Creates a remote without records.
   ///
   /// - Parameters:
-  ///   - identity: The remote's name, which its tokens are bound to.
-  ///   - configuration: What kind of remote it is.
-  ///   - clock: The server's clock: it stamps changes, and the latency passes by it.
+  ///   - identity: The remote's name, which its tokens contain.
+  ///   - configuration: The kind of remote.
+  ///   - clock: The server's clock, for timestamps of changes and for the latency.
   public init(
     identity: String = "memory-remote", configuration: Configuration = .privateZone,
     clock: any SyncPorts.Clock<Duration> = ContinuousClock()
@@ -42,20 +43,21 @@ public final class InMemoryRemote: RemoteRecordSource {
     self.clock = clock
   }
 
-  /// What the configuration amounts to.
+  /// The capabilities that follow from the configuration.
   public var capabilities: SourceCapabilities { configuration.capabilities }
 
-  /// The filter that the configuration names.
+  /// The filter of the configuration.
   public func query(for type: RecordType) -> String { configuration.query }
 
-  /// Called with each request after it was counted and before it is answered: a test holds a page back here, or acts between
-  /// two pages.
+  /// Receives each request after it was counted and before it is answered.
+  ///
+  /// A test delays a page here, or acts between two pages.
   public var onRequest: (@Sendable (PageRequest) async -> Void)? {
     get { state.withLock { $0.onRequest } }
     set { state.withLock { $0.onRequest = newValue } }
   }
 
-  /// Returns the page that begins at a position, unless the script says otherwise.
+  /// Returns the page that begins at a position, unless the script differs.
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let (behaviours, hook) = state.withLock { state in
       let number = state.counters.receive(request)

@@ -1,18 +1,18 @@
 import SyncModels
 
-/// Answers one request out of one state of a collection.
+/// Answers one request from one state of a collection.
 struct PageReader {
   let identity: String
   let configuration: InMemoryRemote.Configuration
   var collection: RemoteCollection
-  /// The states that snapshot listings under way are of; one that is missing here is made from the log.
+  /// The states of snapshot listings in progress. A missing one is restored from the log.
   var snapshots: [RemoteCollection]
   let time: Timestamp
-  /// The most records that the page may hold, by the script.
+  /// The most records of the page, by the script.
   var limit = Int.max
   /// Whether empty pages repeat their token.
   var isStuck = false
-  /// The number of the last change that the remote knows, even where a replica answers that lags behind.
+  /// The number of the remote's last change, even if a lagging replica answers.
   private let latest: Int64
 
   init(
@@ -27,7 +27,7 @@ struct PageReader {
     latest = collection.sequence
   }
 
-  /// Answers from a replica that has not heard of the last changes.
+  /// Answers from a replica that lacks the last changes.
   mutating func lag(by changes: Int) {
     collection = collection.asOf(collection.sequence - Int64(changes))
   }
@@ -44,7 +44,7 @@ struct PageReader {
   private mutating func start(_ request: PageRequest, since token: SyncToken) -> RecordPage {
     guard let since = RemoteToken(token, of: identity) else { return Self.reset(.tokenExpired) }
     if let reason = voidness(of: since.era) { return Self.reset(reason) }
-    // A number that is still to come is no place in this log.
+    // A future number is not in this log.
     if !configuration.isByTime && since.value > latest { return Self.reset(.tokenExpired) }
     switch configuration.deltas {
     case .fullOnly where since.value == collection.sequence:

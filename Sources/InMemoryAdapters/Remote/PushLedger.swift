@@ -2,47 +2,47 @@ public import SyncModels
 import Synchronization
 
 extension InMemoryRemote {
-  /// One edit that was applied: what makes a remote different from before.
+  /// One applied edit, which changed the remote.
   public struct PushEffect: Hashable, Sendable {
     /// The record.
     public let id: RecordID
-    /// The version that the edit was made on; `nil` where there was none.
+    /// The version that the edit was made on; `nil` without a version.
     public let base: Version?
-    /// The name that the edit was sent under.
+    /// The idempotency key of the edit.
     public let key: IdempotencyKey
-    /// When the edit was made.
+    /// The time of the edit.
     public let stamp: EditStamp
-    /// Whether the record was deleted by it.
+    /// Whether the edit deleted the record.
     public let isDeletion: Bool
-    /// The version that it led to.
+    /// The resulting version.
     public let version: Version
   }
 
-  /// What was pushed, and what came of it.
+  /// The numbers of pushed changes and of their effects.
   public struct PushCounters: Hashable, Sendable {
     /// Batches received, failed ones included.
     public var requests = 0
-    /// Changes received, those sent again included.
+    /// Changes received, repeated ones included.
     public var changes = 0
-    /// Deletions received, those sent again included.
+    /// Deletions received, repeated ones included.
     public var deletions = 0
     /// Changes that were applied.
     public var effects = 0
-    /// Changes that came again under a name whose effect was there already.
+    /// Changes that were received again with an idempotency key that already had its effect.
     public var repeats = 0
   }
 
   /// The counts of all pushes.
   public var pushCounters: PushCounters { state.withLock { $0.pushes.counters } }
 
-  /// Every edit that was applied, oldest first: for each record and base version there should be one.
+  /// Every applied edit, oldest first. Each record and base version should occur once.
   public var pushEffects: [PushEffect] { state.withLock { $0.pushes.effects } }
 
-  /// Every batch as it came, oldest first.
+  /// Every received batch, oldest first.
   public var pushLog: [[OutgoingChange]] { state.withLock { $0.pushes.log } }
 }
 
-/// The remote's book of pushes, with what it was told to do about them.
+/// The remote's record of pushes, and the script for them.
 struct PushLedger: Sendable {
   private struct Name: Hashable, Sendable {
     var id: RecordID
@@ -57,7 +57,7 @@ struct PushLedger: Sendable {
   private(set) var log: [[OutgoingChange]] = []
   private var answers: [Name: PushOutcome] = [:]
 
-  /// Writes a batch down, and tells what is to happen to it.
+  /// Stores a batch, and returns the scripted behaviours for it.
   mutating func receive(_ changes: [OutgoingChange]) -> [InMemoryRemote.PushBehaviour] {
     log.append(changes)
     counters.requests += 1
@@ -66,14 +66,14 @@ struct PushLedger: Sendable {
     return script.filter { $0.batches.contains(counters.requests) }.map(\.behaviour)
   }
 
-  /// What was answered to the same change before, if it was applied.
+  /// The stored outcome of the same change, if it was applied before.
   mutating func answer(to change: OutgoingChange) -> PushOutcome? {
     guard let answer = answers[Name(id: change.id, key: change.key)] else { return nil }
     counters.repeats += 1
     return answer
   }
 
-  /// Remembers what was answered to a change that was applied; another answer may change.
+  /// Stores the outcome of an applied change. Other outcomes may change.
   mutating func keep(_ outcome: PushOutcome, of change: OutgoingChange) {
     guard case .accepted = outcome else { return }
     answers[Name(id: change.id, key: change.key)] = outcome

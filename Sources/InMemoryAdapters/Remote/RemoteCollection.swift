@@ -1,25 +1,26 @@
 import SyncModels
 
-/// The records of one type at the remote: by key, by their place in the order of changes, and every change ever made.
+/// The remote's records of one type, by key and by change order, with the log.
 struct RemoteCollection: Sendable {
   private(set) var byKey = OrderedMap<UTF8Key, RemoteDocument>()
   private(set) var byPlace = OrderedMap<Place, RemoteDocument>()
   /// The number of the last change.
   private(set) var sequence: Int64 = 0
-  /// How many documents are not deleted.
+  /// The number of documents that are not deleted.
   private(set) var liveCount = 0
   private var log: [RemoteDocument] = []
   private let isByTime: Bool
   private let numberField: FieldName?
 
-  /// Tokens of an earlier era are void.
+  /// Tokens of an earlier era are invalid.
   private(set) var era = 0
-  /// The era that a wipe began, rather than the expiration of tokens.
+  /// The last era that began with a wipe, rather than with the expiration of tokens.
   private(set) var wipedInEra = 0
-  /// Page tokens of an earlier term are void.
+  /// Page tokens of an earlier term are invalid.
   private(set) var pageTerm = 0
 
-  /// Where a document stands among the changes: by time where the remote only knows times, else by number.
+  /// A document's position among the changes: by time if the remote only knows times, else by
+  /// number.
   struct Place: Comparable, Sendable {
     var time: Int64 = 0
     var sequence: Int64
@@ -39,7 +40,7 @@ struct RemoteCollection: Sendable {
       time: isByTime ? document.version.modifiedAt.microseconds : 0, sequence: document.version.sequence)
   }
 
-  /// Makes a change visible, as the latest one.
+  /// Makes a change visible as the latest one.
   @discardableResult
   mutating func commit(
     key: String, body: RemoteDocument.Body, modifiedAt: Timestamp
@@ -52,7 +53,7 @@ struct RemoteCollection: Sendable {
     return document
   }
 
-  /// What a change leaves behind, with the remote's own member.
+  /// The result of a change, with the remote's own member.
   private func numbered(_ body: RemoteDocument.Body) -> RemoteDocument.Body {
     guard let numberField, case .record(let payload) = body, var map = try? FieldMap(payload) else {
       return body
@@ -73,7 +74,7 @@ struct RemoteCollection: Sendable {
     log.append(document)
   }
 
-  /// The collection as it was after some change.
+  /// The collection as it was after a given change.
   ///
   /// - Complexity: O(*n* log *n*) in the changes up to there.
   func asOf(_ sequence: Int64) -> RemoteCollection {
@@ -84,7 +85,7 @@ struct RemoteCollection: Sendable {
     return past
   }
 
-  /// Forgets everything, the numbering included, as a server does that is set up anew.
+  /// Removes everything and restarts the numbering, like a newly installed server.
   mutating func wipe() {
     (byKey, byPlace, log) = (OrderedMap(), OrderedMap(), [])
     (liveCount, sequence) = (0, 0)

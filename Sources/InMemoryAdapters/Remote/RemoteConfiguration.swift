@@ -1,48 +1,61 @@
 public import SyncModels
 
 extension InMemoryRemote {
-  /// What kind of remote it is. Each kind declares honestly what it can do.
+  /// The kind of a remote. Each kind declares its true capabilities.
   public struct Configuration: Sendable {
-    /// How the remote tells what changed.
+    /// The way in which the remote reports changes.
     public var deltas: SourceCapabilities.Deltas
     /// Whether deltas list deletions.
     public var sendsTombstones = true
-    /// Whether a full listing is of one instant, by key, or moves: by last change, so that an edited record goes to the end.
+    /// The order of a full listing.
+    ///
+    /// A snapshot is of one instant, by key. A moving listing is by last change, so an edited
+    /// record moves to the end.
     public var listing = SourceCapabilities.Listing.snapshot
     /// Whether records can be looked up by id.
     public var supportsLookup = false
-    /// What versions mean: `perScan` numbers them by the pass, the other two by the change.
+    /// The meaning of versions: `perScan` numbers the pass, the other two number the change.
     public var versions = SourceCapabilities.VersionOrder.perChange
-    /// The most records that a page holds, whatever is asked for.
+    /// The most records of a page, regardless of the request.
     public var maximumPageSize: Int?
-    /// Whether the remote says that its page tokens outlive the process.
+    /// Whether the remote declares that its page tokens outlive the process.
     public var hasResumablePages = true
-    /// Whether first pages say how many changes the pass lists.
+    /// Whether first pages have the number of changes in the pass.
     public var tellsTotals = true
-    /// What modification times are rounded down to; a coarse one makes equal times likely.
+    /// The granularity of modification times, which are rounded down.
+    ///
+    /// A coarse one makes equal times likely.
     public var timeGranularity: Duration = .microseconds(1)
-    /// How long each answer takes, by the remote's clock.
+    /// The time before each answer, by the remote's clock.
     public var latency: Duration = .zero
-    /// What the remote says that it takes in one push.
+    /// The declared limits of one push.
     public var pushLimits = SinkLimits()
-    /// What the remote takes in one push, where that is not what it says; one record alone may be too large.
+    /// The actual limits of one push, if they differ from the declared ones.
+    ///
+    /// They may reject even a single record.
     public var acceptedAtOnce: SinkLimits?
-    /// Whether a change that comes again under its name is answered as the first time; without, its base no longer holds.
+    /// Whether a repeated change gets its first answer again.
+    ///
+    /// Otherwise its base no longer matches.
     public var remembersKeys = true
-    /// The member into which the remote writes the number of each change of a record, whatever it was sent; `nil` for none.
+    /// The member that holds the change's number in every record; `nil` for none.
+    ///
+    /// The remote overwrites any value that it was sent.
     public var numberField: FieldName?
-    /// What the remote says when asked for its filter.
+    /// The remote's filter.
     public var query = ""
 
-    /// A kind of remote, by the way it tells what changed.
+    /// Creates a kind of remote from the way in which it reports changes.
     public init(deltas: SourceCapabilities.Deltas) {
       self.deltas = deltas
     }
 
-    /// Change tokens, tombstones, listings of one instant: like CloudKit's private zones.
+    /// Like CloudKit's private zones: change tokens, tombstones, listings of one instant.
     public static var privateZone: Configuration { Configuration(deltas: .changeTokens) }
 
-    /// Modification times only, moving listings, neither tombstones nor lasting page tokens: like CloudKit's public database.
+    /// Like CloudKit's public database: modification times only.
+    ///
+    /// Listings move. There are neither tombstones nor lasting page tokens.
     public static func publicDatabase(overlap: Duration = .seconds(5)) -> Configuration {
       var configuration = Configuration(deltas: .modifiedSince(overlap: overlap))
       configuration.sendsTombstones = false
@@ -52,14 +65,14 @@ extension InMemoryRemote {
       return configuration
     }
 
-    /// Modification times and tombstones, in a moving listing that can be resumed: like Kinto.
+    /// Like Kinto: modification times, tombstones, and a moving listing that can be resumed.
     public static func timestampedCollection(overlap: Duration = .seconds(5)) -> Configuration {
       var configuration = Configuration(deltas: .modifiedSince(overlap: overlap))
       configuration.listing = .moving
       return configuration
     }
 
-    /// Everything, or the word that nothing changed: like a directory of files.
+    /// Like a directory of files: full listings, or the answer that nothing changed.
     public static var fullOnly: Configuration {
       var configuration = Configuration(deltas: .fullOnly)
       configuration.sendsTombstones = false
@@ -78,7 +91,7 @@ extension InMemoryRemote {
       if case .modifiedSince = deltas { true } else { false }
     }
 
-    /// A time as the server writes it down.
+    /// A time rounded to the server's granularity.
     func rounded(_ time: Timestamp) -> Timestamp {
       let step = timeGranularity.wholeMicroseconds
       guard step > 1 else { return time }

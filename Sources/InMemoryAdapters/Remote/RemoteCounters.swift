@@ -2,7 +2,7 @@ public import SyncModels
 import Synchronization
 
 extension InMemoryRemote {
-  /// What was asked of a remote, and what it gave.
+  /// The numbers of a remote's requests and answers.
   public struct Counters: Hashable, Sendable {
     /// Requests for pages, failed ones included.
     public var requests = 0
@@ -27,7 +27,7 @@ extension InMemoryRemote {
   }
 }
 
-/// The remote's own book of requests.
+/// The remote's record of requests.
 struct RemoteLedger: Sendable {
   private(set) var total = InMemoryRemote.Counters()
   private(set) var byType: [RecordType: InMemoryRemote.Counters] = [:]

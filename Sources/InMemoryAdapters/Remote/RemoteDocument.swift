@@ -12,25 +12,27 @@ struct RemoteDocument: Sendable {
   let key: String
   let body: Body
   var version: Version
-  /// How often the collection had been wiped when this was written: numbers start over then, and tags must not come twice.
+  /// The number of wipes of the collection before this document was written.
+  ///
+  /// A wipe restarts the numbering, and tags must not repeat.
   var life = 0
 
   var isDeleted: Bool {
     if case .deleted = body { true } else { false }
   }
 
-  /// The name of this state, unlike that of any other of the record.
+  /// The entity tag of this state, unique among the record's states.
   var tag: String { life == 0 ? String(version.sequence) : "\(life).\(version.sequence)" }
 
-  /// Whether this is the state of a tag, or, without one, of a version.
+  /// Whether a tag identifies this state, or a version if there is no tag.
   func isState(tag: String?, version: Version) -> Bool {
     if let tag { return tag == self.tag }
     return version.sequence == self.version.sequence && version.modifiedAt == self.version.modifiedAt
   }
 
-  /// How the document is sent.
+  /// The document as a change.
   ///
-  /// - Parameter scan: The number that replaces the change's own where versions count scans.
+  /// - Parameter scan: Replaces the change's number if versions count scans.
   func change(for entity: Entity, scan: Int64? = nil) -> RecordChange {
     let id = RecordID(type: entity.type, key: key)
     let version = Version(sequence: scan ?? version.sequence, modifiedAt: version.modifiedAt)
@@ -40,7 +42,8 @@ struct RemoteDocument: Sendable {
     case .malformed(let bytes, let key):
       return .malformed(MalformedRecord(type: entity.type, key: key, bytes: bytes, reason: "is no record"))
     case .record(let payload):
-      // Keys are the server's own here, so payloads need not repeat them, as RecordReader would demand.
+      // The server itself has the keys, so payloads need not repeat them, as RecordReader would
+      // require.
       do {
         let schema = try entity.schemaVersion(of: payload)
         guard let schema else {

@@ -2,34 +2,34 @@ public import SyncModels
 import Synchronization
 
 extension InMemoryRemote {
-  /// Something that a remote does wrong, or oddly, with a request.
+  /// A fault or an unusual behaviour for a request.
   public enum Behaviour: Sendable {
     /// The request fails.
     case fail(SyncError)
     /// No answer comes until ``InMemoryRemote/releaseHanging()`` or the task's cancellation.
     case hang
-    /// The page holds so many records at most.
+    /// The page has at most this many records.
     case shortPage(Int)
     /// The page is empty, and not the last one.
     case emptyPage
-    /// The type's page before this one comes again, whatever was asked for.
+    /// The type's previous page is repeated, regardless of the request.
     case repeatedPage
-    /// The page is empty, and its continuation leads to where the request already was.
+    /// The page is empty, and its continuation is the position of the request.
     case stuckToken
-    /// A replica answers that has not heard of so many of the last changes.
+    /// A replica answers that lacks this many of the last changes.
     case laggingReplica(changes: Int)
   }
 
-  /// Scripts a behaviour for some requests, counted from 1 since the remote was made.
+  /// Scripts a behaviour for some requests, counted from 1 since the remote was created.
   ///
   /// - Parameters:
-  ///   - requests: Numbers among the requests for the type; among all requests where no type is given.
-  ///   - type: The type whose requests are meant; all types' if `nil`.
+  ///   - requests: Numbers among the requests for the type, or among all requests without a type.
+  ///   - type: The type of the requests; `nil` for all types.
   public func behave(_ behaviour: Behaviour, on requests: ClosedRange<Int>, of type: RecordType? = nil) {
     state.withLock { $0.script.add(behaviour, requests, type) }
   }
 
-  /// Scripts a behaviour for the request of a number, counted from 1 since the remote was made.
+  /// Scripts a behaviour for one request, counted from 1 since the remote was created.
   public func behave(_ behaviour: Behaviour, on request: Int, of type: RecordType? = nil) {
     behave(behaviour, on: request...request, of: type)
   }
@@ -44,12 +44,12 @@ extension InMemoryRemote {
     }
   }
 
-  /// Forgets the script.
+  /// Removes the script.
   public func behaveWell() {
     state.withLock { $0.script = RemoteScript() }
   }
 
-  /// How many scripted behaviours have yet to be seen for the last time.
+  /// The number of scripted behaviours that still apply to future requests.
   public var unplayedBehaviours: Int {
     state.withLock { state in
       state.script.unplayed { type in
@@ -58,17 +58,17 @@ extension InMemoryRemote {
     }
   }
 
-  /// How many requests hang.
+  /// The number of requests that hang.
   public var hangingRequests: Int { hanging.count }
 
-  /// Lets the requests that hang be answered.
+  /// Answers all requests that hang.
   public func releaseHanging() { hanging.release() }
 
-  /// Returns when a request hangs, or when the asking task is cancelled.
+  /// Waits until a request hangs, or the calling task is cancelled.
   public func waitUntilRequestHangs() async { await hanging.waitUntilOccupied() }
 }
 
-/// What is to happen to which request.
+/// The scripted behaviours by request.
 struct RemoteScript: Sendable {
   private struct Line {
     var behaviour: InMemoryRemote.Behaviour

@@ -1,9 +1,9 @@
 import SyncModels
 
-/// What a sync token of the remote says, for the remote's own eyes.
+/// The content of the remote's sync token.
 struct RemoteToken {
   var era: Int
-  /// The number of the last change that the token includes, or the time it was taken at.
+  /// The number of the last change in the token, or the token's time.
   var value: Int64
 
   func token(of identity: String) -> SyncToken {
@@ -15,7 +15,7 @@ struct RemoteToken {
     self.value = value
   }
 
-  /// Reads a token; `nil` if it is another remote's, or none.
+  /// Parses a token; `nil` if it is not this remote's.
   init?(_ token: SyncToken, of identity: String) {
     let parts = token.rawValue.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count == 4, parts[0] == "s1", parts[1] == RemoteToken.mark(of: identity),
@@ -24,13 +24,13 @@ struct RemoteToken {
     self.init(era: era, value: value)
   }
 
-  /// Something short that identities hardly share, the same in every process.
+  /// A short digest that differs between identities, and is the same in every process.
   static func mark(of identity: String) -> String {
     String(ContentDigest.of(identity), radix: 36)
   }
 }
 
-/// What a page token of the remote says: where the next page starts.
+/// The content of the remote's page token: the start of the next page.
 struct RemoteCursor {
   enum Pass: String {
     case snapshot, moving, delta
@@ -41,10 +41,10 @@ struct RemoteCursor {
   var pass: Pass
   /// The number of the last change when the pass began.
   var bound: Int64
-  /// The last document sent, by place; for a snapshot by key.
+  /// The last document sent, by its place or, in a snapshot, by key.
   var place: RemoteCollection.Place
   var key: String?
-  /// Counts the empty pages sent at one place, so that each has a token of its own.
+  /// Counts the empty pages at one position, so that each has its own token.
   var serial = 0
 
   func token(of identity: String) -> PageToken {
@@ -55,7 +55,7 @@ struct RemoteCursor {
 }
 
 extension RemoteCursor {
-  /// Reads a token; `nil` if it is another remote's, or none.
+  /// Parses a token; `nil` if it is not this remote's.
   init?(_ token: PageToken, of identity: String) {
     let parts = token.rawValue.split(separator: "/", maxSplits: 9, omittingEmptySubsequences: false)
     guard parts.count == 10, parts[0] == "p1", parts[1] == RemoteToken.mark(of: identity),

@@ -5,7 +5,7 @@ import SyncPorts
 struct ChangeLog: Sendable {
   private var writes = OrderedMap<StorePosition, [RecordID]?>()
   private var position = StorePosition(0)
-  /// What the open transaction has changed so far.
+  /// The changes so far of the open transaction.
   private var open: Set<RecordID> = []
 
   private static let maximumWrites = 1000
@@ -13,7 +13,7 @@ struct ChangeLog: Sendable {
 
   mutating func note(_ id: RecordID) { open.insert(id) }
 
-  /// Gives the transaction's changes a position, if there are any.
+  /// Assigns a position to the transaction's changes, if there are any.
   mutating func close() {
     if open.isEmpty { return }
     position.number += 1
@@ -22,7 +22,7 @@ struct ChangeLog: Sendable {
     open = []
   }
 
-  /// What changed after a position.
+  /// The changes after a position.
   func after(_ start: StorePosition?) -> ChangedRecords {
     guard let start, start != position else { return ChangedRecords(.records([]), through: position) }
     let oldest = position.number - Int64(Self.maximumWrites)

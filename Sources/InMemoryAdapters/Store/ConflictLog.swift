@@ -1,6 +1,6 @@
 import SyncModels
 
-/// The settled conflicts, by their numbers, which go on rising whatever is forgotten.
+/// The settled conflicts by number. Numbers rise even after conflicts are deleted.
 struct ConflictLog: Sendable {
   private var conflicts = OrderedMap<Int64, Conflict>()
   private var lastNumber: Int64 = 0

@@ -3,7 +3,7 @@ import SyncPorts
 import Synchronization
 
 extension InMemoryStore {
-  /// Takes the lease, if nobody has it or if it has run out.
+  /// Takes the lease if it is free or has expired.
   public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
     let now = leaseClock()
     return try state.withLock { state throws(SyncError) in
@@ -22,7 +22,9 @@ extension InMemoryStore {
     }
   }
 
-  /// Makes the lease last for a duration from now, even one that has run out, as long as nobody took it over.
+  /// Extends the lease to a duration from now.
+  ///
+  /// An expired lease can be renewed too, unless another sync has taken it over.
   public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
     let now = leaseClock()
     return try state.withLock { state throws(SyncError) in
@@ -41,7 +43,7 @@ extension InMemoryStore {
 }
 
 extension InMemoryStore.State {
-  /// Refuses a lease that somebody took over, or that was given back.
+  /// Refuses a lease that another sync took over, or that was given back.
   func demand(_ authority: WriteAuthority) throws(SyncError) {
     #if MUTANTS
       if Mutant.leaseWithoutFence.isActive { return }

@@ -2,29 +2,31 @@ public import SyncModels
 public import SyncPorts
 import Synchronization
 
-/// A store that lives as long as its process: the reference for all others, and the fake for an app's own tests.
+/// A store in memory: the reference implementation, and a fake for apps' tests.
 ///
-/// Transactions are real ones: a body works on a copy, which takes the place of the committed state when the body returns
-/// and is dropped when it throws. Reads run beside each other and beside a write, on the last committed state.
+/// It lives as long as its process. Transactions are real. A body works on a copy, which replaces
+/// the committed state when the body returns, and is dropped when the body throws. Reads run
+/// concurrently with each other and with a write, on the last committed state.
 public final class InMemoryStore: LocalStore {
   struct State {
     var committed = StoreState()
     var fence: Int64 = 0
-    /// When the lease with the last fence ends; `nil` once it was given back.
+    /// The end of the lease with the last fence; `nil` after it was given back.
     var leaseEnd: Timestamp?
   }
 
   private let identity: String
   let leaseClock: @Sendable () -> Timestamp
   let state = Mutex(State())
-  // Held while a body writes, so that writes queue; `state` is only held to take a copy and to put one back.
+  // Held while a body writes, so that writes queue. `state` is locked only to copy it and to
+  // replace it.
   private let writer = Mutex<Void>(())
 
-  /// An empty store.
+  /// Creates an empty store.
   ///
   /// - Parameters:
-  ///   - identity: The store's name; another store needs another.
-  ///   - leaseClock: What the lease's end is compared with; the wall clock, unless a test says otherwise.
+  ///   - identity: The store's name, unique to it.
+  ///   - leaseClock: The clock for the lease's end; by default the wall clock.
   public init(
     identity: String = "memory",
     leaseClock: @escaping @Sendable () -> Timestamp = { ContinuousClock().timestamp }
@@ -33,7 +35,7 @@ public final class InMemoryStore: LocalStore {
     self.leaseClock = leaseClock
   }
 
-  /// Makes the store fit for a schema.
+  /// Prepares the store for a schema.
   public func register(_ schema: SyncSchema) async throws(SyncError) {
     writer.withLock { _ in
       var changed = state.withLock { $0.committed }
@@ -50,7 +52,9 @@ public final class InMemoryStore: LocalStore {
     try body(MemorySnapshot(identity: identity, state: state.withLock { $0.committed }))
   }
 
-  /// Runs reads and writes as one transaction: whole, or not at all when the body throws.
+  /// Runs reads and writes as one transaction.
+  ///
+  /// If the body throws, nothing is written.
   public func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
@@ -68,7 +72,7 @@ public final class InMemoryStore: LocalStore {
       after.changes.close()
       let committed = after
       try state.withLock { state throws(SyncError) in
-        // The lease may have been taken over while the body ran.
+        // Another sync may have taken the lease over while the body ran.
         try state.demand(authority)
         state.committed = committed
       }
@@ -76,7 +80,7 @@ public final class InMemoryStore: LocalStore {
     }
   }
 
-  /// The live records of a type, by key; none for a type that is not registered.
+  /// The live records of a type, by key; none for an unregistered type.
   public func records(of type: RecordType) -> [Record] {
     state.withLock { $0.committed.tables[type] }?.records(Query(type)) ?? []
   }

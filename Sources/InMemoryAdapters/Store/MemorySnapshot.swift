@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// One state of a store, read.
+/// Reads of one state of a store.
 class MemorySnapshot: StoreSnapshot {
   private let identity: String
   fileprivate(set) final var state: StoreState
@@ -93,7 +93,7 @@ class MemorySnapshot: StoreSnapshot {
     guard limit > 0 else { return [] }
     let start = UTF8Key(prefix)
     let after = after.map { UTF8Key($0) }
-    // Names before the prefix are not asked for, whatever they are said to come after.
+    // Names before the prefix are skipped, whatever name the listing starts after.
     var keys: [String] = []
     for (key, _) in state.values.entries(from: max(start, after ?? start)) where key != after {
       guard keys.count < limit, key.string.utf8.starts(with: prefix.utf8) else { break }
@@ -136,7 +136,7 @@ class MemorySnapshot: StoreSnapshot {
   }
 }
 
-/// A state of a store being changed; the store commits it or drops it.
+/// A store's state under change, which the store commits or drops.
 final class MemoryTransaction: MemorySnapshot, StoreTransaction {
   func apply(_ changes: StoreChanges) throws(SyncError) {
     try state.apply(changes)

@@ -1,6 +1,6 @@
 import SyncModels
 
-/// The live records of one type by their natural keys, as far as they have one.
+/// The live records of one type by natural key, if they have one.
 struct NaturalKeyIndex: Sendable {
   private var entries = OrderedMap<Entry, RecordID>()
 
@@ -16,7 +16,7 @@ struct NaturalKeyIndex: Sendable {
     }
   }
 
-  /// Takes over that a record has another natural key.
+  /// Moves a record to another natural key.
   mutating func move(_ id: RecordID, from old: String?, to new: String?) {
     let key = UTF8Key(id.key)
     if let old { entries[Entry(naturalKey: UTF8Key(old), key: key)] = nil }

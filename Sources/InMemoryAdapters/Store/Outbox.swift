@@ -1,12 +1,14 @@
 import SyncModels
 
-/// Local edits on their way out: by record, for each type in the order of their stamps, and by the records that they leave.
+/// The outbox entries: by record, by stamp, and by the records that they leave.
+///
+/// The order by stamp is kept for each type.
 struct Outbox: Sendable {
   private var stamps = OrderedMap<RecordID, EditStamp>()
   private var entries: [RecordType: OrderedMap<Place, OutboxEntry>] = [:]
   private var leaving = OrderedMap<Departure, Void>()
 
-  /// That an entry leaves a record.
+  /// One record that an entry leaves.
   private struct Departure: Comparable, Sendable {
     var target: RecordID
     /// `nil` comes before every record.
@@ -19,7 +21,7 @@ struct Outbox: Sendable {
     }
   }
 
-  /// An entry's place among those of its type: by stamp, ties by key.
+  /// An entry's position among those of its type: by stamp, then by key.
   private struct Place: Comparable, Sendable {
     var stamp: EditStamp
     /// `nil` comes after every key.
@@ -68,7 +70,7 @@ struct Outbox: Sendable {
 }
 
 extension OutboxEntry {
-  /// The entry with payloads of its own, and without what is not kept.
+  /// The entry with its own payloads, without the members that are not stored.
   fileprivate func detached() -> OutboxEntry {
     var entry = self
     entry.edit = edit.detached()
@@ -79,7 +81,7 @@ extension OutboxEntry {
 }
 
 extension Edit {
-  /// The edit with a payload of its own.
+  /// The edit with its own payload.
   func detached() -> Edit {
     guard case .upsert(let payload, let schemaVersion) = content else { return self }
     return Edit(.upsert(payload.detached(), schemaVersion: schemaVersion), stamp: stamp)
@@ -87,7 +89,7 @@ extension Edit {
 }
 
 extension Record {
-  /// The copy with a payload of its own and without fields.
+  /// The copy with its own payload, without fields.
   func bare() -> Record {
     var record = self
     record.payload = payload.detached()

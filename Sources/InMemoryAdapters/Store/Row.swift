@@ -1,15 +1,15 @@
 import SyncModels
 
-/// What the store knows of one record. An object, so that moving rows about moves pointers.
+/// The stored state of one record. A class, so that moving rows moves pointers.
 final class Row: Sendable {
   let id: RecordID
-  /// The live copy; `nil` once the record is deleted.
+  /// The live copy; `nil` for a deleted record.
   let record: Record?
   let version: Version
   let entityTag: String?
   /// The round of marking that marked the row.
   let round: Int
-  /// How many rows the table had before it: rows lie in the order in which their records came.
+  /// The number of earlier rows in the table: rows are in the order of their insertion.
   let place: Int
 
   init(id: RecordID, record: Record?, version: Version, entityTag: String?, round: Int, place: Int) {

@@ -1,6 +1,8 @@
 import SyncModels
 
-/// Everything in a store, as one value: copying it is a snapshot, dropping a changed copy is a rollback.
+/// The whole content of a store, as one value.
+///
+/// A copy is a snapshot. Dropping a changed copy is a rollback.
 struct StoreState: Sendable {
   var tables: [RecordType: Table] = [:]
   var shelf = WithheldTable()
@@ -16,13 +18,13 @@ struct StoreState: Sendable {
     }
   }
 
-  /// The table of a type, which has to be registered.
+  /// The table of a type, which must be registered.
   func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError) -> Table {
     guard let table = tables[type] else { throw Self.unregistered(type, during: operation()) }
     return table
   }
 
-  /// Changes the table of a type, which has to be registered, in place.
+  /// Changes the table of a type in place. The type must be registered.
   mutating func change(
     _ type: RecordType, during operation: @autoclosure () -> String, _ body: (inout Table) -> Void
   ) throws(SyncError) {

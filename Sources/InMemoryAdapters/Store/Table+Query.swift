@@ -9,7 +9,7 @@ extension Table {
     let values = FieldValues(of: query, in: entity)
     var selected: [(record: Record, order: [FieldValue])] = []
     for row in candidates(for: query) {
-      // Rows come by key, so the first ones are the right ones.
+      // Rows are in key order, so the first ones are correct.
       if isByKey && selected.count >= limit { break }
       guard let record = row.record else { continue }
       let value = values.reader(of: record)
@@ -28,7 +28,7 @@ extension Table {
     return selected.prefix(limit).map(\.record)
   }
 
-  /// How many live records a query selects, its limit set aside.
+  /// The number of live records that a query selects, without its limit.
   func count(_ query: Query) -> Int {
     guard query.condition != nil || query.afterKey != nil else { return liveCount }
     var all = query
@@ -51,7 +51,7 @@ extension Table {
     return found
   }
 
-  /// Whether a live record other than one refers to a key by a field.
+  /// Whether another live record refers to a key by a field.
   func refers(to id: RecordID, by field: FieldName) -> Bool {
     guard let index = index(of: field) else { return false }
     let value = FieldValue.string(id.key)
@@ -62,7 +62,7 @@ extension Table {
     return false
   }
 
-  /// Rows among which all selected ones are, by key.
+  /// Rows that include all selected ones, by key.
   private func candidates(for query: Query) -> any Sequence<Row> {
     guard let keys = query.condition.flatMap(keys(satisfying:)) else {
       return rows.entries(after: query.afterKey.map(UTF8Key.init)).lazy.map(\.value)
@@ -71,7 +71,7 @@ extension Table {
     return keys.filter { key in after.map { $0 < key } ?? true }.sorted().compactMap { rows[$0] }
   }
 
-  /// The keys that an index finds for a condition, at least; `nil` where none fits.
+  /// An index's superset of the keys for a condition; `nil` if no index fits.
   private func keys(satisfying condition: Condition) -> [UTF8Key]? {
     switch condition {
     case .equal(let field, let value): keys(field, from: value, to: value)
@@ -103,7 +103,7 @@ extension Table {
   }
 }
 
-/// The values of fields that a query asks for: declared ones as they were lifted, others out of the payload.
+/// The values of a query's fields: declared ones from the record, others from the payload.
 private struct FieldValues {
   let declared: [FieldName]
   let others: [FieldName]
@@ -115,7 +115,7 @@ private struct FieldValues {
   }
 
   func reader(of record: Record) -> (FieldName) -> FieldValue {
-    // A payload that is no JSON object has no fields.
+    // A payload that is not a JSON object has no fields.
     let lifted = others.isEmpty ? [] : (try? record.payload.values(of: others)) ?? []
     return { name in
       if let index = declared.firstIndex(of: name) {

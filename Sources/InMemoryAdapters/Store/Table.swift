@@ -8,12 +8,12 @@ struct Table: Sendable {
   private(set) var markedCount = 0
   private(set) var naturalKeys = NaturalKeyIndex()
   private var indexes: [OrderedMap<IndexEntry, Void>]
-  // Clearing all marks starts another round, so it touches no row.
+  // Another round clears all marks without touching a row.
   private var round = 1
   // Since then, an app of the former version may write records whose fields are those that it declared.
   private var wasRedeclared = false
 
-  /// One row's place in the index of a field.
+  /// One row's position in the index of a field.
   struct IndexEntry: Comparable, Sendable {
     var value: FieldValue
     var key: UTF8Key
@@ -37,7 +37,7 @@ struct Table: Sendable {
     rows[UTF8Key(key)]
   }
 
-  /// Takes a changed declaration over; rows get the values of fields that the old one did not declare.
+  /// Replaces the declaration, and reads the newly declared fields of all rows.
   mutating func redeclare(as entity: Entity) {
     let isStoredAlike = entity.fields == self.entity.fields && entity.naturalKey == self.entity.naturalKey
     self.entity = entity
@@ -106,7 +106,7 @@ struct Table: Sendable {
     markedCount = 0
   }
 
-  /// The natural keys that two or more records have, in order.
+  /// The natural keys of two or more records, in order.
   func duplicates(after naturalKey: String?, limit: Int) -> [DuplicateGroup] {
     naturalKeys.duplicates(after: naturalKey, limit: limit).compactMap { key in
       let places = naturalKeys.ids(with: key).compactMap { self[$0.key].map { Int64($0.place) } }
@@ -133,7 +133,7 @@ struct Table: Sendable {
       if let was { indexes[index][IndexEntry(value: was, key: key)] = nil }
       if let becomes { indexes[index][IndexEntry(value: becomes, key: key)] = () }
     }
-    // A record's fields are all that its natural key is made of.
+    // The natural key depends on the record's fields alone.
     if entity.naturalKey != nil, old?.record?.fields != row.record?.fields {
       naturalKeys.move(
         row.id, from: old?.record.flatMap(entity.naturalKey), to: row.record.flatMap(entity.naturalKey))

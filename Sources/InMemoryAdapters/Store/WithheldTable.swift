@@ -1,13 +1,15 @@
 import SyncModels
 
-/// Everything that is set aside: by key, counted by kind, and found by what it waits for and by what its copy refers to.
+/// All withheld changes: by key, by kind, by dependency and by reference.
+///
+/// Dependencies are the records that an entry waits for. References are those of its copy.
 struct WithheldTable: Sendable {
   private var entries: [RecordType: OrderedMap<Place, Filed>] = [:]
   private var waiting = OrderedMap<Waiting, Void>()
   private var referring = OrderedMap<Waiting, Void>()
   private var counts: [RecordType: [WithheldChange.Kind: Int]] = [:]
 
-  /// The order of keys: entries of records by their ids, then those of bytes by digest.
+  /// The order of keys: entries of records by id, then entries of bytes by digest.
   struct Place: Comparable, Sendable {
     let key: WithheldChange.Key
 
@@ -25,7 +27,7 @@ struct WithheldTable: Sendable {
     }
   }
 
-  /// An entry, and the records that its copy refers to.
+  /// An entry, and the references of its copy.
   private struct Filed {
     var entry: WithheldChange
     var references: [RecordID]
@@ -46,9 +48,9 @@ struct WithheldTable: Sendable {
     entries[key.type]?[Place(key)]?.entry
   }
 
-  /// Files an entry in the place of the one with its key.
+  /// Stores an entry in place of the one with its key.
   ///
-  /// - Parameter entity: The declaration that the copy's references are read by, where there is one.
+  /// - Parameter entity: The declaration that defines the copy's references, if there is one.
   mutating func file(_ entry: WithheldChange, _ entity: Entity?) {
     remove(entry.key)
     let place = Place(entry.key)
@@ -70,7 +72,7 @@ struct WithheldTable: Sendable {
     for target in filed.references { referring[Waiting(target: target, place: place)] = nil }
   }
 
-  /// Files the entries of a type anew, by a changed declaration.
+  /// Stores the entries of a type again, under a changed declaration.
   mutating func refile(_ entity: Entity) {
     guard let all = entries[entity.type] else { return }
     for (_, filed) in all.entries(after: nil) { file(filed.entry, entity) }
@@ -89,7 +91,7 @@ struct WithheldTable: Sendable {
     (counts[type] ?? [:]).filter { $0.value > 0 }
   }
 
-  /// The entries that are related to one of some records, in the order of their keys.
+  /// The entries related to any of the given records, in key order.
   func entries(
     _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
     after: WithheldChange.Key?, limit: Int
@@ -122,7 +124,7 @@ struct WithheldTable: Sendable {
 }
 
 extension WithheldChange {
-  /// The records that the entry's copy refers to; a staged one's are not asked for.
+  /// The references of the entry's copy. Those of staged copies are not needed.
   fileprivate func references(by entity: Entity) -> [RecordID] {
     guard kind != .staged, case .upsert(var record) = change else { return [] }
     record.fields = (try? entity.fields(of: record.payload)) ?? []
