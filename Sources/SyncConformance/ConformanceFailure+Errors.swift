@@ -1,6 +1,6 @@
 import SyncModels
 
-/// Demands that an operation fails with a code.
+/// Checks that an operation fails with a code.
 func expect(
   _ code: SyncError.Code, _ sentence: @autoclosure () -> String,
   from operation: () async throws(SyncError) -> Void

@@ -1,22 +1,22 @@
-/// A promise of a port that an adapter did not keep.
+/// A promise of a port that an adapter broke.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What was promised and what was found, in a sentence.
+  /// The promise and the finding, in a sentence.
   public var description: String
 
-  /// Describes a broken promise.
+  /// Creates a failure with its description.
   public init(_ description: String) {
     self.description = description
   }
 }
 
-/// What came of a check that did not fail.
+/// The result of a check that did not fail.
 public enum ConformanceOutcome: Hashable, Sendable {
   /// The promise was kept.
   case kept
-  /// The adapter declares that it cannot be asked, for a reason; whoever runs the check should show it.
+  /// The adapter declares that the check does not apply, with a reason to show.
   case skipped(String)
 
-  /// The outcome of a check's body.
+  /// Runs a check's body, and returns the outcome.
   init(of body: () async throws -> Void) async throws {
     do {
       try await body()
@@ -27,17 +27,17 @@ public enum ConformanceOutcome: Hashable, Sendable {
   }
 }
 
-/// Thrown inside a check that finds nothing to ask about.
+/// Thrown by a check that does not apply to the adapter.
 struct Inapplicable: Error {
   var reason: String
 }
 
-/// Demands that something is so.
+/// Checks that a condition holds.
 func expect(_ isSo: Bool, _ sentence: @autoclosure () -> String) throws(ConformanceFailure) {
   if !isSo { throw ConformanceFailure(sentence()) }
 }
 
-/// Demands that two values are the same.
+/// Checks that two values are equal.
 func expect<Value: Equatable>(
   _ found: Value, equals wanted: Value, _ sentence: @autoclosure () -> String
 ) throws(ConformanceFailure) {

@@ -1,14 +1,14 @@
-/// How long a check waits for what another task has to do.
+/// The time that a check waits for another task.
 package enum Patience {
-  /// Long enough for a machine that is busy with something else: it only passes where what is waited for never comes.
+  /// Long enough for a busy machine. The limit is reached only if the awaited event never comes.
   @TaskLocal package static var limit = Duration.seconds(300)
 
-  /// Waits until something is so; `false` when patience ran out, or when the task was cancelled.
+  /// Waits for a condition; `false` after the limit, or when the task is cancelled.
   static func lasts(until isSo: () -> Bool) async -> Bool {
     await lasts(until: isSo, meanwhile: {})
   }
 
-  /// Waits until something is so, and does something again and again meanwhile.
+  /// Waits for a condition, and repeats an action meanwhile.
   static func lasts(until isSo: () -> Bool, meanwhile act: () -> Void) async -> Bool {
     let end = ContinuousClock.now.advanced(by: limit)
     while !isSo() {

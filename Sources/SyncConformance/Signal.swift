@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A word from one task to another, given once.
+/// A signal from one task to another, given once.
 final class Signal: Sendable {
   private let isGiven = Mutex(false)
   private let stream: AsyncStream<Void>
@@ -15,15 +15,15 @@ final class Signal: Sendable {
     continuation.finish()
   }
 
-  /// Returns when the word is given, or when the waiting task is cancelled.
+  /// Waits for the signal, or for the cancellation of the waiting task.
   func wait() async {
     for await _ in stream {}
   }
 
-  /// Waits without suspending, as a transaction's body has to, and no longer than two minutes.
+  /// Blocks until the signal, as a transaction's body has to, for at most two minutes.
   ///
-  /// They only pass where the word cannot come, because the other task is waiting for this one. On a busy machine with few threads that
-  /// other task may have to wait long for one.
+  /// The limit is reached only if the other task waits for this one, and cannot give the signal. On
+  /// a busy machine with few threads, that task may wait long for one.
   func waitBriefly() {
     let end = ContinuousClock.now.advanced(by: .seconds(120))
     while !isGiven.withLock({ $0 }) && ContinuousClock.now < end {}

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Lets one task at a time do something, in the order in which they came.
+/// Lets one task at a time run a body, in order of arrival.
 ///
-/// A check that blocks a thread inside a transaction needs another thread for its other task: two such checks at once
-/// could keep all threads from each other.
+/// A check that blocks a thread inside a transaction needs another thread for its other task. Two
+/// such checks at once could block all threads.
 final class Turn: Sendable {
   private struct State {
     var isTaken = false
@@ -11,7 +11,7 @@ final class Turn: Sendable {
   }
   private let state = Mutex(State())
 
-  /// Runs something when everyone who came before is done.
+  /// Runs a body after all earlier ones have ended.
   func take<R>(_ body: () async throws -> R) async rethrows -> R {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in

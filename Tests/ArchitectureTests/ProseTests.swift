@@ -4,8 +4,8 @@ import Testing
 struct ProseTests {
   /// Folders that do not follow the rules yet.
   static let unrevised = [
-    "Sources/SyncConformance", "Sources/SyncCore", "Sources/SyncPorts", "Sources/SyncSimulation",
-    "Tests/ExamplesTests", "Tests/InMemoryAdaptersTests", "Tests/SQLiteAdaptersTests", "Tests/SyncCoreTests",
+    "Sources/SyncCore", "Sources/SyncPorts", "Sources/SyncSimulation", "Tests/ExamplesTests",
+    "Tests/InMemoryAdaptersTests", "Tests/SQLiteAdaptersTests", "Tests/SyncCoreTests",
     "Tests/SyncSimulationTests", "Tests/TestExecutors", "Tests/sync-worker",
   ]
 

@@ -1,13 +1,13 @@
 import SyncPorts
 import Synchronization
 
-/// A monitor under check, and those who follow it.
+/// A monitor under check, and the readers of its streams.
 struct ConnectivityBench: Sendable {
   let harness: ConnectivityHarness
 
   var monitor: any ConnectivityMonitor { harness.monitor }
 
-  /// Has the network come or go.
+  /// Makes the network reachable or unreachable.
   func become(_ connectivity: Connectivity) async throws {
     guard let become = harness.become else {
       throw Inapplicable(reason: "The harness cannot make the network come and go.")
@@ -15,7 +15,7 @@ struct ConnectivityBench: Sendable {
     try await become(connectivity)
   }
 
-  /// What one stream has brought so far.
+  /// The statuses that one stream has delivered.
   final class Follower: Sendable {
     private let statuses = Mutex<[NetworkStatus]>([])
 
@@ -23,7 +23,7 @@ struct ConnectivityBench: Sendable {
 
     func see(_ status: NetworkStatus) { statuses.withLock { $0.append(status) } }
 
-    /// Waits for so many statuses, and tells whether the network was there in each.
+    /// Waits for this many statuses, and returns the connectivity of each.
     func connectivity(ofFirst count: Int, _ sentence: String) async throws -> [Connectivity] {
       let hasCome = await Patience.lasts(until: { seen.count >= count })
       try expect(hasCome, "\(sentence) Only \(seen.map(\.connectivity)) came.")
@@ -31,13 +31,13 @@ struct ConnectivityBench: Sendable {
     }
   }
 
-  /// Follows the monitor while a body lasts; the stream is made before it begins.
+  /// Follows the monitor during a body. The stream exists before the body begins.
   func following(_ body: @Sendable (Follower) async throws -> Void) async throws {
     let stream = monitor.statuses()
     try await consuming(stream, body)
   }
 
-  /// Consumes a stream while a body lasts.
+  /// Consumes a stream during a body.
   func consuming(
     _ stream: AsyncStream<NetworkStatus>, _ body: @Sendable (Follower) async throws -> Void
   ) async throws {

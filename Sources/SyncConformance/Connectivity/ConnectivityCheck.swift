@@ -1,16 +1,16 @@
 import SyncPorts
 
-/// One promise of `ConnectivityMonitor`, as a check that any adapter can run.
+/// One promise of `ConnectivityMonitor`, as a check for any adapter.
 ///
-/// Run every case on a monitor of its own, and report each alone; see ``ConnectivityHarness``.
+/// Run every case with its own monitor, and report each separately; see ``ConnectivityHarness``.
 public enum ConnectivityCheck: String, CaseIterable, Sendable {
   case streamBeginsWithTheStatusNow, statusTellsWhatIsSo, changesComeInTheirOrder, sameStatusIsNoChange
   case eachStreamIsItsOwn, lossIsSeenByWhoeverIsSlow, endedStreamLeavesNothingBehind
 
   /// Runs the check on a harness that no other check has used.
   ///
-  /// - Returns: Whether the promise was kept, or could not be asked for.
-  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the harness's own error.
+  /// - Returns: Whether the promise was kept, or the check does not apply.
+  /// - Throws: ``ConformanceFailure`` with the broken promise, or the harness's own error.
   public func run(on harness: ConnectivityHarness) async throws -> ConformanceOutcome {
     try await ConformanceOutcome { try await body(ConnectivityBench(harness: harness)) }
   }

@@ -1,13 +1,13 @@
 import SyncPorts
 
-/// What a monitor tells, to whom, and when.
+/// The contents, the order and the end of a monitor's streams.
 enum ConnectivityChecks {
   static func streamBeginsWithTheStatusNow(_ bench: ConnectivityBench) async throws {
     let before = bench.monitor.status
     try await bench.following { follower in
       _ = try await follower.connectivity(ofFirst: 1, "A stream begins with the status now.")
       let now = bench.monitor.status
-      // It may have changed while the stream was made, by nobody's doing.
+      // The status may have changed while the stream was created, without the check.
       try expect(
         [before, now].contains(follower.seen[0]),
         "A stream begins with the status now, \(now). Found \(follower.seen[0]).")
@@ -57,7 +57,7 @@ enum ConnectivityChecks {
           try expect(seen, equals: [.online, .offline], sentence)
         }
       }
-      // The end of one is nothing to the other.
+      // The end of one stream does not affect the other.
       try await bench.become(.online)
       _ = try await first.connectivity(ofFirst: 3, "A stream goes on when another one ends.")
     }
@@ -69,7 +69,7 @@ enum ConnectivityChecks {
     let changes = (0..<12).map { $0.isMultiple(of: 2) ? Connectivity.offline : .online }
     for change in changes { try await bench.become(change) }
     try await bench.consuming(stream) { follower in
-      let sentence = "For whoever is slow, at least the newest sixteen statuses are kept."
+      let sentence = "A slow reader gets at least the newest sixteen statuses."
       let seen = try await follower.connectivity(ofFirst: changes.count + 1, sentence)
       try expect(seen, equals: [.online] + changes, sentence)
     }
@@ -84,7 +84,7 @@ enum ConnectivityChecks {
     try expect(followers(), equals: before, "A stream that is no longer consumed leaves nothing behind.")
   }
 
-  // Inlined into the loop, it ends the optimizer: the coroutine can then not be split.
+  // If it is inlined into the loop, the optimizer crashes, because it cannot split the coroutine.
   @inline(never)
   private static func consumeOne(
     _ bench: ConnectivityBench, counted followers: @escaping @Sendable () -> Int, before: Int

@@ -1,6 +1,8 @@
 public import SyncPorts
 
-/// How the checks get at a connectivity monitor: one harness holds one monitor, which nobody else follows, and serves one check.
+/// Access of the checks to a connectivity monitor.
+///
+/// One harness has one monitor, whose streams have no other readers, and serves one check.
 ///
 /// ```swift
 /// @Test(arguments: ConnectivityCheck.allCases)
@@ -13,13 +15,14 @@ public import SyncPorts
 public struct ConnectivityHarness: Sendable {
   /// The monitor to check.
   public var monitor: any ConnectivityMonitor
-  /// Brings it about that the network is there (`online`) or away (`offline`), and returns once the monitor has noticed; `nil` where
-  /// the network cannot be had to change.
+  /// Makes the network reachable (`online`) or unreachable (`offline`).
+  ///
+  /// It returns after the monitor has noticed. It is `nil` if the network cannot be changed.
   public var become: (@Sendable (Connectivity) async throws -> Void)?
-  /// How many streams are being consumed; `nil` where nobody can tell.
+  /// The number of streams in use; `nil` if it is unknown.
   public var followers: (@Sendable () -> Int)?
 
-  /// Describes how to get at a monitor; what cannot be done stays `nil`, and the checks that need it are skipped.
+  /// Creates access to a monitor. Checks that need a `nil` function are skipped.
   public init(
     monitor: any ConnectivityMonitor, become: (@Sendable (Connectivity) async throws -> Void)? = nil,
     followers: (@Sendable () -> Int)? = nil

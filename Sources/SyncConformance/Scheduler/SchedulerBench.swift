@@ -2,12 +2,12 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// A scheduler under check, and the work that it was given.
+/// A scheduler under check, and the work that it began.
 final class SchedulerBench: Sendable {
   typealias Kind = BackgroundRequest.Kind
   typealias Work = @Sendable (Kind, any CancellationToken) async throws -> Void
 
-  /// Work that was begun.
+  /// Work that has begun.
   struct Begun: Sendable {
     var kind: Kind
     var at: Timestamp
@@ -33,7 +33,7 @@ final class SchedulerBench: Sendable {
         kind, earliest: .after(delay), needsNetwork: needsNetwork, needsExternalPower: needsExternalPower))
   }
 
-  /// Runs the scheduler with some work while a body lasts, then cancels it, and waits until it has returned.
+  /// Runs the scheduler during a body, then cancels it and waits for its end.
   func running(work: @escaping Work = { _, _ in }, _ body: @Sendable () async throws -> Void) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -58,10 +58,10 @@ final class SchedulerBench: Sendable {
     if let error = failure.withLock({ $0 }) { throw error }
   }
 
-  /// Lets time pass until something is so.
+  /// Advances the time until a condition holds.
   func pass(until isSo: @Sendable () -> Bool, _ sentence: String) async throws {
     let harness = harness
     let hasCome = await Patience.lasts(until: isSo) { harness.pass(.seconds(10)) }
-    try expect(hasCome, "\(sentence) It never came to pass.")
+    try expect(hasCome, "\(sentence) It did not happen.")
   }
 }

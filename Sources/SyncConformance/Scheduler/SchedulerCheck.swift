@@ -1,8 +1,8 @@
 import SyncPorts
 
-/// One promise of `BackgroundScheduler`, as a check that any adapter can run.
+/// One promise of `BackgroundScheduler`, as a check for any adapter.
 ///
-/// Run every case on a scheduler of its own, and report each alone; see ``SchedulerHarness``.
+/// Run every case with its own scheduler, and report each separately; see ``SchedulerHarness``.
 public enum SchedulerCheck: String, CaseIterable, Sendable {
   case requestBeginsNoEarlierThanItSays, requestIsTakenWhileItRuns, laterRequestReplacesTheOneOfItsKind
   case kindsAreKeptApart, timeOfDayIsTheNextOne, workSubmitsTheNextOfItsKind, oneKindRunsOnceAtATime
@@ -11,8 +11,9 @@ public enum SchedulerCheck: String, CaseIterable, Sendable {
 
   /// Runs the check on a harness that no other check has used.
   ///
-  /// - Returns: Whether the promise was kept, or could not be asked for.
-  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the scheduler's own error where none was due.
+  /// - Returns: Whether the promise was kept, or the check does not apply.
+  /// - Throws: ``ConformanceFailure`` with the broken promise, or an unexpected error of the
+  ///   scheduler.
   public func run(on harness: SchedulerHarness) async throws -> ConformanceOutcome {
     try await ConformanceOutcome { try await body(SchedulerBench(harness)) }
   }

@@ -2,7 +2,7 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// When requests are begun, and what becomes of the work.
+/// The begin of requests, and the course of the work.
 enum SchedulerChecks {
   static func requestBeginsNoEarlierThanItSays(_ bench: SchedulerBench) async throws {
     let before = bench.harness.now()
@@ -19,7 +19,7 @@ enum SchedulerChecks {
 
   static func requestIsTakenWhileItRuns(_ bench: SchedulerBench) async throws {
     try await bench.running {
-      // A long one first, so that it sleeps when the short one comes.
+      // A long request first, so that the scheduler sleeps when the short one arrives.
       try bench.submit(.processing, after: .seconds(3600))
       try bench.submit(.refresh, after: .seconds(60))
       try await bench.pass(
@@ -41,7 +41,7 @@ enum SchedulerChecks {
     let refreshes = bench.begun.filter { $0.kind == .refresh }
     try expect(refreshes.count, equals: 1, "A request replaces the pending one of its kind.")
     try expect(
-      refreshes.allSatisfy { $0.at >= earliest }, "The request that was replaced says nothing any more.")
+      refreshes.allSatisfy { $0.at >= earliest }, "A replaced request has no effect.")
   }
 
   static func kindsAreKeptApart(_ bench: SchedulerBench) async throws {
@@ -72,7 +72,7 @@ enum SchedulerChecks {
     try await bench.running { kind, _ in
       if bench.begun.count < 3 { try bench.submit(kind, after: .seconds(60)) }
     } _: {
-      let sentence = "What the work submits is kept: its own request was taken off before."
+      let sentence = "A request that the work submits is kept, because its own was removed before."
       try await bench.pass(until: { bench.begun.count(where: \.isOver) >= 3 }, sentence)
     }
     let times = bench.begun.map(\.at)
@@ -169,7 +169,7 @@ enum SchedulerChecks {
     try bench.submit(.refresh, after: .zero)
     try await bench.running { kind, _ in
       try bench.submit(kind, after: .seconds(60))
-      // Sees that its task is cancelled, and takes a while to come to an end all the same.
+      // The work sees the cancellation of its task, and still takes a while to end.
       _ = await Patience.lasts(until: { Task.isCancelled })
       for _ in 0..<100 { await Task.yield() }
       isStopped.withLock { $0 = true }

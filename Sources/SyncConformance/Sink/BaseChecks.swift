@@ -1,11 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// A change is applied on what it was made on, and on nothing else.
+/// A change is applied only to the state that it was made on.
 enum BaseChecks {
   static func newRecordIsCreated(_ bench: SinkBench) async throws {
     let base = try await bench.pushAccepted(bench.upsert("a", 1))
-    try expect(base.record != nil, "What an upsert leaves behind is a copy.")
+    try expect(base.record != nil, "The result of an upsert is a copy.")
     try expect(try await bench.value("a"), equals: 1, "An accepted record is there.")
   }
 
@@ -23,7 +23,7 @@ enum BaseChecks {
     try expect(try await bench.value("a"), equals: 2, "An accepted edit is there.")
     _ = try await bench.pushAccepted(bench.upsert("a", 3, on: base))
     try expect(
-      try await bench.value("a"), equals: 3, "An edit is made on what the outcome before it was.")
+      try await bench.value("a"), equals: 3, "An edit can be made on the previous outcome.")
   }
 
   static func editOfAnOldCopyIsAConflict(_ bench: SinkBench) async throws {
@@ -36,14 +36,14 @@ enum BaseChecks {
     guard case .conflict(.upsert(let current)?) = outcome else { return }
     _ = try await bench.pushAccepted(bench.upsert("a", 2, on: .copy(current)))
     try expect(
-      try await bench.value("a"), equals: 2, "On what the conflict told, the edit can be applied.")
+      try await bench.value("a"), equals: 2, "The edit can be applied to the remote state of the conflict.")
   }
 
   static func deletionOfTheCurrentCopyIsApplied(_ bench: SinkBench) async throws {
     try await bench.harness.upsert("a", 1)
     try await bench.harness.upsert("b", 1)
     let base = try await bench.pushAccepted(bench.deletion("a", on: try await bench.base(of: "a")))
-    try expect(base.record == nil, "What a deletion leaves behind is a tombstone.")
+    try expect(base.record == nil, "The result of a deletion is a tombstone.")
     try expect(try await bench.value("a"), equals: nil, "A deleted record is not there.")
     try expect(try await bench.value("b"), equals: 1, "A deletion leaves other records alone.")
   }
@@ -62,7 +62,7 @@ enum BaseChecks {
     try await bench.harness.upsert("a", 5)
     try bench.expectConflict(
       try await bench.push(bench.deletion("a", on: .none)), with: 5,
-      "A deletion that was made on nothing removes nothing.")
+      "A deletion without a base removes nothing.")
     try expect(try await bench.value("a"), equals: 5, "A conflict leaves the remote's record as it is.")
   }
 
@@ -72,7 +72,7 @@ enum BaseChecks {
     try await bench.harness.delete("a")
     try bench.expectConflict(
       try await bench.push(bench.upsert("a", 2, on: base)), with: nil,
-      "An edit does not bring back what was deleted.")
+      "An edit does not restore a deleted record.")
     try expect(try await bench.value("a"), equals: nil, "A conflict leaves the remote's record as it is.")
   }
 
@@ -81,6 +81,6 @@ enum BaseChecks {
     let gone = try await bench.pushAccepted(bench.deletion("a", on: first))
     _ = try await bench.pushAccepted(bench.upsert("a", 2, on: gone))
     try expect(
-      try await bench.value("a"), equals: 2, "A record is created anew on the deletion that is known.")
+      try await bench.value("a"), equals: 2, "A record can be created again on a known deletion.")
   }
 }

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Each change of a batch has a fate of its own.
+/// Each change of a batch has its own outcome.
 enum BatchChecks {
   static func everyChangeHasItsOutcome(_ bench: SinkBench) async throws {
     for key in ["edited", "stale", "deleted"] { try await bench.harness.upsert(key, 1) }
@@ -17,15 +17,15 @@ enum BatchChecks {
       throw Inapplicable(reason: "The sink takes fewer changes at once.")
     }
     let outcomes = try await bench.push(changes)
-    try bench.expectConflict(outcomes[0], with: 5, "A conflict stands at its change's place.")
+    try bench.expectConflict(outcomes[0], with: 5, "A conflict has its change's index.")
     for (change, outcome) in zip(changes, outcomes).dropFirst() {
       let base = try bench.base(of: outcome, of: change.id)
       try expect(
-        (base.record == nil) == (change.content == .deletion), "An outcome is what its change leads to.")
+        (base.record == nil) == (change.content == .deletion), "An outcome matches its change.")
     }
     var values: [Int64?] = []
     for change in changes { values.append(try await bench.value(change.id.key)) }
-    try expect(values, equals: [5, 3, nil, 4, 6], "One change's conflict keeps no other from being applied.")
+    try expect(values, equals: [5, 3, nil, 4, 6], "The other changes are applied despite one conflict.")
   }
 
   static func emptyPushHasNoOutcomes(_ bench: SinkBench) async throws {
@@ -52,11 +52,11 @@ enum BatchChecks {
     for change in [changes.first, changes.last].compactMap(\.self) {
       try expect(
         try await bench.value(change.id.key) != nil, equals: wasTaken,
-        "Too large a batch is refused whole, and applied whole where it is not refused.")
+        "A batch that is too large is refused or applied as a whole.")
     }
     for change in changes.prefix(wasTaken ? 0 : limits.maximumRecords) {
       try expect(
-        try await bench.value(change.id.key), equals: nil, "Of too large a batch nothing is applied.")
+        try await bench.value(change.id.key), equals: nil, "A batch that is too large has no effect.")
     }
     let fitting = try await bench.push(Array(changes.prefix(limits.maximumRecords)))
     for (change, outcome) in zip(changes, fitting) where !wasTaken {

@@ -2,7 +2,7 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// What was pushed comes back from the source as what the push said it is.
+/// The source returns pushed changes as their outcomes describe them.
 enum ReadBackChecks {
   static func acceptedVersionsRise(_ bench: SinkBench) async throws {
     try await bench.harness.upsert("a", 1)
@@ -22,9 +22,9 @@ enum ReadBackChecks {
     from earlier: OutboxEntry.Base, to later: OutboxEntry.Base
   ) throws(ConformanceFailure) {
     guard let before = earlier.version, let after = later.version else {
-      throw ConformanceFailure("What was accepted has a version.")
+      throw ConformanceFailure("An accepted change has a version.")
     }
-    try expect(after > before, "Each accepted change has a greater version than what it was made on.")
+    try expect(after > before, "An accepted change has a greater version than its base.")
   }
 
   static func sourceReadsTheAcceptedCopy(_ bench: SinkBench) async throws {
@@ -40,9 +40,9 @@ enum ReadBackChecks {
       try expect(
         copy.version, equals: record.version, "The source lists a push's echo under the version it has.")
       try expect(copy.entityTag, equals: record.entityTag, "Source and sink name a record's state alike.")
-      try expect(copy.fields, equals: record.fields, "The source lists what the push said was accepted.")
+      try expect(copy.fields, equals: record.fields, "The source lists the copy of the accepted outcome.")
     }
-    // What the source read is what an edit is made on.
+    // An edit's base is the copy that the source read.
     _ = try await bench.pushAccepted(bench.upsert("a", 3, on: try await bench.base(of: "a")))
   }
 
@@ -63,7 +63,7 @@ enum ReadBackChecks {
     try JSONScanner.members(of: copy.payload.bytes) { member throws(JSONError) in members.append(member.key) }
     try expect(
       Set(members).isSuperset(of: ["value", "unknown", "price", stamp]),
-      "A sink that says so keeps members that nobody declared.")
+      "A sink that declares so keeps undeclared members.")
   }
 
   static func remoteWritesOnlyWhatItDeclares(_ bench: SinkBench) async throws {
@@ -72,20 +72,20 @@ enum ReadBackChecks {
       let change = bench.upsert("a", value, on: base)
       base = try await bench.pushAccepted(change)
       guard let accepted = base.record, let payload = change.content.payload else {
-        throw ConformanceFailure("What was accepted of a record is a copy.")
+        throw ConformanceFailure("The outcome of an accepted upsert is a copy.")
       }
       var (sent, kept) = (try FieldMap(payload), try FieldMap(accepted.payload))
       for field in bench.harness.serverManagedFields { (sent[field], kept[field]) = (nil, nil) }
       try expect(
         kept.payload.hasSameMembers(as: sent.payload),
-        "What a remote makes of a record is what was sent, apart from members that its source declares as its own."
+        "A remote stores a record as it was sent, apart from the source's server-managed fields."
       )
     }
   }
 
   static func identityStays(_ bench: SinkBench) async throws {
     let identity = bench.harness.sink.identity
-    try expect(!identity.isEmpty, "A sink says which remote it writes.")
+    try expect(!identity.isEmpty, "A sink has an identity.")
     _ = try await bench.pushAccepted(bench.upsert("a", 1))
     let other = try await bench.harness.reopen?() ?? bench.harness.sink
     for sink in [bench.harness.sink, other] {

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What is sent again under one name has happened once.
+/// A change that is sent repeatedly with one idempotency key has one effect.
 enum RepeatChecks {
   static func changeSentAgainHasOneEffect(_ bench: SinkBench) async throws {
     let new = bench.upsert("a", 1)
@@ -10,7 +10,7 @@ enum RepeatChecks {
     let edit = bench.upsert("a", 2, on: base)
     let later = try await bench.pushAccepted(edit)
     try await expectRepeat(of: edit, isApplied: later, bench)
-    try expect(try await bench.value("a"), equals: 2, "A change sent again leaves its record as it made it.")
+    try expect(try await bench.value("a"), equals: 2, "A repeated change leaves its record as it is.")
   }
 
   static func deletionSentAgainHasOneEffect(_ bench: SinkBench) async throws {
@@ -18,7 +18,7 @@ enum RepeatChecks {
     let deletion = bench.deletion("a", on: try await bench.base(of: "a"))
     let gone = try await bench.pushAccepted(deletion)
     try await expectRepeat(of: deletion, isApplied: gone, bench)
-    try expect(try await bench.value("a"), equals: nil, "A deletion sent again leaves its record deleted.")
+    try expect(try await bench.value("a"), equals: nil, "A repeated deletion leaves its record deleted.")
   }
 
   static func changeSentAgainLeavesALaterOneAlone(_ bench: SinkBench) async throws {
@@ -29,7 +29,7 @@ enum RepeatChecks {
     try await bench.harness.upsert("b", 6)
     for change in changes { try await sendAgain(change, bench) }
     let values = [try await bench.value("a"), try await bench.value("b")]
-    try expect(values, equals: [5, 6], "A change sent again does not undo what others did since.")
+    try expect(values, equals: [5, 6], "A repeated change does not undo later changes.")
   }
 
   static func creationSentAgainBringsNothingBack(_ bench: SinkBench) async throws {
@@ -38,15 +38,16 @@ enum RepeatChecks {
     try await bench.harness.delete("a")
     try await sendAgain(creation, bench)
     try expect(
-      try await bench.value("a"), equals: nil, "A record that was deleted since is not created a second time."
+      try await bench.value("a"), equals: nil, "A repeated creation does not restore a deleted record."
     )
   }
 
-  /// Sends a change again that was applied, and that others have written over since.
+  /// Repeats an applied change, after other clients have overwritten the record.
   private static func sendAgain(_ change: OutgoingChange, _ bench: SinkBench) async throws {
     switch try await bench.push(change) {
     case .accepted, .conflict: break
-    case let other: throw ConformanceFailure("What was applied is not \(other.name) when it comes again.")
+    case let other:
+      throw ConformanceFailure("The answer to a repeated change that was applied is not \(other.name).")
     }
   }
 
@@ -61,7 +62,7 @@ enum RepeatChecks {
     }
   }
 
-  /// Sends a change again: it was applied, so it is accepted as it was, or meets what it made itself.
+  /// Repeats an applied change: it is accepted as before, or conflicts with its own result.
   private static func expectRepeat(
     of change: OutgoingChange, to sink: (any RemoteRecordSink)? = nil, isApplied base: OutboxEntry.Base,
     _ bench: SinkBench
@@ -70,18 +71,19 @@ enum RepeatChecks {
     switch try await bench.push(change, to: sink) {
     case .accepted(let again): word = again
     case .conflict(let current): word = current
-    case let other: throw ConformanceFailure("What was applied is not \(other.name) when it comes again.")
+    case let other:
+      throw ConformanceFailure("The answer to a repeated change that was applied is not \(other.name).")
     }
     switch word {
     case .upsert(let record)?:
       try expect(
-        record.version, equals: base.version ?? .unversioned, "A change sent again has no second effect.")
+        record.version, equals: base.version ?? .unversioned, "A repeated change has no second effect.")
     case .tombstone?, nil:
-      try expect(base.record == nil, "A change sent again meets what it made.")
-    case .malformed?: throw ConformanceFailure("What was accepted is a record or its deletion.")
+      try expect(base.record == nil, "A repeated change conflicts with its own result.")
+    case .malformed?: throw ConformanceFailure("An accepted outcome is a copy or a tombstone.")
     }
     guard case .upsert(let record)? = try await bench.harness.read(change.id.key) else { return }
     try expect(
-      record.version, equals: base.version ?? .unversioned, "A change sent again has no second effect.")
+      record.version, equals: base.version ?? .unversioned, "A repeated change has no second effect.")
   }
 }

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// A sink with its world, and short words for what checks do with them.
+/// A sink with its test data, and short forms for the checks.
 struct SinkBench: Sendable {
   let harness: SinkHarness
   let schema: SyncSchema
@@ -11,7 +11,7 @@ struct SinkBench: Sendable {
     schema = try SyncSchema(SinkHarness.entity)
   }
 
-  /// An upsert as the engine sends it, named after its record, its value and its base.
+  /// An upsert as the engine sends it, named by record, value and base.
   func upsert(_ key: String, _ value: Int, on base: OutboxEntry.Base = .none) -> OutgoingChange {
     change(
       key, .upsert(Payload(Array(#"{"value":\#(value)}"#.utf8)), schemaVersion: 1), on: base, edit: value)
@@ -33,7 +33,7 @@ struct SinkBench: Sendable {
       id: entry.id, content: content, base: base, key: entry.idempotencyKey(for: entry.edit), stamp: stamp)
   }
 
-  /// Pushes one batch, and demands one outcome for each change.
+  /// Pushes one batch, and checks that there is one outcome for each change.
   func push(_ changes: [OutgoingChange], to sink: (any RemoteRecordSink)? = nil) async throws -> [PushOutcome]
   {
     let outcomes = try await (sink ?? harness.sink).push(changes, entities: schema)
@@ -49,17 +49,17 @@ struct SinkBench: Sendable {
     return outcome
   }
 
-  /// Pushes one change that has to be applied, and returns what an edit of the outcome is made on.
+  /// Pushes one change that must be applied, and returns the base for the next edit.
   func pushAccepted(_ change: OutgoingChange) async throws -> OutboxEntry.Base {
     try base(of: try await push(change), of: change.id)
   }
 
-  /// What an edit of an accepted change is made on.
+  /// The base for an edit of an accepted change.
   func base(of outcome: PushOutcome, of id: RecordID) throws(ConformanceFailure) -> OutboxEntry.Base {
     guard case .accepted(let word) = outcome else {
-      throw ConformanceFailure("A change of what it was made on is accepted, not \(outcome.name).")
+      throw ConformanceFailure("A change with a current base is accepted, not \(outcome.name).")
     }
-    try expect(word.id, equals: id, "An outcome is of its change's record.")
+    try expect(word.id, equals: id, "An outcome has the id of its change's record.")
     switch word {
     case .upsert(let record):
       try expect(record.version.epoch, equals: 0, "A sink leaves the epoch to the engine.")
@@ -67,11 +67,11 @@ struct SinkBench: Sendable {
     case .tombstone(let tombstone):
       try expect(tombstone.version.epoch, equals: 0, "A sink leaves the epoch to the engine.")
       return .deleted(tombstone)
-    case .malformed: throw ConformanceFailure("What was accepted is a record or its deletion.")
+    case .malformed: throw ConformanceFailure("An accepted outcome is a copy or a tombstone.")
     }
   }
 
-  /// The base that another client's write gives to an edit.
+  /// The base for an edit after another client's write.
   func base(of key: String) async throws -> OutboxEntry.Base {
     switch try await harness.read(key) {
     case .upsert(let record)?: .copy(record)
@@ -81,7 +81,7 @@ struct SinkBench: Sendable {
     }
   }
 
-  /// The value that the remote has under a key; `nil` if there is no such record.
+  /// The remote's value of a key; `nil` if there is no such record.
   func value(_ key: String) async throws -> Int64? {
     guard case .upsert(let record)? = try await harness.read(key),
       case .integer(let value)? = record.fields.first
@@ -89,7 +89,7 @@ struct SinkBench: Sendable {
     return value
   }
 
-  /// Demands that a change was not applied, and that the outcome tells what the remote has.
+  /// Checks that a change was not applied, and that the outcome has the remote state.
   func expectConflict(
     _ outcome: PushOutcome, with value: Int64?, _ sentence: String
   ) throws(ConformanceFailure) {
@@ -109,7 +109,7 @@ struct SinkBench: Sendable {
 }
 
 extension PushOutcome {
-  /// The outcome without contents, for a sentence.
+  /// The name of the outcome without contents, for messages.
   var name: String {
     switch self {
     case .accepted: "accepted"

@@ -1,34 +1,34 @@
 import SyncModels
 import SyncPorts
 
-/// One promise of `RemoteRecordSink`, as a check that any adapter can run.
+/// One promise of `RemoteRecordSink`, as a check for any adapter.
 ///
-/// Run every case on a world of its own, and report each alone; see ``SinkHarness``.
+/// Run every case with its own test data, and report each separately; see ``SinkHarness``.
 public enum SinkCheck: String, CaseIterable, Sendable {
-  // What a change is made on.
+  // The base of a change.
   case newRecordIsCreated, newRecordMeetsAnExistingOne, editOfTheCurrentCopyIsApplied,
     editOfAnOldCopyIsAConflict
   case deletionOfTheCurrentCopyIsApplied, deletionOfAnOldCopyIsAConflict, editOfADeletedRecordIsAConflict
   case deletionOfAnUnseenRecordIsAConflict, deletedRecordIsCreatedAnew
   // Batches.
   case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole
-  // Once and again.
+  // Repeated changes.
   case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone
   case creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
-  // What the source reads back.
+  // Reads by the source.
   case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole
   case remoteWritesOnlyWhatItDeclares, identityStays
 
   /// Runs the check on a harness that no other check has used.
   ///
-  /// - Returns: Whether the promise was kept, or could not be asked for.
-  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the sink's own error where none was due.
+  /// - Returns: Whether the promise was kept, or the check does not apply.
+  /// - Throws: ``ConformanceFailure`` with the broken promise, or an unexpected error of the sink.
   public func run(on harness: SinkHarness) async throws -> ConformanceOutcome {
     if self == .batchSentAgainByAnotherProcessHasOneEffect, harness.reopen == nil {
       return .skipped("The harness cannot make a second sink.")
     }
     if self == .creationSentAgainBringsNothingBack, !harness.remembersWhatIsGone {
-      return .skipped("The remote does not remember what is gone.")
+      return .skipped("The remote does not remember deletions.")
     }
     return try await ConformanceOutcome { try await body(SinkBench(harness: harness)) }
   }

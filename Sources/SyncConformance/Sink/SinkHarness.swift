@@ -1,10 +1,11 @@
 public import SyncModels
 public import SyncPorts
 
-/// How the checks get at a sink and at the little world that it writes: empty at first, and changed by nobody else.
+/// Access of the checks to a sink and to its test data.
 ///
-/// The world holds records of one type, `items`, each a key and a JSON object with a whole number as its member `value`. A harness serves
-/// one check.
+/// The data are empty at first, and only the check changes them. They are records of one type,
+/// `items`, each with a key and a JSON object whose member `value` is a whole number. A harness
+/// serves one check.
 public struct SinkHarness: Sendable {
   /// The declaration of the type that the checks push: the one of ``SourceHarness``.
   public static let entity = SourceHarness.entity
@@ -15,16 +16,22 @@ public struct SinkHarness: Sendable {
   public var upsert: @Sendable (_ key: String, _ value: Int) async throws -> Void
   /// Deletes a record, as another client of the remote would.
   public var delete: @Sendable (_ key: String) async throws -> Void
-  /// What a source over the same data says of a record now: its copy; its tombstone, or nothing, if it does not exist.
+  /// Reads a record through a source over the same data.
+  ///
+  /// It returns the copy. For a record that does not exist it returns the tombstone, or `nil`.
   public var read: @Sendable (_ key: String) async throws -> RecordChange?
-  /// Whether the remote remembers sent changes or deletions, and so tells a record that was deleted since from one that never was.
+  /// Whether the remote remembers sent changes or deletions.
+  ///
+  /// It then distinguishes a deleted record from one that never existed.
   public var remembersWhatIsGone = true
-  /// The members that the source declares as the remote's own to write; see `SourceCapabilities`.
+  /// The server-managed fields that the source declares; see `SourceCapabilities`.
   public var serverManagedFields: [FieldName] = []
-  /// Makes a second sink over the same data, as another process does; `nil` where that cannot be done.
+  /// Creates a second sink over the same data, as another process does.
+  ///
+  /// It is `nil` if that is impossible.
   public var reopen: (@Sendable () async throws -> any RemoteRecordSink)?
 
-  /// Describes how to get at a sink; what cannot be done stays `nil`, and the checks that need it go without.
+  /// Creates access to a sink. Checks go without the functions that are `nil`.
   public init(
     sink: any RemoteRecordSink,
     upsert: @escaping @Sendable (_ key: String, _ value: Int) async throws -> Void,

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What is listed after a token, and what a token is worth.
+/// The changes after a token, and the validity of tokens.
 enum DeltaChecks {
   static func deltaHoldsWhatChanged(_ bench: SourceBench) async throws {
     try await bench.fill(10)
@@ -13,11 +13,11 @@ enum DeltaChecks {
     try await bench.harness.upsert("new", 11)
     let pass = try await bench.pull(since: token, pass: 2)
     try expect(pass.values["i03"], equals: 203, "A delta holds a record's latest copy.")
-    try expect(pass.values["new"], equals: 11, "A delta holds what is new.")
-    try expect(pass.deleted, equals: [], "A delta holds no tombstone of what exists.")
+    try expect(pass.values["new"], equals: 11, "A delta has new records.")
+    try expect(pass.deleted, equals: [], "A delta has no tombstone of an existing record.")
     guard pass.coverage == .changes else { return }
     if bench.capabilities.deltas == .changeTokens || bench.harness.settle != nil {
-      try expect(Set(pass.upserted), equals: ["i03", "new"], "A delta holds nothing that did not change.")
+      try expect(Set(pass.upserted), equals: ["i03", "new"], "A delta has only changed records.")
     }
   }
 
@@ -35,7 +35,7 @@ enum DeltaChecks {
     for pass in [2, 3] as [Int64] {
       let delta = try await bench.pull(since: token, pass: pass)
       try expect(
-        delta.coverage, equals: .changes, "What follows a token is a delta, as long as the token is known.")
+        delta.coverage, equals: .changes, "A known token leads to a delta.")
       if isExact { try expect(delta.changes.count, equals: 0, "When nothing changed, a delta is empty.") }
     }
   }
@@ -49,9 +49,9 @@ enum DeltaChecks {
     let pass = try await bench.pull(since: token, pass: 2)
     if pass.coverage == .changes {
       try expect(
-        pass.deleted, equals: ["i01"], "A delta tells what was deleted, and not what was written again.")
+        pass.deleted, equals: ["i01"], "A delta has the deleted records, without those written again.")
     } else {
-      try expect(!pass.upserted.contains("i01"), "A full listing lacks what was deleted.")
+      try expect(!pass.upserted.contains("i01"), "A full listing lacks deleted records.")
     }
     try expect(pass.values["i04"], equals: 9, "A record that was written again is there.")
   }
@@ -83,7 +83,7 @@ enum DeltaChecks {
     } else {
       for key in ["i01", "i10"] where replica[key] == nil { wanted[key] = nil }
     }
-    try expect(replica, equals: wanted, "What changes during a pass is in it or in the next delta.")
+    try expect(replica, equals: wanted, "A change during a pass is in it or in the next delta.")
   }
 
   static func changesDuringADeltaAreNotLost(_ bench: SourceBench) async throws {
@@ -98,8 +98,8 @@ enum DeltaChecks {
     }
     let third = try await bench.pull(since: try bench.token(of: second), pass: 3)
     let replica = second.values.merging(third.values) { _, later in later }
-    try expect(replica["i00"], equals: 1000, "What changes during a delta is in it or in the next one.")
-    try expect(replica["zz"], equals: 6, "What is new during a delta is in it or in the next one.")
+    try expect(replica["i00"], equals: 1000, "A change during a delta is in it or in the next one.")
+    try expect(replica["zz"], equals: 6, "A new record during a delta is in it or in the next one.")
     try expect(replica.count, equals: 11, "A delta misses nothing else either.")
   }
 
@@ -132,9 +132,9 @@ enum DeltaChecks {
     let page = try await bench.page(.start(since: SyncToken("no token of ours")))
     try expect(
       isReset(page) || page.coverage == .everything,
-      "A token that means nothing leads to a reset or a full listing.")
+      "An unknown token leads to a reset or a full listing.")
     let resumed = try await bench.page(.resume(PageToken("no token of ours")))
-    try expect(isReset(resumed), "A continuation that means nothing leads to a reset.")
+    try expect(isReset(resumed), "An unknown continuation leads to a reset.")
     try expect(try await bench.pull().upserted.count, equals: 3, "A full listing follows.")
   }
 
@@ -179,13 +179,13 @@ enum DeltaChecks {
     let (identity, capabilities) = (bench.source.identity, bench.capabilities)
     let type = SourceHarness.entity.type
     let query = bench.source.query(for: type)
-    try expect(!identity.isEmpty, "A source says which remote it reads.")
+    try expect(!identity.isEmpty, "A source has an identity.")
     try await bench.fill(3)
     _ = try await bench.pull()
     let other = try await bench.harness.reopen?() ?? bench.source
     for source in [bench.source, other] {
       try expect(source.identity, equals: identity, "A source's identity does not change with the data.")
-      try expect(source.capabilities == capabilities, "What a source can do does not change.")
+      try expect(source.capabilities == capabilities, "A source's capabilities do not change.")
       try expect(
         source.query(for: type), equals: query, "A source without filters answers with the same text.")
     }

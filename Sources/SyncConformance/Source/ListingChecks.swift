@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What a full listing holds, page by page.
+/// The contents of a full listing, page by page.
 enum ListingChecks {
   static func listingHoldsEveryRecordOnce(_ bench: SourceBench) async throws {
     try await bench.fill(25)
@@ -52,7 +52,7 @@ enum ListingChecks {
     try await bench.fill(10)
     let first = try await bench.page(.start(since: nil))
     let again = try await bench.page(.start(since: nil))
-    try expect(again.changes == first.changes, "A start asked for twice is answered alike.")
+    try expect(again.changes == first.changes, "A repeated start gets the same answer.")
     guard case .more(let token, _) = first.next else {
       throw Inapplicable(reason: "The source lists everything on one page.")
     }
@@ -61,7 +61,7 @@ enum ListingChecks {
     try expect(
       Set(first.changes.map(\.id)).isDisjoint(with: second.changes.map(\.id)) && second.next != first.next,
       "A continuation leads on, when nothing changes meanwhile.")
-    try expect(repeated.changes == second.changes, "A continuation asked for twice is answered alike.")
+    try expect(repeated.changes == second.changes, "A repeated continuation gets the same answer.")
   }
 
   static func resumablePassGoesOnInAnotherProcess(_ bench: SourceBench) async throws {
@@ -80,14 +80,14 @@ enum ListingChecks {
     try await bench.harness.delete("i02")
     let pass = try await bench.pull()
     try expect(
-      pass.upserted.sorted(), equals: ["i00", "i01", "i03", "i04"], "A full listing lacks what was deleted.")
+      pass.upserted.sorted(), equals: ["i00", "i01", "i03", "i04"], "A full listing lacks deleted records.")
   }
 
   static func totalCountsTheListing(_ bench: SourceBench) async throws {
     try await bench.fill(11)
     let pass = try await bench.pull()
     guard let total = pass.pages[0].total else { throw Inapplicable(reason: "The source tells no totals.") }
-    try expect(total, equals: 11, "A total is what the pass lists, when nothing changes meanwhile.")
+    try expect(total, equals: 11, "A total is the number of listed changes, when nothing changes meanwhile.")
   }
 
   static func malformedRecordComesInItsPlace(_ bench: SourceBench) async throws {
@@ -96,17 +96,19 @@ enum ListingChecks {
     try await bench.harness.putMalformed?(bytes)
     let pass = try await bench.pull(limit: 2)
     try expect(
-      pass.upserted.sorted(), equals: ["i00", "i01", "i02"], "MalformedRecord keeps no other record away.")
+      pass.upserted.sorted(), equals: ["i00", "i01", "i02"],
+      "A malformed record does not prevent other records.")
     let malformed = pass.changes.compactMap {
       if case .malformed(let malformed) = $0 { malformed } else { nil }
     }
-    try expect(malformed.count, equals: 1, "Bytes that are no record come as a malformed record, once.")
+    try expect(malformed.count, equals: 1, "Bytes that are not a record come as one malformed record.")
     try expect(
-      malformed.first?.type, equals: SourceHarness.entity.type, "MalformedRecord has the type of its page.")
+      malformed.first?.type, equals: SourceHarness.entity.type, "A malformed record has the type of its page."
+    )
     try expect(
       malformed.first.map { Array($0.bytes.bytes) }, equals: bytes,
-      "MalformedRecord has its bytes as they are.")
-    try expect(malformed.first?.reason.isEmpty, equals: false, "MalformedRecord has a reason.")
+      "A malformed record has its bytes unchanged.")
+    try expect(malformed.first?.reason.isEmpty, equals: false, "A malformed record has a reason.")
   }
 
   static func lookupGivesCurrentCopies(_ bench: SourceBench) async throws {
@@ -119,11 +121,11 @@ enum ListingChecks {
     for change in found {
       switch change {
       case .upsert(let record):
-        try expect(record.id.key, equals: "i01", "A lookup gives copies of those that exist.")
+        try expect(record.id.key, equals: "i01", "A lookup returns copies of existing records.")
         values += record.fields
       case .tombstone(let tombstone):
-        try expect(tombstone.id.key != "i01", "A lookup gives tombstones of those that don't exist.")
-      case .malformed: throw ConformanceFailure("A lookup of records gives no malformed record.")
+        try expect(tombstone.id.key != "i01", "A lookup returns tombstones of missing records.")
+      case .malformed: throw ConformanceFailure("A lookup returns no malformed record.")
       }
     }
     try expect(values, equals: [77], "A lookup gives the current copy.")

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// A source with its world, and short words for what checks do with them.
+/// A source with its test data, and short forms for the checks.
 struct SourceBench: Sendable {
   let harness: SourceHarness
 
@@ -12,12 +12,12 @@ struct SourceBench: Sendable {
   struct Pass: Sendable {
     var coverage: RecordPage.Coverage
     var pages: [RecordPage]
-    /// Where the next delta starts.
+    /// The start of the next delta.
     var token: SyncToken?
 
     var changes: [RecordChange] { pages.flatMap(\.changes) }
 
-    /// The listed values by key; one that is listed twice counts as listed last.
+    /// The listed values by key. The last listing of a key counts.
     var values: [String: Int64] {
       var values: [String: Int64] = [:]
       for change in changes {
@@ -29,7 +29,7 @@ struct SourceBench: Sendable {
       return values
     }
 
-    /// The keys of the copies and of the tombstones.
+    /// The keys of the listed copies and tombstones.
     var upserted: [String] {
       changes.compactMap { if case .upsert(let record) = $0 { record.id.key } else { nil } }
     }
@@ -46,7 +46,9 @@ struct SourceBench: Sendable {
     try await source.page(request(position, limit: limit, pass: pass))
   }
 
-  /// Pulls one pass to its end; one that is reset starts over and lists everything, as the engine does it.
+  /// Pulls one pass to its end. After a reset it starts over with a full listing.
+  ///
+  /// The engine does the same.
   ///
   /// - Parameter between: Called after each page but the last, with the page's number from 1.
   func pull(
@@ -69,10 +71,10 @@ struct SourceBench: Sendable {
         position = .start(since: reason == .pageTokenExpired ? token : nil)
       }
     }
-    throw ConformanceFailure("A pass over a small world ends.")
+    throw ConformanceFailure("A pass over few records ends.")
   }
 
-  /// Writes items `i00`, `i01`… whose values are their numbers.
+  /// Writes items `i00`, `i01`… with their numbers as values.
   func fill(_ count: Int) async throws {
     for number in 0..<count { try await harness.upsert(Self.key(number), number) }
   }
@@ -85,7 +87,7 @@ struct SourceBench: Sendable {
     RecordID(type: SourceHarness.entity.type, key: key)
   }
 
-  /// The token of a pass, which all but sources without deltas have to give.
+  /// The token of a pass. Only sources without deltas may omit it.
   func token(of pass: Pass) throws(ConformanceFailure) -> SyncToken? {
     if capabilities.deltas != .fullOnly {
       try expect(

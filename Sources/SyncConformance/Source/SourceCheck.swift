@@ -1,9 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// One promise of `RemoteRecordSource`, as a check that any adapter can run.
+/// One promise of `RemoteRecordSource`, as a check for any adapter.
 ///
-/// Run every case on a world of its own, and report each alone; see ``SourceHarness``.
+/// Run every case with its own test data, and report each separately; see ``SourceHarness``.
 public enum SourceCheck: String, CaseIterable, Sendable {
   // Listings.
   case listingHoldsEveryRecordOnce, emptyRemoteListsNothing, pagesObeyTheirLimit, recordsAreReadWhole
@@ -16,14 +16,15 @@ public enum SourceCheck: String, CaseIterable, Sendable {
 
   /// Runs the check on a harness that no other check has used.
   ///
-  /// - Returns: Whether the promise was kept, or could not be asked for.
-  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the source's own error where none was due.
+  /// - Returns: Whether the promise was kept, or the check does not apply.
+  /// - Throws: ``ConformanceFailure`` with the broken promise, or an unexpected error of the
+  ///   source.
   public func run(on harness: SourceHarness) async throws -> ConformanceOutcome {
     if let reason = obstacle(in: harness) { return .skipped(reason) }
     return try await ConformanceOutcome { try await body(SourceBench(harness: harness)) }
   }
 
-  /// Why the check cannot be run on a harness.
+  /// The reason why the check does not apply to a harness.
   private func obstacle(in harness: SourceHarness) -> String? {
     let capabilities = harness.source.capabilities
     return switch self {

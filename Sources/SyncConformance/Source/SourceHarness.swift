@@ -1,12 +1,13 @@
 public import SyncModels
 public import SyncPorts
 
-/// How the checks get at a source and at the little world that it reads: empty at first, and changed by nobody else.
+/// Access of the checks to a source and to its test data.
 ///
-/// The world holds records of one type, `items`, each a key and a JSON object with a whole number as its member `value`. A harness serves
-/// one check.
+/// The data are empty at first, and only the check changes them. They are records of one type,
+/// `items`, each with a key and a JSON object whose member `value` is a whole number. A harness
+/// serves one check.
 public struct SourceHarness: Sendable {
-  /// The declaration of the type that the checks ask for.
+  /// The declaration of the type that the checks pull.
   public static let entity = Entity("items", indexes: ["value"])
 
   /// The source to check.
@@ -15,18 +16,24 @@ public struct SourceHarness: Sendable {
   public var upsert: @Sendable (_ key: String, _ value: Int) async throws -> Void
   /// Deletes a record, as another client of the remote would.
   public var delete: @Sendable (_ key: String) async throws -> Void
-  /// Makes a second source over the same data, as another process does; `nil` where that cannot be done.
+  /// Creates a second source over the same data, as another process does.
+  ///
+  /// It is `nil` if that is impossible.
   public var reopen: (@Sendable () async throws -> any RemoteRecordSource)?
-  /// Lets so much time pass at the remote that earlier changes are out of any overlap's reach; `nil` where that cannot be done.
+  /// Advances the remote's time until earlier changes are outside any overlap.
+  ///
+  /// It is `nil` if that is impossible.
   public var settle: (@Sendable () async throws -> Void)?
-  /// Puts bytes among the records that are none; `nil` where that cannot be done.
+  /// Adds bytes that are not a record; `nil` if that is impossible.
   public var putMalformed: (@Sendable (_ bytes: [UInt8]) async throws -> Void)?
-  /// Makes void every token that was given; `nil` where that cannot be done.
+  /// Invalidates every token so far; `nil` if that is impossible.
   public var voidTokens: (@Sendable () async throws -> Void)?
-  /// Begins a write that becomes visible when the returned function is called; `nil` where that cannot be done.
+  /// Begins a write that becomes visible when the returned function is called.
+  ///
+  /// It is `nil` if that is impossible.
   public var beginUpsert: (@Sendable (_ key: String, _ value: Int) async throws -> @Sendable () -> Void)?
 
-  /// Describes how to get at a source; what cannot be done stays `nil`, and the checks that need it are skipped.
+  /// Creates access to a source. Checks that need a `nil` function are skipped.
   public init(
     source: any RemoteRecordSource,
     upsert: @escaping @Sendable (_ key: String, _ value: Int) async throws -> Void,

@@ -1,10 +1,12 @@
 import SyncModels
 import SyncPorts
 
-/// What a transaction shows, to whom, and when.
+/// The visibility of a transaction's writes.
 enum AtomicityChecks {
-  /// One write of each sort: game `new` comes, `old` gets a version, `gone` goes, `kept` is marked; an entry comes and one goes, as do an edit and a
-  /// conflict.
+  /// Makes one write of each kind.
+  ///
+  /// Game `new` is inserted, `old` gets a version, `gone` is deleted, `kept` is marked. One
+  /// withheld change, one edit and one conflict are added, and one of each is removed.
   private static func everything(_ transaction: any StoreTransaction, touch: Record, put: Record)
     throws(SyncError)
   {
@@ -43,7 +45,7 @@ enum AtomicityChecks {
     var aside: [WithheldChange.Key]
     var hasEmptyValue: Bool
     var value: [UInt8]?
-    /// What was edited, what the conflicts were over, and what has the natural key of `gone` and `new`.
+    /// The records that have edits, conflicts, or the natural key of `gone` and `new`.
     var edited: [Bytes]
     var conflicts: [Bytes]
     var namesakes: [Bytes]
@@ -79,7 +81,7 @@ enum AtomicityChecks {
 
   static func throwingBodyLeavesNothing(_ bench: StoreBench) async throws {
     let (touch, put) = try await prepare(bench)
-    try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+    try await expect(.inconsistentData, "The write throws the body's error.") { () throws(SyncError) in
       try await bench.write { transaction throws(SyncError) in
         try everything(transaction, touch: touch, put: put)
         throw SyncError(.inconsistentData, during: "checking")
@@ -107,7 +109,7 @@ enum AtomicityChecks {
       try everything(transaction, touch: touch, put: put)
       return (before, try findings(transaction))
     }
-    try expect(before, equals: .before, "A transaction sees what was committed before it.")
+    try expect(before, equals: .before, "A transaction sees earlier commits.")
     try expect(after, equals: .after, "A transaction sees its own writes.")
   }
 
@@ -127,7 +129,7 @@ enum AtomicityChecks {
     }
     try expect(failure?.code, equals: nil, "A write in a cancelled task is completed.")
     try expect(
-      try await bench.record(copy.id) == copy, "What was written in a cancelled task is there afterwards.")
+      try await bench.record(copy.id) == copy, "A write of a cancelled task remains.")
   }
 
   private static let turn = Turn()
@@ -151,16 +153,16 @@ enum AtomicityChecks {
       let counts = try await bench.read { snapshot throws(SyncError) in
         let before = try tally(snapshot)
         reading.give()
-        // A store whose writes wait for reads gives up here, and keeps the promise all the same.
+        // A store whose writes wait for reads stops waiting here, and still keeps the promise.
         written.waitBriefly()
         return (before, try tally(snapshot))
       }
       try await write
       return counts
     }
-    try expect(after, equals: before, "A read sees one state, whatever is written meanwhile.")
+    try expect(after, equals: before, "A read sees one state, despite concurrent writes.")
     try expect(
-      try await bench.keys(Query("games")), equals: ["g"], "A write beside a read is there afterwards.")
+      try await bench.keys(Query("games")), equals: ["g"], "A write concurrent with a read remains.")
   }
 
   static func readSeesNothingUncommitted(_ bench: StoreBench) async throws {
@@ -172,18 +174,18 @@ enum AtomicityChecks {
         defer { read.give() }
         return try await bench.read { snapshot throws(SyncError) in try tally(snapshot) }
       }()
-      try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+      try await expect(.inconsistentData, "The write throws the body's error.") { () throws(SyncError) in
         try await bench.write { transaction throws(SyncError) in
           try transaction.put([copy])
           try transaction.queue([StoreBench.pending(copy.id, at: StoreBench.stamp(1))])
           written.give()
-          // A store whose reads wait for writes gives up here.
+          // A store whose reads wait for writes stops waiting here.
           read.waitBriefly()
           throw SyncError(.inconsistentData, during: "checking")
         }
       }
       return try await seen
     }
-    try expect(count, equals: [0, 0], "A read never sees what was not committed.")
+    try expect(count, equals: [0, 0], "A read never sees uncommitted writes.")
   }
 }

@@ -38,7 +38,8 @@ enum ConflictChecks {
     }
     var found = Array(try await bench.conflicts().reversed())
     for place in found.indices {
-      try expect(found[place].number != 77, "Whatever number a conflict has, the store gives it its own.")
+      try expect(
+        found[place].number != 77, "The store assigns the number of a conflict, whatever number it has.")
       found[place].number = 77
     }
     try expect(found, equals: wanted, "A conflict comes back as it was, the remote's copy without fields.")

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What another handle to the same store finds.
+/// The data that another handle to the same store reads.
 enum DurabilityChecks {
   static func reopenedStoreHoldsWhatWasCommitted(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("games", "g", #"{"v":1,"home":"t","code":"c"}"#, version: 4, tag: "x")
@@ -27,7 +27,7 @@ enum DurabilityChecks {
     try expect(try await reopened.state(copy.id)?.isMarked, equals: true, "Marks are there.")
     try expect(
       try await reopened.state(StoreBench.game("gone"))?.isDeleted, equals: true, "Deletions are there.")
-    try expect(try await reopened.entries(), equals: [entry], "What was set aside is there.")
+    try expect(try await reopened.entries(), equals: [entry], "The withheld change is stored.")
     let value = try await reopened.read { snapshot throws(SyncError) in try snapshot.value(forKey: "k") }
     try expect(value, equals: [1, 2], "Values are there.")
     try expect(try await reopened.outbox(), equals: [pending], "Local edits are there.")
@@ -54,14 +54,16 @@ enum DurabilityChecks {
     try expect(
       try await other.records(Query("games")), equals: [first], "A commit is seen by the other handle.")
     try await other.put(second)
-    try expect(try await bench.records(Query("games")), equals: [first, second], "And the other way round.")
+    try expect(
+      try await bench.records(Query("games")), equals: [first, second],
+      "A commit of the other handle is seen.")
     func absent() async throws -> [RecordID] {
       try await bench.write { transaction throws(SyncError) in try transaction.absent(among: [first.id]) }
     }
-    try expect(try await absent(), equals: [], "What is there is live.")
+    try expect(try await absent(), equals: [], "An existing record is live.")
     try await other.delete(StoreBench.tombstone("games", "a", version: 20))
-    try expect(try await absent(), equals: [first.id], "What another handle has deleted is live no more.")
+    try expect(try await absent(), equals: [first.id], "A record deleted by another handle is not live.")
     try await other.put(StoreBench.copy("games", "a", version: 30))
-    try expect(try await absent(), equals: [], "What another handle has written is live.")
+    try expect(try await absent(), equals: [], "A record written by another handle is live.")
   }
 }

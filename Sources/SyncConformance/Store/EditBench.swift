@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-// Short words for local edits and what comes of them.
+// Short forms for local edits and their results.
 extension StoreBench {
   static func stamp(_ milliseconds: Int64, _ counter: UInt32 = 0, by replica: String = "here") -> EditStamp {
     EditStamp(physical: Timestamp(milliseconds: milliseconds), counter: counter, replica: replica)

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Marks and kept values: the engine's notes beside the records.
+/// Marks and kept values: the engine's state beside the records.
 enum KeptStateChecks {
   static func marksTellWhatAListingHeld(_ bench: StoreBench) async throws {
     try await bench.put(
@@ -103,7 +103,7 @@ enum KeptStateChecks {
   }
 
   static func keysAreFoundByPrefix(_ bench: StoreBench) async throws {
-    // The last begins with the prefix's bytes, and with another character.
+    // The last name begins with the prefix's bytes, and has another character.
     let names = ["a", "p", "p/", "p/1", "p/2", "p/\u{e9}", "p0", "p/\u{301}"]
     try await bench.write { transaction throws(SyncError) in
       for name in names { try transaction.setValue([], forKey: name) }

@@ -1,11 +1,11 @@
 import SyncModels
 import SyncPorts
 
-/// Who may sync into a store, and how others are kept from it.
+/// The lease: its holder, and the exclusion of others.
 enum LeaseChecks {
   private static let minute = Duration.seconds(60)
 
-  /// A lease that ran out, and the one that took its place, taken by another handle.
+  /// An expired lease, and its successor, taken by another handle.
   private static func takeOver(_ bench: StoreBench) async throws -> (lost: Lease, current: Lease) {
     let lost = try await bench.store.acquireLease(for: minute)
     bench.harness.advanceLeaseClock?(.seconds(61))
@@ -110,6 +110,6 @@ enum LeaseChecks {
     _ = try await bench.store.acquireLease(for: minute)
     try await bench.put(StoreBench.copy("games", "g"))
     try expect(
-      try await bench.keys(Query("games")), equals: ["g"], "The app writes while somebody holds the lease.")
+      try await bench.keys(Query("games")), equals: ["g"], "The app writes while a sync holds the lease.")
   }
 }

@@ -1,6 +1,6 @@
-/// One promise of `LocalStore` and its transactions, as a check that any adapter can run.
+/// One promise of `LocalStore` and its transactions, as a check for any adapter.
 ///
-/// Run every case on an empty store of its own, and report each alone; see ``LocalStoreHarness``.
+/// Run every case with its own empty store, and report each separately; see ``LocalStoreHarness``.
 public enum LocalStoreCheck: String, CaseIterable, Sendable {
   // Registration.
   case unregisteredTypeIsRefused, registeringAgainChangesNothing, newFieldIsFilledIn, droppedFieldIsGone
@@ -20,12 +20,12 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   case deletionOfUnknownRecordIsRemembered, statesTellWhatAMergeNeeds, liveOnesAreTold,
     referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp
   case recordsKeepTheirPlaces, payloadsKeepTheirBytes, keysCompareByBytes, batchesMayBeEmptyOrLarge
-  // What is set aside.
+  // Withheld changes.
   case everyKindAndChangeComesBack, entryReplacesTheOneWithItsKey, entriesComeByKeyInPortions
   case kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor
   case entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries
   case entriesShowNothing
-  // What the engine notes down.
+  // The engine's kept state.
   case marksTellWhatAListingHeld, rowsShowLiveAndDeletedRecords, valuesComeBack, keysAreFoundByPrefix
   // Observation.
   case changesAreObserved, manyChangesAreReloaded, oldPositionsAreReloaded
@@ -47,8 +47,8 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
 
   /// Runs the check on a harness that no other check has used.
   ///
-  /// - Returns: Whether the promise was kept, or could not be asked for.
-  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the store's own error where none was due.
+  /// - Returns: Whether the promise was kept, or the check does not apply.
+  /// - Throws: ``ConformanceFailure`` with the broken promise, or an unexpected error of the store.
   public func run(on harness: LocalStoreHarness) async throws -> ConformanceOutcome {
     if needsLeaseClock && harness.advanceLeaseClock == nil {
       return .skipped("The harness cannot advance the lease clock.")

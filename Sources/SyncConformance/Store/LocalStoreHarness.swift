@@ -1,6 +1,8 @@
 public import SyncPorts
 
-/// How the checks get at a store: one harness holds one store, which is empty at first, and serves one check.
+/// Access of the checks to a store.
+///
+/// One harness has one store, which is empty at first, and serves one check.
 ///
 /// ```swift
 /// @Test(arguments: LocalStoreCheck.allCases)
@@ -20,14 +22,14 @@ public struct LocalStoreHarness: Sendable {
   let advanceLeaseClock: (@Sendable (Duration) -> Void)?
   let isDurable: Bool
 
-  /// Describes how to get at a store.
+  /// Creates access to a store.
   ///
   /// - Parameters:
-  ///   - open: Opens the harness's store. A second call opens it a second time, as another process would; the handle before may
-  ///     still be in use.
+  ///   - open: Opens the harness's store. A second call opens another handle, as another process
+  ///     would. The first handle may still be in use.
   ///   - openAnother: Opens another, empty store.
-  ///   - advanceLeaseClock: Moves the clock that the leases of both run by; `nil` where that cannot be done.
-  ///   - isDurable: Whether what was committed is there when the store is opened again.
+  ///   - advanceLeaseClock: Advances the lease clock of both stores; `nil` if that is impossible.
+  ///   - isDurable: Whether committed data remain when the store is opened again.
   public init(
     open: @escaping @Sendable () async throws -> any LocalStore,
     openAnother: @escaping @Sendable () async throws -> any LocalStore,

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// Records that are the same thing in the world.
+/// Lookups of records by natural key.
 enum NaturalKeyChecks {
   private static let meters = Entity(
     "meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric), indexes: ["site"])
@@ -26,7 +26,7 @@ enum NaturalKeyChecks {
     }
     try expect(
       Array(found.joined()), equals: copies.compactMap(\.self),
-      "What is found by its natural key is what is found by its id.")
+      "A lookup by natural key returns the same copy as a lookup by id.")
     return found.map { $0.map { Bytes($0.id.key) } }
   }
 
@@ -180,7 +180,7 @@ enum NaturalKeyChecks {
     try await bench.delete(StoreBench.tombstone("games", "-1", version: 3))
     let second = try await places(bench, portion: 3)
     try expect(second.count, equals: 7, "Groups come and go.")
-    try expect(Set(second.values).count, equals: 7, "Nor do later ones.")
+    try expect(Set(second.values).count, equals: 7, "Later groups have distinct places too.")
     for (key, place) in first {
       try expect(
         second[key] ?? place, equals: place, "A group keeps its place as long as its records stay.")
@@ -197,7 +197,7 @@ enum NaturalKeyChecks {
       groups.map { "\($0.count) \(Set($0.places).count) \($0.place == $0.places.min())" },
       equals: groups.map { $0.key == groups[0].key ? "3 3 true" : "2 2 true" },
       "A group has a place for each of its records, the first of which is its own.")
-    // What the transaction did before counts as what was there, and another record takes a code over.
+    // Earlier writes of the transaction count as stored, and another record takes a code over.
     let moved = try StoreBench.copy("games", "-5", #"{"code":"7"}"#, version: 2)
     let (early, late) = try await bench.write { transaction throws(SyncError) in
       let all = try transaction.records(ofType: "games", in: groups)
@@ -215,11 +215,11 @@ enum NaturalKeyChecks {
       equals: [["-6", "6", "a"], ["-5", "5"], ["-4", "4"], ["-3", "3"], ["-2", "2"], ["-1", "1"]],
       "All records of a group are at its place, in the order of their keys.")
     var found = late.map { $0.map { Bytes($0.id.key) } }
-    // A store may find the record that has come to the second group, or not.
+    // A store may include the record that moved to the second group, or not.
     found[1].removeAll { $0 == "-5" }
     try expect(
       found, equals: [["-1", "1"], ["-2", "2"], ["3"], ["-4"], ["5"], ["-6", "6", "a"]],
-      "Records that are deleted, or have another natural key by now, are in their group no more.")
+      "Deleted records, and records with a new natural key, leave their group.")
     let twice = try await bench.read { snapshot throws(SyncError) in
       (
         try snapshot.records(ofType: "games", in: [groups[0], groups[0]]),
@@ -227,13 +227,14 @@ enum NaturalKeyChecks {
       )
     }
     try expect(twice.0.map(\.count), equals: [3, 3], "A group that is asked for twice is found twice.")
-    try expect(twice.1.count, equals: 0, "Of no groups there are no records.")
+    try expect(twice.1.count, equals: 0, "No groups have no records.")
   }
 
   static func pendingDeletionsMatchNothing(_ bench: StoreBench) async throws {
     try await bench.put(pairs(1...4, version: 1))
     let keys = try await duplicates(bench, "games").map(\.key.description)
-    // Both of the first key, one of the second, and of the third one that is not found first.
+    // Both records of the first key, one of the second, and of the third one that is not found
+    // first.
     let deleted = ["-4", "4", "-3", "2"].map { StoreBench.tombstone("games", $0, version: 1) }
     try await bench.write { transaction throws(SyncError) in
       _ = try transaction.records(ofType: "games", withNaturalKeys: Array(keys.prefix(2)))
@@ -255,12 +256,14 @@ enum NaturalKeyChecks {
     for limit in [1, 2, 9] {
       try expect(
         try await duplicates(bench, "games", limit: limit).map(\.count), equals: [2],
-        "It is no duplicate, and however many groups are left out, a portion brings the ones behind them.")
+        "It is not a duplicate, and a portion skips any number of such groups.")
     }
     try expect(
-      try await duplicates(bench, "games", after: keys[3]), equals: [], "Nor is it one behind the last one.")
+      try await duplicates(bench, "games", after: keys[3]), equals: [],
+      "It is not a duplicate after the last group either.")
 
-    // The remote has its say: two come back, one of them with another key, and the others stay away.
+    // The remote resolves the deletions: two records return, one of them with another key, and the
+    // others stay deleted.
     try await bench.put(
       StoreBench.copy("games", "-3", #"{"code":"6"}"#, version: 2),
       StoreBench.copy("games", "4", #"{"code":"8"}"#, version: 2))
@@ -269,10 +272,10 @@ enum NaturalKeyChecks {
     try await bench.write { transaction throws(SyncError) in try transaction.dequeue(deleted.map(\.id)) }
     try expect(
       try await find(bench, "games", keys), equals: [[], ["-3", "3"], ["-2"], ["-1", "1", "4"]],
-      "What comes back is found by the natural key that it has now.")
+      "A restored record is found by its current natural key.")
     try expect(
       try await duplicates(bench, "games").map(\.count), equals: [2, 3],
-      "So are duplicates, once nothing is pending.")
+      "Duplicates are found again once no deletion is pending.")
   }
 
   static func changedNaturalKeyHoldsForAllRecords(_ bench: StoreBench) async throws {
@@ -293,7 +296,7 @@ enum NaturalKeyChecks {
     for (naturalKey, wanted) in declarations {
       let entity = Entity("meters", naturalKey: naturalKey)
       try await bench.store.register(try SyncSchema(entity))
-      // It came under the declaration before.
+      // The record was stored under the previous declaration.
       try await bench.delete(StoreBench.tombstone("meters", "gone"))
       try expect(
         try await duplicates(bench, "meters").map(\.records), equals: wanted,

@@ -39,15 +39,15 @@ enum ObservationChecks {
       try transaction.queue([StoreBench.pending(StoreBench.game("new"), at: StoreBench.stamp(1))])
     }
     let unseen = try await changes(bench, after: found.position)
-    try expect(unseen.scope, equals: .records([]), "What readers do not see changes nothing for observers.")
-    try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+    try expect(unseen.scope, equals: .records([]), "Invisible writes do not notify observers.")
+    try await expect(.inconsistentData, "The write throws the body's error.") { () throws(SyncError) in
       try await bench.write { transaction throws(SyncError) in
         try transaction.put([parked])
         throw SyncError(.inconsistentData, during: "checking")
       }
     }
     let rolledBack = try await changes(bench, after: unseen.position)
-    try expect(rolledBack.scope, equals: .records([]), "A body that throws changes nothing for observers.")
+    try expect(rolledBack.scope, equals: .records([]), "A body that throws does not notify observers.")
   }
 
   static func manyChangesAreReloaded(_ bench: StoreBench) async throws {
@@ -81,7 +81,7 @@ enum ObservationChecks {
       try expect(ids, equals: [copy.id], "A store keeps a position's changes, or asks to reload.")
     }
     try expect(
-      future.scope, equals: .everything, "After a position that the store never gave, everything is read.")
+      future.scope, equals: .everything, "An unknown position leads to a reload.")
     try expect(future.position, equals: found.position, "A reload leads to the current position.")
   }
 }

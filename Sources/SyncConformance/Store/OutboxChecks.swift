@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What the app edited and the remote has not acknowledged.
+/// The edits that the remote has not acknowledged.
 enum OutboxChecks {
   static func outboxEntriesComeBackWhole(_ bench: StoreBench) async throws {
     let latest = EditStamp(physical: Timestamp(microseconds: .max), counter: .max, replica: "e\u{301} \u{0}")
@@ -20,7 +20,7 @@ enum OutboxChecks {
       .refused(reason: "because \u{0} é", at: Timestamp(milliseconds: 7)),
     ]
     for edit in edits {
-      // What was sent may be the edit itself, the same content at another time, or something else.
+      // The sent edit may be the pending one, the same content at another time, or another edit.
       let sent: [Edit?] = [
         nil, edit, Edit(edit.content, stamp: StoreBench.stamp(3)), Edit(.deletion, stamp: edit.stamp),
         StoreBench.edit(#"{"sent":1}"#, at: StoreBench.stamp(-5, 9, by: "")),
@@ -57,7 +57,7 @@ enum OutboxChecks {
     try expect(try await bench.outboxCount(), equals: 2, "A replaced entry is not counted.")
     try expect(
       try await bench.keys(Query("games")), equals: [], "An entry in the outbox shows no record by itself.")
-    try expect(try await bench.state(g) == nil, "Nor is it something that came from the remote.")
+    try expect(try await bench.state(g) == nil, "It is not a state from the remote either.")
   }
 
   static func outboxEntriesAreFoundByRecord(_ bench: StoreBench) async throws {
@@ -71,9 +71,9 @@ enum OutboxChecks {
       (try snapshot.outbox(for: ids), try snapshot.outbox(for: []))
     }
     try expect(
-      Set(found), equals: Set(entries), "The entries of the records asked for come, those that there are.")
+      Set(found), equals: Set(entries), "The existing entries of the given records come.")
     try expect(found.count, equals: 2, "Each entry comes once.")
-    try expect(none, equals: [], "Of no records, no entries come.")
+    try expect(none, equals: [], "No records have no entries.")
   }
 
   static func outboxComesByStampInPortions(_ bench: StoreBench) async throws {
@@ -83,7 +83,7 @@ enum OutboxChecks {
       StoreBench.stamp(5, 0, by: "\u{e9}"), StoreBench.stamp(5, 2), StoreBench.stamp(5, .max),
       StoreBench.stamp(6),
     ]
-    // Neither the order of keys nor that of queueing.
+    // An order unlike that of keys and that of queueing.
     var entries: [OutboxEntry] = []
     for (place, stamp) in stamps.enumerated() {
       entries.append(StoreBench.pending(StoreBench.game("g\(9 - place)"), at: stamp))
@@ -125,7 +125,8 @@ enum OutboxChecks {
     try expect(try await found([t], limit: 1), equals: [["a"]], "No more come than the limit.")
     try await bench.queue(pending("a", leaves: [s], sent: true), pending("bb", leaves: [t]))
     try expect(
-      try await found([s, t]), equals: [["a"], ["bb", "ccc"]], "A later entry leaves what it says itself.")
+      try await found([s, t]), equals: [["a"], ["bb", "ccc"]],
+      "A later entry replaces the records that it leaves.")
     try await bench.write { transaction throws(SyncError) in
       try transaction.dequeue([StoreBench.game("ccc"), StoreBench.game("a")])
     }
@@ -149,6 +150,6 @@ enum OutboxChecks {
     try expect(try await bench.outbox(), equals: [entries[1]], "Entries taken out are gone, the others stay.")
     try expect(try await bench.outboxCount(), equals: 1, "Entries taken out are not counted.")
     try expect(try await bench.outboxCount("teams"), equals: 1, "Those of other types are not touched.")
-    try expect(try await bench.outboxCount("venues"), equals: 0, "A type that never had any has none.")
+    try expect(try await bench.outboxCount("venues"), equals: 0, "A type without entries has none.")
   }
 }

@@ -2,9 +2,12 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// What queries select. Every condition is tried on a declared field, `v`, and on one that is only in the payloads, `w`.
+/// The records that queries select.
+///
+/// Every condition is tried on a declared field, `v`, and on a field that is only in the payloads,
+/// `w`.
 enum QueryChecks {
-  /// JSON spellings of values, each of a record of its own; the first record lacks the field.
+  /// JSON spellings of values, each in its own record; the first record lacks the field.
   private static let spellings = [
     nil, "null", "0", "-0.0", "1", "1.0", "10e-1", "2.5", "-5", "9007199254740992", "9007199254740993",
     "9007199254740992.0", "9223372036854775807", "9223372036854775808", "-9223372036854775808", "1e300",
@@ -30,7 +33,7 @@ enum QueryChecks {
     return copies
   }
 
-  /// Demands that conditions select what they select by definition.
+  /// Checks that conditions select the records that their definition selects.
   private static func verify(_ bench: StoreBench, _ conditions: (FieldName) -> [Condition]) async throws {
     let copies = try await fill(bench)
     for field in ["v", "w"] as [FieldName] {
@@ -54,17 +57,17 @@ enum QueryChecks {
 
   static func equalComparesExactlyWithinAType(_ bench: StoreBench) async throws {
     try await verify(bench) { field in values.map { .equal(field, $0) } }
-    // The definition itself is pinned where stores are likeliest to differ from it.
+    // The definition itself is checked in the cases in which stores are likely to differ from it.
     try expect(
       try await bench.keys(Query("games", where: .equal("v", 1))), equals: ["r14", "r15", "r16"],
-      "One is one, however it is spelled, and neither true nor \"1\".")
+      "All spellings of one are equal, and differ from true and \"1\".")
     try expect(
       try await bench.keys(Query("games", where: .equal("v", nil))), equals: ["r10", "r11"],
       "Null is null or missing.")
     try expect(
       try await bench.keys(Query("games", where: .equal("v", .integer(9_007_199_254_740_993)))),
       equals: ["r20"],
-      "Integers past 2^53 are told apart.")
+      "Integers past 2^53 are distinct.")
     try expect(
       try await bench.keys(Query("games", where: .equal("v", "\u{e9}"))), equals: ["r34"],
       "Strings are compared by their bytes.")
@@ -115,7 +118,7 @@ enum QueryChecks {
       }
     }
     let all = try await bench.records(Query("games", where: !.equal("nowhere", 1))).count
-    try expect(all, equals: spellings.count, "What is missing does not equal, so its negation holds.")
+    try expect(all, equals: spellings.count, "A missing value equals nothing, so the negation holds.")
   }
 
   static func fieldNamesMayHoldAnything(_ bench: StoreBench) async throws {
@@ -205,10 +208,10 @@ enum QueryChecks {
         portions += portion.map { Bytes($0.id.key) }
         after = last.id.key
       }
-      try expect(portions, equals: keys.map { Bytes($0) }, "Portions by key make up the whole.")
+      try expect(portions, equals: keys.map { Bytes($0) }, "Portions by key cover all records.")
       let query = Query("games", where: condition, limit: 2)
       let count = try await bench.read { snapshot throws(SyncError) in try snapshot.count(query) }
-      try expect(count, equals: keys.count, "A count sets the limit aside.")
+      try expect(count, equals: keys.count, "A count ignores the limit.")
     }
   }
 }

@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What registering a schema does to a store, and what not.
+/// The effects of registering a schema.
 enum RegistrationChecks {
   static func unregisteredTypeIsRefused(_ bench: StoreBench) async throws {
     try await expect(.invalidConfiguration, "A query of a type that is not registered is refused.") {
@@ -50,7 +50,7 @@ enum RegistrationChecks {
     let referenced = try await bench.write { transaction throws(SyncError) in
       try transaction.referenced(among: [StoreBench.team("p")])
     }
-    try expect(referenced, equals: [], "A reference that is no longer declared counts no more.")
+    try expect(referenced, equals: [], "A reference that is no longer declared does not count.")
   }
 
   static func undeclaredTypeStays(_ bench: StoreBench) async throws {

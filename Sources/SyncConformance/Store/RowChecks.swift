@@ -1,20 +1,20 @@
 import SyncModels
 import SyncPorts
 
-/// What becomes of records that are put, touched, deleted and asked about.
+/// Writes, deletions and lookups of records.
 enum RowChecks {
   static func putMakesACopyTheLiveOne(_ bench: StoreBench) async throws {
     let first = try StoreBench.copy("games", "g", #"{"v":1,"home":"t"}"#, version: 5, tag: "five", schema: 2)
     try await bench.put(first)
-    try expect(try await bench.record(first.id), equals: first, "What was put is live, whole.")
+    try expect(try await bench.record(first.id), equals: first, "A written copy is live and complete.")
     let older = try StoreBench.copy("games", "g", #"{"v":2}"#, version: 3)
     try await bench.put(older)
     try expect(
-      try await bench.record(first.id), equals: older, "A copy replaces what was there, whatever it was.")
+      try await bench.record(first.id), equals: older, "A copy replaces any stored copy.")
     try expect(try await bench.keys(Query("games")), equals: ["g"], "A replaced copy is gone.")
     try expect(
       try await bench.keys(Query("games", where: .equal("v", 1))), equals: [],
-      "A replaced copy's fields are found no more.")
+      "A replaced copy's fields are not found.")
     try await bench.delete(StoreBench.tombstone("games", "g"))
     try await bench.put(first)
     try expect(try await bench.record(first.id), equals: first, "A put brings a deleted record back.")
@@ -70,10 +70,10 @@ enum RowChecks {
   static func deletionOfUnknownRecordIsRemembered(_ bench: StoreBench) async throws {
     try await bench.delete(StoreBench.tombstone("games", "never", version: 6))
     let state = try await bench.state(StoreBench.game("never"))
-    try expect(state?.isDeleted, equals: true, "A deletion of a record never heard of is remembered.")
+    try expect(state?.isDeleted, equals: true, "A deletion of an unknown record is remembered.")
     try expect(
       state?.version.sequence, equals: 6,
-      "The version of a deletion of a record never heard of is remembered.")
+      "The version of an unknown record's deletion is remembered.")
     try expect(try await bench.keys(Query("games")), equals: [], "A deletion makes no record.")
   }
 
@@ -106,7 +106,8 @@ enum RowChecks {
     try expect(
       tombstones.map { $0?.version.sequence }, equals: [8, nil, 3], "There is one state for each tombstone.")
     try expect(
-      tombstones.map { $0?.isDeleted }, equals: [true, nil, false], "The state says who is deleted.")
+      tombstones.map { $0?.isDeleted }, equals: [true, nil, false],
+      "The state shows whether a record is deleted.")
   }
 
   static func liveOnesAreTold(_ bench: StoreBench) async throws {
@@ -116,7 +117,8 @@ enum RowChecks {
     try await bench.withhold(StoreBench.entry(.record(aside)))
     let ids = ["live", "gone", "unknown"].map(StoreBench.game) + [StoreBench.team("live"), aside]
     let absent = try await bench.write { transaction throws(SyncError) in try transaction.absent(among: ids) }
-    try expect(absent, equals: Array(ids[1...]), "Live is what is neither deleted nor merely set aside.")
+    try expect(
+      absent, equals: Array(ids[1...]), "A record is live if it is neither deleted nor only withheld.")
     try await bench.delete(StoreBench.tombstone("games", "live", version: 20))
     let again = try StoreBench.copy("games", "gone", version: 20)
     let (before, after) = try await bench.write { transaction throws(SyncError) in
@@ -124,10 +126,10 @@ enum RowChecks {
       try transaction.put([again])
       return (before, try transaction.absent(among: [ids[1], ids[0], ids[1]]))
     }
-    try expect(before, equals: [ids[0], ids[1]], "What is deleted is live no more.")
-    try expect(after, equals: [ids[0]], "What is written is live at once.")
+    try expect(before, equals: [ids[0], ids[1]], "A deleted record is not live.")
+    try expect(after, equals: [ids[0]], "A written record is live at once.")
     let undone = try StoreBench.copy("games", "unknown")
-    try await expect(.inconsistentData, "What the body throws, the write throws.") { () throws(SyncError) in
+    try await expect(.inconsistentData, "The write throws the body's error.") { () throws(SyncError) in
       try await bench.write { transaction throws(SyncError) in
         try transaction.put([undone])
         _ = try transaction.absent(among: [undone.id])
@@ -137,7 +139,7 @@ enum RowChecks {
     let later = try await bench.write { transaction throws(SyncError) in
       try transaction.absent(among: [undone.id])
     }
-    try expect(later, equals: [undone.id], "What was not committed is not live.")
+    try expect(later, equals: [undone.id], "An uncommitted record is not live.")
   }
 
   static func aBatchMayBePartOfTheOneLookedUp(_ bench: StoreBench) async throws {
@@ -146,7 +148,7 @@ enum RowChecks {
     let copies = try ["a", "b", "bb", "c", "d", "e", "f", "ff"].map {
       try StoreBench.copy("games", $0, #"{"n":2}"#)
     }
-    // Looked up all together, written in parts and in another order.
+    // Looked up together, written in parts and in another order.
     try await bench.write { transaction throws(SyncError) in
       _ = try transaction.states(of: copies)
       try transaction.put([copies[7], copies[4], copies[2]])
@@ -158,11 +160,11 @@ enum RowChecks {
     }
     try expect(
       found, equals: ["a1", "bb2", "c1", "d2", "e1", "f1", "ff2"],
-      "What is written is written to its own record, whatever was looked up with it.")
+      "A write changes its own record, whatever lookups came before.")
     let unmarked = try await bench.read { snapshot throws(SyncError) in
       try snapshot.rows("games", .unmarked, after: nil, limit: 99).map(\.id.key)
     }
-    try expect(unmarked, equals: ["bb", "c", "d", "f", "ff"], "What is marked is marked by its own id.")
+    try expect(unmarked, equals: ["bb", "c", "d", "f", "ff"], "A mark is set for its own id.")
   }
 
   static func referencesByOthersAreTold(_ bench: StoreBench) async throws {
@@ -184,7 +186,7 @@ enum RowChecks {
     }
     try expect(
       found.map(\.key).sorted(), equals: ["7", "a", "h", "top", "z"],
-      "Referenced is what a live record, other than itself, refers to by an ordered reference; a whole number names a key."
+      "A record is referenced if another live record has an ordered reference to it; a whole number is a key."
     )
     try expect(found.allSatisfy { $0.type == "teams" }, "References lead to records of their own target.")
   }
@@ -195,7 +197,7 @@ enum RowChecks {
     let ids = [StoreBench.team("c"), StoreBench.game("c"), StoreBench.game("b"), StoreBench.game("a")]
     let found = try await bench.read { snapshot throws(SyncError) in try snapshot.records(withIDs: ids) }
     try expect(
-      found.map { $0?.id }, equals: [ids[0], nil, ids[2], ids[3]], "Each record comes at the place of its id."
+      found.map { $0?.id }, equals: [ids[0], nil, ids[2], ids[3]], "Each record has the index of its id."
     )
   }
 
@@ -229,7 +231,7 @@ enum RowChecks {
     try await bench.delete(StoreBench.tombstone("games", "e\u{301}"))
     try expect(
       try await bench.state(StoreBench.game("\u{e9}"))?.isDeleted, equals: false,
-      "Deleting a record leaves the one whose key only looks alike.")
+      "Deleting a record keeps a record with a similar key.")
   }
 
   static func batchesMayBeEmptyOrLarge(_ bench: StoreBench) async throws {
@@ -260,13 +262,13 @@ enum RowChecks {
       ]
     }
     try expect(numbers, equals: [0, 5000, 5000, 5000, 5000, 0, 0, 0], "Batches may be of any size.")
-    // Far apart, then close together, in order; every other one has never been heard of.
+    // Ids far apart, then close together, in order. Every other id is unknown.
     let sorted = copies.sorted { $0.id < $1.id }
     let some = stride(from: 0, to: 4000, by: 50).map { sorted[$0] } + sorted[4000..<4030]
     let mixed = try some.flatMap { [$0, try StoreBench.copy("games", $0.id.key + "-")] }
     let states = try await bench.write { transaction throws(SyncError) in try transaction.states(of: mixed) }
     try expect(
       states.map { $0 != nil }, equals: mixed.indices.map { $0.isMultiple(of: 2) },
-      "Each state stands at its copy's place, however far apart they lie.")
+      "Each state has the index of its copy, at any distance.")
   }
 }

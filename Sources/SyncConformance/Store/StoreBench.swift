@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// A store with registered types, and short words for what checks do with it.
+/// A store with registered types, and short forms for the checks.
 struct StoreBench: Sendable {
   let harness: LocalStoreHarness
   let store: any LocalStore
@@ -35,7 +35,7 @@ struct StoreBench: Sendable {
     [teams, venues, games].first { $0.type == type } ?? Entity(type)
   }
 
-  /// A copy of a record, its fields lifted as a source does it.
+  /// A copy of a record, with its fields read as a source does.
   static func copy(
     _ type: RecordType, _ key: String, _ json: String = "{}", version: Int64 = 1, tag: String? = nil,
     schema: Int = 1
@@ -124,7 +124,7 @@ struct StoreBench: Sendable {
   }
 }
 
-/// A string that equals another when its bytes do, for comparing lists of keys.
+/// A string that is compared by its bytes, for lists of keys.
 struct Bytes: Hashable, CustomStringConvertible, ExpressibleByStringLiteral {
   let description: String
   private let utf8: [UInt8]

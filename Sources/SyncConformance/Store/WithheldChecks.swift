@@ -1,7 +1,7 @@
 import SyncModels
 import SyncPorts
 
-/// What a store keeps without showing it.
+/// Withheld changes: stored, and not visible.
 enum WithheldChecks {
   private static let all = Set(WithheldChange.Kind.allCases)
 
@@ -35,9 +35,9 @@ enum WithheldChecks {
       for entry in entries { try await bench.withhold(entry) }
       let found = try await bench.entries()
       for entry in entries {
-        try expect(found.contains(entry), "What is set aside as \(kind) comes back as it was: \(entry.key).")
+        try expect(found.contains(entry), "A change withheld as \(kind) is returned unchanged: \(entry.key).")
       }
-      try expect(found.count, equals: entries.count, "Nothing else is set aside.")
+      try expect(found.count, equals: entries.count, "No other change is withheld.")
     }
   }
 
@@ -59,7 +59,7 @@ enum WithheldChecks {
     }
     try expect(counts[.held] ?? 0, equals: 1, "The later entry's kind is counted.")
     try expect(counts[.parked] ?? 0, equals: 1, "The replaced entry's kind is not counted.")
-    try expect(parked, equals: [], "A replaced entry waits no more, and what is not parked does not wait.")
+    try expect(parked, equals: [], "Only parked entries that were not replaced wait.")
   }
 
   static func entriesComeByKeyInPortions(_ bench: StoreBench) async throws {
@@ -96,7 +96,7 @@ enum WithheldChecks {
     try expect(
       try await bench.entries(kinds: [.parked], after: .record(StoreBench.game("g0")), limit: 1).map(\.key),
       equals: [.record(StoreBench.game("g2"))], "A portion is of the kinds asked for.")
-    try expect(try await bench.entries(kinds: []).map(\.key), equals: [], "Of no kind, no entries come.")
+    try expect(try await bench.entries(kinds: []).map(\.key), equals: [], "No kinds select no entries.")
     try await expectCounts(bench, [.parked: 2, .held: 1, .quarantined: 1])
     try await bench.write { transaction throws(SyncError) in
       try transaction.release([
@@ -146,12 +146,12 @@ enum WithheldChecks {
     ]
     try expect(found, equals: wanted, "Parked entries that wait for any of the records come once, by key.")
     try expect(first, equals: Array(wanted.prefix(2)), "No more come than the limit.")
-    try expect(none, equals: [], "What waits for others stays.")
+    try expect(none, equals: [], "Entries that wait for other records stay.")
     let left = try await bench.write { transaction throws(SyncError) in
       try transaction.release([wanted[0]])
       return try transaction.parked(waitingFor: [t, u], limit: 9).map(\.key)
     }
-    try expect(left, equals: Array(wanted.dropFirst()), "A removed entry waits no more.")
+    try expect(left, equals: Array(wanted.dropFirst()), "A removed entry does not wait.")
   }
 
   static func entriesAreFoundByWhatTheyReferTo(_ bench: StoreBench) async throws {
@@ -199,8 +199,9 @@ enum WithheldChecks {
       try transaction.release([.record(StoreBench.game("newer"))])
     }
     try expect(
-      try await found([t]), equals: keys("both") + [bytes], "What was removed or replaced refers to nothing.")
-    try expect(try await found([s]), equals: keys("both", "hidden"), "What replaces it is found.")
+      try await found([t]), equals: keys("both") + [bytes], "Removed and replaced entries have no references."
+    )
+    try expect(try await found([s]), equals: keys("both", "hidden"), "The replacing entry is found.")
   }
 
   static func changedReferencesHoldForAllEntries(_ bench: StoreBench) async throws {
@@ -227,7 +228,7 @@ enum WithheldChecks {
         .referringTo, [StoreBench.team("t"), RecordID(type: "venues", key: "t")], kinds: all, after: nil,
         limit: 9)
     }
-    try expect(none, equals: [], "A field that is no reference any more refers to nothing.")
+    try expect(none, equals: [], "A field that is no longer a reference is ignored.")
   }
 
   static func entriesShowNothing(_ bench: StoreBench) async throws {
@@ -238,13 +239,14 @@ enum WithheldChecks {
     try await bench.withhold(
       StoreBench.entry(.record(live.id), .parked, .upsert(update)),
       StoreBench.entry(.record(new.id), .staged, .upsert(new)))
-    try expect(try await bench.records(Query("games")), equals: [live], "What is set aside is not shown.")
-    try expect(try await bench.record(new.id) == nil, "What is set aside is not given by id.")
+    try expect(try await bench.records(Query("games")), equals: [live], "A withheld change is not visible.")
+    try expect(try await bench.record(new.id) == nil, "A withheld change is not returned by id.")
     try expect(
-      try await bench.state(live.id)?.version, equals: live.version, "What is set aside changes no version.")
+      try await bench.state(live.id)?.version, equals: live.version,
+      "A withheld change keeps the stored version.")
     try expect(
       try await bench.keys(Query("games", where: .equal("v", 2))), equals: [],
-      "What is set aside is not found.")
+      "A withheld change is not found.")
     try await bench.delete(StoreBench.tombstone("games", "live"))
     try expect(try await bench.entries().count, equals: 2, "Entries stay until they are removed.")
   }

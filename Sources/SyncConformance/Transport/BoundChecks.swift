@@ -1,6 +1,6 @@
 import SyncModels
 
-/// Answers that do not end by themselves.
+/// Answers without an end.
 enum BoundChecks {
   private static let block = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 16)
 
@@ -72,8 +72,8 @@ enum BoundChecks {
       () async throws(SyncError) in _ = try await bench.harness.send(sent)
     }
     let elapsed = start.duration(to: .now)
-    try expect(elapsed >= sent.deadline, "The deadline is not met before its time.")
-    try expect(elapsed < TransportBench.patience / 2, "The deadline is met at its time.")
+    try expect(elapsed >= sent.deadline, "A request does not fail before its deadline.")
+    try expect(elapsed < TransportBench.patience / 2, "A request fails at its deadline.")
   }
 
   static func cancellationEndsTheTransferAtOnce(_ bench: TransportBench) async throws {
@@ -88,7 +88,8 @@ enum BoundChecks {
       let request = bench.request(server)
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
-          try await expect(.cancelled, "A cancelled transfer ends as that.") { () async throws(SyncError) in
+          try await expect(.cancelled, "A cancelled transfer ends with `cancelled`.") {
+            () async throws(SyncError) in
             _ = try await bench.harness.send(request)
           }
         }
@@ -96,13 +97,13 @@ enum BoundChecks {
         group.cancelAll()
         try await group.waitForAll()
       }
-      // The server sees that nobody listens any more.
+      // The server notices that the client has stopped reading.
       await hasEnded.wait()
     }
   }
 }
 
-/// A short wait of a server's thread.
+/// A short wait on a server's thread.
 enum Pause {
   static func briefly() {
     let end = ContinuousClock.now.advanced(by: .milliseconds(2))

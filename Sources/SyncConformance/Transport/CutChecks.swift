@@ -17,14 +17,16 @@ enum CutChecks {
     let chunks = [page.utf8.prefix(half), page.utf8.dropFirst(half)].map { chunk in
       "\(String(chunk.count, radix: 16))\r\n\(String(decoding: chunk, as: UTF8.self))\r\n"
     }
-    // Once the last chunk's line has come, nothing is missing but an empty line.
+    // After the last chunk's line, only an empty line is missing.
     try await cut(
       "HTTP/1.1 200 OK\r\n\(headers)Transfer-Encoding: chunked\r\n\r\n\(chunks.joined())0\r\n\r\n",
       needing: 3,
       bench)
   }
 
-  /// Cuts an answer after each of its bytes, but for the last ones, without which it may be taken for whole.
+  /// Cuts an answer after each of its bytes, except the last ones.
+  ///
+  /// Without the last bytes, it may count as complete.
   private static func cut(_ answer: String, needing rest: Int, _ bench: TransportBench) async throws {
     let bytes = Array(answer.utf8)
     let length = Length()
@@ -45,7 +47,7 @@ enum CutChecks {
     }
   }
 
-  /// How many bytes a server sends.
+  /// The number of bytes that a server sends.
   private final class Length: Sendable {
     let value = Mutex(0)
   }
@@ -59,11 +61,11 @@ enum CutChecks {
       try await bench.serving(head + body, thenCloses: true) { server in
         if isWhole {
           let answer = try await bench.get(server)
-          try expect(answer.body, equals: Array(body.utf8), "JSON that ends is whole.")
+          try expect(answer.body, equals: Array(body.utf8), "JSON that ends is complete.")
         } else {
           try await bench.expectFailure(
             .remoteUnavailable,
-            "What only the connection's end delimits is cut unless its JSON ends: \(body)",
+            "A body that only the connection's end delimits is cut unless its JSON ends: \(body)",
             asking: server)
         }
       }
@@ -78,9 +80,11 @@ enum CutChecks {
       try await bench.serving(text, thenCloses: true) { server in
         do {
           let answer = try await bench.get(server)
-          throw ConformanceFailure("What is no HTTP is no answer. \(text) became \(answer.status).")
+          throw ConformanceFailure(
+            "Bytes that are not HTTP are not an answer. \(text) became \(answer.status).")
         } catch let error as SyncError {
-          try expect(error.code.isRetryable, "What is no HTTP may be better next time. Found \(error).")
+          try expect(
+            error.code.isRetryable, "The error for bytes that are not HTTP is retryable. Found \(error).")
         }
       }
     }

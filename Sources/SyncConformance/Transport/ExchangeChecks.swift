@@ -1,6 +1,6 @@
 import SyncModels
 
-/// What of an exchange comes to the other side.
+/// The fidelity of requests and answers.
 enum ExchangeChecks {
   static func answersComeWhole(_ bench: TransportBench) async throws {
     let statuses = [
@@ -34,7 +34,7 @@ enum ExchangeChecks {
           _ = try await bench.harness.send(request)
           let arrived = server.requests.last
           let head = arrived?.head.lowercased() ?? ""
-          let sentence = "A \(method) arrives as it is, and nothing else goes along."
+          let sentence = "A \(method) arrives unchanged, without additions."
           try expect(
             arrived?.head.hasPrefix("\(method) /v1/a%2Fb/c?x=%2C1&y=' HTTP/1.1\r\n") == true, sentence)
           try expect(head.contains("\r\nx-mine: yes: it is\r\n"), sentence)
@@ -66,9 +66,9 @@ enum ExchangeChecks {
     let interim = "HTTP/1.1 103 Early Hints\r\nETag: \"1\"\r\n\r\n"
     try await bench.serving(interim + interim + TransportBench.answer("hello", "ETag: \"2\"\r\n")) { server in
       let answer = try await bench.get(server)
-      try expect(answer.status, equals: 200, "An interim answer is none.")
+      try expect(answer.status, equals: 200, "An interim answer is skipped.")
       try expect(answer.headers["etag"], equals: "\"2\"", "Headers are those of the answer itself.")
-      try expect(answer.body, equals: Array("hello".utf8), "An interim answer is none.")
+      try expect(answer.body, equals: Array("hello".utf8), "An interim answer is skipped.")
     }
   }
 

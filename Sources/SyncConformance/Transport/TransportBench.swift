@@ -1,12 +1,12 @@
 import SyncModels
 
-/// A transport under check, and what the checks say to it.
+/// A transport under check, and short forms for the checks.
 struct TransportBench: Sendable {
   typealias Request = TransportHarness.Request
 
   let harness: TransportHarness
 
-  /// Longer than any answer takes that comes, even on a busy machine.
+  /// Longer than any answer takes, even on a busy machine.
   static let patience = Duration.seconds(120)
 
   /// Runs a body with a server that follows a script.
@@ -16,14 +16,14 @@ struct TransportBench: Sendable {
     try await harness.serve(script, body)
   }
 
-  /// Runs a body with a server that gives the same answer each time.
+  /// Runs a body with a server that gives the same answer to each request.
   func serving(
     _ text: String, thenCloses: Bool = false, _ body: @Sendable (any WireServer) async throws -> Void
   ) async throws {
     try await serving({ _, send in send(Array(text.utf8)) && !thenCloses }, body)
   }
 
-  /// Asks a server for something.
+  /// Sends a GET request to a server.
   func get(_ server: any WireServer, _ target: String = "/") async throws(SyncError)
     -> TransportHarness.Answer
   {
@@ -37,12 +37,12 @@ struct TransportBench: Sendable {
     return request
   }
 
-  /// An answer whose length is announced.
+  /// An answer with a declared length.
   static func answer(_ body: String, _ headers: String = "", status: String = "200 OK") -> String {
     "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\(headers)\r\n\(body)"
   }
 
-  /// Demands that asking fails with a code.
+  /// Checks that a request fails with a code.
   func expectFailure(
     _ code: SyncError.Code, _ sentence: @autoclosure () -> String, asking server: any WireServer
   ) async throws {

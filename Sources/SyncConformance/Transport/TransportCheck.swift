@@ -1,15 +1,16 @@
-/// One promise of a transport of HTTP requests, as a check that any of them can run.
+/// One promise of an HTTP transport, as a check for any transport.
 ///
-/// Run every case on a harness of its own, over plain connections and over TLS, and report each alone; see ``TransportHarness``.
+/// Run every case with its own harness, over plain connections and over TLS, and report each
+/// separately; see ``TransportHarness``.
 public enum TransportCheck: String, CaseIterable, Sendable {
-  // What comes and goes.
+  // Requests and answers.
   case answersComeWhole, requestsArriveAsTheyAre, redirectsAreAnswers, interimAnswersAreNone
   case connectionsAreKept
-  // Answers that are cut.
+  // Truncated answers.
   case everyCutOfAPlainAnswerIsAFailure, everyCutOfAChunkedAnswerIsAFailure
   case bodyThatTheConnectionEndsIsWholeOnceItsJSONEnds
   case whatIsNoHTTPIsAFailure
-  // Connections that end unanswered.
+  // Connections that end without an answer.
   case unansweredWriteArrivesOnce, unansweredWriteWithAPreconditionIsSettledAtOnce,
     unansweredReadIsSettledAtOnce
   // Bounds.
@@ -18,8 +19,8 @@ public enum TransportCheck: String, CaseIterable, Sendable {
 
   /// Runs the check on a harness that no other check has used.
   ///
-  /// - Returns: Whether the promise was kept, or could not be asked for.
-  /// - Throws: ``ConformanceFailure`` with the promise that was broken, or the harness's own error.
+  /// - Returns: Whether the promise was kept, or the check does not apply.
+  /// - Throws: ``ConformanceFailure`` with the broken promise, or the harness's own error.
   public func run(on harness: TransportHarness) async throws -> ConformanceOutcome {
     switch self {
     case .everyCutOfAPlainAnswerIsAFailure, .everyCutOfAChunkedAnswerIsAFailure:

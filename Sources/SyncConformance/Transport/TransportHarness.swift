@@ -1,28 +1,29 @@
 public import SyncModels
 
-/// How the checks get at a transport of HTTP requests, such as those of HTTPAdapters, and at servers to ask.
+/// Access of the checks to an HTTP transport, such as those of HTTPAdapters.
 ///
-/// The transport is described by functions, so that the checks need no adapter. One harness holds one transport and serves one check.
+/// Functions describe the transport, so the checks need no adapter. The harness also provides
+/// servers. One harness has one transport and serves one check.
 public struct TransportHarness: Sendable {
-  /// A request, as the transport is to send it.
+  /// A request for the transport to send.
   public struct Request: Sendable {
-    /// What is asked for, such as `GET`.
+    /// The method, such as `GET`.
     public var method = "GET"
-    /// The whole address.
+    /// The complete address.
     public var address: String
     /// The headers, by name.
     public var headers: [String: String] = [:]
     /// The body; empty for none.
     public var body: [UInt8] = []
-    /// How long it may take.
+    /// The time limit of the request.
     public var deadline: Duration = .seconds(60)
-    /// How many bytes the answer's body may have.
+    /// The most bytes of the answer's body.
     public var bodyLimit = 1 << 20
 
     init(_ address: String) { self.address = address }
   }
 
-  /// An answer, whole.
+  /// A complete answer.
   public struct Answer: Sendable {
     /// The status, such as 200.
     public var status: Int
@@ -31,7 +32,7 @@ public struct TransportHarness: Sendable {
     /// The body.
     public var body: [UInt8]
 
-    /// Describes an answer.
+    /// Creates an answer.
     public init(status: Int, headers: [String: String], body: [UInt8]) {
       self.status = status
       self.headers = headers
@@ -39,17 +40,21 @@ public struct TransportHarness: Sendable {
     }
   }
 
-  /// Sends a request and returns its answer, whatever the status.
+  /// Sends a request and returns its answer, regardless of the status.
   public var send: @Sendable (Request) async throws(SyncError) -> Answer
   /// Runs a body with a server that follows a script, and stops the server.
   public var serve:
     @Sendable (@escaping WireScript, @Sendable (any WireServer) async throws -> Void) async throws -> Void
-  /// Whether the process outlives a connection that ends inside the headers. Where it does not, the checks that would end it are skipped.
+  /// Whether the process survives a connection that ends inside the headers.
+  ///
+  /// Otherwise the checks that would end the process are skipped.
   public var survivesCutHeads = true
-  /// Whether the headers are bounded, and a write on a connection that was closed is told from one that is waited for.
+  /// Whether the transport bounds headers and detects closed connections.
+  ///
+  /// It then distinguishes a write on a closed connection from one that waits for its answer.
   public var seesToConnections = true
 
-  /// Describes how to get at a transport.
+  /// Creates access to a transport.
   public init(
     send: @escaping @Sendable (Request) async throws(SyncError) -> Answer,
     serve:

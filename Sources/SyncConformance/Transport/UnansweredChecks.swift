@@ -1,6 +1,6 @@
 import SyncModels
 
-/// Kept connections that the server ends when the next request has come.
+/// Kept connections that the server ends on the next request.
 enum UnansweredChecks {
   /// Answers the first request of each connection, and ends it at the second.
   private static func withWarmConnection(

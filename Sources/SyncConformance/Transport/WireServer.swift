@@ -1,29 +1,29 @@
-/// A server that says what a check tells it, byte for byte, however wrong that is.
+/// A server that sends the exact bytes of a check, even invalid ones.
 public protocol WireServer: Sendable {
-  /// Where it is: scheme, host and port.
+  /// The scheme, host and port of the server.
   var origin: String { get }
-  /// The requests that came whole, in their order.
+  /// The completely received requests, in order.
   var requests: [WireRequest] { get }
-  /// How many connections were made.
+  /// The number of connections.
   var connections: Int { get }
 }
 
-/// A request as it came over the wire.
+/// A request as it was received.
 public struct WireRequest: Hashable, Sendable {
-  /// The first line and the headers, their empty line included.
+  /// The first line and the headers, with the final empty line.
   public var head: String
-  /// As many bytes as the headers announce.
+  /// The body, as long as the headers declare.
   public var body: [UInt8]
 
-  /// Describes a request.
+  /// Creates a request.
   public init(head: String, body: [UInt8]) {
     self.head = head
     self.body = body
   }
 }
 
-/// What a server says to one request.
+/// A server's answer to one request.
 ///
-/// The function that it is given sends bytes at once, and returns `false` when the other side takes no more of them. The script returns
-/// whether the connection is kept; otherwise it is ended in an orderly way.
+/// Its second argument sends bytes at once, and returns `false` when the client accepts no more.
+/// The script returns whether the connection is kept. Otherwise it is closed in an orderly way.
 public typealias WireScript = @Sendable (_ request: WireRequest, _ send: ([UInt8]) -> Bool) -> Bool
