@@ -1,20 +1,22 @@
-/// What became of many worlds.
+/// The combined outcome of many worlds.
 public struct Campaign: Sendable {
-  /// How many worlds there were; those that were run twice count once.
+  /// The number of worlds. A world that runs twice counts once.
   public private(set) var worlds = 0
-  /// How many pieces of work were done in all of them.
+  /// The number of jobs that ran in all worlds.
   public private(set) var steps = 0
-  /// A hash over everything that happened in all of them, in whatever order they were run: the same for the same seeds.
+  /// A hash over all events in all worlds, independent of their order.
+  ///
+  /// The same seeds give the same hash.
   public private(set) var hash: UInt64 = 0
-  /// What was seen to happen, and how often.
+  /// The observed events, with their numbers.
   public private(set) var sights: [Sight: Int] = [:]
   /// The worlds in which a promise was broken, by seed.
   public private(set) var failures: [(seed: UInt64, outcome: Outcome)] = []
 
-  /// No worlds yet.
+  /// Creates a campaign without worlds.
   public init() {}
 
-  /// Counts a world.
+  /// Adds a world.
   public mutating func add(_ outcome: Outcome, seed: UInt64) {
     worlds += 1
     steps += outcome.steps
@@ -23,7 +25,7 @@ public struct Campaign: Sendable {
     if !outcome.violations.isEmpty { failures.append((seed, outcome)) }
   }
 
-  /// Counts another campaign's worlds.
+  /// Adds another campaign's worlds.
   public mutating func add(_ other: Campaign) {
     worlds += other.worlds
     steps += other.steps
@@ -32,32 +34,36 @@ public struct Campaign: Sendable {
     failures += other.failures
   }
 
-  /// What has to happen in some world and happened in none: the worlds were too few, or too kind.
+  /// The events that must occur in some world, and occurred in none.
+  ///
+  /// The worlds were then too few, or their faults too rare.
   public var unseen: [Sight] {
     Sight.allCases.filter { sights[$0, default: 0] == 0 }
   }
 }
 
 extension Simulation {
-  /// Lets the worlds of some seeds happen, one after another; every hundredth twice, to see that it is the same.
+  /// Runs the worlds of some seeds in order.
+  ///
+  /// Every hundredth world runs twice, to check that both runs are equal.
   public func run(seeds: Range<UInt64>) -> Campaign {
     var campaign = Campaign()
     for seed in seeds { campaign.add(seed % 100 == 0 ? runTwice(seed: seed) : run(seed: seed), seed: seed) }
     return campaign
   }
 
-  /// Lets the world of a seed happen twice, and says so if the second time went otherwise.
+  /// Runs the world of a seed twice, and reports any difference.
   public func runTwice(seed: UInt64) -> Outcome {
     var first = run(seed: seed)
     let second = run(seed: seed)
     if first.hash != second.hash {
       first.violations.append(
-        Violation(promise: .determinism, words: "seed \(seed) went otherwise the second time"))
+        Violation(promise: .determinism, words: "seed \(seed) gave another trace the second time"))
     }
     return first
   }
 
-  /// Lets a small world of a seed happen once for each of its calls of ports, with a fault there.
+  /// Runs a small world once for each of its port calls, with a fault there.
   ///
   /// - Parameter faults: The faults to try at a call.
   public func sweep(seed: UInt64, faults: (_ call: Int) -> [SweptFault]) -> Campaign {

@@ -1,19 +1,19 @@
-/// What became of one world.
+/// The outcome of one world.
 public struct Outcome: Sendable {
-  /// The promises that were broken, in the order in which it showed; none in a good world.
+  /// The broken promises in order of detection; none in a correct world.
   public var violations: [Violation]
-  /// What was seen to happen, and how often.
+  /// The observed events, with their numbers.
   public var sights: [Sight: Int]
-  /// What could go wrong in this world.
+  /// The hazards of this world.
   public var hazards: Set<Hazard>
-  /// A hash over everything that happened: the same for the same seed.
+  /// A hash over all events: the same for the same seed.
   public var hash: UInt64
-  /// How many pieces of work were done.
+  /// The number of jobs that ran.
   public var steps: Int
-  /// How many calls of ports were made before the faults ended.
+  /// The number of port calls before the faults ended.
   public var calls: Int
-  /// What was chosen, to let the same world happen again.
+  /// The choices, to replay the world.
   public var recording: Recording
-  /// A line for everything that happened, where that was asked for.
+  /// A line for each event, if requested.
   public var timeline: [String]
 }

@@ -1,7 +1,9 @@
 import SyncModels
 
 extension Simulation {
-  /// The flaws that can be built in on purpose, by name: those of ports, and, in a build that asks for them, the engine's own.
+  /// The names of the flaws that can be introduced on purpose.
+  ///
+  /// They are those of ports, and, in a build that enables them, the engine's own.
   public static var mutants: [String] {
     #if MUTANTS
       PortFlaw.allCases.map(\.rawValue) + Mutant.allCases.map(\.rawValue)
@@ -10,10 +12,11 @@ extension Simulation {
     #endif
   }
 
-  /// Lets the worlds of some seeds happen with a flaw built in, until somebody notices.
+  /// Runs the worlds of some seeds with a flaw, until a check detects it.
   ///
-  /// - Parameter goesOn: Asked before each world; `false` ends the hunt.
-  /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if the flaw got away with it.
+  /// - Parameter goesOn: Called before each world; `false` ends the hunt.
+  /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if no
+  ///   check detected the flaw.
   public func hunt(
     mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
   ) -> (seed: UInt64, outcome: Outcome)? {
@@ -41,7 +44,9 @@ extension Simulation {
     return nil
   }
 
-  /// The promises that have to be seen broken first under a flaw; whoever else notices is not the one that was meant to.
+  /// The promises of which one must be reported first under a flaw.
+  ///
+  /// A report of any other promise is not the intended one.
   public static func killers(of name: String) -> Set<Promise> {
     if let flaw = PortFlaw(rawValue: name) { return flaw.killers }
     #if MUTANTS

@@ -3,29 +3,32 @@ public import SyncCore
 public import SyncModels
 public import SyncPorts
 
-/// A world in which everything that can happen to a sync does, decided by one number: faults, crashes, pauses, other clocks.
+/// A simulated world with all hazards of a sync, determined by one number.
+///
+/// The hazards include faults, crashes, pauses and wrong clocks.
 ///
 /// ```swift
 /// let outcome = Simulation().run(seed: 7)
 /// #expect(outcome.violations == [])
 /// ```
 ///
-/// One to three processes sync a remote that up to five writers edit into one store. Each call of a port may fail, before
-/// its effect or after it, stall, or be the process's last. Then all faults end, and store and remote have to become
-/// equal in a bounded number of syncs. The library's promises are checked at every commit and at the end.
+/// One to three processes sync a remote that up to five writers edit into one store. Each call of a
+/// port may fail before or after its effect, stall, or be the process's last. Then all faults end,
+/// and store and remote must become equal in a bounded number of syncs. The library's promises are
+/// checked at every commit and at the end.
 ///
-/// A run happens on the calling thread, in virtual time, and the same seed gives the same run each time.
+/// A run happens on the calling thread, in virtual time. The same seed gives the same run.
 public struct Simulation: Sendable {
-  /// What may go wrong; each world has a random part of it.
+  /// The possible hazards. Each world has a random part of them.
   public var hazards = Set(Hazard.allCases)
 
   private var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   private var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
-  /// What is wrong with one of the ports, on purpose.
+  /// A flaw of one of the ports, introduced on purpose.
   var flaw: PortFlaw?
   private var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
 
-  /// A simulation of the library's own reference store and remote.
+  /// Creates a simulation of the library's own reference store and remote.
   public init() {
     stores = { (leaseClock) throws(SyncError) in
       let store = InMemoryStore(leaseClock: leaseClock)
@@ -34,9 +37,9 @@ public struct Simulation: Sendable {
     source = { $0 }
   }
 
-  /// Puts another store into the world.
+  /// Replaces the store of the worlds.
   ///
-  /// - Parameter stores: Makes one world's store; it is given the clock that leases are to be judged by.
+  /// - Parameter stores: Creates one world's store. Its argument is the clock for leases.
   public mutating func useStores(
     _ stores:
       @escaping @Sendable (_ leaseClock: @escaping @Sendable () -> Timestamp) throws(SyncError) ->
@@ -45,48 +48,50 @@ public struct Simulation: Sendable {
     self.stores = stores
   }
 
-  /// Puts a source between the processes and the world's remote.
+  /// Inserts a source between the processes and the world's remote.
   ///
-  /// - Parameter source: Makes the source that reads the remote, such as one that filters it, or one that speaks its own
-  ///   protocol to it. If it is a ``RemoteRecordSink`` as well, edits are pushed to it; if not, and it has the remote's identity, to the
-  ///   remote itself; otherwise nobody edits.
+  /// - Parameter source: Creates the source that reads the remote, for example one that filters it,
+  ///   or one with another protocol. If it is a ``RemoteRecordSink`` as well, edits are pushed to
+  ///   it. If it is not, and has the remote's identity, edits are pushed to the remote itself.
+  ///   Otherwise no process edits.
   public mutating func useSource(
     _ source: @escaping @Sendable (_ remote: InMemoryRemote) -> any RemoteRecordSource
   ) {
     self.source = source
   }
 
-  /// Has conflicts settled by a policy, instead of the library's own.
+  /// Replaces the merge policy.
   ///
   /// - Parameters:
-  ///   - policy: Settles every clash; it is asked twice, and has to give one answer.
-  ///   - treatsSidesAlike: Whether it must not matter which of two edits is the local one; then every replica comes to the same end.
+  ///   - policy: Resolves every merge conflict. It is called twice, and must return one resolution.
+  ///   - treatsSidesAlike: Whether the policy must ignore which of two edits is the local one.
+  ///     Every replica then converges to the same state.
   public mutating func useMergePolicy(_ policy: any MergePolicy, treatsSidesAlike: Bool = true) {
     self.policy = (policy, treatsSidesAlike)
   }
 
-  /// Lets the world of a seed happen.
+  /// Runs the world of a seed.
   ///
   /// - Complexity: O(1) worlds; some hundred commits.
   public func run(seed: UInt64) -> Outcome {
     run(keepsTimeline: false) { Choices(seed: seed, trace: $0) }
   }
 
-  /// Lets a small world of a seed happen, of one process, with one fault at one call and none besides.
+  /// Runs a small world of one process, with only one fault at one call.
   ///
   /// - Parameters:
-  ///   - call: The number of the call, counted from 1 over all calls of ports; ``Outcome/calls`` says how many there are. With 0
-  ///     nothing fails.
-  ///   - fault: What befalls it.
+  ///   - call: The number of the call, counted from 1 over all calls of ports; ``Outcome/calls``
+  ///     has their number. With 0 nothing fails.
+  ///   - fault: The kind of the fault.
   public func run(seed: UInt64, fault: SweptFault, atCall call: Int) -> Outcome {
     run(keepsTimeline: false, fault: FaultPlan.Single(call: call, kind: fault)) {
       Choices(seed: seed, trace: $0)
     }
   }
 
-  /// Lets a recorded world happen again.
+  /// Replays a recorded world.
   ///
-  /// - Parameter keepsTimeline: Whether the outcome holds a line for everything that happened.
+  /// - Parameter keepsTimeline: Whether the outcome has a line for each event.
   public func replay(_ recording: Recording, keepsTimeline: Bool = false) -> Outcome {
     let single = recording.fault.map { FaultPlan.Single(call: $0.call, kind: $0.kind) }
     return run(keepsTimeline: keepsTimeline, fault: single) {

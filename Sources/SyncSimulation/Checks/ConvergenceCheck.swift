@@ -2,16 +2,19 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 
-/// Whether a store has what a remote has, but for what it lists as set aside, for a reason that is true now.
+/// Compares a store with its remote.
+///
+/// A difference is allowed if the store lists it as a withheld change, with a reason that is true
+/// now.
 struct ConvergenceCheck {
   let schema: SyncSchema
   let view: StoreView
   let truth: RemoteTruth
-  /// What edits wait for, as the store gives it.
+  /// The reasons of waiting edits, as the store reports them.
   private let waiting: [RecordID: PendingEdit]
-  /// What could be shown, by its references.
+  /// The records whose references allow them to be shown.
   private let showable: Set<RecordID>
-  /// Held deletions of records that others hold fast which have a reason of their own to be shown.
+  /// Records with a held deletion to which other visible records still refer.
   private let heldFast: Set<RecordID>
 
   init(schema: SyncSchema, view: StoreView, truth: RemoteTruth, waiting: [PendingEdit]) {
@@ -23,7 +26,7 @@ struct ConvergenceCheck {
     heldFast = Self.heldFast(view, schema)
   }
 
-  /// Where the store differs from the remote without saying so, in words.
+  /// The unexplained differences between the store and the remote, in words.
   var differences: [String] {
     let quarantined = Set(view.shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
     var complaints = truth.poisoned.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
@@ -32,7 +35,7 @@ struct ConvergenceCheck {
     return complaints + leftovers
   }
 
-  /// Records that are the same thing in the world and have not been made one, though what becomes of each is known.
+  /// Duplicates that were not merged, although the state of each is known.
   private func duplicates(of entity: Entity) -> [String] {
     guard entity.naturalKey != nil, view.rebuilds[entity.type]?.isDone == true,
       !isListingOpen(around: entity)
@@ -46,7 +49,7 @@ struct ConvergenceCheck {
 
   // MARK: Edits
 
-  /// Edits that are still to be pushed, though nothing stands in their way.
+  /// Edits in the outbox without an obstacle.
   private var leftovers: [String] {
     var waiting = Set(view.outbox.values.filter(hasToWait).map(\.id))
     var count: Int
@@ -67,9 +70,11 @@ struct ConvergenceCheck {
 
   private func reason(of id: RecordID) -> String { waiting[id]?.reason ?? "no reason is given" }
 
-  /// Whether the remote does not take an edit, or has something instead that cannot be read or shown.
+  /// Whether an edit must wait.
+  ///
+  /// The remote does not accept it, or has a state that cannot be read or shown.
   private func hasToWait(_ entry: OutboxEntry) -> Bool {
-    // Until the app declares the type again, nobody reads what the edit refers to.
+    // Until the app declares the type again, the edit's references cannot be read.
     if schema[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
     if truth.refused.contains(entry.id) || truth.poisoned.contains(entry.id) { return true }
     if truth.isFull, truth.payloads[entry.id] == nil { return true }
@@ -78,11 +83,11 @@ struct ConvergenceCheck {
     }
     if entry.edit.content == .deletion, isReferredToUnseen(entry.id) { return true }
     guard view.shelf[.record(entry.id)] != nil else { return false }
-    // What the remote has instead cannot be shown: until it can, the edit waits.
+    // The remote state cannot be shown. Until then, the edit waits.
     return truth.payloads[entry.id] == nil || !showable.contains(entry.id)
   }
 
-  /// Whether a record of the remote's that is not shown here refers to another, which would dangle there without it.
+  /// Whether a remote record that is not shown here would dangle without this one.
   private func isReferredToUnseen(_ id: RecordID) -> Bool {
     view.shelf.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
@@ -95,30 +100,36 @@ struct ConvergenceCheck {
     }
   }
 
-  /// What an edit has to wait for: what its record refers to, and what was sent, which is sent again before anything newer.
+  /// The records that an edit waits for.
+  ///
+  /// They are the references of its record and of the sent edit, which is sent again before any
+  /// newer one.
   private func references(of entry: OutboxEntry) -> [RecordID] {
     guard let entity = schema[entry.id.type] else { return [] }
     let shown = view.live[entry.id].map { entity.requiredReferences(of: $0) } ?? []
     return shown + entry.requiredReferences(of: entity)
   }
 
-  /// Whether a deletion waits for an edit by which another record stops referring to its own.
+  /// Whether a deletion waits for an edit that removes another record's reference to it.
   private func keepsAReferrer(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
     guard entry.edit.content == .deletion else { return false }
     return waiting.contains { id in
-      // Until that edit is settled, its base is all that is known of the other record.
+      // Until that edit is settled, only its base is known of the other record.
       if view.outbox[id]?.leaves.contains(entry.id) == true { return true }
       guard let entity = schema[id.type], let record = truth.records[id] else { return false }
       return entity.requiredReferences(of: record).contains(entry.id)
     }
   }
 
-  /// Whether the deletion of a rebuild's loser waits for a winner that is not at the remote as it is here.
+  /// Whether a rebuild's deletion waits for its winner.
+  ///
+  /// The winner's state at the remote differs from the local one.
   private func waitsForItsWinner(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
     guard entry.author != .app, entry.edit.content == .deletion, var loser = entry.base.record,
       let entity = schema[entry.id.type], let fields = try? entity.fields(of: loser.payload)
     else { return false }
-    // Where nobody may look records up, no listing is brought to its end that lacks some, and none shows the winner.
+    // Without lookups, a listing that lacks some records is not completed, and none shows the
+    // winner.
     if truth.refusesLookups(entity.type), view.checkpoints[entity.type]?.sweep != nil { return true }
     loser.fields = fields
     guard let key = entity.naturalKey(of: loser) else { return false }
@@ -143,7 +154,7 @@ struct ConvergenceCheck {
       } else if let entry {
         if let flaw = flaw(of: entry, there: there[id]) { complaints.append("\(id): \(flaw)") }
       } else if !isInDoubt(id, there: there[id]) {
-        complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, nothing set aside")
+        complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, no withheld change")
       }
     }
     for entry in view.shelf.values where entry.key.type == type {
@@ -161,7 +172,9 @@ struct ConvergenceCheck {
     return complaints.sorted()
   }
 
-  /// Whether a type, or one that refers to it, cannot be listed to the end because nobody may look its records up: its duplicates are not judged.
+  /// Whether a type, or one that refers to it, lacks a complete listing.
+  ///
+  /// Its records cannot be looked up, so its duplicates are not checked.
   private func isListingOpen(around entity: Entity) -> Bool {
     schema.entities.contains { other in
       (other.type == entity.type || other.references.contains { $0.target == entity.type })
@@ -169,13 +182,15 @@ struct ConvergenceCheck {
     }
   }
 
-  /// Whether the last listing lacked a record, and the remote does not let it be looked up: the sweep that is to remove it stays due.
+  /// Whether a record's deletion is uncertain, so that its sweep stays due.
+  ///
+  /// The last listing lacked the record, and the remote refuses lookups.
   private func isInDoubt(_ id: RecordID, there: Payload?) -> Bool {
     there == nil && truth.refusesLookups(id.type) && view.checkpoints[id.type]?.sweep != nil
       && view.states[id]?.isMarked == false
   }
 
-  /// Whether that sweep, which stays due, would forget what is set aside.
+  /// Whether that pending sweep would remove the withheld change.
   private func isInDoubt(_ entry: WithheldChange) -> Bool {
     guard truth.refusesLookups(entry.key.type), let sweep = view.checkpoints[entry.key.type]?.sweep else {
       return false
@@ -215,7 +230,9 @@ struct ConvergenceCheck {
     }
   }
 
-  /// Deletions that have to be held: something refers to their records that is shown for another reason than that it is held itself.
+  /// The deletions that must be held.
+  ///
+  /// A record that is visible for another reason than its own held deletion refers to theirs.
   private static func heldFast(_ view: StoreView, _ schema: SyncSchema) -> Set<RecordID> {
     let held = Set(view.shelf.values.filter { $0.kind == .held }.compactMap(\.change.id))
     guard !held.isEmpty else { return [] }

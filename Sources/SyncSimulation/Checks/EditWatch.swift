@@ -4,19 +4,22 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// Looks over what becomes of local edits, at every commit.
+/// Checks the course of local edits at every commit.
 final class EditWatch: Sendable {
   private struct State {
     var sightings: Set<RecordID> = []
     var lastRebuilds: [RecordType: Int] = [:]
-    /// Whether an update of the app has changed a natural key, or declared a type with one no more, or again.
+    /// Whether an update of the app has changed a natural key.
+    ///
+    /// That includes removing and restoring a type with one.
     var haveKeysChanged = false
     var graves: [RecordID: Version] = [:]
-    /// Deletions that had no effect, as the remote had no such record.
+    /// Deletions without effect, because the remote had no such record.
     var moot: [RecordID: EditStamp] = [:]
-    /// When records were last written that the remote has as a rebuild's edit left them.
+    /// The last writes of records that the remote has as a rebuild's edit left them.
     var formerWrites: [RecordID: (version: Version, lastWrite: EditStamp)] = [:]
-    /// Records of which the app has given an edit up: what was sent of it may be at the remote, and is nobody's any more.
+    /// Records with an edit that the app has given up. What was sent of it may be at the remote,
+    /// without an owner.
     var givenUp: Set<RecordID> = []
   }
   private let state = Mutex(State())
@@ -30,7 +33,7 @@ final class EditWatch: Sendable {
 
   private var remote: InMemoryRemote { remotes.current }
 
-  /// Looks over what a transaction did to edits, and to what they are on top of.
+  /// Checks a transaction's effect on edits and on their bases.
   func committed(
     _ before: StoreView, _ after: StoreView, _ touched: Touched, _ ids: [RecordID],
     under authority: WriteAuthority, by incarnation: Incarnation
@@ -62,14 +65,15 @@ final class EditWatch: Sendable {
     }
   }
 
-  /// What an edit has met is not what it, or one before it here, has led to.
+  /// No conflict is with the result of the edit itself or of an earlier one.
   private func checkHonesty(of conflict: Conflict, _ incarnation: Incarnation) {
     let sights = ledger.sights
-    // Versions that start over say nothing of who was there before.
+    // Versions that start over do not identify the writer.
     guard sights[.remoteWiped] == nil, sights[.sourceExchanged] == nil,
-      // What a replica that lags has shown as gone was made anew, and then the remote has it all the same.
+      // A record that a lagging replica showed as deleted was created again, and the remote still
+      // has it.
       conflict.base != nil, sights[.replicaLagged] == nil,
-      // So is what a listing has left out.
+      // The same holds for a record that a listing left out.
       sights[.leftOut] == nil,
       !state.withLock({ $0.givenUp.contains(conflict.id) })
     else { return }
@@ -86,11 +90,13 @@ final class EditWatch: Sendable {
     guard let own else { return }
     ledger.report(
       .honestConflicts,
-      "\(incarnation) tells that the edit of \(conflict.id) met another, which is what the one at \(own.stamp) led to"
+      "\(incarnation) logs a conflict of the edit of \(conflict.id) with the result of the one at \(own.stamp)"
     )
   }
 
-  /// An edit that goes on from something else than what it was made on, or led to, has met another, and the log tells.
+  /// For each edit on a new base, the log has a conflict.
+  ///
+  /// A new base is a state other than the edit's base or its own result.
   private func checkTelling(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {
@@ -103,19 +109,21 @@ final class EditWatch: Sendable {
       if own.contains(where: { isSame($0, record.payload) }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.number > known }) { continue }
       ledger.report(
-        .honestConflicts, "\(incarnation) puts the edit of \(id) on top of another, and the log does not tell"
+        .honestConflicts, "\(incarnation) puts the edit of \(id) on another base, and the log has no conflict"
       )
     }
   }
 
-  /// Whether two payloads say the same, apart from what the remote writes itself.
+  /// Whether two payloads are equal, apart from server-managed fields.
   private func isSame(_ a: Payload?, _ b: Payload) -> Bool {
     guard let a, var ours = try? FieldMap(a), var theirs = try? FieldMap(b) else { return false }
     for field in remote.capabilities.serverManagedFields { (ours[field], theirs[field]) = (nil, nil) }
     return ours.payload.hasSameMembers(as: theirs.payload)
   }
 
-  /// What leaves the outbox is at the remote, or in the log of conflicts, or what the remote has said by itself.
+  /// An edit leaves the outbox for the remote or the log of conflicts.
+  ///
+  /// It may also leave if the remote already has its content.
   private func checkOutbox(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {
@@ -136,10 +144,10 @@ final class EditWatch: Sendable {
         case .upsert(let payload, _):
           isShown(payload, of: id, in: after, incarnation)
         }
-      // A rebuild edits records on top of what was pending, and deletes those that lose.
+      // A rebuild edits records on top of pending edits, and deletes losers.
       let isBuiltUpon = after.outbox[id].map { $0.edit.stamp > entry.edit.stamp } ?? false
       let isLoser = before.live[id].map { winner(over: $0, in: after, incarnation) != nil } ?? false
-      // The deletion of a loser is taken back where its winner has gone.
+      // The deletion of a loser is reverted if its winner is gone.
       let isTakenBack =
         entry.author != .app && entry.edit.content == .deletion && after.live[id] != nil
       if !isSaid, !isBuiltUpon, !isLoser, !isTakenBack {
@@ -148,8 +156,10 @@ final class EditWatch: Sendable {
     }
   }
 
-  /// Whether a record shows what an edit says, apart from what the remote writes itself, and from references to records that have lost, or
-  /// are about to lose, to others.
+  /// Whether a record has an edit's content.
+  ///
+  /// Server-managed fields do not count, nor references to records that have lost, or are about to
+  /// lose, to others.
   private func isShown(
     _ payload: Payload, of id: RecordID, in view: StoreView, _ incarnation: Incarnation
   ) -> Bool {
@@ -166,10 +176,10 @@ final class EditWatch: Sendable {
     return said.payload.hasSameMembers(as: shown.payload)
   }
 
-  /// Remembers that the remote took a deletion of a record that it did not have.
+  /// Stores that the remote accepted the deletion of a missing record.
   func foundGone(_ id: RecordID, by stamp: EditStamp) { state.withLock { $0.moot[id] = stamp } }
 
-  /// Remembers that the remote said of a record that it was deleted.
+  /// Stores that the remote reported a record as deleted.
   func buried(_ tombstone: Tombstone, epoch: Int64) {
     var version = tombstone.version
     version.epoch = epoch
@@ -178,7 +188,7 @@ final class EditWatch: Sendable {
     }
   }
 
-  /// Where a record was deleted, nothing shows but what is newer, or an edit.
+  /// Only newer copies or edits appear in place of a deleted record.
   private func checkGraves(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {
@@ -190,7 +200,7 @@ final class EditWatch: Sendable {
     }
   }
 
-  /// What the engine deletes by itself has lost to a record that stays.
+  /// A record that the engine itself deletes has lost to a record that stays.
   private func checkDeletions(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {
@@ -240,15 +250,16 @@ final class EditWatch: Sendable {
   private func lastWrite(
     of record: Record, in view: StoreView, _ incarnation: Incarnation
   ) -> EditStamp {
-    // A rebuild's own edits do not make a record the last written.
+    // A rebuild's own edits do not change which record was written last.
     if let entry = view.outbox[record.id] { return entry.lastWrite }
     let taken = record.version.modifiedAt
     let former = state.withLock { $0.formerWrites[record.id] }
     if let former, former.version == record.version { return former.lastWrite }
-    // Nobody wrote later than the remote took it: a clock that says so by far was wrong.
+    // No write is later than its arrival at the remote. A much later timestamp comes from a wrong
+    // clock.
     let schema = incarnation.schema.synced(
       with: Entity.RemoteTraits(serverManagedFields: remote.capabilities.serverManagedFields))
-    // Of a copy that came with the app nobody knows when the remote took it.
+    // The arrival time of a bundled copy is unknown.
     if let stamp = schema[record.id.type]?.stamp(in: record.payload),
       taken.microseconds <= 0 || stamp.physical <= taken + EditOptions().maximumClockSkew
     {
@@ -259,27 +270,28 @@ final class EditWatch: Sendable {
 
   // MARK: Rebuilds and sightings
 
-  /// From now on a rebuild may be done anew: one by another natural key says nothing.
+  /// Notes that rebuilds may be repeated: a rebuild by another natural key proves nothing.
   func keysChanged() { state.withLock { $0.haveKeysChanged = true } }
 
-  /// The last rebuild of a type that was reported to be done; 0 for none.
+  /// The last rebuild of a type that was reported as done; 0 for none.
   func lastRebuild(of type: RecordType) -> Int { state.withLock { $0.lastRebuilds[type, default: 0] } }
 
-  /// Notes how a rebuild ended.
+  /// Notes the result of a rebuild.
   ///
-  /// - Parameter last: What ``lastRebuild(of:)`` was when it was asked for: what others have done meanwhile says nothing of it.
+  /// - Parameter last: The value of ``lastRebuild(of:)`` at the start of the rebuild. Rebuilds that
+  ///   end meanwhile do not count.
   func rebuilt(_ report: RebuildReport, of type: RecordType, after last: Int, by incarnation: Incarnation) {
     state.withLock { state in
       guard !report.wasCancelled, report.counts.postponed == 0 else { return }
       state.lastRebuilds[type] = max(state.lastRebuilds[type, default: 0], report.version)
     }
     if report.wasDone { ledger.saw(.rebuildRepeated) }
-    // Who begins first after a change, an app of the old version or of the new one, nobody outside can tell.
+    // The order in which an old and a new app version begin after a change is unknown outside.
     if report.version <= last, !report.wasDone, !state.withLock({ $0.haveKeysChanged }) {
       ledger.report(.rebuiltOnce, "\(incarnation) does rebuild \(report.version) again")
     }
   }
 
-  /// Whether an edit of a record was ever seen to be made here.
+  /// Whether an edit of a record was ever made here by a sighting.
   func isRecorded(_ id: RecordID) -> Bool { state.withLock { $0.sightings.contains(id) } }
 }

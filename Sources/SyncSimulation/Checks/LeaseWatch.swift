@@ -1,7 +1,7 @@
 import SyncModels
 import Synchronization
 
-/// Who holds the lease, as somebody knows who sees every process.
+/// Knows the lease's holder, because it sees every process.
 final class LeaseWatch: Sendable {
   private struct State {
     var latest: Int64 = 0
@@ -16,7 +16,7 @@ final class LeaseWatch: Sendable {
     self.ledger = ledger
   }
 
-  /// The greatest fencing number given so far.
+  /// The greatest fencing number so far.
   var latest: Int64 { state.withLock { $0.latest } }
 
   func acquired(_ lease: Lease, by incarnation: Incarnation) {
@@ -33,7 +33,7 @@ final class LeaseWatch: Sendable {
     }
     guard let holder else { return }
     ledger.saw(.leaseTakenOver)
-    // A store may notice that a holder has died, before its lease runs out.
+    // A store may detect a dead holder before its lease expires.
     if holder.expiresAt > now(), !holder.incarnation.isDead {
       ledger.report(
         .oneCommitter, "\(incarnation) got the lease that \(holder.incarnation) has until \(holder.expiresAt)"

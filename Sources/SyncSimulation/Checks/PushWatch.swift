@@ -2,7 +2,9 @@ import InMemoryAdapters
 import SyncModels
 import Synchronization
 
-/// Looks over what is sent to the remote: one edit on one base goes by one name and says one thing, and has one effect.
+/// Checks the changes that are sent to the remote.
+///
+/// One edit on one base has one idempotency key, one content and one effect.
 final class PushWatch: Sendable {
   private struct Sending: Hashable {
     var id: RecordID
@@ -28,7 +30,7 @@ final class PushWatch: Sendable {
   private let postponed = Mutex(Postponed())
   private let names = Mutex<[Sending: OutgoingChange]>([:])
 
-  /// Notes what is about to be sent, and tells what is wrong with it.
+  /// Notes the changes of a push, and returns the violations in it.
   func sending(_ changes: [OutgoingChange]) -> [String] {
     names.withLock { names in
       changes.compactMap { change in
@@ -40,7 +42,7 @@ final class PushWatch: Sendable {
           return nil
         }
         if earlier.key != change.key {
-          return "sends the edit of \(change.id) under another name than before"
+          return "sends the edit of \(change.id) under another idempotency key than before"
         }
         return earlier.content == change.content
           ? nil : "sends the edit of \(change.id) again, and with other content"
@@ -48,7 +50,7 @@ final class PushWatch: Sendable {
     }
   }
 
-  /// Forgets what was sent: from now on another remote is sent to.
+  /// Forgets the sent changes, because another remote follows.
   func begin() {
     names.withLock { $0 = [:] }
     postponed.withLock { $0 = Postponed() }
@@ -78,7 +80,7 @@ final class PushWatch: Sendable {
     }
   }
 
-  /// Tells which edits come again before they may.
+  /// The edits that are sent again before their pause ends.
   func early(_ changes: [OutgoingChange], at now: Duration) -> [String] {
     postponed.withLock { postponed in
       changes.compactMap { change in
@@ -89,9 +91,9 @@ final class PushWatch: Sendable {
     }
   }
 
-  /// Effects that an edit had on top of its own, in words.
+  /// The second effects of edits on top of their own, in words.
   ///
-  /// Not to be asked of a remote that was wiped: its versions start over.
+  /// Do not call it for a wiped remote, whose versions start over.
   func repeatedEffects(in remote: InMemoryRemote) -> [String] {
     var last: [RecordID: InMemoryRemote.PushEffect] = [:]
     var found: [String] = []

@@ -2,22 +2,22 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 
-/// What a remote has, as somebody sees who need not ask for it: what the reasons that a store gives are held against.
+/// The true remote state, to check the reasons that a store gives.
 struct RemoteTruth {
-  /// The records, as the app reads them; those of a schema that it does not understand are not among them.
+  /// The records, as the app reads them, without those of an unknown schema.
   private(set) var records: [RecordID: Record] = [:]
   /// The payloads, whether the app understands them or not.
   private(set) var payloads: [RecordID: Payload] = [:]
-  /// Records of which the remote has nothing but unreadable bytes.
+  /// Records of which the remote has only unreadable bytes.
   let poisoned: Set<RecordID>
-  /// Records of which the remote will not take an edit, ever.
+  /// Records whose edits the remote refuses permanently.
   let refused: Set<RecordID>
-  /// What the app's last clean-ups hid.
+  /// The records that the app's last clean-ups hid.
   let rules: FinalRules?
   let now: Timestamp
-  /// Whether there is no room for another record.
+  /// Whether the remote has no room for another record.
   let isFull: Bool
-  /// Whether the remote lets nobody look up records of a type.
+  /// Whether the remote refuses lookups of a type's records.
   let refusesLookups: @Sendable (RecordType) -> Bool
 
   init(
@@ -45,7 +45,9 @@ struct RemoteTruth {
     }
   }
 
-  /// What can be shown together of what the remote has, beside what is shown: the most that leaves no reference dangling, circles included.
+  /// The greatest set of remote records that can be shown together.
+  ///
+  /// Nothing in it dangles beside the visible records, and it includes circles.
   func showable(beside view: StoreView, _ schema: SyncSchema) -> Set<RecordID> {
     var showable = Set(records.keys)
     for (id, entry) in view.outbox where entry.edit.content == .deletion { showable.remove(id) }

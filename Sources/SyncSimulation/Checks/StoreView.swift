@@ -3,7 +3,7 @@ import SyncJSON
 import SyncModels
 import SyncPorts
 
-/// Everything that a store says of the records of a world, at one instant.
+/// The complete state of a world's store at one instant.
 struct StoreView: Equatable, Sendable {
   private(set) var live: [RecordID: Record] = [:]
   private(set) var states: [RecordID: StoredState] = [:]
@@ -12,12 +12,12 @@ struct StoreView: Equatable, Sendable {
   private(set) var outbox: [RecordID: OutboxEntry] = [:]
   /// The newest conflicts of the log, the newest first.
   private(set) var conflicts: [Conflict] = []
-  /// How far the rebuilds of each type's duplicates have come.
+  /// The progress of each type's rebuild.
   private(set) var rebuilds: [RecordType: Rebuild] = [:]
-  /// The types whose next pull has to list everything, because an edit was given up.
+  /// The types that need a full listing, because an edit was given up.
   private(set) var owedListings: Set<RecordType> = []
 
-  /// How far a rebuild of a world's duplicates has come, as far as a world looks at it.
+  /// The progress of a rebuild, as far as a world checks it.
   struct Rebuild: Equatable, Sendable, Decodable {
     struct Counts: Equatable, Sendable, Decodable { var losers: Int }
     var version: Int
@@ -27,9 +27,9 @@ struct StoreView: Equatable, Sendable {
 
   init() {}
 
-  /// Reads all of it.
+  /// Reads the complete state.
   ///
-  /// - Parameter hasEdits: Whether the world has local edits; without, nothing is looked for where they are kept.
+  /// - Parameter hasEdits: Whether the world has local edits. Otherwise their tables are not read.
   init(
     _ snapshot: any StoreSnapshot, types: [RecordType], ids: [RecordID], hasEdits: Bool
   ) throws(SyncError) {
@@ -56,9 +56,9 @@ struct StoreView: Equatable, Sendable {
     for id in ids where registered.contains(id.type) { states[id] = try snapshot.state(of: id) }
   }
 
-  /// Reads anew what a transaction was asked to change; the rest stays as it was seen before.
+  /// Reads the state that a transaction may have changed, and keeps the rest.
   ///
-  /// - Parameter ids: The records whose states are looked at.
+  /// - Parameter ids: The records whose states are read.
   mutating func update(
     _ touched: Touched, from snapshot: any StoreSnapshot, ids: Set<RecordID>, hasEdits: Bool
   ) throws(SyncError) {
@@ -114,7 +114,7 @@ struct StoreView: Equatable, Sendable {
     }
   }
 
-  /// The same with the fields of all records as some declarations have them.
+  /// The same state, with the fields of all records under a schema.
   func lifted(by schema: SyncSchema) -> StoreView {
     func lifted(_ record: Record) -> Record {
       var record = record
@@ -129,7 +129,7 @@ struct StoreView: Equatable, Sendable {
     return view
   }
 
-  /// References of live records to records that are not live, in words.
+  /// The references of live records to records that are not live, in words.
   func dangling(in schema: SyncSchema) -> [String] {
     var found: [String] = []
     for record in live.values {

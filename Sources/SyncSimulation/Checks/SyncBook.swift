@@ -2,7 +2,7 @@ import SyncCore
 import SyncModels
 import Synchronization
 
-/// What the sync under way in one process has asked for, got, and put into the store.
+/// The requests, pages and commits of the current sync in one process.
 final class SyncBook: Sendable {
   private struct Entry {
     var pages: [(pass: Int64, page: RecordPage)] = []
@@ -10,34 +10,37 @@ final class SyncBook: Sendable {
     var wasServed = false
     var lastPage: RecordPage?
 
-    /// Whether a request shows the remote an old token while the first page of its pass is here already; the answer is no page.
+    /// Whether a request checks an old token while its pass has a first page already.
+    ///
+    /// The answer to such a request is not a page.
     func isInquiry(_ request: PageRequest) -> Bool {
       guard case .start(_?) = request.position else { return false }
       return pages.contains { $0.pass == request.pass }
     }
   }
   private let state = Mutex<[RecordType: Entry]>([:])
-  /// The edits whose push failed last. Once something is taken, or others are sent, another attempt at them is a first one.
+  /// The edits whose push failed last. After a success, or a push of other edits, the next attempt
+  /// is a first one.
   private let pushes = Mutex((type: RecordType?.none, keys: Set<IdempotencyKey>(), attempts: Attempts()))
   private let lease = Mutex<Int64>(0)
   private let options: SyncOptions
 
-  /// The attempts at one thing that failed, one after another.
+  /// The consecutive failed attempts at one operation.
   private struct Attempts {
     private var failures = 0
     private(set) var notBefore: Duration?
 
-    /// Counts anew, and keeps the pause that was asked for.
+    /// Resets the count, and keeps the requested pause.
     mutating func beginAnew() { failures = 0 }
 
     mutating func fail(_ error: SyncError, at now: Duration) {
-      // A token that is void is no failed attempt: the pass starts over.
+      // An invalid token is not a failed attempt: the pass starts over.
       if error.code == .tokenExpired { return failures = 0 }
       failures += 1
       notBefore = error.retryAfter.map { now + $0 }
     }
 
-    /// What is wrong with another attempt.
+    /// The violations of another attempt.
     func complaints(_ attempt: String, at now: Duration, most: Int) -> [String] {
       var complaints: [String] = []
       if failures >= most { complaints.append("\(attempt) for the \(failures + 1)th time") }
@@ -50,17 +53,17 @@ final class SyncBook: Sendable {
     self.options = options
   }
 
-  /// The number of the lease under which the sync runs.
+  /// The fencing number of the sync's lease.
   var fence: Int64 { lease.withLock { $0 } }
 
-  /// A sync begins.
+  /// Begins a sync.
   func begin(fence: Int64) {
     lease.withLock { $0 = fence }
     state.withLock { $0 = [:] }
     pushed()
   }
 
-  /// Notes that edits are pushed, and tells what is wrong with that.
+  /// Notes a push, and returns its violations.
   func pushing(_ changes: [OutgoingChange], at now: Duration) -> [String] {
     let (keys, type) = (Set(changes.map(\.key)), changes.first?.id.type)
     let attempts = pushes.withLock { pushes in
@@ -73,15 +76,15 @@ final class SyncBook: Sendable {
       "pushes edits of \(type?.rawValue ?? "no type")", at: now, most: options.retry.attempts)
   }
 
-  /// Notes that a push was answered.
+  /// Notes the answer to a push.
   func pushed() { pushes.withLock { $0 = (nil, [], Attempts()) } }
 
-  /// Notes that a push failed.
+  /// Notes a failed push.
   func pushFailed(_ error: SyncError, at now: Duration) {
     pushes.withLock { $0.attempts.fail(error, at: now) }
   }
 
-  /// Whether a request waits for its pause to be over.
+  /// Whether a requested pause of a type has not ended.
   func isPaused(_ type: RecordType) -> Bool { state.withLock { $0[type]?.requests.notBefore != nil } }
 
   func isFirstRequest(of type: RecordType) -> Bool {
@@ -90,14 +93,14 @@ final class SyncBook: Sendable {
 
   func lastPage(of type: RecordType) -> RecordPage? { state.withLock { $0[type]?.lastPage } }
 
-  /// Notes a request, and tells what is wrong with it.
+  /// Notes a request, and returns its violations.
   func request(
     _ request: PageRequest, at now: Duration, checkpoint: Checkpoint?,
     known: (schema: SyncSchema, fullPull: Set<RecordType>)
   ) -> [(Promise, String)] {
     let type = request.entity.type
     let entry = state.withLock { state in
-      // A pass that begins anew takes nothing of what it was sent before.
+      // A restarted pass uses no earlier pages.
       if case .start = request.position, state[type]?.isInquiry(request) == false {
         state[type]?.pages.removeAll { $0.pass == request.pass }
       }
@@ -115,12 +118,12 @@ final class SyncBook: Sendable {
       checkpoint?.scope.schemaVersion == known.schema[type]?.schemaVersion,
       request.position != .resume(token)
     {
-      complaints.append((.cancellation, "begins \(type) anew where it could go on"))
+      complaints.append((.cancellation, "restarts \(type) where it could continue"))
     }
     return complaints
   }
 
-  /// Notes that a request failed.
+  /// Notes a failed request.
   func failed(_ type: RecordType, _ error: SyncError, at now: Duration) {
     state.withLock { state in
       state[type, default: Entry()].requests.fail(error, at: now)
@@ -140,7 +143,7 @@ final class SyncBook: Sendable {
       }
       entry.lastPage = page
       if case .reset = page.next {
-        // Only a commit that has begun still takes something of the void pass.
+        // Only a commit that has begun still uses pages of the invalid pass.
         entry.lastPage = nil
       } else {
         entry.pages.append((request.pass, page))
@@ -149,9 +152,11 @@ final class SyncBook: Sendable {
     }
   }
 
-  /// The pages that a checkpoint claims to be in the store since the one before; `nil` if it claims more than was sent.
+  /// The pages that a checkpoint covers since the one before.
+  ///
+  /// It is `nil` if the checkpoint covers more than was sent.
   func claim(_ type: RecordType, before: Checkpoint?, after: Checkpoint) -> [RecordPage]? {
-    // One that only says which remote a type belongs to from now on claims nothing.
+    // A checkpoint that only changes the type's remote covers no pages.
     if after.inFlight == nil, after.committed == nil, after.lastPass == before?.lastPass ?? 0 { return [] }
     return state.withLock { state in
       var entry = state[type] ?? Entry()

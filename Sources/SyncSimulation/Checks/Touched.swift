@@ -2,27 +2,29 @@ import SyncCore
 import SyncModels
 import SyncPorts
 
-/// What a transaction was asked to change: all that can be otherwise after it, in a store that does what it is told.
+/// The parts of a store that a transaction was asked to change.
+///
+/// In a correct store, everything else stays the same.
 struct Touched: Sendable {
   /// Records whose live copy or state may have changed.
   var records: Set<RecordID> = []
-  /// Types whose marks were taken off.
+  /// Types whose marks were cleared.
   var unmarked: Set<RecordType> = []
-  /// Entries that were set aside or forgotten.
+  /// Withheld changes that were added or removed.
   var shelf: Set<WithheldChange.Key> = []
   /// Records whose pending edit may have changed.
   var outbox: Set<RecordID> = []
   /// Types whose checkpoint was saved.
   var checkpoints: Set<RecordType> = []
-  /// Names under which bytes were kept or forgotten.
+  /// Names whose values were stored or removed.
   var values: Set<String> = []
-  /// Whether the log of conflicts was written to.
+  /// Whether the log of conflicts was written.
   var changesConflicts = false
 
-  /// Nothing yet.
+  /// Creates an empty set of changes.
   init() {}
 
-  /// Notes what a round of changes touches.
+  /// Adds the effects of a round of changes.
   mutating func note(_ changes: StoreChanges) {
     for ids in [changes.put.map(\.id), changes.versions.map(\.id), changes.deleted.map(\.id), changes.marked]
     {
@@ -41,7 +43,7 @@ struct Touched: Sendable {
     if !changes.conflicts.isEmpty || changes.forgottenConflicts != nil { changesConflicts = true }
   }
 
-  /// All that is in one of two views.
+  /// Creates a set of everything in one of two views.
   init(_ before: StoreView, _ after: StoreView) {
     for view in [before, after] {
       records.formUnion(view.live.keys)

@@ -1,56 +1,58 @@
-/// One of the library's promises, as far as a world watches it.
+/// One of the library's promises, as far as a world checks it.
 public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   /// One seed gives one trace.
   case determinism
-  /// Nothing runs outside the world, and nothing is left behind.
+  /// No work runs outside the world, and none is left behind.
   case containment
-  /// A page, what is set aside and the checkpoint are one transaction; what failed has left nothing.
+  /// A page, its withheld changes and the checkpoint are one transaction.
+  ///
+  /// A failed transaction changes nothing.
   case atomicPage
-  /// Every change that was sent is to be found.
+  /// Every sent change can be found.
   case nothingSilent
   /// Each fetched change is counted once.
   case balance
-  /// When writes and faults stop, the store equals the remote but for what it lists.
+  /// Without writes and faults, the store equals the remote, except for listed differences.
   case convergence
-  /// Copies replace each other by the remote's order alone.
+  /// Copies replace each other only by the remote's order.
   case replication
-  /// Of two edits the same one wins whoever settles it, and whenever.
+  /// Of two edits the same one wins, on every replica and at any time.
   case arithmetic
-  /// After a deletion nothing older shows.
+  /// After a deletion, no older copy is visible.
   case noResurrection
-  /// No edit leaves the outbox unless the remote has it or the log of conflicts does.
+  /// An edit leaves the outbox only for the remote or the log of conflicts.
   case noLostEdit
-  /// Each edit that meets another is told to, and none to have met what it led to itself.
+  /// Each edit that meets another one has a conflict, and none with its own result.
   case honestConflicts
-  /// An edit that is sent again has one effect.
+  /// A repeated edit has one effect.
   case oneEffect
-  /// Of duplicates one stays, the one that was written last; what has no duplicate stays as well.
+  /// Of duplicates, the one written last stays; records without duplicates stay too.
   case onlyLosers
-  /// A rebuild goes on where it stopped, and is done once.
+  /// A rebuild continues after an interruption, and is done once.
   case rebuiltOnce
-  /// What is seen is recorded, unless it was recorded a short time ago.
+  /// A sighting is recorded unless it was recorded a short time ago.
   case throttle
   /// No live record refers to one that is not live.
   case references
   /// At most one process commits.
   case oneCommitter
-  /// A sync stops soon after it was asked to, and goes on where it stopped.
+  /// A cancelled sync stops soon, and the next one continues from there.
   case cancellation
-  /// Pages ahead, attempts and pauses are bounded, and requested pauses kept.
+  /// Pages ahead, attempts and pauses are bounded, and requested pauses are kept.
   case bounds
   /// Each error has a cause in the world.
   case honestErrors
-  /// With the faults gone, everything goes on by itself, in a bounded number of steps.
+  /// Without faults, the sync completes in a bounded number of steps.
   case liveness
 }
 
-/// A promise that was broken in a world, and how.
+/// A promise that was broken in a world, with the observation.
 public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
-  /// Which promise.
+  /// The broken promise.
   public var promise: Promise
-  /// What was seen.
+  /// The observation.
   public var words: String
 
-  /// The promise and what was seen.
+  /// The promise and the observation.
   public var description: String { "\(promise.rawValue): \(words)" }
 }

@@ -2,11 +2,11 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// Looks over every commit of a world, and compares it with what the remote has sent.
+/// Checks every commit of a world against the changes that the remote has sent.
 final class Watch: Sendable {
   private struct State {
     var view = StoreView()
-    /// The number of the look that the view is of, and of the last one that was taken.
+    /// The number of the check that produced the view, and of the last check.
     var number = 0
     var lastNumber = 0
     var lookedUp = KnownCopies()
@@ -37,33 +37,35 @@ final class Watch: Sendable {
     self.ledger = ledger
   }
 
-  /// Everything that a store says now.
+  /// Reads the complete current state of a store.
   func view(of snapshot: any StoreSnapshot) throws(SyncError) -> StoreView {
     try StoreView(snapshot, types: types, ids: ids, hasEdits: hasEdits)
   }
 
-  /// What the last commit left in the store.
+  /// The store's state after the last commit.
   var lastView: StoreView { state.withLock { $0.view } }
 
-  /// The checkpoint of a type, as of the last commit.
+  /// The checkpoint of a type after the last commit.
   func checkpoint(of type: RecordType) -> Checkpoint? { state.withLock { $0.view.checkpoints[type] } }
 
-  /// Whether the next pull of a type has to list everything, because an edit was given up.
+  /// Whether a type needs a full listing, because an edit was given up.
   func owesListing(of type: RecordType) -> Bool { state.withLock { $0.view.owedListings.contains(type) } }
 
-  /// Remembers what the remote said of single records, asked or pushed.
+  /// Stores the remote's states of single records, from lookups or pushes.
   func heard(_ changes: [RecordChange]) {
     state.withLock { state in
       for change in changes { state.lookedUp.insert(change) }
     }
   }
 
-  /// The view with its records as some declarations read them, in a world in which processes may not declare the same.
+  /// The view with its records read under a schema.
+  ///
+  /// The processes of the world may declare different ones.
   private func read(_ view: StoreView, as schema: SyncSchema) -> StoreView {
     ledger.sights[.declarationsChanged] == nil ? view : view.lifted(by: schema)
   }
 
-  /// Compares what a store says with what the last commit left in it, as a process with some declarations reads both.
+  /// Compares the store's state with the last commit, both under a schema.
   func compare(_ view: StoreView, _ moment: String, as schema: SyncSchema) {
     let (view, last) = (read(view, as: schema), read(state.withLock { $0.view }, as: schema))
     guard view != last else { return }
@@ -77,7 +79,7 @@ final class Watch: Sendable {
       """)
   }
 
-  /// Takes note of what an update of the app has made of the store, all at once.
+  /// Accepts the complete effect of an app update on the store.
   func redeclared(_ view: StoreView) {
     state.withLock { state in
       state.lastNumber += 1
@@ -85,7 +87,7 @@ final class Watch: Sendable {
     }
   }
 
-  /// What a store says before a transaction, where it is looked at then: now and then.
+  /// Reads the store before some transactions, to compare it; `nil` before the others.
   func viewBefore(_ transaction: any StoreTransaction) throws(SyncError) -> StoreView? {
     let isTurn = state.withLock { state in
       state.transactions += 1
@@ -94,23 +96,25 @@ final class Watch: Sendable {
     return isTurn ? try view(of: transaction) : nil
   }
 
-  /// What a transaction has made of the store, before it is committed.
+  /// The state that a transaction leaves, before it is committed.
   struct Look: Sendable {
     fileprivate var view: StoreView
     fileprivate var touched: Touched
     fileprivate var number: Int
   }
 
-  /// Reads what a transaction was asked to change.
+  /// Reads the parts that a transaction was asked to change.
   ///
-  /// Whatever else it changes shows where everything is compared: now and then before a transaction, and at the end.
+  /// Other changes are found by the complete comparisons, which run before some transactions and at
+  /// the end.
   func look(at transaction: any StoreTransaction, touched: Touched) throws(SyncError) -> Look {
     let (last, isLatest, number) = state.withLock { state in
       let isLatest = state.number == state.lastNumber
       state.lastNumber += 1
       return (state.view, isLatest, state.lastNumber)
     }
-    // Where a look before this one is not committed, or not yet, nobody knows what it was on top of.
+    // If an earlier transaction is not committed, or not yet, its order relative to this one is
+    // unknown.
     guard isLatest, number > 1 else {
       let view = try view(of: transaction)
       return Look(view: view, touched: Touched(last, view), number: number)
@@ -123,7 +127,7 @@ final class Watch: Sendable {
     return Look(view: view, touched: touched, number: number)
   }
 
-  /// Looks over what a transaction did.
+  /// Checks the effect of a transaction.
   func committed(
     _ seen: StoreView?, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
   ) {
@@ -142,7 +146,7 @@ final class Watch: Sendable {
     checkFence(authority, incarnation)
     checkOrder(before, after, ids, incarnation)
     if ids.contains(where: { before.live[$0] != after.live[$0] }) {
-      // What an update of the app has left dangling, its next sync sees to.
+      // The next sync repairs references that an app update has left dangling.
       let known = Set(before.dangling(in: incarnation.schema))
       for dangling in after.dangling(in: incarnation.schema) where !known.contains(dangling) {
         ledger.report(.references, dangling)
@@ -152,7 +156,7 @@ final class Watch: Sendable {
     for type in types where touched.checkpoints.contains(type) && !incarnation.isLoading {
       guard let checkpoint = after.checkpoints[type] else { continue }
       let earlier = before.checkpoints[type]
-      // A sweep writes to the checkpoint too; only a page moves the pass.
+      // A sweep also writes the checkpoint, but only a page moves the pass.
       if checkpoint.inFlight != earlier?.inFlight || checkpoint.committedAt != earlier?.committedAt
         || checkpoint.committed != earlier?.committed || checkpoint.lastPass != earlier?.lastPass
       {
@@ -194,21 +198,23 @@ final class Watch: Sendable {
     }
   }
 
-  /// Whether an edit may have reached a remote that has begun anew, or another one, which nobody knows before the next page.
+  /// Whether an edit may have reached a wiped or exchanged remote.
+  ///
+  /// The next page shows that.
   private func isOfNewLife(_ entry: OutboxEntry?) -> Bool {
     let sights = ledger.sights
     return entry?.sent != nil && sights[.remoteWiped] != nil
       || entry != nil && sights[.sourceExchanged] != nil
   }
 
-  /// What readers see anew was in a page that the checkpoint now counts in, or had been set aside, or looked up.
+  /// Newly visible copies come from a page within the checkpoint, withheld changes or lookups.
   private func checkOrigins(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ pages: [RecordPage],
     _ incarnation: Incarnation
   ) {
     for id in ids {
       guard let record = after.live[id], before.live[id]?.payload != record.payload else { continue }
-      // An edit of the app's own, or what it was made on, shown again once it is given up.
+      // An edit of the app, or its base, is visible again after the edit is given up.
       if let entry = after.outbox[id], entry.edit.content.payload == record.payload { continue }
       if before.outbox[id]?.base.record?.payload == record.payload { continue }
       let isKnown =
@@ -242,7 +248,7 @@ final class Watch: Sendable {
     return pages
   }
 
-  /// Notes what a transaction showed that the world can do.
+  /// Notes the observed events of a transaction.
   private func note(_ before: StoreView, _ after: StoreView, _ keys: Set<WithheldChange.Key>) {
     for key in keys {
       if case .record(let id) = key, let entry = before.shelf[key], after.shelf[key] == nil {
@@ -264,7 +270,7 @@ final class Watch: Sendable {
 }
 
 extension Watch {
-  /// Notes where records that refer to each other were shown, or went, in one transaction.
+  /// Notes records in a circle that were shown or removed in one transaction.
   private func noteCircle(
     around id: RecordID, _ kind: WithheldChange.Kind, _ before: StoreView, _ after: StoreView
   ) {
@@ -298,7 +304,7 @@ extension RecordChange {
     if case .upsert(let record) = self { record.id == id && record.payload == payload } else { false }
   }
 
-  /// What the change is, for a person.
+  /// A description of the change for people.
   fileprivate var name: String {
     switch self {
     case .upsert(let record): "the copy of \(record.id) at \(record.version)"
@@ -309,7 +315,7 @@ extension RecordChange {
 }
 
 extension StoreView {
-  /// Whether what was sent is in the store, or something newer is, or it is set aside.
+  /// Whether a sent change, or a newer one, is stored or withheld.
   fileprivate func accounts(for change: RecordChange, epoch: Int64) -> Bool {
     switch change {
     case .upsert(let record):

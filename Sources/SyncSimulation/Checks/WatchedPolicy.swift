@@ -1,10 +1,12 @@
 import SyncCore
 import SyncModels
 
-/// A policy that has to settle each clash in one way, however often it is asked, and from whichever side.
+/// A policy wrapper that checks for equal resolutions.
+///
+/// Each merge conflict must have one resolution, on repetition and from either side.
 struct WatchedPolicy: MergePolicy {
   var base: any MergePolicy
-  /// Whether it does not matter to the policy which of two edits is the local one.
+  /// Whether the policy ignores which of two edits is the local one.
   var treatsSidesAlike: Bool
   var ledger: Ledger
 

@@ -1,10 +1,11 @@
 import InMemoryAdapters
 import Synchronization
 
-/// Where everything that is left to chance in a world is decided, one number at a time, and written down.
+/// Makes and records every random decision of a world, as numbers.
 ///
-/// Zero is always the tamest answer: the oldest task goes on, nothing fails. So a recording that is cut short, or whose
-/// numbers are put to zero, is a tamer run of the same world, which is what shrinking lives on.
+/// Zero is always the mildest choice: the oldest task continues, and nothing fails. A shortened
+/// recording, or one with zeros, is therefore a milder run of the same world. Shrinking relies on
+/// this.
 final class Choices: Sendable {
   private struct State {
     var random: SplitMix64
@@ -14,19 +15,19 @@ final class Choices: Sendable {
   private let state: Mutex<State>
   private let trace: Trace
 
-  /// Choices drawn from a seed.
+  /// Creates choices from a seed.
   init(seed: UInt64, trace: Trace) {
     state = Mutex(State(random: SplitMix64(seed: seed)))
     self.trace = trace
   }
 
-  /// Choices made before; past their end, all are zero.
+  /// Creates choices from a recording; all later ones are zero.
   init(script: [UInt32], trace: Trace) {
     state = Mutex(State(random: SplitMix64(seed: 0), script: script))
     self.trace = trace
   }
 
-  /// What was chosen so far.
+  /// The choices so far.
   var made: [UInt32] { state.withLock { $0.made } }
 
   /// A number from zero to one below a bound.
@@ -46,23 +47,23 @@ final class Choices: Sendable {
     return choice
   }
 
-  /// A number in a range, its lower end being the tamest.
+  /// A number in a range; its lower end is the mildest.
   func number(in range: ClosedRange<Int>) -> Int {
     range.lowerBound + below(range.count)
   }
 
-  /// Whether something happens that happens once in so many times.
+  /// Returns true with a probability of one in this many times.
   func once(in times: Int) -> Bool {
     below(times) == max(1, times - 1)
   }
 
-  /// One of some elements, the first being the tamest.
+  /// One of some elements; the first one is the mildest.
   func pick<Element>(_ first: Element, _ others: Element...) -> Element {
     let index = below(others.count + 1)
     return index == 0 ? first : others[index - 1]
   }
 
-  /// A duration in a range, to a hundredth of it.
+  /// A duration in a range, with a resolution of a hundredth of the range.
   func duration(_ range: ClosedRange<Duration>) -> Duration {
     range.lowerBound + (range.upperBound - range.lowerBound) * below(101) / 100
   }

@@ -1,25 +1,25 @@
-/// The choices that make a world: what is replayed, shrunk and kept.
+/// The choices of a world, to replay, shrink and keep.
 public struct Recording: Hashable, Sendable {
-  /// One number for each choice; those that are missing at the end are zero, the tamest.
+  /// One number for each choice. Missing numbers at the end are zero, the mildest choice.
   public var choices: [UInt32]
-  /// The one fault of a world that has no others.
+  /// The only fault, in a world without others.
   public var fault: Fault?
 
   /// One fault at one call.
   public struct Fault: Hashable, Sendable {
     /// The number of the call, counted from 1.
     public var call: Int
-    /// What befalls it.
+    /// The kind of the fault.
     public var kind: SweptFault
 
-    /// Describes a fault.
+    /// Creates a fault.
     public init(call: Int, kind: SweptFault) {
       self.call = call
       self.kind = kind
     }
   }
 
-  /// Keeps choices.
+  /// Creates a recording.
   public init(choices: [UInt32], fault: Fault? = nil) {
     self.choices = choices
     self.fault = fault
@@ -27,7 +27,7 @@ public struct Recording: Hashable, Sendable {
 
   private static let title = "canonicalsync-world 1"
 
-  /// The recording as a small text file: a title, the fault if there is one, and the choices.
+  /// The recording as a small text file: a title, any fault, and the choices.
   public var text: String {
     var lines = [Self.title]
     if let fault { lines.append("fault \(fault.kind.rawValue) \(fault.call)") }
@@ -39,7 +39,7 @@ public struct Recording: Hashable, Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Reads what ``text`` wrote; `nil` for anything else.
+  /// Parses the format of ``text``; `nil` for any other text.
   public init?(text: String) {
     var lines = text.split(separator: "\n")
     guard lines.first.map(String.init) == Self.title else { return nil }

@@ -1,12 +1,13 @@
 extension Simulation {
-  /// Looks for a smaller world in which the same promise is broken first.
+  /// Searches for a smaller world that breaks the same promise first.
   ///
-  /// Choices are cut off the end, left out and put to zero, in ever smaller pieces, as long as that breaks the promise.
+  /// Choices are cut off the end, removed and set to zero, in ever smaller pieces, while the
+  /// promise remains broken.
   ///
   /// - Parameters:
-  ///   - recording: A world that breaks a promise; any other is given back as it is.
-  ///   - attempts: How many worlds may be tried.
-  ///   - goesOn: Asked before each world; once it says `false`, the smallest one found so far is taken.
+  ///   - recording: A world that breaks a promise. Any other world is returned unchanged.
+  ///   - attempts: The most worlds to try.
+  ///   - goesOn: Called before each world. `false` ends the search with the smallest world so far.
   public func shrink(
     _ recording: Recording, attempts: Int = 2000, while goesOn: () -> Bool = { true }
   ) -> Recording {
@@ -28,7 +29,7 @@ extension Simulation {
   }
 }
 
-/// Makes a list of choices smaller, as long as it still fails.
+/// Makes a list of choices smaller while it still fails.
 struct Shrinker {
   private(set) var best: [UInt32]
   private var attemptsLeft: Int
@@ -44,7 +45,7 @@ struct Shrinker {
     self.fails = fails
   }
 
-  /// Shrinks until nothing helps any more, or the attempts are used up.
+  /// Shrinks until no step helps, or the attempts are used up.
   mutating func run() {
     cutEnd()
     var before: [UInt32]
@@ -73,7 +74,7 @@ struct Shrinker {
     return true
   }
 
-  /// Cuts as much off the end as can go, by halves.
+  /// Cuts as much as possible off the end, by halves.
   private mutating func cutEnd() {
     var (short, long) = (0, best.count)
     while short < long, attemptsLeft > 0 {
@@ -86,11 +87,11 @@ struct Shrinker {
     }
   }
 
-  /// Leaves pieces out, or puts them to zero.
+  /// Removes pieces, or sets them to zero.
   private mutating func pass(_ size: Int) {
     var end = best.count
     while end > 0, attemptsLeft > 0 {
-      // What was found meanwhile may be shorter.
+      // The best list so far may be shorter now.
       let bound = min(end, best.count)
       let piece = max(0, bound - size)..<bound
       if !piece.isEmpty {
@@ -106,7 +107,7 @@ struct Shrinker {
     }
   }
 
-  /// Halves what is left.
+  /// Halves the remaining numbers.
   private mutating func lower() {
     for place in best.indices.reversed() where place < best.count && best[place] > 1 {
       var lower = best

@@ -1,10 +1,11 @@
 import Synchronization
 
-/// Runs the jobs of a world one at a time, on the thread that made it; which of those that are ready goes next is a choice.
+/// Runs the jobs of a world one at a time, on the creating thread.
 ///
-/// Each process of the world has a ``ProcessExecutor``, and a process can be stopped, as an operating system stops a process.
+/// A choice selects the next of the ready jobs. Each process of the world has a
+/// ``ProcessExecutor``. A process can be stopped, as an operating system stops one.
 final class SeededExecutor: Sendable {
-  /// The tasks of one process, as an executor preference.
+  /// The executor preference for the tasks of one process.
   final class ProcessExecutor: TaskExecutor {
     let number: Int
     private let executor: SeededExecutor
@@ -19,7 +20,7 @@ final class SeededExecutor: Sendable {
     }
   }
 
-  /// How the next job is chosen among those that are ready.
+  /// The ways to choose the next of the ready jobs.
   enum Habit: Int, CaseIterable {
     case inOrder, atRandom, newestFirst, inOrderMostly
   }
@@ -44,10 +45,10 @@ final class SeededExecutor: Sendable {
   /// The executor of a process.
   func processExecutor(_ number: Int) -> ProcessExecutor { ProcessExecutor(number, of: self) }
 
-  /// How many jobs were run.
+  /// The number of jobs that ran.
   var steps: Int { state.withLock { $0.steps } }
 
-  /// How many jobs came from other threads; any makes the run worthless.
+  /// The number of jobs from other threads. Any such job invalidates the run.
   var foreignJobs: Int { state.withLock { $0.foreignJobs } }
 
   func setHabit(_ habit: Habit) { state.withLock { $0.habit = habit } }
@@ -68,7 +69,7 @@ final class SeededExecutor: Sendable {
     }
   }
 
-  /// Runs one of the jobs that are ready; whether there was one.
+  /// Runs one ready job; false if there was none.
   func step() -> Bool {
     let (candidates, count, habit) = state.withLock { state -> ([Int]?, Int, Habit) in
       guard !state.stopped.isEmpty else { return (nil, state.ready.count, state.habit) }

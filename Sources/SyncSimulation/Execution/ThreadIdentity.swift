@@ -8,11 +8,11 @@
   import Android
 #endif
 
-/// Which thread this is, so that a job from a foreign one is told from the world's own.
+/// The identity of a thread, to detect jobs from foreign threads.
 struct ThreadIdentity: Hashable, Sendable {
   private let number: UInt
 
-  /// The thread that asks.
+  /// The calling thread.
   static var current: ThreadIdentity {
     #if canImport(Darwin)
       ThreadIdentity(number: UInt(bitPattern: pthread_self()))

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened in a world, as a hash over all of it, and, where somebody wants to read it, as lines.
+/// The events of a world: a hash over all of them and, optionally, lines.
 final class Trace: Sendable {
   private struct State {
     // FNV-1a, word by word.
@@ -19,12 +19,12 @@ final class Trace: Sendable {
   var hash: UInt64 { state.withLock { $0.hash } }
   var lines: [String] { state.withLock { $0.lines } }
 
-  /// Tells lines the time from now on.
+  /// Sets the time for later lines.
   func stamp(with elapsed: @escaping @Sendable () -> Duration) {
     self.elapsed.withLock { $0 = elapsed }
   }
 
-  /// How long the world has lasted.
+  /// The elapsed time of the world.
   var time: Duration { elapsed.withLock { $0 }?() ?? .zero }
 
   /// Adds a number to the hash.

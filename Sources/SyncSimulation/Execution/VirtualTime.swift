@@ -1,18 +1,22 @@
 import InMemoryAdapters
 import SyncModels
 
-/// The clocks of a world: they pass together, each at a rate of its own, and only when nobody has anything left to do.
+/// The clocks of a world, each with its own rate.
+///
+/// All advance together, and only when no job is ready.
 final class VirtualTime: Sendable {
   /// One machine's clock.
   struct Watch: Sendable {
     let clock: ManualClock
-    /// Thousandths of a second that pass on it in a second of the world's.
+    /// The milliseconds that it advances in a second of world time.
     let rate: Int
 
-    /// How long a time by this clock is by the world's. Durations divide slowly, and most clocks run right.
+    /// Converts a time of this clock to world time.
+    ///
+    /// Divisions of durations are slow, and most clocks have the exact rate.
     fileprivate func worldTime(_ own: Duration) -> Duration { rate == 1000 ? own : own * 1000 / rate }
 
-    /// How long a time of the world's is by this clock.
+    /// Converts world time to a time of this clock.
     fileprivate func ownTime(_ time: Duration) -> Duration { rate == 1000 ? time : time * rate / 1000 }
   }
 
@@ -25,19 +29,19 @@ final class VirtualTime: Sendable {
     self.watches = [Watch(clock: clock, rate: 1000)] + watches
   }
 
-  /// How long the world has lasted.
+  /// The elapsed time of the world.
   var elapsed: Duration { clock.now.offset }
 
-  /// How many sleeps are under way, by any clock.
+  /// The number of sleeps in progress, on all clocks.
   var sleepers: Int { watches.reduce(0) { $0 + $1.clock.sleepers } }
 
-  /// Moves all clocks to where somebody wakes; whether anybody sleeps.
+  /// Advances all clocks to the next wake-up; false if no sleep is in progress.
   func advance() -> Bool {
     let waits = watches.compactMap { watch in
       watch.clock.nextDeadline.map { watch.worldTime($0.offset - watch.clock.now.offset) }
     }
     guard let next = waits.min() else { return false }
-    // Rounding must not leave a sleeper short of its deadline for ever.
+    // Without the extra nanosecond, rounding could keep a sleeper before its deadline forever.
     let step = max(next, .zero) + .nanoseconds(1)
     for watch in watches { watch.clock.advance(by: watch.ownTime(step)) }
     return true

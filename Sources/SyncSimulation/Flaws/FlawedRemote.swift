@@ -47,7 +47,7 @@ struct FlawedSink: RemoteRecordSink {
       return changes.map { .accepted($0.applied(entities[$0.id.type])) }
     case .sinkSendsTwice:
       let outcomes = try await base.push(changes, entities: entities)
-      // Once more, on top of what came of it, and under another name.
+      // Repeats the change, on top of its own effect and with another idempotency key.
       let again = zip(changes, outcomes).compactMap { change, outcome in change.again(after: outcome) }
       if !again.isEmpty { _ = try await base.push(again, entities: entities) }
       return outcomes
@@ -70,7 +70,7 @@ struct FlawedSink: RemoteRecordSink {
 }
 
 extension OutgoingChange {
-  /// What the remote would have, had it applied the change.
+  /// The remote state, as if the change had been applied.
   fileprivate func applied(_ entity: Entity?) -> RecordChange {
     var version = base.version ?? Version(sequence: 0, modifiedAt: stamp.physical)
     version.sequence += 1

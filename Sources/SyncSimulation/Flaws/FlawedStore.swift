@@ -38,7 +38,7 @@ private final class FlawedTransaction: ForwardingTransaction {
     case .storeForgetsMarks: changes.marked = []
     case .storeForgetsAwaitedRecords: changes.values.removeAll { $0.key == "edits/awaited" }
     case .storeForgetsAnEdit:
-      // What is queued for the second time is about to be sent.
+      // A change is queued for the second time just before it is sent.
       let ids = changes.queued.map(\.id)
       if try !base.outbox(for: ids).isEmpty {
         (changes.dequeued, changes.queued) = (changes.dequeued + ids, [])

@@ -1,31 +1,31 @@
-/// A flaw that somebody's adapter might have, put into a world on purpose, to see that it is noticed.
+/// A possible flaw of an adapter, introduced to test that the checks detect it.
 ///
-/// The engine does its best with an adapter that breaks its promises; what matters is that the checks see through it. Each is made by something that
-/// is put around a port, so no build differs from the one that apps have.
+/// The engine handles an adapter that breaks its promises as well as it can. The checks must detect
+/// the flaw. Each flaw is made by a wrapper around a port, so no build differs from that of apps.
 enum PortFlaw: String, Hashable, Sendable, CaseIterable {
-  // What a store forgets.
+  // Losses in a store.
   case storeForgetsWhatWaits, storeKeepsWhatWasReleased, storeForgetsADeletion, storeForgetsMarks
   case storeForgetsConflicts, storeKeepsSettledEdits, storeForgetsAwaitedRecords
   case storeForgetsACopy, storeForgetsAnEdit
-  // What it does not find.
+  // Omissions in a store's results.
   case storeOverlooksReferrers, storeOverlooksMissingTargets, storeOverlooksWaiters, storeOverlooksEdits
   case storeOverlooksUnmarked, storeOverlooksWhatWaits
-  // What a source leaves out.
+  // Omissions of a source.
   case lookupFindsNothing, pageWithoutDeletions, pageWithoutItsLast, resetUntold, endTooEarly
-  // What a sink makes up.
+  // False results of a sink.
   case sinkTakesNothing, sinkHidesConflicts, sinkSendsTwice, sinkTellsOfNothing
 
-  /// The promises of which one has to be seen broken first.
+  /// The promises of which one must be reported first.
   var killers: Set<Promise> {
     switch self {
     case .storeForgetsWhatWaits, .pageWithoutItsLast, .resetUntold: [.nothingSilent, .convergence]
-    // What refers to the copy is there.
+    // References to the copy exist.
     case .storeForgetsACopy: [.nothingSilent, .convergence, .references]
-    // What one transaction left is not what the next one finds.
+    // The next transaction does not find the state that the last one left.
     case .storeOverlooksWhatWaits: [.nothingSilent, .convergence, .atomicPage]
-    // What is merged once more is counted once more.
+    // A change that is merged again is counted again.
     case .storeKeepsWhatWasReleased: [.convergence, .balance]
-    // A sweep finds again what it removed, and gives up.
+    // A sweep finds its removed records again, and gives up.
     case .storeForgetsADeletion: [.nothingSilent, .convergence, .liveness]
     case .storeForgetsMarks, .storeForgetsAwaitedRecords,
       .storeOverlooksWaiters, .storeOverlooksUnmarked, .lookupFindsNothing,
@@ -34,7 +34,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
     case .storeForgetsAnEdit, .storeOverlooksEdits: [.noLostEdit, .atomicPage]
     case .storeForgetsConflicts: [.noLostEdit]
     case .sinkTakesNothing, .sinkHidesConflicts: [.noLostEdit, .convergence]
-    // An edit of a record that nothing is told of stands on nothing, where a copy stood.
+    // An edit of an unreported record has no base, where there was a copy.
     case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication]
     case .storeKeepsSettledEdits: [.convergence, .oneEffect]
     case .storeOverlooksReferrers, .storeOverlooksMissingTargets: [.references]

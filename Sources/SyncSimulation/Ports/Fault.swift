@@ -1,6 +1,6 @@
 import SyncModels
 
-/// What befalls one call of a port.
+/// The fault of one port call.
 enum Fault: Sendable {
   case failBefore(SyncError)
   case failAfter(SyncError)
@@ -10,7 +10,7 @@ enum Fault: Sendable {
   case killAfter
 }
 
-/// The calls that a process makes of its ports.
+/// The port calls of a process.
 enum PortCall: String, Sendable, CaseIterable {
   case open, register, read, write, acquire, renew, release, page, lookup, limits, push
 
@@ -24,9 +24,9 @@ enum PortCall: String, Sendable, CaseIterable {
 
 /// The kinds of faults that a sweep tries at each call.
 public enum SweptFault: String, Hashable, Sendable, CaseIterable, Codable {
-  /// The call fails before it has an effect.
+  /// The call fails without an effect.
   case failBefore
-  /// The call has its effect, and is reported as failed.
+  /// The call has its effect, and reports a failure.
   case failAfter
   /// The call takes longer than a lease lasts.
   case stall

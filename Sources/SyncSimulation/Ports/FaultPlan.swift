@@ -1,7 +1,7 @@
 import SyncModels
 import Synchronization
 
-/// Decides what befalls each call: by chance, as far as the world's hazards allow, or at one call alone.
+/// Decides the fault of each call: random within the hazards, or at one call.
 final class FaultPlan: Sendable {
   /// One fault at one call, counted from 1 over all processes.
   struct Single: Sendable {
@@ -24,13 +24,13 @@ final class FaultPlan: Sendable {
     self.choices = choices
   }
 
-  /// How many calls were made before the calm.
+  /// The number of calls before the faults ended.
   var calls: Int { state.withLock { $0.calls } }
 
   /// Ends all faults.
   func calmDown() { state.withLock { $0.isCalm = true } }
 
-  /// What befalls the next call.
+  /// The fault of the next call.
   func fault(of call: PortCall) -> Fault? {
     let number: Int? = state.withLock { state in
       guard !state.isCalm else { return nil }
@@ -74,7 +74,8 @@ final class FaultPlan: Sendable {
     if hazards.contains(.refusals), choices.once(in: 30) {
       let code = choices.pick(
         SyncError.Code.quotaExceeded, .permissionDenied, .authentication, .tokenExpired)
-      // A remote that is set up anew has to say that, or its numbers, which start over, would be taken for old ones.
+      // A wiped remote must report the wipe. Otherwise its restarted numbers would count as old
+      // ones.
       let isUnfair = code == .tokenExpired && hazards.contains(.wipes)
       return .failBefore(SyncError(isUnfair ? .permissionDenied : code, during: operation))
     }

@@ -2,14 +2,14 @@ import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
-/// A sink with habits that the port allows, and that its user has to live with.
+/// A sink with unusual behaviours that the port allows.
 struct HabitualSink: RemoteRecordSink {
   let remote: InMemoryRemote
-  /// Whether what was applied, now or at an earlier attempt, is answered with what the remote has by now.
+  /// Whether outcomes of applied changes have the current remote state, even after later changes.
   let answersAsOfNow: Bool
-  /// Whether numbers are written another way than they were sent.
+  /// Whether numbers are stored with another spelling.
   let respells: Bool
-  /// What happens between a change's effect and the answer.
+  /// Called between a change's effect and the answer.
   let meanwhile: @Sendable (RecordID) -> Void
 
   var identity: String { remote.identity }

@@ -2,7 +2,9 @@ import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
-/// A remote as one process of a world pushes edits to it: requests fail, stall and kill, and all that is sent is looked over.
+/// The remote's sink for one process of a world.
+///
+/// Requests fail, stall and kill the process, and all sent changes are checked.
 final class SimulatedSink: RemoteRecordSink {
   private let sink: any RemoteRecordSink
   private let incarnation: Incarnation
@@ -80,7 +82,9 @@ final class SimulatedSink: RemoteRecordSink {
     }
   }
 
-  /// Notes a deletion that the remote has taken without an effect, as it had no such record: an answer as of now may show a new one.
+  /// Notes a deletion without effect, because the remote had no such record.
+  ///
+  /// An answer as of now may show a new record.
   private func noteMoot(_ change: OutgoingChange) {
     let world = incarnation.world
     guard world.shape.hazards.contains(.presentAnswers), change.content == .deletion else { return }
@@ -90,7 +94,7 @@ final class SimulatedSink: RemoteRecordSink {
     }
   }
 
-  /// What was put off is not sent before its time, as far as clocks can tell.
+  /// A postponed edit is not sent before its time, as far as the clocks show.
   private func checkPutOff(_ changes: [OutgoingChange]) {
     let world = incarnation.world
     guard !world.shape.hazards.contains(.jumpingClocks) else { return }
@@ -102,10 +106,10 @@ final class SimulatedSink: RemoteRecordSink {
     }
   }
 
-  /// Nothing goes to a remote on what another one has said.
+  /// No edit goes to a remote with a base from another one.
   private func checkSource(_ changes: [OutgoingChange], _ type: RecordType) {
     let world = incarnation.world
-    // What a process that was killed meanwhile sends goes nowhere.
+    // A killed process has no effect.
     guard !incarnation.isDead, world.remotes.wereExchanged, changes.contains(where: { $0.base != .none }),
       let checkpoint = world.watch.checkpoint(of: type), checkpoint.scope.source != identity
     else { return }
@@ -113,7 +117,7 @@ final class SimulatedSink: RemoteRecordSink {
       .honestConflicts, "\(incarnation) sends edits of \(type) on top of what another remote has said")
   }
 
-  /// Notes where the remote answered with something else than it was sent.
+  /// Notes an answer that differs from the sent change.
   private func noteHabits(_ change: OutgoingChange, _ word: RecordChange) {
     let (world, ledger) = (incarnation.world, incarnation.world.ledger)
     guard case .upsert(let payload, _) = change.content else { return }

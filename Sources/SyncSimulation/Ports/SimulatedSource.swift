@@ -2,7 +2,9 @@ import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
-/// A remote as one process of a world reaches it: requests fail, stall and kill, pages are odd, and all that is sent is remembered.
+/// The remote's source for one process of a world.
+///
+/// Requests fail, stall and kill the process, pages are unusual, and all sent changes are stored.
 final class SimulatedSource: RemoteRecordSource {
   private let source: any RemoteRecordSource
   private let remote: InMemoryRemote
@@ -22,10 +24,10 @@ final class SimulatedSource: RemoteRecordSource {
     let (world, type) = (incarnation.world, request.entity.type)
     let now = incarnation.clock.now.offset
     if incarnation.book.isPaused(type) { world.ledger.saw(.requestedPauseKept) }
-    // Whoever was overtaken knows nothing of what the other one has done.
+    // A process that lost its lease does not know the new holder's changes.
     let isOvertaken = incarnation.book.fence < world.watch.leases.latest
     let isListingOwed = world.watch.owesListing(of: type)
-    // What a changed declaration calls for is the engine's to say.
+    // The engine decides the effects of a changed declaration.
     let wereDeclarationsChanged =
       world.shape.hazards.contains(.changingDeclarations) && world.ledger.sights[.declarationsChanged] != nil
     if isListingOwed { world.ledger.saw(.listingOwed) }
@@ -43,8 +45,8 @@ final class SimulatedSource: RemoteRecordSource {
         if let page = oddPage(for: request) { return page }
         let (start, isLagging) = (world.edits.now, lag(behind: request))
         let page = leaveOut(of: try await source.page(request), request)
-        // While a process is stopped, its remote does not answer either here; by then no replica may lag behind what it did before. Nor
-        // may one whose clock was set meanwhile.
+        // A stopped process gets no answer from its remote either. After such a stop, a replica may
+        // not lag behind the state before it. The same holds after a jump of the server's clock.
         guard !isLagging || world.edits.now < start + .seconds(3) else {
           throw SyncError(.remoteUnavailable, during: "a page", "The connection did not last.")
         }
@@ -63,7 +65,8 @@ final class SimulatedSource: RemoteRecordSource {
     return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
       if world.shape.refusesLookups(of: entity.type) {
         world.ledger.saw(.lookupRefused)
-        throw SyncError(.permissionDenied, during: "a lookup", "Nobody may ask for \(entity.type) by id.")
+        throw SyncError(
+          .permissionDenied, during: "a lookup", "The remote refuses lookups of \(entity.type).")
       }
       let changes = try await source.lookup(ids, of: entity)
       world.watch.heard(changes)
@@ -86,7 +89,9 @@ final class SimulatedSource: RemoteRecordSource {
     }
   }
 
-  /// A listing of a moving collection may lack a record that moved while it went on; never the same one twice here.
+  /// Removes a moved record from the listing of a moving collection.
+  ///
+  /// It never removes the same record twice.
   private func leaveOut(of page: RecordPage, _ request: PageRequest) -> RecordPage {
     let world = incarnation.world
     guard !world.isCalm, world.shape.hazards.contains(.oddPages), page.coverage == .everything,
@@ -106,7 +111,7 @@ final class SimulatedSource: RemoteRecordSource {
     return page
   }
 
-  /// Scripts an odd answer, or gives it.
+  /// Scripts an unusual answer, or returns it.
   private func oddPage(for request: PageRequest) -> RecordPage? {
     let (world, type) = (incarnation.world, request.entity.type)
     guard !world.isCalm else { return nil }
@@ -119,7 +124,7 @@ final class SimulatedSource: RemoteRecordSource {
         world.ledger.saw(.pageEmptied)
         remote.behave(.emptyPage, onNext: 1, of: type)
       case 11:
-        // A proxy may answer twice with one page; it does not answer with one from another place.
+        // A proxy may repeat a page. It does not return a page of another position.
         if let page = incarnation.book.lastPage(of: type), case .more(let token, _) = page.next,
           request.position == .resume(token)
         {
@@ -132,14 +137,17 @@ final class SimulatedSource: RemoteRecordSource {
     return nil
   }
 
-  /// Lets a replica answer that lags behind, as far as a remote of the kind may; `false` if none does.
+  /// Makes a replica answer with a lag that this kind of remote allows.
+  ///
+  /// Returns false if none does.
   private func lag(behind request: PageRequest) -> Bool {
     let (world, type) = (incarnation.world, request.entity.type)
-    // No listing survives a replica that lags behind its own start.
+    // A listing cannot tolerate a replica that lags behind the listing's start.
     guard !world.isCalm, world.shape.hazards.contains(.staleReplica),
       case .start(let token) = request.position, world.choices.once(in: token == nil ? 2 : 4)
     else { return false }
-    // A place in a log survives any lag; a time only one shorter than what deltas reach back for.
+    // A log position tolerates any lag. A time tolerates only a lag shorter than the overlap of
+    // deltas.
     var most = 8
     if case .changeTokens = capabilities.deltas {} else { most = world.edits.recent(type) }
     guard most > 0 else { return false }

@@ -1,7 +1,9 @@
 import SyncModels
 import SyncPorts
 
-/// A store as one process of a world reaches it: calls fail, stall and kill, and every commit is looked over.
+/// The store for one process of a world.
+///
+/// Calls fail, stall and kill the process, and every commit is checked.
 final class SimulatedStore: LocalStore {
   private let store: any LocalStore
   private let incarnation: Incarnation

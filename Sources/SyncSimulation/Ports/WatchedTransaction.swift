@@ -2,7 +2,7 @@ import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
-/// A transaction that notes what it is asked to change.
+/// A transaction that notes its requested changes.
 final class WatchedTransaction: ForwardingTransaction {
   let base: any StoreTransaction
   private(set) var touched = Touched()

@@ -1,6 +1,6 @@
 import SyncModels
 
-/// One version of the app: what it declares, and which schema it understands.
+/// One version of the app: its declarations and its schema version.
 struct AppVersion: Hashable, Sendable {
   var schema = 1
   /// Whether games are declared at all.
@@ -11,10 +11,10 @@ struct AppVersion: Hashable, Sendable {
   var ordersAway = true
   /// Whether a game has a reference to the team that plays away.
   var refersAway = true
-  /// The member by which teams are the same thing in the world.
+  /// The natural key of teams.
   var teamKey: FieldName = "code"
 
-  /// The next version, with one declaration made otherwise.
+  /// The next version, with one changed declaration.
   func changed(_ choices: Choices) -> AppVersion {
     var next = self
     switch choices.below(5) {
@@ -27,7 +27,7 @@ struct AppVersion: Hashable, Sendable {
     return next
   }
 
-  /// The declarations.
+  /// The schema of this version.
   func schema(_ shape: WorldShape) throws(SyncError) -> SyncSchema {
     let hasDuplicates = shape.hazards.contains(.duplicates)
     let areGamesAlike = hasDuplicates && shape.hazards.contains(.keysOfTwoTypes)

@@ -1,7 +1,7 @@
 import SyncModels
 import Synchronization
 
-/// Something that happens between two others, which is known only once both are made.
+/// An action between two others, set after both exist.
 final class Between: Sendable {
   private let action = Mutex<(@Sendable (RecordID) -> Void)?>(nil)
 

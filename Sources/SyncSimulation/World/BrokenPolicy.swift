@@ -1,7 +1,9 @@
 import SyncCore
 import SyncModels
 
-/// A policy that makes something of a clash now and then that no store can show: bytes that are no JSON, or a reference to nothing.
+/// A policy whose resolution is sometimes impossible to show.
+///
+/// It is invalid JSON, or refers to a missing record.
 struct BrokenPolicy: MergePolicy {
   var base: any MergePolicy
   var ledger: Ledger

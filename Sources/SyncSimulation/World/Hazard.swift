@@ -1,88 +1,88 @@
-/// Something that can go wrong in a world. Each world has a random subset of them.
+/// A possible fault of a world. Each world has a random subset of them.
 public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
-  /// Requests fail before the remote hears of them.
+  /// Requests fail before they reach the remote.
   case failedRequests
   /// The remote answers, and the answer is lost.
   case lostAnswers
   /// Requests get no answer for a long time.
   case slowAnswers
-  /// The remote asks for a pause, sometimes a longer one than anybody waits for.
+  /// The remote asks for a pause, sometimes longer than the engine's limit.
   case requestedPauses
   /// The remote refuses: credentials, rights, quota.
   case refusals
-  /// Pages are shorter than asked for, empty, or come twice.
+  /// Pages are shorter than requested, empty, or repeated.
   case oddPages
-  /// A replica answers that lags behind.
+  /// A lagging replica answers.
   case staleReplica
   /// The remote forgets sync tokens and page tokens.
   case expiringTokens
-  /// The remote is wiped and set up anew.
+  /// The remote is wiped and set up again.
   case wipes
-  /// Bytes that are no record.
+  /// The remote has bytes that are not a record.
   case malformed
-  /// Records of a schema that the app does not understand yet, and apps that learn to.
+  /// Records have a newer schema than the app, and apps are upgraded.
   case newerSchemas
-  /// Writes at the remote become visible later than their time says.
+  /// Writes at the remote become visible later than their timestamps.
   case lateCommits
-  /// Calls of the store fail before they have an effect.
+  /// Store calls fail without an effect.
   case failedStoreCalls
-  /// Calls of the store report a failure after they had their effect.
+  /// Store calls have their effect, and report a failure.
   case lostAcknowledgements
-  /// Calls of the store take very long.
+  /// Store calls take very long.
   case slowStore
-  /// Processes are killed, and started again.
+  /// Processes are killed and restarted.
   case crashes
-  /// Processes are stopped for longer than their lease lasts, and go on.
+  /// Processes are stopped for longer than their lease, and continue.
   case stoppedProcesses
-  /// Clocks are set forwards and backwards, and do not run alike.
+  /// Clocks jump forwards and backwards, and have different rates.
   case jumpingClocks
-  /// The network is away for a while.
+  /// The network is unreachable for a while.
   case offlineTimes
-  /// Somebody cancels a sync.
+  /// The app cancels a sync.
   case cancellations
-  /// Two syncs are asked for at once in one process.
+  /// Two syncs are requested at once in one process.
   case simultaneousCalls
-  /// The app edits records too, and meets others who edit the same ones.
+  /// The app edits records that other replicas edit too.
   case localEdits
-  /// The remote has no room for more records, for a while or until somebody makes some.
+  /// The remote is full, for a while or until the app makes room.
   case fullRemote
-  /// The remote refuses edits of some records, or puts them off, or takes fewer at once than it says.
+  /// The remote refuses or postpones some edits, or accepts fewer than declared.
   case capriciousRemote
-  /// Records come that are the same thing in the world, and the app collapses them.
+  /// Records have duplicates, which the app merges.
   case duplicates
-  /// The app sees things all the time, and records them now and then.
+  /// The app sees records all the time, and records sightings now and then.
   case sightings
-  /// Records of one type refer to each other in circles, at the remote and by the app's edits.
+  /// Records of one type form circles, at the remote and in edits.
   case circles
-  /// The app hides records by rules, now by these and now by others.
+  /// The app hides records by changing rules.
   case cleanUps
-  /// Updates of the app declare types, references and natural keys otherwise.
+  /// Updates of the app change the declared types, references and natural keys.
   case changingDeclarations
-  /// Two versions of the app, which declare things otherwise, share the store.
+  /// Two versions of the app with different declarations share the store.
   case sharedVersions
-  /// The app goes over to another remote, with edits pending.
+  /// The app changes to another remote while edits are pending.
   case exchangedSource
-  /// The sink answers a change that comes again with what the remote has by then.
+  /// The sink answers a repeated change with the remote's current state.
   case presentAnswers
-  /// The remote writes numbers its own way.
+  /// The remote spells numbers in its own way.
   case respelling
-  /// The sink throws at each batch that has some record in it.
+  /// The sink throws at each batch that has a certain record.
   case poisonEdits
-  /// What the remote refuses, it refuses for ever.
+  /// Refusals of the remote are permanent.
   case lastingRefusals
-  /// The policy's merges are no JSON, or refer to what is not there.
+  /// The policy's merges are invalid JSON, or refer to missing records.
   case brokenPolicies
-  /// Records of two types are duplicates, and one type's refer to the other's.
+  /// Records of two types are duplicates, and one type refers to the other.
   case keysOfTwoTypes
-  /// The app comes with a data set of its own.
+  /// The app comes with a bundled data set.
   case bundles
-  /// Triggers start syncs beside those that the app starts, and their time may be up.
+  /// Triggers start syncs beside those of the app, with a time limit.
   case coordinators
 
-  /// Bytes that are no record, and of which nobody knows whose they are.
+  /// The remote has unreadable bytes without a known key.
   case namelessBytes
-  /// The remote has no room for more records, ever.
+  /// The remote never has room for more records.
   case lastingFullness
-  /// The remote lets nobody look up records of some type.
+  /// The remote refuses lookups of some type's records.
   case refusedLookups
 }

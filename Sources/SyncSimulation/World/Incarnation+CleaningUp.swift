@@ -2,7 +2,7 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 
-/// What clean-ups hide, as somebody sees who applies the rules by hand.
+/// The records that clean-ups hide, by a direct evaluation of the rules.
 struct FinalRules: Sendable {
   var rules: [CleanupRule]
   var policy: CleanupPolicy { CleanupPolicy(rules.map(\.rule), recordsAtOnce: 2) }
@@ -12,7 +12,7 @@ struct FinalRules: Sendable {
   }
 }
 
-/// A rule, of the kinds that worlds know.
+/// A rule, of the kinds that worlds have.
 enum CleanupRule: Sendable {
   case named(RecordType, Int)
   case dated
@@ -32,18 +32,19 @@ enum CleanupRule: Sendable {
     case .named(let type, let name):
       return record.id.type == type && value("name") == .integer(Int64(name))
     case .dated:
-      // The only dates are one that is older than that at any time by a right clock, and one that never is.
+      // There are two dates: one is older than that by any correct clock, the other never is.
       return record.id.type == "games" && value("date") == .string("2025-10-01")
     }
   }
 }
 
 extension World {
-  /// Draws what a clean-up hides.
+  /// Draws the rules of a clean-up.
   func drawRules(_ version: AppVersion) -> FinalRules {
     var rules: [CleanupRule] = [.named("leagues", choices.number(in: 1...3))]
     if version.hasGames {
-      // By clocks that differ, no two processes hide the same, and so the last rules know none.
+      // Processes with different clocks would hide different records, so the last rules have no
+      // dates then.
       let isDated = choices.below(2) == 1 && !(isCalm && shape.hazards.contains(.jumpingClocks))
       rules.append(isDated ? .dated : .named("games", choices.number(in: 1...3)))
     }
@@ -74,7 +75,7 @@ extension Incarnation {
     if isWrong { clock.timestamp = clock.timestamp - .seconds(2 * 365 * 86_400) }
   }
 
-  /// Hides what the last rules say, which are the same for everybody.
+  /// Hides records by the last rules, which are the same for all processes.
   func cleanUpInCalm() async {
     guard let rules = world.finalRules, let engine else { return }
     begin(SyncRequest())

@@ -3,7 +3,7 @@ import SyncCore
 import SyncModels
 import SyncPorts
 
-/// Something that the app sees all the time.
+/// A record that the app sees all the time.
 private struct SeenLeague: SyncedRecord, Encodable {
   static let recordType: RecordType = "leagues"
   var id: String
@@ -11,7 +11,7 @@ private struct SeenLeague: SyncedRecord, Encodable {
 }
 
 extension Incarnation {
-  /// Some edits of the app's own, while a sync may be going on.
+  /// Makes some edits, perhaps during a sync.
   func editInTrouble() async {
     let choices = world.choices
     for _ in 0..<choices.below(4) {
@@ -62,7 +62,7 @@ extension Incarnation {
       if isNew { values.append(("id", "\"\(id.key)\"")) }
       for (field, target) in references where isNew || choices.once(in: 3) {
         var number = choices.number(in: 1...keys)
-        // A league refers to one before it, unless circles are possible.
+        // A league refers to an earlier one, unless circles are possible.
         if field == "parent", !areCirclesPossible { number = min(number, max(1, ownNumber - 1)) }
         let key = "\(target.rawValue.prefix(1))\(number)"
         let isThere = try batch.record(RecordID(type: target, key: key)) != nil
@@ -80,7 +80,7 @@ extension Incarnation {
     let key = "l\(world.choices.number(in: 1...world.shape.keys))"
     let id = RecordID(type: "leagues", key: key)
     do throws(SyncError) {
-      // No two are alike, so that each that is recorded is an edit.
+      // All sightings differ, so each recorded one is an edit.
       let league = SeenLeague(id: key, name: world.nextNumber())
       switch try await engine.throttle(every: .seconds(60)).record(league, key: key) {
       case .recorded:
@@ -89,7 +89,7 @@ extension Incarnation {
       case .cached:
         world.ledger.saw(.sightingCached)
         if !world.watch.edits.isRecorded(id) {
-          world.ledger.report(.throttle, "\(self) puts a sighting of \(id) off that nobody has ever recorded")
+          world.ledger.report(.throttle, "\(self) postpones a sighting of \(id) that was never recorded")
         }
       }
     } catch {
@@ -100,19 +100,19 @@ extension Incarnation {
   private func note(editing id: RecordID, _ error: SyncError) {
     trace("could not edit \(id): \(error.code)")
     world.trace.mix(error.code.description)
-    // What cannot stand is refused; all else has been thrown by the store.
+    // The engine refuses invalid edits. The store throws all other errors.
     let known: Set<SyncError.Code> = [.invalidEdit, .storeFailure, .storeBusy, .storeFull]
     if !known.contains(error.code) {
       world.ledger.report(.honestErrors, "\(self) could not edit \(id): \(error)")
     }
   }
 
-  /// Has edits sent once more that the remote refused.
+  /// Retries the edits that the remote refused.
   func letRefusedEditsGo() async {
     guard let engine else { return }
     do throws(SyncError) {
       for entity in schema.entities {
-        // What was put off goes by itself.
+        // A postponed edit is sent without a retry.
         let refused = try await engine.edits.pending(entity.type).filter { entry in
           if case .refused = entry.state { true } else { false }
         }
@@ -125,7 +125,7 @@ extension Incarnation {
 
   // MARK: Duplicates
 
-  /// Collapses duplicates now and then, perhaps until somebody stops it, and goes on with that, perhaps later.
+  /// Rebuilds now and then, perhaps with an interruption, and perhaps continues later.
   func rebuildInTrouble() async {
     guard world.shape.hazards.contains(.duplicates), world.hasSink, world.choices.once(in: 2),
       !rebuiltTypes.isEmpty
@@ -154,7 +154,7 @@ extension Incarnation {
     }
   }
 
-  /// Collapses what is left of duplicates.
+  /// Rebuilds the remaining duplicates.
   func rebuildInCalm() async {
     guard world.shape.hazards.contains(.duplicates), world.hasSink, let engine else { return }
     for type in rebuiltTypes {
@@ -168,7 +168,7 @@ extension Incarnation {
     }
   }
 
-  /// The types that duplicates may be of.
+  /// The types that may have duplicates.
   private var rebuiltTypes: [RecordType] {
     schema.entities.filter { $0.naturalKey != nil }.map(\.type)
   }

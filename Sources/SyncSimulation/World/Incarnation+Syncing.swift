@@ -4,7 +4,7 @@ import SyncModels
 import SyncPorts
 
 extension Incarnation {
-  /// A sync among faults, perhaps with somebody who cancels it or asks for another.
+  /// Syncs among faults, perhaps with a cancellation or a second request.
   func syncInTrouble() async {
     try? await clock.pause(for: world.choices.duration(.zero...(.seconds(20))))
     guard !isDead else { return }
@@ -69,7 +69,7 @@ extension Incarnation {
     }
   }
 
-  /// A sync that a second caller asks for.
+  /// Runs a sync that a second caller requests.
   private func syncBeside(isJoining: Bool) async {
     guard let engine else { return }
     do throws(SyncError) {
@@ -99,7 +99,7 @@ extension Incarnation {
     guard let cancelledAt = cancelledAt() else { return }
     world.ledger.saw(.promptnessChecked)
     let begin = max(cancelledAt, lastStall)
-    // The flag is looked at ten times a second; clocks may run a tenth slower.
+    // The flag is checked ten times a second, and clocks may run slower by a tenth.
     if world.time.elapsed - begin > .milliseconds(500) {
       world.ledger.report(.cancellation, "\(self) went on syncing for \(world.time.elapsed - begin)")
     }
@@ -140,7 +140,7 @@ extension Incarnation {
     demandCause(of: error)
   }
 
-  /// Each error has been thrown by a port, but for those that the engine finds out by itself.
+  /// Checks that a port has thrown each error, except for the engine's own errors.
   private func demandCause(of error: SyncError) {
     let own: Set<SyncError.Code> = [.offline, .syncAlreadyInProgress, .inconsistentData]
     if !own.contains(error.code), !causes.contains(error.code) {
@@ -148,7 +148,7 @@ extension Incarnation {
     }
   }
 
-  /// A sync with all faults gone: it has to succeed.
+  /// Syncs without faults: the sync must succeed.
   func syncInCalm(isFirst: Bool) async {
     guard let engine else { return }
     connectivity.connectivity = .online
@@ -161,7 +161,7 @@ extension Incarnation {
       for (type, error) in result.failures where !world.isToBeExpected(error, of: type) {
         world.ledger.report(.liveness, "with all faults gone, \(self) fails at \(type): \(error)")
       }
-      if result.wasCancelled { world.ledger.report(.cancellation, "\(self) stopped, and nobody asked it to") }
+      if result.wasCancelled { world.ledger.report(.cancellation, "\(self) stopped without a cancellation") }
       await rebuildInCalm()
       await cleanUpInCalm()
     } catch {

@@ -4,7 +4,9 @@ import SyncModels
 import SyncPorts
 
 extension Incarnation {
-  /// Lets triggers start syncs for a while, beside those that the app starts; time in the background may be up in the middle.
+  /// Lets triggers start syncs for a while, beside those of the app.
+  ///
+  /// A time limit in the background may end a sync early.
   func triggerInTrouble() async {
     let choices = world.choices
     guard world.shape.hazards.contains(.coordinators), choices.once(in: 2), let engine, !isDead else {
@@ -47,7 +49,9 @@ extension Incarnation {
       })
   }
 
-  /// Has the remote change something and say so while the app syncs by itself; nobody asks again, and yet it has to show.
+  /// Makes the remote signal a change during a sync.
+  ///
+  /// No further request follows, and the change must still be visible.
   func signalInCalm() async {
     guard world.shape.hazards.contains(.coordinators), let engine, let store else { return }
     let choices = world.choices
@@ -61,7 +65,7 @@ extension Incarnation {
       try? await clock.pause(for: choices.duration(.zero...(.seconds(4))))
       world.edits.writeLast(id)
       coordinator.pushSignal()
-      // Longer than a sync takes, and than triggers are gathered, or put off after failures.
+      // Longer than a sync, and than triggers are collected, or postponed after failures.
       try? await clock.pause(for: .seconds(7200))
       group.cancelAll()
     }
@@ -73,7 +77,8 @@ extension Incarnation {
       )
     }
     guard let state, !state.isKept, state.shown != written else { return }
-    world.ledger.report(.liveness, "\(self) was told of a change while it synced, and has not fetched it")
+    world.ledger.report(
+      .liveness, "\(self) received a signal of a change while it synced, and has not fetched it")
   }
 
   private func calmRequest() -> SyncRequest {

@@ -4,9 +4,9 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// One life of a process: from its start to its end, or to the moment when it is killed.
+/// One life of a process, from its start to its end or to its kill.
 ///
-/// A killed process goes on unwinding, since tasks cannot be torn away; none of its calls has an effect any more.
+/// Tasks cannot be destroyed, so a killed process still unwinds. None of its calls has an effect.
 final class Incarnation: Sendable, CustomStringConvertible {
   let world: World
   let process: Int
@@ -53,13 +53,13 @@ final class Incarnation: Sendable, CustomStringConvertible {
   var engine: SyncEngine? { state.withLock { $0.engine } }
   var store: (any LocalStore)? { state.withLock { $0.store } }
 
-  /// Whether the data set that comes with the app is being loaded.
+  /// Whether the bundled data set is being loaded.
   var isLoading: Bool {
     get { state.withLock { $0.isLoading } }
     set { state.withLock { $0.isLoading = newValue } }
   }
 
-  /// What ends the tasks of the process when it is killed.
+  /// Sets the function that ends the tasks of a killed process.
   func setEnd(_ end: @escaping @Sendable () -> Void) {
     let isDead = state.withLock { state in
       state.end = end
@@ -68,7 +68,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
     if isDead { end() }
   }
 
-  /// Kills the process: nothing that it still does has an effect.
+  /// Kills the process: its later calls have no effect.
   func kill() {
     let end = state.withLock { state in
       state.isDead = true
@@ -78,7 +78,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
     end?()
   }
 
-  /// Lets everything go that holds the process, once the world is over.
+  /// Releases all references to the process after the end of the world.
   func takeApart() {
     let old = state.withLock { state in
       defer { state = State(isDead: true) }
@@ -87,7 +87,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
     withExtendedLifetime(old) {}
   }
 
-  /// Opens the store and sets the engine up.
+  /// Opens the store and creates the engine.
   func start() async throws(SyncError) {
     let store = try await around(.open) { () async throws(SyncError) in try await world.bench.open() }
     state.withLock { $0.store = store }
@@ -104,7 +104,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
 
   // MARK: Calls of ports
 
-  /// Makes a call of a port, with whatever befalls it.
+  /// Makes a call of a port, with its fault.
   func around<R: Sendable>(
     _ call: PortCall, _ work: () async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
@@ -139,7 +139,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
     case .stall(let pause):
       trace("\(call.rawValue) takes \(pause)")
       world.ledger.saw(.callStalled)
-      // Whoever is cancelled need not wait for an answer; a store's call goes on all the same.
+      // A cancelled request need not wait for an answer. A store's call continues.
       try? await clock.pause(for: pause)
       noteStall()
       try demandLife(call)
@@ -157,7 +157,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
   private func after(_ call: PortCall, _ fault: Fault?) throws(SyncError) {
     switch fault {
     case .failAfter(let error):
-      trace("\(call.rawValue) had its effect, and is told to have failed: \(error.code)")
+      trace("\(call.rawValue) had its effect, and reports a failure: \(error.code)")
       world.ledger.saw(call.isOfStore ? .acknowledgementLost : .answerLost)
       throw error
     case .killAfter:
@@ -181,7 +181,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
 
   // MARK: What the checks have to know
 
-  /// What the sync under way was asked to list completely, and by which declarations.
+  /// The full pulls of the current sync, and its schema.
   var known: (schema: SyncSchema, fullPull: Set<RecordType>) {
     (schema, state.withLock { $0.request?.fullPull } ?? [])
   }
@@ -189,7 +189,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
   /// The codes of all errors that the ports have thrown since the sync began.
   var causes: Set<SyncError.Code> { state.withLock { $0.causes } }
 
-  /// When something last kept the process from going on.
+  /// The time of the last delay of the process.
   var lastStall: Duration { state.withLock { $0.lastStall } }
 
   func noteStall() { state.withLock { $0.lastStall = world.time.elapsed } }

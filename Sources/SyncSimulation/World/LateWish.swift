@@ -1,7 +1,9 @@
 import SyncPorts
 import Synchronization
 
-/// A wish to stop that comes once somebody has asked about it so often: between two steps of what takes no time.
+/// A cancellation token that is cancelled after a number of checks.
+///
+/// It cancels between two steps that take no time.
 final class LateWish: CancellationToken {
   private let patience: Mutex<Int>
 

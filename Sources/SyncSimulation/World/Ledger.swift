@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a world was seen to do, and what it should not have done.
+/// The observed events and violations of a world.
 final class Ledger: Sendable {
   private struct State {
     var sights: [Sight: Int] = [:]
@@ -21,7 +21,7 @@ final class Ledger: Sendable {
     state.withLock { $0.sights[sight, default: 0] += times }
   }
 
-  /// Notes a broken promise; the first few are kept.
+  /// Notes a violation; the first few are kept.
   func report(_ promise: Promise, _ words: String) {
     trace.tell("!!", "\(promise.rawValue): \(words)")
     state.withLock { state in

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// When something happened, if it did.
+/// The time of an event, if it happened.
 final class Moment: Sendable {
   private let state = Mutex<Duration?>(nil)
 

@@ -2,7 +2,7 @@ import InMemoryAdapters
 import SyncModels
 import Synchronization
 
-/// What others do to the remote's records, and what an observer who sees everything knows of it.
+/// The edits of other clients at the remote, with complete knowledge of them.
 final class RemoteEdits: Sendable {
   private let remotes: Remotes
   private let shape: WorldShape
@@ -11,9 +11,9 @@ final class RemoteEdits: Sendable {
   private let ledger: Ledger
   private let trace: Trace
   private let malformed = Mutex<Set<RecordID>>([])
-  /// When each change became visible.
+  /// The time at which each change became visible.
   private let commits = Mutex<[(type: RecordType, time: Timestamp)]>([])
-  /// How many changes are on their way to being visible.
+  /// The number of changes that are not visible yet.
   private let late = Mutex(0)
   private let clock: ManualClock
   private let ruled = Mutex<[RecordID]>([])
@@ -38,13 +38,13 @@ final class RemoteEdits: Sendable {
 
   private var remote: InMemoryRemote { remotes.current }
 
-  /// The records of which the remote has nothing but unreadable bytes.
+  /// The records of which the remote has only unreadable bytes.
   var poisoned: Set<RecordID> { malformed.withLock { $0 } }
 
   /// Whether versions have started over.
   var wasWiped: Bool { isWiped.withLock { $0 } }
 
-  /// Has the remote say no to every edit of some record, or not now.
+  /// Makes the remote refuse or postpone every edit of some record.
   func rule() {
     let id = anyRecord()
     let ruling: InMemoryRemote.PushRuling = choices.pick(
@@ -58,13 +58,13 @@ final class RemoteEdits: Sendable {
     remote.rule(ruling, on: id.type, id.key)
   }
 
-  /// Takes that back, but for what is refused for ever.
+  /// Removes those rulings, except permanent ones.
   func relent() {
     isCalm.withLock { $0 = true }
     for id in ruled.withLock({ $0 }) where !refused.contains(id) { remote.rule(nil, on: id.type, id.key) }
   }
 
-  /// Has the sink throw, from now on, at each batch that some record is in.
+  /// Makes the sink throw at each batch that has a certain record.
   func choke() {
     let id = anyRecord()
     trace.tell("remote", "chokes on \(id)")
@@ -74,44 +74,44 @@ final class RemoteEdits: Sendable {
   /// The records at whose edits the sink throws.
   var choking: Set<RecordID> { stuck.withLock { $0 } }
 
-  /// Somebody else goes on at once, now and then, from what the remote has just taken.
+  /// Sometimes writes as another client, directly on top of the remote's latest change.
   func goOn(from id: RecordID) {
     guard !isCalm.withLock({ $0 }), choices.once(in: 3) else { return }
     let payload = payload(of: id)
-    trace.tell("remote", "somebody goes on from \(id): \(payload)")
+    trace.tell("remote", "another client continues from \(id): \(payload)")
     remote.upsert(id.type, id.key, payload)
     heal(id)
   }
 
-  /// One more write, of a league that needs nothing.
+  /// Makes one more write, of a league without references.
   func writeLast(_ id: RecordID) {
     trace.tell("remote", "\(id) is written at last")
     remote.upsert(id.type, id.key, #"{"id":"\#(id.key)","name":9,"parent":null,"schema":1}"#)
     heal(id)
   }
 
-  /// Whether a listing has lacked a record that is there.
+  /// Whether a listing has lacked an existing record.
   func wasLeftOut(_ id: RecordID) -> Bool { leftOut.withLock { $0.contains(id) } }
 
-  /// Notes that a listing lacks a record that is there.
+  /// Notes that a listing lacks an existing record.
   func leaveOut(_ id: RecordID) { leftOut.withLock { _ = $0.insert(id) } }
 
-  /// The records whose edits are refused for ever.
+  /// The records whose edits are refused permanently.
   var refused: Set<RecordID> { lasting.withLock { $0 } }
 
-  /// Some record that the world may know.
+  /// A random record of the world's ids.
   func anyRecord() -> RecordID {
     let type: RecordType = choices.pick("games", "teams", "leagues", "games")
     return RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
   }
 
-  /// Whether a change with a time of its own is not visible yet.
+  /// Whether a change with its own timestamp is not visible yet.
   var isAnythingLate: Bool { late.withLock { $0 } > 0 }
 
   /// The time by the server's clock.
   var now: Timestamp { clock.timestamp }
 
-  /// How many changes of a type have become visible within the last second, by the server's clock.
+  /// The number of a type's changes in the last second, by the server's clock.
   func recent(_ type: RecordType) -> Int {
     let now = now
     return commits.withLock { commits in
@@ -119,9 +119,9 @@ final class RemoteEdits: Sendable {
     }
   }
 
-  /// One edit of the kinds that the world knows.
+  /// Makes one random edit.
   ///
-  /// - Returns: A change that becomes visible only when it is committed, and how long that takes.
+  /// - Returns: A change that becomes visible when it is committed, and the time until then.
   func edit() -> (commit: @Sendable () -> Void, delay: Duration)? {
     let id = anyRecord()
     let type = id.type
@@ -139,7 +139,7 @@ final class RemoteEdits: Sendable {
       return delete(id)
     case 52..<55 where shape.hazards.contains(.malformed):
       if shape.hazards.contains(.namelessBytes), choices.once(in: 3) {
-        trace.tell("remote", "somebody puts bytes among \(type)")
+        trace.tell("remote", "another client adds malformed bytes to \(type)")
         remote.putMalformed(type, nil, Array("{\(roll)".utf8))
         return nil
       }
@@ -153,7 +153,9 @@ final class RemoteEdits: Sendable {
     return nil
   }
 
-  /// Whether somebody holds a token of a type: without one, what a push has met tells nobody that its versions have started over.
+  /// Whether a store has a token of a type.
+  ///
+  /// Without one, the outcome of a push does not show that versions have started over.
   private func isKnown(_ type: RecordType) -> Bool {
     guard shape.hasEdits else { return true }
     let checkpoint = watch.checkpoint(of: type)
@@ -168,7 +170,7 @@ final class RemoteEdits: Sendable {
     malformed.withLock { $0 = $0.filter { $0.type != type } }
   }
 
-  /// Fills a remote that the app goes over to with most of what another one has, as it happens to be there.
+  /// Fills the next remote with most of another one's current records.
   func settle(from old: InMemoryRemote) {
     malformed.withLock { $0 = [] }
     lasting.withLock { $0 = [] }
@@ -193,7 +195,7 @@ final class RemoteEdits: Sendable {
         heal(other)
         return nil
       }
-      // A record that comes back at once leaves a deletion behind that is older than the record.
+      // A record that returns at once leaves an older deletion behind.
       return choices.once(in: 3) ? write(id) : nil
     }
     late.withLock { $0 += 1 }
@@ -221,7 +223,7 @@ final class RemoteEdits: Sendable {
     ledger.saw(.committedLate)
     change.commit()
     late.withLock { $0 -= 1 }
-    // The app may have gone over to another remote meanwhile, of which this says nothing.
+    // The app may have changed to another remote meanwhile, whose records differ.
     if remote === self.remote { heal(id) }
   }
 
@@ -230,7 +232,9 @@ final class RemoteEdits: Sendable {
     commits.withLock { $0.append((id.type, now)) }
   }
 
-  /// How late a write becomes visible; together with what the server's clock does it stays below the overlap of deltas.
+  /// The delay until a write becomes visible.
+  ///
+  /// Together with jumps of the server's clock, it stays below the overlap of deltas.
   private var lateness: Duration? {
     guard shape.hazards.contains(.lateCommits), choices.once(in: 4) else { return nil }
     return choices.duration(.milliseconds(10)...(.seconds(2)))
@@ -251,25 +255,25 @@ final class RemoteEdits: Sendable {
     }
   }
 
-  /// What may make a team the same as another one.
+  /// A code, which may make a team a duplicate.
   private var code: String {
     guard shape.hazards.contains(.duplicates) else { return "null" }
     let number = choices.below(6)
     return number == 0 ? "null" : "\(number)"
   }
 
-  /// What may make a game the same as another one.
+  /// A slot, which may make a game a duplicate.
   private var slot: String {
     shape.hazards.contains(.keysOfTwoTypes) ? ",\"slot\":\(choices.pick("null", "1", "2", "3", "4"))" : ""
   }
 
-  /// When a game is, if it says so.
+  /// The date of a game, or none.
   private var date: String {
     guard shape.hazards.contains(.cleanUps) else { return "" }
     return choices.pick("", #","date":"2025-10-01""#, #","date":"2026-01-01""#, #","date":"""#)
   }
 
-  /// A league that refers to another one, where circles are possible, now and then.
+  /// Sometimes a league that refers to another one, if circles are possible.
   private func partner(of id: RecordID) -> RecordID? {
     guard shape.hazards.contains(.circles), id.type == "leagues", choices.once(in: 2) else { return nil }
     let other = remote.records(of: id.type).first { key, payload in
@@ -278,7 +282,7 @@ final class RemoteEdits: Sendable {
     return other.map { RecordID(type: id.type, key: $0.key) }
   }
 
-  /// A league refers to one before it, unless circles are possible.
+  /// The parent of a league: an earlier one, unless circles are possible.
   private func parent(of id: RecordID) -> String {
     if let other = partner(of: id) { return "\"\(other.key)\"" }
     if shape.hazards.contains(.circles) { return reference("l") }
@@ -288,7 +292,9 @@ final class RemoteEdits: Sendable {
     return choices.once(in: 12) ? "\"l99\"" : own > 1 ? "\"l\(1 + number % (own - 1))\"" : "null"
   }
 
-  /// When a write of another replica says that it was made: at a time of its own, or at the very one of an edit that is pending here.
+  /// The declared time of another replica's write.
+  ///
+  /// It is a time of its own, or the exact stamp of an edit that is pending here.
   private func stamp(of id: RecordID) -> String {
     guard shape.hasEdits else { return "null" }
     let pending = watch.lastView.outbox[id]?.edit.stamp
@@ -301,13 +307,13 @@ final class RemoteEdits: Sendable {
       stamp.replica = choices.pick("~", "!")
       return "\"\(stamp)\""
     case 5...7:
-      // A replica that was copied with its name.
+      // A replica whose name was copied with its data.
       return pending.map { "\"\($0)\"" } ?? "null"
     default: return "null"
     }
   }
 
-  /// A reference to a record that is there, or may come, or, rarely, never will.
+  /// A reference to a record that exists, may exist, or, rarely, never will.
   private func reference(_ prefix: String) -> String {
     let number = choices.below(shape.keys + 2)
     if number == 0 { return "null" }

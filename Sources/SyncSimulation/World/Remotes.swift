@@ -3,13 +3,13 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// The remote of a world: one, until the app goes over to another.
+/// The remote of a world, and its successor after an exchange.
 final class Remotes: Sendable {
-  /// A remote, and what processes read and write it by.
+  /// A remote, with its source and its sink.
   struct Home: Sendable {
     let remote: InMemoryRemote
     let source: any RemoteRecordSource
-    /// Where edits are pushed to; `nil` in a world without.
+    /// The sink for edits; `nil` in a world without one.
     let sink: (any RemoteRecordSink)?
   }
   private let state: Mutex<(home: Home, count: Int)>
@@ -23,10 +23,10 @@ final class Remotes: Sendable {
   var home: Home { state.withLock { $0.home } }
   var current: InMemoryRemote { home.remote }
 
-  /// Whether the app has gone over to another remote.
+  /// Whether the app has changed to another remote.
   var wereExchanged: Bool { state.withLock { $0.count > 1 } }
 
-  /// Has the app go over to another remote, which knows nothing yet; returns the one that it leaves.
+  /// Changes to another, empty remote, and returns the old one.
   func exchange() -> InMemoryRemote {
     state.withLock { state in
       let old = state.home.remote

@@ -1,10 +1,12 @@
-/// Something that has to happen in some of the worlds, or they are too kind to prove anything.
+/// An event that must occur in some of the worlds.
+///
+/// Otherwise the worlds have too few faults to prove anything.
 public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
-  /// A call of a port failed before it had an effect.
+  /// A port call failed without an effect.
   case callFailed
-  /// A call of the store had its effect and was reported as failed.
+  /// A store call had its effect and reported a failure.
   case acknowledgementLost
-  /// A request of the remote had its effect and was reported as failed.
+  /// A remote request had its effect and reported a failure.
   case answerLost
   /// A call took very long.
   case callStalled
@@ -16,65 +18,65 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case processStopped
   /// A process lost its lease while it was away.
   case leaseLost
-  /// A process was refused the lease because another has it.
+  /// A process was refused the lease because another one has it.
   case leaseRefused
-  /// A lease was taken over that nobody had given back.
+  /// A lease was taken over without having been given back.
   case leaseTakenOver
   /// A sync was cancelled.
   case syncCancelled
   /// A sync failed.
   case syncFailed
-  /// A sync went on in the middle of a pass that an earlier one had begun.
+  /// A sync continued a pass that an earlier one had begun.
   case passResumed
-  /// A token was void and a pass started over.
+  /// A token was invalid and a pass started over.
   case passReset
-  /// A record was parked because it refers to one that is not there.
+  /// A record was parked because it refers to a missing one.
   case parked
-  /// A deletion was held because something refers to its record.
+  /// A deletion was held because another record refers to its record.
   case held
   /// Bytes were quarantined.
   case quarantined
-  /// A record of a newer schema was kept for later.
+  /// A record of a newer schema was withheld.
   case incompatible
   /// A change waited for the publication of its type.
   case staged
-  /// A record was missed by one listing of a moving collection.
+  /// One listing of a moving collection missed a record.
   case missing
   /// A complete listing showed that a record is gone.
   case swept
-  /// An older copy came after a newer one.
+  /// An older copy arrived after a newer one.
   case olderCopy
-  /// A record that had been set aside was applied by a later sync.
+  /// A later sync applied a withheld change.
   case replayed
-  /// A page came twice.
+  /// A page was repeated.
   case pageRepeated
-  /// A page was empty and not the last.
+  /// A page was empty and not the last one.
   case pageEmptied
-  /// A replica answered that lagged behind.
+  /// A lagging replica answered.
   case replicaLagged
-  /// A listing of a moving collection lacked a record that was there.
+  /// A listing of a moving collection lacked an existing record.
   case leftOut
-  /// A change became visible later than its time says.
+  /// A change became visible later than its timestamp.
   case committedLate
   /// A remote was wiped.
   case remoteWiped
-  /// A clock was set.
+  /// A clock jumped.
   case clockJumped
   /// A process learned a newer schema.
   case schemaUpgraded
   /// A second caller shared the first one's result.
   case joined
-  /// A remote asked for a pause longer than anybody waits.
+  /// A remote requested a longer pause than the engine's limit.
   case pauseBeyondCap
-  /// The network was away.
+  /// The network was unreachable.
   case offline
   /// The app edited a record.
   case edited
-  /// An edit was pushed, and taken.
+  /// An edit was pushed and accepted.
   case pushed
-  /// An edit that had been taken was sent again, because the answer had been lost.
+  /// An accepted edit was sent again, because the answer had been lost.
   case pushRepeated
-  /// A push met what somebody else had made of the record.
+  /// A push met another client's change of the record.
   case pushMetAnother
   /// A conflict was settled in favour of the app.
   case conflictWon
@@ -82,62 +84,64 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case conflictLost
   /// A conflict was settled by a merge.
   case conflictMerged
-  /// Two edits met whose stamps only the replicas' names tell apart, or nothing does.
+  /// Two edits met whose stamps differ only in the replica, or not at all.
   case stampsTied
-  /// An edit was given up, or taken back, whose record a complete listing had not looked for: the next one had to come at once.
+  /// An edit without a complete listing of its record was given up or reverted.
+  ///
+  /// The next listing had to come at once.
   case listingOwed
-  /// The remote refused an edit, or put it off.
+  /// The remote refused or postponed an edit.
   case editRefused
-  /// The remote had no room.
+  /// The remote was full.
   case remoteFull
   /// The app made room at the remote.
   case roomMade
-  /// A rebuild collapsed duplicates.
+  /// A rebuild merged duplicates.
   case duplicatesCollapsed
-  /// A rebuild went on where another process, or life, had stopped.
+  /// A rebuild continued after an interruption in another process or life.
   case rebuildResumed
-  /// A rebuild that was complete was asked for again.
+  /// A completed rebuild was requested again.
   case rebuildRepeated
   /// A sighting was recorded.
   case sightingRecorded
   /// A sighting came too soon to be recorded.
   case sightingCached
-  /// A commit was checked against the pages that it claims.
+  /// A commit was checked against its pages.
   case commitChecked
   /// A store was compared with the remote at the end.
   case convergenceChecked
-  /// An answer to a cancellation was timed.
+  /// The reaction to a cancellation was timed.
   case promptnessChecked
-  /// A requested pause was seen to be kept.
+  /// A requested pause was kept.
   case requestedPauseKept
-  /// An edit that left the outbox was looked for.
+  /// An edit that left the outbox was checked.
   case editTraced
   /// The app's declarations changed.
   case declarationsChanged
-  /// The app went over to another remote.
+  /// The app changed to another remote.
   case sourceExchanged
   /// A clean-up hid a record.
   case hidden
   /// A hidden record was shown again.
   case revealed
-  /// The sink answered a change with something later than what the change led to.
+  /// The sink answered a change with a later state than its result.
   case answeredAsOfNow
-  /// The remote spelled a record its own way.
+  /// The remote spelled a record in its own way.
   case respelled
   /// The sink threw at a batch because of one record in it.
   case batchRejected
-  /// A policy's merge was no record that could be shown.
+  /// A policy's merge was a record that cannot be shown.
   case policyBroken
-  /// The remote did not let a record be looked up.
+  /// The remote refused a lookup.
   case lookupRefused
   /// Records of one type that refer to each other were shown together.
   case circleShown
-  /// Records of one type that refer to each other went together.
+  /// Records of one type that refer to each other were removed together.
   case circleGone
-  /// A data set that came with the app was loaded.
+  /// A bundled data set was loaded.
   case bundleLoaded
   /// A trigger started a sync.
   case triggered
-  /// The time that a system gave was up before the sync was.
+  /// The system's time limit ended before the sync.
   case timeUp
 }

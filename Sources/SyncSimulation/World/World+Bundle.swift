@@ -6,7 +6,9 @@ import SyncPorts
 import Synchronization
 
 extension World {
-  /// Makes a data set of what the remote has now, with the tokens that deltas start from, to come with the app.
+  /// Creates the bundled data set from the remote's current state.
+  ///
+  /// It includes the tokens for the next deltas.
   func bundle() async {
     guard let schema = schema(of: AppVersion()) else { return }
     var types: [String] = []
@@ -20,7 +22,7 @@ extension World {
         watch.heard([.upsert(Record(id: id, version: .unversioned, payload: payload, fields: []))])
       }
       var quoted = ""
-      // A delta never tells of bytes that were there before, and that the data set cannot hold.
+      // A delta never lists earlier unreadable bytes, which the data set cannot contain.
       if choices.below(2) == 1, !edits.poisoned.contains(where: { $0.type == entity.type }) {
         quoted = #""token":"# + String(decoding: JSONString.quoted(token), as: UTF8.self) + ","
       }
@@ -30,7 +32,7 @@ extension World {
     state.withLock { $0.bundle = Array(text.utf8) }
   }
 
-  /// The token that a listing ends with that begins now; `nil` where the remote has none.
+  /// The token of a listing that begins now; `nil` if the remote has none.
   private func token(of entity: Entity) async -> String? {
     var position = PullPosition.start(since: nil)
     var first: SyncToken?
@@ -48,7 +50,7 @@ extension World {
 }
 
 extension Incarnation {
-  /// Loads the data set that comes with the app, as it does at each start; mostly it is there already.
+  /// Loads the bundled data set, as at each start. Usually it is loaded already.
   func loadBundle() async {
     guard let bytes = world.state.withLock({ $0.bundle }), !world.remotes.wereExchanged, let store,
       version.hasGames

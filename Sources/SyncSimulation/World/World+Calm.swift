@@ -5,7 +5,9 @@ import SyncPorts
 import Synchronization
 
 extension World {
-  /// Ends all faults and edits; then everything has to come right by itself, in a bounded number of syncs.
+  /// Ends all faults and edits.
+  ///
+  /// Afterwards the processes must converge in a bounded number of syncs.
   func calmDown() async {
     trace.tell("world", "all faults end")
     state.withLock { $0.isCalm = true }
@@ -21,7 +23,8 @@ extension World {
     }
     var complaints = ["nothing was synced"]
     for round in 1...5 where !complaints.isEmpty {
-      // Longer than any lease, and than the time between two looks for deletions, by any of the clocks.
+      // Longer than any lease, and than the interval between two checks for deletions, by any
+      // clock.
       await pause(.seconds(48 * 3600))
       for process in 1...shape.processes {
         guard let incarnation = await survivor(process, version) else { return }
@@ -48,7 +51,7 @@ extension World {
     bench.discard()
   }
 
-  /// The process as it went on through all trouble, or, if it did not, or is too old, started anew.
+  /// The running process, or a new one if it has ended or is too old.
   private func survivor(_ process: Int, _ version: AppVersion) async -> Incarnation? {
     let survivor = state.withLock { $0.survivors[process] }
     if let survivor, !survivor.isDead, survivor.version == version { return survivor }
@@ -59,7 +62,9 @@ extension World {
     return incarnation
   }
 
-  /// Whether a type fails for a reason that lasts, which its failure tells: nobody may look its records up, or the sink throws at an edit of one.
+  /// Whether a type fails for a permanent reason that its failure names.
+  ///
+  /// Lookups are refused, or the sink throws at an edit.
   func isToBeExpected(_ error: SyncError, of type: RecordType) -> Bool {
     switch error.code {
     case .permissionDenied: shape.refusesLookups(of: type)
@@ -68,7 +73,9 @@ extension World {
     }
   }
 
-  /// Whether duplicates cannot be collapsed for a reason that lasts: what has gone of a type whose records nobody may look up stays.
+  /// Whether a rebuild fails for a permanent reason.
+  ///
+  /// Deleted records of a type without lookups stay.
   func isToBeExpected(rebuilding error: SyncError) -> Bool {
     error.code == .pullIncomplete && shape.hazards.contains(.refusedLookups)
   }

@@ -5,7 +5,7 @@ import SyncPorts
 import Synchronization
 
 extension World {
-  /// What befalls the world, apart from single calls.
+  /// Makes faults that affect more than single calls.
   func disturb() async {
     for _ in 0..<choices.below(8) {
       await pause(choices.duration(.seconds(1)...(.seconds(40))))
@@ -26,7 +26,7 @@ extension World {
     }
   }
 
-  /// Stops a process, from its next piece of work on, as an operating system does; it goes on after a while.
+  /// Stops a process at its next job, like an operating system, and resumes it later.
   func stopForAWhile(_ process: Int) {
     let duration = choices.duration(.seconds(5)...(.seconds(50)))
     trace.tell("app \(process)", "is stopped for \(duration)")
@@ -48,7 +48,8 @@ extension World {
       trace.tell("app \(process)", "has its clock set by \(jump)")
       machines[process - 1].timestamp = machines[process - 1].timestamp + jump
     case 1:
-      // Back by less than deltas reach back for; not forth while a change waits to be visible, which would be later than that by far.
+      // The clock goes back by less than the overlap of deltas. It does not go forward while a
+      // change is not visible yet, because that change would then be much too late.
       let jump = choices.pick(Duration.seconds(600), .milliseconds(-900))
       if jump > .zero, edits.isAnythingLate { return }
       trace.tell("remote", "has its clock set by \(jump)")
@@ -60,7 +61,7 @@ extension World {
     }
   }
 
-  /// The processes as they are now, by their numbers.
+  /// The current processes, by number.
   private var currentProcesses: [Incarnation] {
     let current = state.withLock { $0.current }
     return (1...shape.processes).compactMap { current[$0] }
@@ -82,14 +83,16 @@ extension World {
     }
   }
 
-  /// From now on, processes that start understand the newer schema.
+  /// Starts all later processes with the newer schema.
   private func upgrade() {
     trace.tell("app", "has an update")
     ledger.saw(.schemaUpgraded)
     state.withLock { $0.version.schema = 2 }
   }
 
-  /// The app is updated, and declares something otherwise: all processes end, and start anew, unless versions may share the store.
+  /// Updates the app with another declaration.
+  ///
+  /// All processes end and restart, unless versions may share the store.
   private func redeclare() {
     let (former, version) = state.withLock { state in
       let former = state.version
@@ -103,7 +106,7 @@ extension World {
     for incarnation in currentProcesses { incarnation.kill() }
   }
 
-  /// The app goes over to another remote: all processes end, and start anew.
+  /// Changes to another remote. All processes end and restart.
   private func exchange() {
     trace.tell("app", "goes over to another remote")
     ledger.saw(.sourceExchanged)

@@ -4,7 +4,7 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// One world: a remote with its writers, a store, the processes that sync into it, and whatever disturbs them.
+/// One world: a remote with its writers, a store, its processes, and their faults.
 final class World: Sendable {
   let trace: Trace
   let choices: Choices
@@ -37,18 +37,18 @@ final class World: Sendable {
     var current: [Int: Incarnation] = [:]
     /// Every life of every process.
     var incarnations: [Incarnation] = []
-    /// The declarations, by the version of the app.
+    /// The schemas, by the version of the app.
     var schemas: [AppVersion: SyncSchema] = [:]
-    /// What clean-ups hide at the end.
+    /// The last rules of clean-ups.
     var finalRules: FinalRules?
-    /// The data set that comes with the app.
+    /// The bundled data set.
     var bundle: [UInt8]?
   }
   let state = Mutex(State())
-  /// What others do between a change's effect and the sink's answer.
+  /// The work of others between a change's effect and the sink's answer.
   private let meanwhile = Between()
 
-  /// A world that has not begun.
+  /// Creates a world.
   init(_ plan: WorldPlan, choices: Choices, trace: Trace) throws(SyncError) {
     self.trace = trace
     self.choices = choices
@@ -104,7 +104,7 @@ final class World: Sendable {
     for remote: InMemoryRemote, source: any RemoteRecordSource, _ shape: WorldShape,
     meanwhile: @escaping @Sendable (RecordID) -> Void
   ) -> (any RemoteRecordSink)? {
-    // A remote that numbers its records by the scan cannot tell what a push led to.
+    // A remote that numbers records by scan cannot report the version that a push led to.
     guard shape.hasEdits, source.capabilities.versions != .perScan else { return nil }
     if let sink = source as? any RemoteRecordSink, !(source is InMemoryRemote) { return sink }
     guard source.identity == remote.identity else { return nil }
@@ -133,12 +133,12 @@ final class World: Sendable {
       ledger: ledger)
   }
 
-  /// How a process settles its edits.
+  /// The edit options of a process.
   var editOptions: EditOptions {
     EditOptions(policy: policy, onStorageFull: { [self] in onStorageFull() })
   }
 
-  /// What an app does whose remote is full: sometimes it can make room.
+  /// The app's reaction to a full remote. Sometimes it makes room.
   private func onStorageFull() -> Bool {
     guard choices.below(2) == 1 else { return false }
     trace.tell("remote", "has room again")
@@ -147,7 +147,7 @@ final class World: Sendable {
     return true
   }
 
-  /// A number that nobody had before.
+  /// A new unique number.
   func nextNumber() -> Int {
     state.withLock { state in
       state.lastNumber += 1
@@ -155,31 +155,31 @@ final class World: Sendable {
     }
   }
 
-  /// Whether edits are pushed anywhere.
+  /// Whether edits are pushed.
   var hasSink: Bool { remotes.home.sink != nil }
 
   var finalRules: FinalRules? { state.withLock { $0.finalRules } }
   var isCalm: Bool { state.withLock { $0.isCalm } }
   var isOffline: Bool { state.withLock { $0.isOffline } }
 
-  /// The most jobs that a world of this size may need.
+  /// The most jobs of a world of this size.
   private static let maximumSteps = 50_000
 
   // MARK: The run
 
-  /// Lets the world happen, on the calling thread, and takes it apart.
+  /// Runs the world on the calling thread, and then releases it.
   func run() {
     defer { takeApart() }
     let main = Task(executorPreference: home) { await self.live() }
     while !state.withLock({ $0.isOver }) {
       if executor.step() {
         guard executor.steps < Self.maximumSteps else {
-          ledger.report(.liveness, "the world does not come to an end")
+          ledger.report(.liveness, "the world does not end")
           main.cancel()
           return
         }
       } else if !time.advance() {
-        ledger.report(.liveness, "everybody waits and nobody can go on")
+        ledger.report(.liveness, "all tasks wait and none can continue")
         return
       }
     }
@@ -192,7 +192,7 @@ final class World: Sendable {
     }
   }
 
-  /// A world and its processes hold each other, and would stay for ever.
+  /// A world and its processes refer to each other, and would otherwise never be freed.
   private func takeApart() {
     let incarnations = state.withLock { state in
       defer { (state.incarnations, state.current, state.survivors) = ([], [:], [:]) }
@@ -201,7 +201,7 @@ final class World: Sendable {
     for incarnation in incarnations { incarnation.takeApart() }
   }
 
-  /// What a version of the app declares.
+  /// The schema of a version of the app.
   func schema(of version: AppVersion) -> SyncSchema? {
     if let schema = state.withLock({ $0.schemas[version] }) { return schema }
     let schema = try? version.schema(shape)
@@ -221,7 +221,7 @@ final class World: Sendable {
     state.withLock { $0.isOver = true }
   }
 
-  /// Sleeps by the world's own clock.
+  /// Sleeps on the world's own clock.
   func pause(_ duration: Duration) async { try? await time.clock.pause(for: duration) }
 
   // MARK: Actors
@@ -229,7 +229,7 @@ final class World: Sendable {
   /// One of the remote's writers.
   private func write(_ number: Int) async {
     for _ in 0..<shape.edits {
-      // Writers come in bursts.
+      // Writers write in bursts.
       if choices.below(3) > 0 { await pause(choices.duration(.zero...(.seconds(20)))) }
       guard let (commit, delay) = edits.edit() else { continue }
       await pause(delay)
@@ -237,7 +237,7 @@ final class World: Sendable {
     }
   }
 
-  /// Keeps a process alive until it has done its syncs.
+  /// Restarts a process until it has done its syncs.
   private func supervise(_ process: Int) async {
     var left = shape.syncs
     while left > 0 {
@@ -258,7 +258,7 @@ final class World: Sendable {
     }
   }
 
-  /// Starts a process; `nil` if it could not be set up.
+  /// Starts a process; `nil` if its setup failed.
   func start(_ process: Int) async -> Incarnation? {
     let (life, version) = state.withLock { state in
       state.lives[process, default: 0] += 1
@@ -290,7 +290,7 @@ final class World: Sendable {
     await bench.close(store)
   }
 
-  /// Runs a piece of a process's life on its own executor.
+  /// Runs a part of a process's life on its own executor.
   func inProcess(_ incarnation: Incarnation, _ work: @escaping @Sendable () async -> Void) async {
     let task = Task(executorPreference: processExecutors[incarnation.process - 1]) { await work() }
     incarnation.setEnd { task.cancel() }

@@ -3,14 +3,14 @@ import SyncCore
 import SyncModels
 import SyncPorts
 
-/// What a world is made from, besides its choices.
+/// The parameters of a world, besides its choices.
 struct WorldPlan: Sendable {
   var hazards: Set<Hazard>
   var fault: FaultPlan.Single?
   var stores: @Sendable (@escaping @Sendable () -> Timestamp) throws(SyncError) -> StoreBench
   var source: @Sendable (InMemoryRemote) -> any RemoteRecordSource
-  /// What is wrong with one of the ports, in a world that shows who notices.
+  /// The flaw of one of the ports, in a world that tests the checks.
   var flaw: PortFlaw?
-  /// Somebody's own policy, and whether it does not matter to it which of two edits is the local one.
+  /// A custom policy, and whether it ignores which of two edits is the local one.
   var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
 }

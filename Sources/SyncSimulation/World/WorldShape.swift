@@ -2,7 +2,7 @@ import InMemoryAdapters
 import SyncCore
 import SyncModels
 
-/// What kind of world it is: everything that is decided before it begins.
+/// The properties of a world that are fixed before it begins.
 struct WorldShape: Sendable {
   var remote: InMemoryRemote.Configuration
   var visibilities: [Entity.Visibility]
@@ -15,7 +15,7 @@ struct WorldShape: Sendable {
   var hazards: Set<Hazard>
   var rates: [Int]
   var habit: SeededExecutor.Habit
-  /// Whose policy settles conflicts, among those of the library.
+  /// The library's policy that resolves conflicts.
   var policy: Policy
 
   /// The library's policies.
@@ -23,17 +23,17 @@ struct WorldShape: Sendable {
     case lastWrite, fieldwise, server
   }
 
-  /// Whether processes may edit records, and push.
+  /// Whether processes may edit records and push.
   var hasEdits: Bool { !hazards.isDisjoint(with: [.localEdits, .duplicates, .sightings]) }
 
-  /// Whether the remote lets nobody look up records of a type.
+  /// Whether the remote refuses lookups of a type's records.
   func refusesLookups(of type: RecordType) -> Bool {
     hazards.contains(.refusedLookups) && type == (keys % 2 == 0 ? "games" : "teams")
   }
 
-  /// Decides it, keeping to some hazards.
+  /// Chooses a shape within the allowed hazards.
   ///
-  /// - Parameter isSmall: Whether it is a world of one process, whose calls can all be gone through.
+  /// - Parameter isSmall: Whether the world has one process, so that all of its calls can be tried.
   init(_ choices: Choices, allowing allowed: Set<Hazard>, isSmall: Bool) {
     hazards = Set(Hazard.allCases.filter { choices.below(2) == 1 && allowed.contains($0) })
     remote = Self.remote(choices)
