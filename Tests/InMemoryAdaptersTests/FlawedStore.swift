@@ -12,7 +12,8 @@ final class FlawedStore: LocalStore {
     case forgetsDeletionsOfUnknownRecords, countsOwnReferences, showsWhatIsWithheld
     case countsUpToTheLimit
     case sortsKeysAsStrings, roundsIntegers, losesReasons, listsByOneKindOnly, marksNothing
-    case mixesEmptyWithNil, clearsAllMarks, updatesNoVersions, seesPayloadsAlike, parksForever, movesOnUnderReads, showsUncommitted
+    case mixesEmptyWithNil, clearsAllMarks, updatesNoVersions, seesPayloadsAlike, parksForever,
+      movesOnUnderReads, showsUncommitted
     case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
     case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
     case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing

@@ -13,7 +13,8 @@ extension StoreSnapshot {
       return try JSONByteDecoder().decode(Value.self, from: bytes[...])
     } catch {
       throw SyncError(
-        .storeUnreadable, during: "reading \(key)", "The value is not in the format of this version of the library.",
+        .storeUnreadable, during: "reading \(key)",
+        "The value is not in the format of this version of the library.",
         underlying: error)
     }
   }
