@@ -83,9 +83,9 @@ public final class InMemoryRemote: RemoteRecordSource {
   public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
     guard configuration.supportsLookup else {
       throw SyncError(
-        .invalidConfiguration, during: "looking records of \(entity.type) up", "\(identity) has no lookup.")
+        .invalidConfiguration, during: "looking up records of \(entity.type)", "\(identity) has no lookup.")
     }
-    try await spendLatency(during: "looking records of \(entity.type) up")
+    try await spendLatency(during: "looking up records of \(entity.type)")
     return state.withLock { state in
       state.counters.lookUp(ids, of: entity.type)
       guard let collection = state.collections[entity.type] else { return [] }

@@ -13,9 +13,9 @@ public struct CleanupPolicy: Sendable {
   public var rules: [Rule]
   /// The members of records whose ended values are removed, by an edit.
   public var expiring: [ExpiringMember]
-  /// How long resolved conflicts are kept; `nil` for ever.
+  /// How long resolved conflicts are kept; `nil` keeps all.
   public var keepsConflicts: Duration?
-  /// How long the last sighting of a throttled record is kept; `nil` for ever.
+  /// How long the last sighting of a throttled record is kept; `nil` keeps all.
   public var keepsSightings: Duration?
   /// The number of records in a transaction, 1 or more.
   public var recordsAtOnce: Int

@@ -30,10 +30,13 @@ struct DeclarationChange: Hashable {
   var releases = false
   /// Whether the knowledge of duplicates is based on another natural key.
   var voidsRebuild = false
-  /// Whether parked copies may wait for what they no longer refer to, and go on waiting while versions of the app take turns.
+  /// Whether the release of parked copies is postponed.
+  ///
+  /// The copies may have lost their reason to wait, but go on waiting while versions of the app
+  /// take turns.
   var putsOffRelease = false
 
-  /// The release that an earlier change put off.
+  /// A release that an earlier change postponed.
   static let overdueRelease = DeclarationChange(releases: true)
 
   private init(releases: Bool) { self.releases = releases }
@@ -53,12 +56,13 @@ struct DeclarationChange: Hashable {
     }
     withholds = !Set(new.references).isSubset(of: old.references)
     let needsLess = !Set(old.references).isSubset(of: new.references)
-    // Two versions of an app take turns where a declaration returns: the stricter one's word stands, or they would undo each other's work for ever.
+    // When a declaration returns, two versions of an app take turns. The stricter one wins, or each
+    // would undo the other's work forever.
     putsOffRelease = needsLess && former.contains(new)
     releases = needsLess && !putsOffRelease
     voidsRebuild = old.naturalKey != new.naturalKey
   }
 
-  /// Whether nothing that is stored is concerned now.
+  /// Whether no stored record is affected now.
   var isEmpty: Bool { !withholds && !releases && !voidsRebuild }
 }

@@ -11,7 +11,7 @@ struct DeclarationPhase {
   let lease: Lease
   let stop: StopSignal
   private let now: Timestamp
-  /// What the sync has done so far.
+  /// The progress of the sync so far.
   var progress: SyncProgress
 
   init(environment: RunEnvironment, lease: Lease, stop: StopSignal, progress: SyncProgress) {
@@ -51,7 +51,7 @@ struct DeclarationPhase {
 
   private func endRelease(of entity: Entity, _ change: DeclarationChange) async throws(SyncError) {
     try await write { (transaction) throws(SyncError) in
-      // A rebuild by another natural key says nothing: the app's next one does it anew.
+      // A rebuild by another natural key does not count: the app's next one does it anew.
       if change.voidsRebuild { try RebuildProgress.forget(for: entity.type, in: transaction) }
       try StoredDeclarations.update(in: transaction) { stored in
         if change.releases { stored.noteReleased(entity) }

@@ -17,7 +17,9 @@ struct StoredDeclarations: Hashable, Codable {
     var former: [DeclaredShape] = []
     /// The change that is being carried out.
     var underWay: Progress?
-    /// When the release of parked copies was put off last, because versions of the app take turns.
+    /// When the release of parked copies was last postponed.
+    ///
+    /// It is postponed while versions of the app take turns.
     var releasePutOffAt: Timestamp?
   }
 
@@ -34,10 +36,10 @@ struct StoredDeclarations: Hashable, Codable {
   }
 
   private static let formerAtMost = 8
-  /// How long after the last turn of another version its word stands.
+  /// How long a version's stricter declaration holds after its last turn.
   static let turnsLast = Duration.seconds(86_400)
 
-  /// Whether nothing is to be done for a schema.
+  /// Whether the store is in line with a schema.
   func isInLine(with schema: SyncSchema, at now: Timestamp) -> Bool {
     types.filter { $0.carriedOut != nil }.count == schema.entities.count
       && schema.entities.allSatisfy { entity in
@@ -45,7 +47,7 @@ struct StoredDeclarations: Hashable, Codable {
       }
   }
 
-  /// What the declaration of a type means, if that is not carried out yet.
+  /// Returns the effect of a type's declaration, if it is not carried out yet.
   func change(to entity: Entity, at now: Timestamp) -> DeclarationChange? {
     let (known, shape) = (known(entity.type), DeclaredShape(entity))
     if known.carriedOut == shape { return known.isReleaseDue(at: now) ? .overdueRelease : nil }
@@ -74,25 +76,26 @@ struct StoredDeclarations: Hashable, Codable {
     }
   }
 
-  /// Notes that the parked copies of a type have been merged again.
+  /// Notes that the parked copies of a type were merged again.
   mutating func noteReleased(_ entity: Entity) {
     update(entity.type) { $0.releasePutOffAt = nil }
   }
 
-  /// Notes which types a schema declares, and finishes those of which nothing that is stored is concerned.
+  /// Notes the declared types, and finishes those without affected records.
   mutating func begin(_ schema: SyncSchema, at now: Timestamp) {
     for type in types.map(\.type) where schema[type] == nil { update(type) { $0.retire() } }
     for entity in schema.entities {
       let shape = DeclaredShape(entity)
       if known(entity.type).isInterrupted(by: shape) { update(entity.type) { $0.interrupt(at: now) } }
       guard let change = change(to: entity, at: now) else { continue }
-      // Each turn of another version puts off anew what one before it has put off.
+      // Each turn of another version restarts a postponement.
       let isTurn = known(entity.type).carriedOut != shape && known(entity.type).releasePutOffAt != nil
       if change.putsOffRelease || isTurn { update(entity.type) { $0.releasePutOffAt = now } }
       if change.isEmpty {
         finish(entity)
       } else {
-        // From now on: what is released of one type shows what waits for it of others.
+        // Noted at the start, because releases of one type also show copies of others that waited
+        // for them.
         note(progress(of: entity), of: entity)
       }
     }
@@ -114,22 +117,24 @@ struct StoredDeclarations: Hashable, Codable {
 }
 
 extension StoredDeclarations.Known {
-  /// Whether what was put off is due: the other version is taken for gone.
+  /// Whether a postponed release is due.
   ///
-  /// A clock that was ahead and is put right does not keep it waiting.
+  /// The other version is then taken for gone. A clock that was ahead and is corrected makes the
+  /// release due at once.
   fileprivate func isReleaseDue(at now: Timestamp) -> Bool {
     guard let instant = releasePutOffAt else { return false }
     return now < instant || instant + StoredDeclarations.turnsLast <= now
   }
 
-  /// Whether a version with another declaration has begun to carry that out, and has not come to the end.
+  /// Whether a version with another declaration has begun a change without finishing it.
   fileprivate func isInterrupted(by shape: DeclaredShape) -> Bool {
     underWay.map { $0.shape != shape } ?? false
   }
 
-  /// Lets stand what another version has done of a change that it did not finish.
+  /// Accepts the part of a change that another version did not finish.
   ///
-  /// What it has shown keeps to its references alone, and what it has parked waits for them.
+  /// Records that it has shown satisfy only its own references. Copies that it has parked wait for
+  /// them.
   fileprivate mutating func interrupt(at now: Timestamp) {
     let (begun, old) = (underWay?.shape, carriedOut)
     retire()
@@ -141,7 +146,7 @@ extension StoredDeclarations.Known {
     releasePutOffAt = now
   }
 
-  /// Makes what was carried out last a former one.
+  /// Moves the carried-out declaration to the former ones.
   fileprivate mutating func retire() {
     underWay = nil
     guard let shape = carriedOut else { return }

@@ -36,19 +36,19 @@ public struct EditBatch {
     }
   }
 
-  /// Makes a record of the value's own key what the value says; see ``LocalEdits/upsert(_:key:)``.
+  /// Updates or inserts the record of the value's own key; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
   ) throws(SyncError) where T.ID == String {
     try upsert(value, key: value.id)
   }
 
-  /// Changes some members of a record, or adds a record made of them.
+  /// Changes some members of a record, or inserts a record with them.
   ///
   /// - Parameter change: Receives the stored record's members, which are empty for a new record.
   ///   Values are JSON.
-  /// - Throws: `invalidEdit` for members that do not form a JSON object, that other JSON readers
-  ///   could not read, or that refer to a record that is not in the store.
+  /// - Throws: `invalidEdit` for members that do not form a JSON object, that are not portable
+  ///   JSON, or that refer to a record that is not in the store.
   public mutating func set(
     _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
   ) throws(SyncError) {

@@ -64,7 +64,7 @@ public struct LocalEdits: Sendable {
     try await perform { (batch) throws(SyncError) in try batch.upsert(value, key: key) }
   }
 
-  /// Makes a record of the value's own key what the value says, or adds it; see ``upsert(_:key:)``.
+  /// Updates or inserts the record of the value's own key; see ``upsert(_:key:)``.
   public func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
   ) async throws(SyncError) where T.ID == String {

@@ -37,9 +37,13 @@ struct MergeRound {
   private(set) var copies: [Record] = []
   private(set) var tombstones: [Tombstone] = []
   private(set) var malformed: [MalformedRecord] = []
-  /// The tombstones of the round behind this one, which hold for its copies already: what they delete is not shown for a copy.
+  /// The tombstones of the next round.
+  ///
+  /// They apply to this round's copies already: a record that they delete is not shown for a copy.
   private(set) var following: [Tombstone] = []
-  /// The origins of changes that are not of the page, by their place among ``copies``, ``tombstones`` and ``malformed``.
+  /// The origins of the changes, by their index in ``copies``, ``tombstones`` and ``malformed``.
+  ///
+  /// `copyOrigins` is empty if all copies are from the page.
   private var copyOrigins: [Incoming.Origin] = []
   private var tombstoneOrigins: [Incoming.Origin] = []
   private var malformedOrigins: [Incoming.Origin] = []

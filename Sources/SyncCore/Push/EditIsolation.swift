@@ -19,10 +19,12 @@ struct EditFailure: Hashable, Sendable {
   /// The most attempts at an edit that alone finds the remote unavailable.
   private static let limit = 4
 
-  /// Whether an edit that was sent so often is sent again by itself.
+  /// Whether the edit is sent again by itself after a number of attempts.
   func mayPass(after attempts: Int) -> Bool { !isProven || mayHaveArrived(after: attempts) }
 
-  /// Whether an edit that was sent so often may be at the remote, which only could not say so.
+  /// Whether the edit may have reached the remote, after a number of attempts.
+  ///
+  /// The remote may have been unable to answer.
   func mayHaveArrived(after attempts: Int) -> Bool { isOutage && attempts < Self.limit }
 }
 
@@ -38,9 +40,12 @@ struct EditIsolation: Sendable {
   /// The pauses of a failed edit, doubled from the shortest to the longest.
   private static let pauses = (shortest: Duration.seconds(60), longest: Duration.seconds(3600))
 
-  /// Writes down what became of the edit; an edit that was settled meanwhile is left alone.
+  /// Saves the outcome of the edit.
   ///
-  /// An edit made since has its own chance, once what was sent cannot have arrived.
+  /// An edit that was settled meanwhile is left alone. A newer edit of the record is due once the
+  /// sent edit cannot have arrived.
+  ///
+  /// - Returns: The state of the entry; `nil` if it was left alone.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> OutboxEntry.State? {
     guard var stored = try transaction.outbox(for: [entry.id]).first, stored.sent == entry.sent else {
       return nil
@@ -50,7 +55,8 @@ struct EditIsolation: Sendable {
       isNewer ? failure.mayHaveArrived(after: stored.attempts) : failure.mayPass(after: stored.attempts)
     if mayPass {
       let doublings = min(max(0, stored.attempts - 1), 10)
-      // What was sent may have arrived all the same: it goes out again as it was, before anything newer.
+      // The sent edit may have arrived all the same, so it is sent again unchanged, before any
+      // newer edit.
       stored.state = .postponed(
         until: now + min(Self.pauses.longest, Self.pauses.shortest * (1 << doublings)))
     } else if isNewer {

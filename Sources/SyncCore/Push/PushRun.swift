@@ -21,7 +21,7 @@ struct PushRun {
   /// The types that have edits to push.
   private(set) var types: [RecordType] = []
 
-  /// The types that the remote took no edits of, whichever they are.
+  /// The types whose edits the remote rejected altogether, whatever their content.
   private(set) var deniedTypes: Set<RecordType> = []
 
   private var counts = PushCounts()
@@ -40,8 +40,8 @@ struct PushRun {
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
-  /// - Parameter denied: Those of the types that are not tried.
-  /// - Throws: The store's errors. What was settled before is in the store.
+  /// - Parameter denied: The types that are skipped.
+  /// - Throws: The store's errors. Answers settled before stay in the store.
   mutating func run(
     _ entities: [Entity], except denied: Set<RecordType> = [],
     stages: Set<PushPortion.Stage> = [.upserts, .deletions]

@@ -44,7 +44,7 @@ struct ArrivalCollapse {
     let plan = try await environment.store.read {
       (snapshot) throws(SyncError) -> (ArrivedDuplicates, RebuildOptions)? in
       guard let due = try ArrivedDuplicates.load(for: entity.type, from: snapshot),
-        // What arrived before a newer rebuild began is that one's to collapse and to count.
+        // A newer rebuild collapses and counts the duplicates that arrived before it began.
         let progress = try RebuildProgress.load(for: entity.type, from: snapshot), progress.isDone
       else { return nil }
       let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
