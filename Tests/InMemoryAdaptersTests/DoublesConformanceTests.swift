@@ -4,7 +4,7 @@ import SyncPorts
 import TestExecutors
 import Testing
 
-/// The doubles keep the promises of what they stand for.
+/// The doubles keep the promises of their ports.
 @Suite("The doubles", .timeLimit(.minutes(10)))
 struct DoublesConformanceTests {
   @Test(arguments: ConnectivityCheck.allCases)
@@ -24,7 +24,7 @@ struct DoublesConformanceTests {
       scheduler: scheduler, now: { clock.timestamp }, pass: { clock.advance(by: $0) },
       expire: { scheduler.expire() }, setOnline: { connectivity.connectivity = $0 ? .online : .offline },
       setPowered: { scheduler.hasExternalPower = $0 })
-    // On one thread, no time passes before everybody had a turn.
+    // On one thread, no time passes before every task has run.
     #expect(try await OneThread.run { try await check.run(on: harness) } == .kept)
     #expect(clock.sleepers == 0)
     #expect(connectivity.subscribers == 0)

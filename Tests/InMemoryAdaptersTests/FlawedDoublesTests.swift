@@ -130,7 +130,7 @@ struct FlawedDoublesTests {
   fileprivate func noticeAMonitorThatBreaksAPromise(_ flaw: FlawedMonitor.Flaw) async throws {
     let monitor = FlawedMonitor(flaw)
     let harness = ConnectivityHarness(monitor: monitor, become: { monitor.become($0) })
-    // What never comes is not waited for any longer than that.
+    // A check waits no longer for an event that never comes.
     await #expect(throws: ConformanceFailure.self) {
       try await Patience.$limit.withValue(.seconds(2)) { _ = try await flaw.check.run(on: harness) }
     }
@@ -146,7 +146,8 @@ struct FlawedDoublesTests {
       pass: { clock.advance(by: $0) }, expire: { base.expire() },
       setOnline: { connectivity.connectivity = $0 ? .online : .offline },
       setPowered: { base.hasExternalPower = $0 })
-    // What never comes is not waited for any longer than that. On one thread, no time passes before everybody had a turn.
+    // A check waits no longer for an event that never comes. On one thread, no time passes before
+    // every task has run.
     await #expect(throws: ConformanceFailure.self) {
       try await Patience.$limit.withValue(.seconds(2)) {
         try await OneThread.run { _ = try await flaw.check.run(on: harness) }

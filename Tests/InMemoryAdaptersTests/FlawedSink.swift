@@ -4,7 +4,7 @@ import SyncModels
 import SyncPorts
 import Synchronization
 
-/// A sink that breaks one promise, for seeing that the checks notice.
+/// A sink that breaks one promise, to test that the checks detect it.
 final class FlawedSink: RemoteRecordSink {
   enum Flaw: String, CaseIterable, Sendable {
     case asksNothing, losesOutcomes, answersInReverse, appliesHalfOfTooMuch, appliesTwice,
@@ -12,7 +12,7 @@ final class FlawedSink: RemoteRecordSink {
     case neverAccepts, deletesNothing, inventsVersions, forgetsMembers, changesItsName, answersEmptyPushes
     case stopsAtAConflict, bringsBackTheDead, deletesUnseen, addsMembers
 
-    /// The check that notices.
+    /// The check that detects the flaw.
     var check: SinkCheck {
       switch self {
       case .asksNothing: .editOfAnOldCopyIsAConflict
@@ -113,7 +113,7 @@ final class FlawedSink: RemoteRecordSink {
     return outcomes
   }
 
-  /// What the remote has now, as an edit's base: nothing stands in the way of such an edit.
+  /// The remote state as an edit's base. Such an edit is applied.
   private func current(_ id: RecordID) async throws(SyncError) -> OutboxEntry.Base {
     switch try await base.lookup([id], of: SinkHarness.entity).first {
     case .upsert(let record)?: .copy(record)

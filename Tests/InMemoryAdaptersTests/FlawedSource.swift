@@ -3,14 +3,14 @@ import SyncConformance
 import SyncModels
 import SyncPorts
 
-/// A source that breaks one promise, for seeing that the checks notice.
+/// A source that breaks one promise, to test that the checks detect it.
 struct FlawedSource: RemoteRecordSource {
   enum Flaw: String, CaseIterable, Sendable {
     case losesARecordBetweenPages, takesItsTokenLast, ignoresLimits, failsOnVoidTokens, keepsDeletionsToItself
     case dropsPoison, stampsAllAlike, listsEverythingTwice, forgetsFields, changesItsName, saysChangesForAll
     case makesTotalsUp, looksUpTheDead, givesNoTokens, startsOverOnResume
 
-    /// The check that notices.
+    /// The check that detects the flaw.
     var check: SourceCheck {
       switch self {
       case .losesARecordBetweenPages, .listsEverythingTwice: .listingHoldsEveryRecordOnce
@@ -46,7 +46,7 @@ struct FlawedSource: RemoteRecordSource {
         entity: request.entity, position: request.position, limit: request.limit + 1, pass: request.pass)
     }
     if flaw == .startsOverOnResume, case .resume = request.position {
-      // The first page comes again, with its own continuation.
+      // The first page is repeated, with its continuation.
       request = PageRequest(
         entity: request.entity, position: .start(since: nil), limit: request.limit, pass: request.pass)
     }

@@ -5,7 +5,7 @@ import Synchronization
 
 @testable import InMemoryAdapters
 
-/// A store that breaks one promise, for seeing that the checks notice.
+/// A store that breaks one promise, to test that the checks detect it.
 final class FlawedStore: LocalStore {
   enum Flaw: String, CaseIterable, Sendable {
     case keepsWritesOfThrowingBody, ignoresFences, givesLeaseToAll, renewsLostLeases, givesUpWhenCancelled
@@ -21,7 +21,7 @@ final class FlawedStore: LocalStore {
     case keepsGroupsTogether, findsWhatWaitsAlone, forgetsNewReferences, findsOneThatLeaves, forgetsAuthors
     case listsLiveRowsOnly, observesOneChange, neverAsksToReload
 
-    /// The check that notices.
+    /// The check that detects the flaw.
     var check: LocalStoreCheck {
       switch self {
       case .keepsWritesOfThrowingBody: .throwingBodyLeavesNothing
@@ -87,7 +87,7 @@ final class FlawedStore: LocalStore {
     if flaw == .movesOnUnderReads || flaw == .showsUncommitted {
       return try body(UnsteadySnapshot(of: base, and: uncommitted, moves: flaw == .movesOnUnderReads))
     }
-    // A snapshot with a flaw needs a transaction under it; what is read is not changed by it.
+    // A flawed snapshot needs a transaction under it. The flaw does not change the data.
     return try await base.write(.app) { transaction throws(SyncError) in
       try body(FlawedTransaction(flaw: flaw, base: transaction))
     }
@@ -126,14 +126,14 @@ final class FlawedStore: LocalStore {
   func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
 }
 
-/// How many copies a transaction under way has put.
+/// The number of copies that the current transaction has put.
 final class UncommittedCopies: Sendable {
   private let number = Mutex(0)
   var count: Int { number.withLock { $0 } }
   func add(_ copies: Int) { number.withLock { $0 += copies } }
 }
 
-/// A snapshot that counts what somebody is about to commit, or more each time that it is asked.
+/// A snapshot that counts uncommitted copies, or counts more on each query.
 private final class UnsteadySnapshot: MemorySnapshot {
   private let store: InMemoryStore
   private let uncommitted: UncommittedCopies

@@ -2,7 +2,7 @@ import InMemoryAdapters
 import SyncModels
 import SyncPorts
 
-/// A transaction that breaks the promise its store is to break, and forwards everything else.
+/// A transaction that breaks its store's promise, and forwards all other calls.
 final class FlawedTransaction: ForwardingTransaction {
   let flaw: FlawedStore.Flaw
   let base: any StoreTransaction

@@ -4,7 +4,7 @@ import SyncPorts
 import Synchronization
 import Testing
 
-@Suite("What a remote in memory does wrong on demand", .timeLimit(.minutes(10)))
+@Suite("Scripted faults of a remote in memory", .timeLimit(.minutes(10)))
 struct InMemoryRemoteTests {
   static let entity = Entity("items", schemaVersion: 2, schemaVersionField: "schema", indexes: ["value"])
   let clock = ManualClock()
@@ -134,7 +134,7 @@ struct InMemoryRemoteTests {
     remote.behave(.laggingReplica(changes: 1), onNext: 1)
     let behind = try await page(remote, .start(since: token))
     #expect(keys(behind) == ["i0"])
-    // Its token does not skip what it had not heard of.
+    // The replica's token does not skip the changes that it lacked.
     guard case .done(let own?) = behind.next else { return #expect(Bool(false), "The delta ends.") }
     #expect(keys(try await page(remote, .start(since: own))) == ["i1"])
   }
@@ -199,7 +199,8 @@ struct InMemoryRemoteTests {
     let found = try await page(remote, limit: 10).changes.map { change -> Int? in
       if case .upsert(let record) = change { record.schemaVersion } else { nil }
     }
-    #expect(found == [nil, 2, 3, 1, nil, nil, nil], "MalformedRecord without a key sorts before all keys.")
+    #expect(
+      found == [nil, 2, 3, 1, nil, nil, nil], "A malformed record without a key sorts before all keys.")
   }
 
   @Test func letsATestActBetweenPages() async throws {

@@ -15,12 +15,12 @@ struct SinkConformanceTests {
   }
 }
 
-/// The kinds of remotes that edits are pushed to.
+/// The kinds of remotes to push edits to.
 enum SinkKind: String, CaseIterable, Sendable {
   case privateZone, forgetful, publicDatabase, forgetfulPublicDatabase, timestampedCollection, numbering
   case twoAtOnce
 
-  /// The checks that this kind, by its own word, cannot be put to: no other may be skipped.
+  /// The checks that do not apply to this kind, as it declares. No other check may be skipped.
   var inapplicable: Set<SinkCheck> {
     switch self {
     case .forgetfulPublicDatabase: [.creationSentAgainBringsNothingBack]
@@ -53,7 +53,7 @@ enum SinkKind: String, CaseIterable, Sendable {
 }
 
 extension World {
-  /// The world as a sink's, with other clients to edit it.
+  /// The test data as a sink's, with other clients that edit.
   func sinkHarness() -> SinkHarness {
     let source = harness()
     var harness = SinkHarness(

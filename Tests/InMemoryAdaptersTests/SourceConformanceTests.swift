@@ -15,12 +15,12 @@ struct SourceConformanceTests {
   }
 }
 
-/// The kinds of remotes that there are to be checked.
+/// The kinds of remotes to check.
 enum RemoteKind: String, CaseIterable, Sendable {
   case privateZone, movingPrivateZone, publicDatabase, timestampedCollection, coarseClock, fullOnly,
     movingFullOnly
 
-  /// The checks that this kind, by its own word, cannot be put to: no other may be skipped.
+  /// The checks that do not apply to this kind, as it declares. No other check may be skipped.
   var inapplicable: Set<SourceCheck> {
     switch self {
     case .privateZone, .timestampedCollection, .coarseClock: [.lookupGivesCurrentCopies]
@@ -59,7 +59,7 @@ enum RemoteKind: String, CaseIterable, Sendable {
   }
 }
 
-/// A remote, the clock it runs by, and what was done to it.
+/// A remote, its clock, and the changes made to it.
 final class World: Sendable {
   let clock = ManualClock()
   let remote: InMemoryRemote
@@ -74,7 +74,7 @@ final class World: Sendable {
     deed(self)
   }
 
-  /// Another world to which the same was done, as another process makes it of the same data.
+  /// Another world with the same changes, as another process creates it from the same data.
   func again() -> World {
     let world = World(remote.configuration)
     for deed in journal.withLock({ $0 }) { deed(world) }

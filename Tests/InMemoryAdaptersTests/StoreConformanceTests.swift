@@ -10,13 +10,13 @@ struct StoreConformanceTests {
   func keepsThePromisesOfALocalStore(_ check: LocalStoreCheck) async throws {
     let outcome = try await check.run(on: harness(of: InMemoryStore.init))
     guard case .skipped(let reason) = outcome else { return }
-    // A store that lives as long as its process cannot be asked for this, and for nothing less.
+    // Only this check does not apply to a store that lives as long as its process.
     #expect(check == .reopenedStoreHoldsWhatWasCommitted, "\(reason)")
     try Test.cancel("\(reason)")
   }
 }
 
-/// A harness for a store that is made with an identity and a lease clock.
+/// A harness for a store that is created with an identity and a lease clock.
 func harness<Store: LocalStore>(
   of make: @Sendable (String, @escaping @Sendable () -> Timestamp) -> Store
 ) -> LocalStoreHarness {

@@ -14,7 +14,7 @@
         let engine = try await SyncEngine(
           schema: SyncSchema(nodes), store: store, source: remote, clock: clock,
           options: SyncOptions(pageSize: 2))
-        // 7 is a number, and refers to a record all the same.
+        // 7 is a number, and still refers to a record.
         let next = ["1": "2", "2": "3", "3": "7", "7": "1", "tail": "7"]
         for (key, target) in next {
           remote.upsert("nodes", key, #"{"id":"\#(key)","next":\#(target)}"#)

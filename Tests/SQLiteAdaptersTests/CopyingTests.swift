@@ -18,7 +18,7 @@
         try await store.write(.app) { (transaction) throws(SyncError) in try transaction.put(records) }
         let reader = try await SQLiteStore.open(
           path: directory.file("store.db"), configuration: .init(isReadOnly: isReadOnly))
-        // A name that means something in a URI.
+        // A name with a special meaning in a URI.
         try await reader.copy(to: directory.file("a copy?mode=memory%.db"))
         await reader.close()
         #expect(try directory.permissions("a copy?mode=memory%.db") == 0o600)
@@ -33,7 +33,7 @@
             try await identity == store.read { (snapshot) throws(SyncError) in try snapshot.storeIdentity() })
           #expect(Set(live.map(\.payload)) == Set(records.map(\.payload)))
         }
-        // What happens to one does not happen to the other.
+        // Changes of one store do not affect the other.
         let new = try copy(games, "new")
         try await second.write(.app) { (transaction) throws(SyncError) in try transaction.put([new]) }
         #expect(

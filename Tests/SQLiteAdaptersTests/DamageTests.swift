@@ -5,7 +5,9 @@
 
   @testable import SQLiteAdapters
 
-  /// Rows that somebody has tampered with: what the library never writes is an error, wherever it is read.
+  /// Rows with values that the library never writes.
+  ///
+  /// Reading them is an error everywhere.
   @Suite("A store whose rows are damaged", .timeLimit(.minutes(10)))
   struct DamageTests {
     private func withEngine(
@@ -36,7 +38,8 @@
       }
     }
 
-    // A mended key would be another one: nothing that is removed by it goes away, and what follows it is the same record again.
+    // A repaired key would be another key. Deletions by it would remove no row, and the records
+    // after it would be the same again.
     @Test func endsASweepOverAnIDThatIsNoText() async throws {
       for value in ["CAST(x'61ff62' AS TEXT)", "x'7431'"] {
         try await withEngine { engine, store, remote, _ in
@@ -74,7 +77,7 @@
         remote.behave(.fail(SyncError(.remoteUnavailable, during: "testing")), onNextPushes: 5)
         try await store.execute(damage)
         let error = await failure {
-          // An epoch is only counted on when the remote is another one.
+          // The epoch is read only when the remote was replaced.
           if damage.contains("epoch") { remote.wipe("teams") }
           _ = try await engine.resync("teams")
           _ = try await engine.sync()
@@ -106,15 +109,15 @@
 
     @Test func refusesWhatIsFiledUnderAnotherRecordsKey() async throws {
       try await withEngine { engine, store, remote, _ in
-        remote.upsert("teams", "child", #"{"above":"nobody"}"#)
+        remote.upsert("teams", "child", #"{"above":"missing"}"#)
         _ = try await engine.sync()
-        try await store.execute("UPDATE set_aside SET record_key = 'nobody'")
+        try await store.execute("UPDATE set_aside SET record_key = 'missing'")
         let id = RecordID(type: "teams", key: "child")
         #expect(await failure { _ = try await engine.explain(id) }?.code == .storeUnreadable)
       }
     }
 
-    // A step of the layout that is none was looked for in a list.
+    // A negative number of layout steps once crashed an array lookup.
     @Test(arguments: [-1, -2_147_483_648])
     func refusesALayoutBelowTheFirst(_ version: Int) async throws {
       let directory = try TemporaryDirectory()
@@ -127,7 +130,8 @@
       #expect(error?.message.contains("damaged") == true)
     }
 
-    // What is filled in is noted under the column's own spelling, which here is not the one that it is looked for by.
+    // The fill state is stored under the column's spelling, which differs here from the spelling of
+    // the lookup.
     @Test func endsAFillingInThatIsNeverNotedDown() async throws {
       try await withStore { store, _ in
         let clock = ManualClock()

@@ -5,7 +5,7 @@
   import SyncPorts
   import Testing
 
-  @Suite("Edits that the writer remembers", .timeLimit(.minutes(10)))
+  @Suite("Edits that the writer has cached", .timeLimit(.minutes(10)))
   struct KnownEditTests {
     private static let ids = (0..<24).map { RecordID(type: $0 % 8 == 0 ? "teams" : "games", key: "k\($0)") }
 
@@ -18,7 +18,7 @@
         base: .none)
     }
 
-    /// Does something to the outbox, and to what it should hold.
+    /// Makes a change to the outbox and to its expected contents.
     private func act(
       _ step: Int64, _ outbox: inout [RecordID: OutboxEntry], _ random: inout SplitMix64,
       in transaction: any StoreTransaction
@@ -40,7 +40,7 @@
         try transaction.queue(entries)
         for entry in entries { outbox[entry.id] = entry }
       case 3, 4:
-        // As a push does: what was read is sent, or was refused.
+        // As in a push: the entries were sent or refused.
         let entries = try transaction.outbox(for: ids).map { entry in
           var entry = entry
           entry.attempts += 1

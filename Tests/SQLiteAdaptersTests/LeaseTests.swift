@@ -8,7 +8,7 @@
 
   @Suite("Leases in SQLite", .timeLimit(.minutes(10)))
   struct LeaseTests {
-    /// Two handles on one file, as two processes have them.
+    /// Two handles on one file, as in two processes.
     private func withTwoStores(
       _ body: (SQLiteStore, SQLiteStore, ManualClock) async throws -> Void
     ) async throws {
@@ -42,7 +42,7 @@
     @Test func aDeadHoldersLeaseIsTakenOverAtOnce() async throws {
       try await withTwoStores { first, second, _ in
         let lease = try await first.acquireLease(for: .seconds(3600))
-        // Its files are closed without the lease being given back, as when its process dies.
+        // Its files are closed without giving the lease back, as after the death of its process.
         await first.close()
         let taken = try await second.acquireLease(for: .seconds(30))
         #expect(taken.fence == lease.fence + 1)
@@ -53,7 +53,7 @@
       @Test func aLeaseGoesWithItsHolderThoughAProcessIsBeingStarted() async throws {
         try await withTwoStores { first, second, _ in
           let lease = try await first.acquireLease(for: .seconds(3600))
-          // A process that was just forked has the same files open.
+          // A process after a fork has the same files open.
           let forked = try #require(try Self.copyOfFile(at: first.path + ".lease"))
           defer { close(forked) }
           await first.close()
@@ -62,7 +62,7 @@
         }
       }
 
-      /// Another descriptor of the file that this process has open at a path.
+      /// Duplicates the descriptor of an open file with this path.
       private static func copyOfFile(at path: String) throws -> Int32? {
         try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first { name in
           (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) == path
@@ -82,7 +82,8 @@
           }
         }
         #expect(error?.code == .leaseLost)
-        // The old holder lives, and its lock says nothing of the new one: when that dies, its lease is free.
+        // The old holder lives, and its lock does not protect the new one. When the new holder
+        // dies, its lease is free.
         await second.close()
         let again = try await first.acquireLease(for: .seconds(30))
         #expect(again.fence == taken.fence + 1)
@@ -99,7 +100,7 @@
       try await withTwoStores { first, second, _ in
         let lease = try await first.acquireLease(for: .seconds(30))
         try await first.execute("UPDATE lease SET has_file_lock = 0")
-        // Without a lock to look at, only the clock tells.
+        // Without a lock, only the clock shows the end of the lease.
         let error = await #expect(throws: SyncError.self) {
           _ = try await second.acquireLease(for: .seconds(30))
         }

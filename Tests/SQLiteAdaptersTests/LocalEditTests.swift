@@ -24,7 +24,7 @@
           }
           #expect(try await store.number("PRAGMA synchronous") == mode)
         }
-        // What only the lease is about need not wait for the disk either.
+        // Writes to the lease alone need not wait for the disk either.
         try await store.release(lease)
         #expect(try await store.number("PRAGMA synchronous") == 1)
       }
@@ -46,7 +46,7 @@
       }
     }
 
-    /// Many at once go to the file by other statements than one alone.
+    /// Many entries are written by other statements than one.
     @Test(arguments: [16, 40, 53])
     func areKeptAndCountedHoweverManyComeAtOnce(_ count: Int) async throws {
       try await withStore { store, _ in
@@ -57,7 +57,7 @@
           let edit = number % 2 == 0 ? edit(physical) : Edit(.deletion, stamp: edit(physical).stamp)
           return OutboxEntry(id: id, edit: edit, base: base)
         }
-        // All are new; some replace what is there; all do; one of those that are new comes twice.
+        // All entries are new; some replace others; all do; one new entry occurs twice.
         let batches = [
           (0..<count).map { entry($0, 1) },
           (count - 8..<2 * count).map { entry($0, 2) },

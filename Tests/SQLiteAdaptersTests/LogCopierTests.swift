@@ -44,9 +44,9 @@
       #expect(try pages("store.db") < 60)
       try write(60, by: connection)
       while try pages("store.db") < 120 { await Task.yield() }
-      // The copying is under way; whoever asks next has its turn when that is over.
+      // The copy is queued, so this call returns after it.
       try await copier.run { _ in }
-      // What has been copied is there no more to be copied.
+      // Copied pages are not copied again.
       try write(60, by: connection)
       #expect(try pages("store.db-wal") < 120 + 60)
       await copier.close()
@@ -66,7 +66,7 @@
       let reader = try opening.openReader()
       let read = try reader.transaction(.read) { () throws(SyncError) -> Int64? in
         let before = try reader.value("SELECT count(*) FROM state")
-        // Somebody who still reads the old state is not hurt, nor are the writes.
+        // A reader of the old state keeps reading it, and writes succeed.
         do { for _ in 0..<4 { try write(60, by: connection) } } catch { Issue.record(error) }
         return try reader.value("SELECT count(*) FROM state") == before ? before : nil
       }
@@ -85,7 +85,8 @@
         }
       }
       let isCopied = { try self.pages("store.db") >= 4 << 10 }
-      // By itself, or by the commits; without either, the file would hold next to nothing until the store is closed.
+      // The copy completes by itself or with the commits. Otherwise, the file would have almost no
+      // data until the store is closed.
       while try !isCopied() { await Task.yield() }
       await store.close()
       #expect(try directory.names == ["store.db", "store.db.lease"])

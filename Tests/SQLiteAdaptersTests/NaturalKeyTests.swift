@@ -46,7 +46,7 @@
       let fields = Entity("meters", indexes: ["mac", "v"])
       try await old.register(try SyncSchema(fields))
       try await fill(old, fields, count: 7)
-      // Such a file has the declaration already, as it was written then.
+      // Such a file has the declaration in its form at that time.
       let declaration = """
         {"type":"meters","schemaVersion":1,"references":[],"naturalKey":{"fields":["mac"],"normalization":"alphanumeric"},\
         "indexes":["v"],"visibility":"perPage","fields":["mac","v"]}
@@ -59,7 +59,7 @@
       let store = try await SQLiteStore.open(path: path)
       #expect(
         try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]],
-        "Before the app has registered it, payloads tell.")
+        "Until the app registers the type, payloads have the values.")
       try await store.register(try SyncSchema(keyed))
       #expect(try await store.number("SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL") == 7)
       #expect(try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]])
@@ -105,7 +105,7 @@
         let deleted = try await store.write(.app) { transaction throws(SyncError) in
           let keys = try transaction.duplicates("meters", after: nil, limit: 9).map(\.key)
           let groups = try transaction.records(ofType: "meters", withNaturalKeys: keys.reversed())
-          // One that was found in between, one that was never there, and one that lies before the last one deleted.
+          // A record found in between, an unknown one, and one before the last deleted record.
           let ids = [groups[1][1].id, RecordID(type: "meters", key: "new"), groups[0][0].id, groups[2][1].id]
           let version = Version(modifiedAt: Timestamp(milliseconds: 9))
           try transaction.delete(ids.map { Tombstone(id: $0, version: version) })
@@ -145,9 +145,9 @@
         let keys = "SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL"
         let contents = "SELECT count(*) FROM rows_meters WHERE payload IS NOT NULL OR f0 IS NOT NULL"
         #expect(try await store.number(keys) == 6)
-        #expect(try await store.number(contents) == 3, "Nothing else of them is left.")
+        #expect(try await store.number(contents) == 3, "No other data of them remains.")
         try await store.write(.app) { transaction throws(SyncError) in try transaction.delete(deleted) }
-        #expect(try await store.number(keys) == 3, "Once it is settled, nobody looks for them any more.")
+        #expect(try await store.number(keys) == 3, "A settled deletion needs no keys.")
       }
     }
 
@@ -172,7 +172,7 @@
         try await old.register(try SyncSchema(Entity("meters", naturalKey: NaturalKey("mac"))))
         let new = try await SQLiteStore.open(path: directory.file("store.db"))
         try await new.register(try SyncSchema(keyed))
-        // The old process goes on writing records, and comparing keys, as it declared them.
+        // The old process still writes records and compares keys under its own declaration.
         let entity = Entity("meters", naturalKey: NaturalKey("mac"))
         let records = [
           try copy(entity, "a", #"{"mac":"AA"}"#), try copy(entity, "b", #"{"mac":"a:a"}"#),

@@ -6,12 +6,12 @@
 
   @testable import SQLiteAdapters
 
-  @Suite("Records that come new", .timeLimit(.minutes(10)))
+  @Suite("New records", .timeLimit(.minutes(10)))
   struct NewRecordTests {
     private static let types = [Entity("games"), Entity("teams")]
 
     private func copies(_ random: inout SplitMix64, version: Int64) throws -> [Record] {
-      // In no order: those in the order of their ids are found by a walk.
+      // In random order, because a walk finds records in the order of their ids.
       try (0..<Int.random(in: 2...12, using: &random)).map { _ in
         let type = Self.types[Int.random(in: 0..<16, using: &random) == 0 ? 1 : 0]
         return try copy(type, "k\(Int.random(in: 0..<300, using: &random))", version: version)

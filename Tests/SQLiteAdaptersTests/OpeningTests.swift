@@ -180,7 +180,8 @@
       _ = try await reader.read { snapshot throws(SyncError) in try snapshot.storeIdentity() }
       await reader.close()
       #expect(try directory.contents("store.db") == content)
-      // Whoever reads a log needs these two, and one that only reads cannot know that it was the last.
+      // A reader of a log needs these two files. A read-only connection cannot know that it was the
+      // last.
       let extra = Set(try directory.names).subtracting(["store.db", "store.db.lease"])
       #expect(extra.isSubset(of: ["store.db-wal", "store.db-shm"]))
       for name in extra { #expect(try directory.permissions(name) == 0o600) }
@@ -283,7 +284,7 @@
         let identities = try await withThrowingTaskGroup(of: String.self) { group in
           for _ in 0..<4 {
             group.addTask {
-              // However slow the disk is, each has its turn.
+              // Each writer succeeds, even on a slow disk.
               let store = try await SQLiteStore.open(
                 path: path, configuration: .init(busyTimeout: .seconds(300)))
               try await store.register(try SyncSchema(Entity("games", indexes: ["v"])))
@@ -308,7 +309,7 @@
         let error = await #expect(throws: SyncError.self) {
           try await store.write(.app) { transaction throws(SyncError) in
             try transaction.put([small])
-            // Even a body that goes on regardless commits nothing.
+            // Even a body that ignores the error commits nothing.
             do { try transaction.put([large]) } catch {}
             do { try transaction.setValue([1], forKey: "after") } catch {}
           }

@@ -17,7 +17,7 @@
       #expect(!hold("a"))
       #expect(!hold("d"), "There is an edit.")
       gaps.learn(from: "x", to: nil)
-      #expect(hold("\u{10FFFF}"), "Behind the last edit there is none.")
+      #expect(hold("\u{10FFFF}"), "No edit follows the last one.")
       #expect(hold("b"), "Two of them take turns.")
       gaps.forget()
       #expect(!hold("b"))
@@ -34,7 +34,7 @@
       #expect(gaps.areWorthwhile)
     }
 
-    /// The records of two ranges of keys in turn, of two types, of which some have edits.
+    /// The records alternate between two key ranges and two types. Some have edits.
     @Test(arguments: [1, 2, 3, 7, 50, 151, 1000])
     func hideNoEdit(_ stride: Int) async throws {
       try await withStore { store, _ in

@@ -2,9 +2,9 @@
   import InMemoryAdapters
   import SyncModels
 
-  /// Awkward records and queries, and what the queries ought to answer.
+  /// Special records and queries, with the expected results.
   enum QuerySamples {
-    /// `d` is declared nowhere.
+    /// `d` is not declared.
     private static let fields: [FieldName] = ["a", "b", "code", "d", "ref"]
 
     private static let spellings = [
@@ -66,7 +66,7 @@
       return Condition.Bound(pick(values, &random), isIncluded: Bool.random(using: &random))
     }
 
-    /// A record with the values of all fields that queries ask for, taken out once.
+    /// A record with the values of all queried fields.
     struct Sample {
       let record: Record
       private let values: [FieldName: FieldValue]
@@ -83,7 +83,7 @@
       func value(_ name: FieldName) -> FieldValue { values[name] ?? .null }
     }
 
-    /// What the records and the rules say, without any store; the limit is not applied.
+    /// The expected result by definition, without a store and without the limit.
     static func answer(_ query: Query, among samples: [Sample]) -> [RecordID] {
       let selected = samples.filter { sample in
         if let key = query.afterKey, !key.utf8.lexicographicallyPrecedes(sample.record.id.key.utf8) {

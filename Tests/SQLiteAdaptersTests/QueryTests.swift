@@ -67,7 +67,8 @@
     }
 
     @Test(arguments: [
-      // More alternatives than a chain, than SQLite's parser has room for, and than it has variables.
+      // More alternatives than one chain, than the stack of SQLite's parser, and than SQLite's
+      // variables.
       Condition.any((0..<1000).map { .equal("a", .integer($0)) }),
       .any((0..<10_000).map { .equal("a", .integer($0)) }),
       .isIn("a", (0..<40_000).map { .integer($0) }),
@@ -100,7 +101,8 @@
     @Test func giveEachRecordItsOwnPayloadHoweverLongTheyAre() async throws {
       try await withStore { store, _ in
         try await store.register(try SyncSchema(games))
-        // Payloads of a query share buffers: some fill one exactly or leave a little room, and one is larger than any.
+        // Payloads of a query share buffers. Some fill a buffer exactly, some leave a little room,
+        // and one is larger than a buffer.
         let lengths = (0..<300).map { $0 == 150 ? 100_000 : $0 * 37 % 900 }
         let records = try lengths.enumerated().map { number, length in
           try copy(
@@ -138,7 +140,7 @@
           if found.map(\.id) != limited { break }
           selected += found.count
         }
-        // A test in which nothing is ever found would say nothing.
+        // A test without matches would prove nothing.
         #expect(selected > 10_000)
       }
     }

@@ -43,7 +43,7 @@
         #expect(try await store.number(indexes) == 2)
         try await store.register(try SyncSchema(Entity("games", indexes: ["home"])))
         #expect(try await store.number(indexes) == 1)
-        // Written while the field was not declared; its column has to be filled in again.
+        // Written while the field was not declared, so its column must be filled again.
         let late = try copy(Entity("games", indexes: ["home"]), "g0", #"{"date":77}"#)
         try await store.write(.app) { transaction throws(SyncError) in try transaction.put([late]) }
         #expect(try await keys(store, Query("games", where: .equal("date", 77))) == ["g0"])
@@ -73,7 +73,7 @@
       try await withStore { store, _ in
         try await store.register(try SyncSchema(indexed))
         try await fill(store, indexed, count: 1200)
-        // What a process leaves that dies after its first portion.
+        // The state that a process leaves when it dies after its first portion.
         try await store.execute("UPDATE fields SET filled_through = 500")
         try await store.execute("UPDATE rows_games SET f0 = NULL, f1 = NULL WHERE row > 500")
         try await store.execute("UPDATE entities SET declaration = replace(declaration, '\"date\",', '')")
@@ -90,7 +90,7 @@
         try await old.register(try SyncSchema(Entity("games", indexes: ["home"])))
         let new = try await SQLiteStore.open(path: directory.file("store.db"))
         try await new.register(try SyncSchema(indexed))
-        // The old process goes on writing records with the one field that it declared.
+        // The old process still writes records with only its declared field.
         let record = try copy(Entity("games", indexes: ["home"]), "g", #"{"date":5,"home":1}"#)
         try await old.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
         let query = Query("games", where: .equal("date", 5))

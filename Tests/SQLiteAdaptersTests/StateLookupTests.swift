@@ -9,7 +9,8 @@
   struct StateLookupTests {
     private let plain = Entity("meters")
 
-    /// Records that lie close together, and others too far apart to be walked to, in a number that fills no last statement.
+    /// Adjacent records, and records too far apart for a walk. Their number does not fill the last
+    /// statement.
     @Test(arguments: [1, 9, 40])
     func areThoseOfEachOne(_ stride: Int) async throws {
       try await withStore { store, _ in
@@ -22,7 +23,7 @@
             stored.indices.filter { $0 % 5 == 0 }.map { Tombstone(id: stored[$0].id, version: .unversioned) })
         }
         let asked = try Swift.stride(from: 0, to: 900, by: stride).flatMap { number in
-          // One as it is stored or deleted, one with another payload, and one that was never there.
+          // A record as stored or deleted, one with another payload, and an unknown one.
           let payload = number % 2 == 0 ? "{\"v\":\(number)}" : "{}"
           return [
             try copy(plain, key(number), payload), try copy(plain, key(number) + "x", payload),

@@ -23,7 +23,7 @@
       let directory = try TemporaryDirectory()
       let clock = ManualClock()
       let configuration = SQLiteStore.Configuration(leaseClock: { clock.timestamp }, executor: executor)
-      // A handle that is gone is a holder that died: its lease would be free before it ends.
+      // A released handle is a dead holder, and would free its lease early.
       let handles = Mutex<[SQLiteStore]>([])
       let harness = LocalStoreHarness(
         open: {

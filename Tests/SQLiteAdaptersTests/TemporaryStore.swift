@@ -4,11 +4,13 @@
   import SyncModels
   import Testing
 
-  /// A directory for one test's stores; it goes when the last one who refers to it has gone.
+  /// A directory for one test's stores, deleted with its last reference.
   final class TemporaryDirectory: Sendable {
     let path: String
 
-    /// Makes one; in memory where the system has such a place, for a test that makes many.
+    /// Creates a directory; in memory, if the system has such a place.
+    ///
+    /// The latter is for tests that create many.
     init(inMemory: Bool = false) throws {
       let memory = URL(fileURLWithPath: "/dev/shm")
       let isThere = inMemory && FileManager.default.fileExists(atPath: memory.path)
@@ -19,7 +21,7 @@
     }
 
     deinit {
-      // Nothing depends on the directory being gone.
+      // No test depends on the deletion of the directory.
       try? FileManager.default.removeItem(atPath: path)
     }
 
@@ -56,7 +58,7 @@
   }
 
   extension SQLiteStore {
-    /// Takes later steps of the layout back, so that the file is as an older version of the library left it.
+    /// Reverts later steps of the layout, to the file of an older library version.
     func undoSteps(after step: Int) async throws {
       if step < 8 { try await execute("DROP TABLE changes") }
       if step < 7 {
@@ -93,7 +95,7 @@
     }
   }
 
-  /// A copy of a record, with its fields lifted as a source does it.
+  /// A copy of a record, with its fields read as a source does.
   func copy(
     _ entity: Entity, _ key: String, _ json: String = "{}", version: Int64 = 1, tag: String? = nil
   ) throws -> Record {

@@ -4,7 +4,7 @@
   import SyncPorts
   import Testing
 
-  @Suite("References of what is set aside in SQLite")
+  @Suite("References of withheld changes in SQLite")
   struct WithheldReferenceTests {
     private let games = Entity("games", references: [.to("teams", by: "home")])
 

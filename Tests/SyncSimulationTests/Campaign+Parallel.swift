@@ -3,7 +3,9 @@ import SyncSimulation
 import Synchronization
 
 extension Campaign {
-  /// Lets many worlds happen, on threads of their own: a world keeps its thread to itself, and others have tests to run.
+  /// Runs many worlds, on separate threads.
+  ///
+  /// A world occupies its thread, and other tests need theirs.
   static func inParallel(
     worlds: Int, _ run: @escaping @Sendable (Range<UInt64>) -> Campaign
   ) async -> Campaign {
@@ -33,7 +35,7 @@ extension Campaign {
   }
 }
 
-/// Where the next portion begins.
+/// The start of the next portion.
 private final class Place: Sendable {
   private let state = Mutex(0)
 

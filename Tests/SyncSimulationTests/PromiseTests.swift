@@ -1,7 +1,9 @@
 import SyncSimulation
 import Testing
 
-/// A handful of worlds, to see that the simulator itself goes; thousands are for a build without a debugger. A failure names its seed.
+/// A few worlds, to test the simulator itself.
+///
+/// Optimized builds run thousands. A failure names its seed.
 @Suite("Whatever happens,", .timeLimit(.minutes(15)))
 struct PromiseTests {
   @Test func everyPromiseIsKeptInEveryWorld() async {

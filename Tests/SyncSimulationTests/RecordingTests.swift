@@ -17,7 +17,7 @@ struct RecordingTests {
     #expect(again.timeline.contains { $0.contains("all faults end") })
   }
 
-  /// In a process that seeds its hashes at random, no two dictionaries have the same order.
+  /// In a process with random hash seeds, no two dictionaries have the same order.
   @Test(arguments: [1, 7, 107_000] as [UInt64])
   func isTheSameHoweverOftenItHappens(_ seed: UInt64) {
     let hashes = Set((0..<8).map { _ in Simulation().run(seed: seed).hash })
@@ -71,12 +71,12 @@ struct RecordingTests {
   }
 }
 
-/// The store that was made last, as long as somebody holds it.
+/// The last created store, as long as it is in use.
 private final class LastStore: Sendable {
   let find = Mutex<(@Sendable () -> InMemoryStore?)?>(nil)
 }
 
-/// A source that leaves the last change of each page out.
+/// A source that omits the last change of each page.
 private struct ForgetfulSource: RemoteRecordSource {
   let base: InMemoryRemote
   init(_ base: InMemoryRemote) { self.base = base }
@@ -90,7 +90,7 @@ private struct ForgetfulSource: RemoteRecordSource {
   }
 }
 
-/// A source that does its work in a task of its own, out of the world's sight.
+/// A source that works in a separate task, outside the world.
 private struct EscapingSource: RemoteRecordSource {
   let base: InMemoryRemote
   init(_ base: InMemoryRemote) { self.base = base }

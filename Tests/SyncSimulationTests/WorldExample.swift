@@ -24,7 +24,7 @@ struct GatewaySource: RemoteRecordSource {
   }
 }
 
-/// The greater payload wins, whoever wrote it, and a deletion loses.
+/// The greater payload wins on every side, and a deletion loses.
 struct GreatestWins: MergePolicy {
   func settle(_ conflict: MergeConflict) -> MergeResolution {
     let (ours, theirs) = (conflict.local.content?.bytes ?? [], conflict.remote.content?.bytes ?? [])
@@ -32,7 +32,7 @@ struct GreatestWins: MergePolicy {
   }
 }
 
-@Suite("Parts of one's own")
+@Suite("Custom parts")
 struct OwnPartsTests {
   @Test func mySourceKeepsEveryPromise() {
     var simulation = Simulation()

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Runs all jobs of a test one after another in the order in which they come, so that it goes the same way each time.
+/// Runs all jobs of a test in order of arrival, for repeatable runs.
 package final class OneThread: TaskExecutor {
   private let queue = DispatchQueue(label: "one thread")
 
@@ -9,10 +9,10 @@ package final class OneThread: TaskExecutor {
     queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// The one that the current task runs on, for tasks that are no children of it.
+  /// The current task's executor, for tasks that are not its children.
   @TaskLocal package static var current: OneThread?
 
-  /// Runs a body, and the child tasks that it starts, on a thread of their own.
+  /// Runs a body and its child tasks on a separate thread.
   package static func run<R: Sendable>(_ body: @Sendable () async throws -> R) async throws -> R {
     let thread = OneThread()
     return try await $current.withValue(thread) {

@@ -4,17 +4,17 @@
   import InMemoryAdapters
   import SQLiteAdapters
 
-  /// What may befall a store's files, decided by one number.
+  /// The damage to a store's files, determined by one number.
   struct Damage {
     private var random: SplitMix64
 
     init(seed: UInt64) {
       random = SplitMix64(seed: seed)
-      // Neighbouring seeds give neighbouring first numbers.
+      // Adjacent seeds give similar first numbers.
       _ = random.next()
     }
 
-    /// Makes a damaged copy of a store, and tells what was done to it.
+    /// Makes a damaged copy of a store, and returns a description of the damage.
     mutating func copy(_ template: Data, to path: String) async throws -> String {
       var bytes = [UInt8](template)
       let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
@@ -38,7 +38,7 @@
         for statement in (0...random.number(below: 3)).map({ _ in statement() }) {
           told += "; \(statement)"
           let store = try await DamagedWorld.opened(path)
-          // What SQLite refuses leaves the store as it is.
+          // A statement that SQLite refuses changes nothing.
           try? await store.execute(statement)
           await store.close()
         }
@@ -77,7 +77,7 @@
       }
     }
 
-    /// Makes runs of digits nines, which numbers in JSON are.
+    /// Replaces runs of digits by nines, to enlarge numbers in JSON.
     private mutating func swell(_ bytes: inout [UInt8]) -> String {
       var count = 0
       for _ in 0..<2000 where count < 30 {

@@ -5,13 +5,15 @@
   import Synchronization
   import ToolSupport
 
-  /// Lives with many damaged stores, one after the other: of each the number is said before anything is done with it, so that whoever
-  /// finds this process dead knows which store did it.
+  /// Lives with many damaged stores, one after another.
+  ///
+  /// Each store's number is printed before its use. If the process dies, the output shows which
+  /// store caused it.
   struct DamagedLives {
     let directory: String
     let seeds: Range<UInt64>
 
-    /// How long one step in a store's life may take, on a busy machine.
+    /// The time limit of one step in a store's life, on a busy machine.
     private static let deadline = Duration.seconds(30)
 
     private struct Place {
@@ -76,7 +78,7 @@
       StandardStream.output.flush()
     }
 
-    /// Where the process is, and a thread that ends it where it stays for too long.
+    /// The current step, and a thread that ends the process after a time limit.
     private final class PlaceKeeper: Sendable {
       private let place = Mutex(Place())
 

@@ -4,7 +4,7 @@
   import SQLiteAdapters
   import Synchronization
 
-  /// An app with a store that has something of everything in it, and the remote it is synced with.
+  /// An app with a store that has data of every kind, and its remote.
   struct DamagedWorld {
     let clock = ManualClock()
     let remote: InMemoryRemote
@@ -41,10 +41,12 @@
         path: path, configuration: .init(busyTimeout: .milliseconds(50), readerCount: 1))
     }
 
-    /// What a clean-up hides: the oldest games.
+    /// The rule of the clean-up: it hides the oldest games.
     static let policy = CleanupPolicy([.hide("games", where: .less("date", .string("2020-01-10")))])
 
-    /// Makes the store: more teams than fit one portion, and of all that is set aside, pending, settled or under way something.
+    /// Creates the store: withheld, pending, settled and unfinished data, and many teams.
+    ///
+    /// The teams exceed one portion.
     func make(at path: String) async throws(SyncError) {
       for number in 0..<450 {
         let above = number % 7 == 3 ? #","above":"t\#(number - 1)""# : ""
@@ -69,7 +71,7 @@
       remote.rule(.retryLater(after: .seconds(3600)), on: "teams", "t101")
       for number in 102..<106 { remote.upsert("teams", "t\(number)", #"{"name":"theirs \#(number)"}"#) }
       _ = try await engine.sync()
-      // A game refers to it, so the deletion is held.
+      // A game refers to the team, so the deletion is held.
       remote.delete("teams", "t180")
       _ = try await engine.sync(SyncRequest(direction: .pull))
       _ = try await engine.cleanUp(Self.policy)
@@ -78,7 +80,7 @@
       try await edit(engine, 310..<330)
       remote.behave(
         .loseAnswer(SyncError(.remoteUnavailable, during: "losing an answer")), onNextPushes: 1000)
-      // That it fails is what leaves edits in the outbox of which nobody knows whether they arrived.
+      // The failure leaves edits in the outbox with unknown arrival.
       _ = try? await engine.push()
       remote.takePushesWell()
       try await edit(engine, 140..<150)
@@ -88,7 +90,7 @@
       await store.close()
     }
 
-    /// Begins a complete listing of types, with what it marks and stages, and stops it.
+    /// Begins a complete listing of types, with its marks and staged changes, and stops it.
     private func listInPart(
       _ types: [RecordType], _ store: SQLiteStore, pages: Int
     ) async throws(SyncError) {
@@ -99,7 +101,7 @@
           $0 += 1
           return $0
         }
-        // The last token is asked about first.
+        // The first request checks the last token.
         if count == pages + 2 { stop.cancel() }
       }
       _ = try await engine(on: store, pageSize: 10).sync(
@@ -120,9 +122,9 @@
       }
     }
 
-    /// Does everything with a store that an app does, and whatever becomes of it.
+    /// Performs every operation of an app on a store, regardless of failures.
     ///
-    /// - Parameter attempt: Takes each step, by its name, and what it throws.
+    /// - Parameter attempt: Receives each step with its name and its error.
     func live(
       in path: String, _ attempt: (String, () async throws(SyncError) -> Void) async -> Bool
     ) async {

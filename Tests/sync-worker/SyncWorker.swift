@@ -3,10 +3,11 @@
   import Foundation
   import ToolSupport
 
-  /// One of several processes that edit and sync one store, until it is killed or asked to end with SIGTERM; or one that goes through damaged stores.
+  /// A test process that edits and syncs a shared store, or opens damaged ones.
   ///
-  /// It says on standard output what it is about to edit, before anything is done, and what became of it, so that whoever kills it knows
-  /// what has to be there, what must not be, and the one thing that may be.
+  /// It runs until it is killed, or receives SIGTERM. It prints each edit before it is made, and
+  /// the result afterwards. After a kill, the output shows which edits must be stored, which must
+  /// not, and the one that may be.
   @main
   enum SyncWorker {
     static func main() async {
@@ -37,9 +38,9 @@
     }
   }
 
-  /// What the command line asks for.
+  /// The options of the command line.
   struct Orders {
-    /// Whether it edits until it is stopped; otherwise it only syncs, until everything has come to rest.
+    /// Whether it edits until it is stopped. Otherwise it only syncs until no change remains.
     let edits: Bool
     let store: String
     let server: String

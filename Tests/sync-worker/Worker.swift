@@ -7,7 +7,7 @@
   import SQLiteAdapters
   import ToolSupport
 
-  /// A process's engine on the shared store, and what it does there.
+  /// A process's engine on the shared store, and its work.
   struct Worker {
     private let engine: SyncEngine
     private let name: String
@@ -18,14 +18,14 @@
     init(_ orders: Orders, stop: CancellationSource) async throws(SyncError) {
       var options = KintoSource.Options()
       options.allowsPlainHTTP = true
-      // The server tells by the name who asks.
+      // The server identifies the client by this name.
       let source = try KintoSource(
         server: orders.server, bucket: "b", credentials: .basic(user: orders.name, password: "-"),
         options: options)
       let store = try await SQLiteStore.open(path: orders.store)
       engine = try await SyncEngine(
         schema: SyncSchema(Entity("items")), store: store, source: source, sink: KintoSink(source),
-        // Short, so that a process need not be stopped for long to lose it.
+        // Short, so that a short stop loses the lease.
         options: SyncOptions(
           pageSize: 10, retry: RetryPolicy(attempts: 3, base: .milliseconds(10)),
           leaseDuration: .milliseconds(300)),
@@ -35,19 +35,19 @@
       random = SplitMix64(seed: orders.seed)
     }
 
-    /// Edits and syncs in turn until somebody asks to stop.
+    /// Edits and syncs in turn until it is asked to stop.
     func editAndSync() async throws(SyncError) {
       var worker = self
       while !stop.isCancelled {
         try await worker.edit()
         guard await !worker.sync() else { continue }
-        // Another process is syncing, or the store is not to be had: its turn comes later.
+        // If another process syncs, or the store is unavailable, this one tries again later.
         let pause = Duration.milliseconds(3 + worker.random.number(below: 20))
         _ = try? await Task.sleep(for: pause)
       }
     }
 
-    /// Syncs alone, until nothing waits and nothing comes.
+    /// Syncs alone, until the outbox is empty and no change arrives.
     func settle() async throws(SyncError) {
       for _ in 0..<10 {
         let result = try await engine.sync()
@@ -72,7 +72,7 @@
 
     // MARK: Edits
 
-    /// A member of its own for a record that all edit, or for a new one; or a deletion.
+    /// An edit: a unique member of a shared or a new record, or a deletion.
     private struct Edit {
       var key: String
       var member: String?
@@ -81,7 +81,7 @@
       var spelling: String { member.map { "\(key).\($0)" } ?? key }
     }
 
-    /// Makes some edits in one transaction, unless chance says none.
+    /// Makes some edits in one transaction, or none at random.
     private mutating func edit() async throws(SyncError) {
       var edits: [Edit] = []
       for _ in 0..<random.number(below: 4) {
@@ -108,7 +108,7 @@
       }
     }
 
-    /// Makes one edit; `false` if what it is about is not there, or not yet.
+    /// Makes one edit; `false` if its record does not exist.
     private static func make(_ edit: Edit, in batch: inout EditBatch) throws(SyncError) -> Bool {
       let id = RecordID(type: "items", key: edit.key)
       let isThere = try batch.record(id) != nil
@@ -121,7 +121,7 @@
       return true
     }
 
-    /// One word and what it is about, at once: whoever is killed has said it whole or not at all.
+    /// Prints a word and its subject in one write, which a kill cannot split.
     private func say(_ word: String, _ about: String) {
       StandardStream.output.line("\(word) \(about)")
       StandardStream.output.flush()

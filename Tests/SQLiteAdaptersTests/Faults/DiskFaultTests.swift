@@ -5,14 +5,16 @@
 
   @testable import SQLiteAdapters
 
-  /// A disk that fails at one call of a whole life with a store, for every call.
+  /// A disk that fails at one call of a store's whole life, for every call.
   @Suite("A store on a failing disk", .timeLimit(.minutes(20)))
   struct DiskFaultTests {
-    /// How many lives lie between one and the next: each call has its turn in a soak, and otherwise one in eight, beginning where chance says.
+    /// The distance between the tested calls.
+    ///
+    /// A soak tests every call. Otherwise one in eight is tested, with a random start.
     static let stride = ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] != nil ? 1 : 8
     private static let first = Int.random(in: 1...stride)
 
-    /// What fails, how many times in a row (`nil`: until it is mended), and what has to be said.
+    /// The failure, the number of failing calls (`nil`: until the repair), and the expected code.
     static let faults: [(FaultyDisk.Failure, lasts: Int?, SyncError.Code)] = [
       (.broken, 1, .storeFailure), (.broken, nil, .storeFailure), (.full, nil, .storeFull),
       (.busy, nil, .storeBusy),
@@ -31,7 +33,7 @@
       #expect(call > 20, "the disk was not asked as often as that")
     }
 
-    /// A writer that lets go before the busy time-out is over is waited for, and nobody is told.
+    /// The store waits for a writer that finishes before the busy timeout, without an error.
     @Test func waitsForAWriterThatLetsGoInTime() async throws {
       let life = try DiskLife()
       life.disk.expect(.init(failure: .busy, call: 5, lasts: 4))

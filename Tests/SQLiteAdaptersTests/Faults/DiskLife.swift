@@ -6,20 +6,22 @@
 
   @testable import SQLiteAdapters
 
-  /// An app's life on a disk: it opens a store, edits, syncs, others edit at the remote, it edits and syncs again, and closes the store.
+  /// An app's life on a disk: it opens a store, edits, syncs and closes it.
+  ///
+  /// Other clients edit at the remote between two rounds of edits and syncs.
   final class DiskLife {
-    /// What goes wrong in it, once.
+    /// The one fault of a life.
     enum Trouble {
       case fault(FaultyDisk.Fault)
-      /// There is room for so many pages beyond those of an empty store, until there is more.
+      /// A limit of pages beyond those of an empty store, until it is raised.
       case room(pages: Int)
     }
 
-    /// What an undisturbed life leaves behind it.
+    /// The result of a life without faults.
     struct Course {
-      /// What was in the store after each transaction, in turn.
+      /// The store's contents after each transaction, in order.
       var contents = [""]
-      /// The places among them of what the app's own edits left.
+      /// The indexes of the contents after the app's own edits.
       var edits: [Int] = []
       var remote: [RecordType: [String: String]] = [:]
     }
@@ -32,7 +34,7 @@
     private var store: SQLiteStore?
     private var engine: SyncEngine?
     private var step = 0
-    // Which trouble it has, for whoever reads of a failure.
+    // The fault, for failure messages.
     private var name: Comment = "a course without trouble"
     private var onCommit: (@Sendable () throws(SyncError) -> Void)?
     private var onEdit: (() -> Void)?
@@ -52,7 +54,7 @@
 
     // MARK: Steps
 
-    /// Does what is left to do.
+    /// Does the remaining work.
     func live(busyTimeout: Duration) async throws(SyncError) {
       let store = try await opened(busyTimeout)
       let engine = try await begun(on: store)
@@ -110,7 +112,7 @@
 
     // MARK: Lives
 
-    /// An undisturbed life.
+    /// Runs a life without faults.
     static func course() async throws -> Course {
       let life = try DiskLife()
       let course = Mutex(Course())
@@ -129,8 +131,10 @@
       }
     }
 
-    /// A life with trouble in it, which has to be told by its name, to leave nothing half written, and to be over when its cause is; `false`
-    /// if it never came to that.
+    /// Runs a life with a fault.
+    ///
+    /// The fault must be reported with its code, leave no partial write, and end with its cause.
+    /// Returns `false` if the fault never occurred.
     func run(_ trouble: Trouble, expecting code: SyncError.Code, _ course: Course) async throws -> Bool {
       name = "with \(trouble)"
       switch trouble {
@@ -161,7 +165,9 @@
       return hasFailed
     }
 
-    /// A life in which the power fails once, and which goes on when it is back; `false` if it did not come to that.
+    /// Runs a life with one power failure, which continues afterwards.
+    ///
+    /// Returns `false` if the power failure never occurred.
     func run(powerFailsAt call: Int, _ course: Course) async throws -> Bool {
       name = "when the power fails at call \(call)"
       disk.expect(.init(failure: .dark, call: call))
@@ -176,9 +182,9 @@
       guard disk.failures > 0 else { return false }
       var random = SplitMix64(seed: UInt64(call))
       try disk.restorePower(&random)
-      // What the app was told to be there is there, whatever became of the sync's own work.
+      // Confirmed edits of the app are in the store, even if the sync's writes are lost.
       try expectAnInstant(of: course, notBefore: step > 3 ? course.edits[1] : step > 0 ? course.edits[0] : 0)
-      // The last sync may have been taken back, with all that it had brought to be edited.
+      // The last sync may be lost, with the records that it brought for editing.
       step = step > 3 ? 4 : min(step, 1)
       try await live(busyTimeout: .seconds(5))
       await close()
@@ -188,7 +194,7 @@
 
     // MARK: Checks
 
-    /// Demands that the store is as some transaction of an undisturbed life left it.
+    /// Checks that the store equals the result of some transaction of a life without faults.
     private func expectAnInstant(of course: Course, notBefore first: Int = 0) throws {
       let contents = try StoreContents.read(path)
       let instant = course.contents.lastIndex(of: contents)

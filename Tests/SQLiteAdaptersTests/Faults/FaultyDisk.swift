@@ -2,31 +2,31 @@
   import Foundation
   import Synchronization
 
-  /// A directory on a disk that fails when it is told to, as SQLite sees it through ``FaultySystem``.
+  /// A directory on a disk with scripted failures, as SQLite sees it through ``FaultySystem``.
   final class FaultyDisk: Sendable {
-    /// What is asked of a disk.
+    /// The calls of a disk.
     enum Call: Hashable, Sendable {
       case open, read, write, truncate, sync, size, lock, writeLock, delete, access, map
     }
 
-    /// How a call fails.
+    /// The ways in which a call fails.
     enum Failure: Hashable, Sendable {
-      /// The device does not work; of what is to be written, the first half is.
+      /// The device fails; a write stores only its first half.
       case broken
-      /// There is no room for more.
+      /// The disk is full.
       case full
-      /// Somebody else is writing.
+      /// Another connection is writing.
       case busy
-      /// The power is gone, and with it whatever was not synced; nothing works until it is back.
+      /// The power fails, unsynced writes are lost, and no call works until it returns.
       case dark
     }
 
-    /// A failure that is to come.
+    /// A scripted failure.
     struct Fault: Hashable, Sendable {
       var failure: Failure
-      /// Which of the calls that can fail so is the first one that does; 1 for the next.
+      /// The number of the first failing call of this kind; 1 for the next.
       var call: Int
-      /// How many calls fail; `nil` for all until the disk is mended.
+      /// The number of failing calls; `nil` for all until the repair.
       var lasts: Int?
     }
 
@@ -40,7 +40,7 @@
     let path: String
     private let state = Mutex(State())
 
-    /// A disk for the files whose paths begin with a directory's; it lasts as long as the object.
+    /// Creates a disk for the files in a directory, for the lifetime of the object.
     init(_ directory: TemporaryDirectory) {
       path = directory.path
       FaultySystem.shared.mount(self)
@@ -48,7 +48,7 @@
 
     deinit { FaultySystem.shared.unmount(path) }
 
-    /// From now on calls are counted, and one fails.
+    /// Starts counting calls for a fault.
     func expect(_ fault: Fault) {
       state.withLock { state in
         state.fault = fault
@@ -56,7 +56,7 @@
       }
     }
 
-    /// Lets everything work again, and returns how many calls have failed.
+    /// Ends all faults, and returns the number of failed calls.
     @discardableResult
     func mend() -> Int {
       state.withLock { state in
@@ -65,10 +65,10 @@
       }
     }
 
-    /// How many calls have failed since a fault was told.
+    /// The number of failed calls of the current fault.
     var failures: Int { state.withLock(\.failed) }
 
-    /// Whether a call fails, and how.
+    /// The failure of a call, if it fails.
     func resolution(_ call: Call) -> Failure? {
       state.withLock { state in
         guard let fault = state.fault, fault.failure.concerns(call) else { return nil }
@@ -81,22 +81,24 @@
 
     // MARK: What a power failure leaves
 
-    /// Notes what was changed and not yet synced.
+    /// Notes a change that is not synced yet.
     func note(_ path: String, _ change: FileImage.Change) {
       state.withLock { $0.images[path, default: FileImage()].unsynced.append(change) }
     }
 
-    /// Notes that all changes of a file are safe.
+    /// Notes that all changes of a file are synced.
     func noteSync(_ path: String) {
       state.withLock { $0.images[path]?.sync() }
     }
 
-    /// Notes that a file is gone.
+    /// Notes that a file was deleted.
     func noteDeletion(_ path: String) {
       state.withLock { _ = $0.images.removeValue(forKey: path) }
     }
 
-    /// Puts the files into a state that a power failure may leave: what was synced, and of the rest whatever chance says.
+    /// Puts the files into a possible state after a power failure.
+    ///
+    /// Synced changes remain, and unsynced ones at random.
     func restorePower(_ random: inout some RandomNumberGenerator) throws {
       let images = state.withLock { state in
         state.fault = nil
@@ -123,7 +125,7 @@
     }
   }
 
-  /// A file as a disk has it: what was synced, and what came after that.
+  /// A file's synced content, with the later changes.
   struct FileImage: Sendable {
     enum Change: Sendable {
       case write([UInt8], at: Int)
@@ -137,7 +139,7 @@
       unsynced = []
     }
 
-    /// What is left if the power fails now: each later change whole, in part or not at all.
+    /// A possible content after a power failure: each later change whole, in part or not at all.
     func left(by random: inout some RandomNumberGenerator) -> [UInt8] {
       var content = synced
       for change in unsynced {

@@ -2,11 +2,13 @@
   import CSQLite
   import Foundation
 
-  /// A file on a ``FaultyDisk``: what SQLite calls, and the real file behind it in the same piece of memory.
+  /// A file on a ``FaultyDisk``: SQLite's methods and the real file.
+  ///
+  /// Both are in the same memory block.
   enum FaultyFile {
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// What is known of an open file.
+    /// The state of an open file.
     private final class Place {
       let disk: FaultyDisk
       let path: String
@@ -17,7 +19,7 @@
       }
     }
 
-    /// How many bytes come before the real file: the methods, and the place.
+    /// The bytes before the real file, for the methods and the state.
     static let size: Int32 = 16
 
     static func real(_ file: File) -> File {
@@ -28,13 +30,13 @@
       UnsafeMutableRawPointer(file).advanced(by: 8).assumingMemoryBound(to: Unmanaged<Place>.self)
     }
 
-    /// Makes a file out of the real one, which has been opened.
+    /// Wraps the real file, which has been opened.
     static func begin(_ file: File, on disk: FaultyDisk, at path: String) {
       place(file).initialize(to: .passRetained(Place(disk, path)))
       file.pointee.pMethods = methods
     }
 
-    /// Asks the disk first, then the real file.
+    /// Calls the disk first, then the real file.
     private static func attempt(
       _ file: File?, _ call: FaultyDisk.Call, _ code: Int32, whenFull: Int32? = nil,
       _ act: (File, UnsafePointer<sqlite3_io_methods>, FaultyDisk, String) -> Int32
@@ -47,7 +49,7 @@
       return act(real(file), methods, place.disk, place.path)
     }
 
-    /// Asks the real file alone.
+    /// Calls only the real file.
     private static func pass(
       _ file: File?, _ act: (File, UnsafePointer<sqlite3_io_methods>) -> Int32
     ) -> Int32 {
@@ -75,7 +77,7 @@
       return failure.code(SQLITE_IOERR | 3 << 8, whenFull: SQLITE_FULL)
     }
 
-    // As long as the process: SQLite keeps the address.
+    // Allocated for the process's lifetime, because SQLite keeps the address.
     private nonisolated(unsafe) static let methods: UnsafePointer<sqlite3_io_methods> = {
       let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
       methods.initialize(to: sqlite3_io_methods())
@@ -107,7 +109,7 @@
       methods.pointee.xLock = { file, level in
         attempt(file, .lock, 15) { real, methods, _, _ in methods.pointee.xLock(real, level) }
       }
-      // What is given up is given up, whatever the disk says.
+      // An unlock succeeds, whatever the disk returns.
       methods.pointee.xUnlock = { file, level in pass(file) { $1.pointee.xUnlock($0, level) } }
       methods.pointee.xCheckReservedLock = { file, result in
         pass(file) { $1.pointee.xCheckReservedLock($0, result) }

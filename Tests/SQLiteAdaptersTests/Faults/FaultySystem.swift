@@ -3,17 +3,19 @@
   import Foundation
   import Synchronization
 
-  /// The operating system as SQLite sees it, with disks in it that fail. Other files are none of its business: SQLite has them as they are.
+  /// The operating system as SQLite sees it, with failing disks.
+  ///
+  /// Files on no such disk are passed to the real system.
   final class FaultySystem: Sendable {
-    /// Registered as SQLite's own from now on.
+    /// The shared system, registered with SQLite at its first use.
     static let shared = FaultySystem()
 
     private let disks = Mutex<[String: WeakDisk]>([:])
-    // Written once, before SQLite knows of it.
+    // Written once, before it is registered with SQLite.
     private nonisolated(unsafe) let base: UnsafeMutablePointer<sqlite3_vfs>
 
     private init() {
-      // Without a file system of its own, SQLite is of no use to any test.
+      // Without a file system, SQLite cannot run any test.
       guard let base = sqlite3_vfs_find(nil) else { preconditionFailure("SQLite has no file system.") }
       self.base = base
       let system = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
@@ -56,7 +58,7 @@
       guard let (disk, name) = disk(of: path) else {
         return base.pointee.xOpen(base, path, file, flags, outFlags)
       }
-      // Without methods, it is not closed.
+      // SQLite does not close a file without methods.
       file.pointee.pMethods = nil
       if let failure = disk.resolution(.open) { return failure.code(SQLITE_CANTOPEN) }
       let real = FaultyFile.real(file)
@@ -87,9 +89,9 @@
   }
 
   extension FaultyDisk.Failure {
-    /// SQLite's result code, and the system's error with it.
+    /// SQLite's result code for a failure. It also sets the system's error number.
     ///
-    /// - Parameter broken: The code for a device that does not work.
+    /// - Parameter broken: The code for a failing device.
     func code(_ broken: Int32, whenFull: Int32? = nil) -> Int32 {
       switch self {
       case .broken, .dark:

@@ -5,13 +5,15 @@
 
   @testable import SQLiteAdapters
 
-  /// Everything in a store that a sync or an edit writes, as text; not who holds the lease and how syncs have gone.
+  /// All data of syncs and edits in a store, as text.
+  ///
+  /// The lease and the status of syncs are not included.
   enum StoreContents {
     private static let tables = ["outbox", "state", "set_aside", "conflicts", "marks"]
 
-    /// Reads a file with a connection of its own; nothing from one that is missing.
+    /// Reads a file with its own connection; empty for a missing file.
     static func read(_ path: String) throws(SyncError) -> String {
-      // A connection that may write clears up what a crash has left, which one that only reads cannot.
+      // A writing connection recovers the state after a crash. A read-only connection cannot.
       guard
         let connection = try? Connection(
           uri: "file:" + path, flags: SQLITE_OPEN_READWRITE, busyTimeout: .seconds(1))
@@ -39,7 +41,7 @@
     private static func rows(of table: String, on connection: Connection) throws(SyncError) -> String {
       let columns = try connection.statement("SELECT name FROM pragma_table_info('\(table)') ORDER BY cid")
       var names: [String] = []
-      // Kept values are JSON, in which the store's identity is told apart.
+      // Kept values are JSON that contains the store's identity.
       let value = table == "state" ? { "CAST(\($0) AS TEXT)" } : { $0 }
       while try columns.step() { names.append("quote(\(value(quoted(columns.text(0)))))") }
       let rows = try connection.statement(
@@ -53,7 +55,7 @@
     }
   }
 
-  /// A store that tells when something was committed.
+  /// A store that reports each commit.
   struct ToldStore: ForwardingStore {
     let base: SQLiteStore
     let onCommit: @Sendable () throws(SyncError) -> Void

@@ -1,7 +1,9 @@
 import CanonicalSync
 import Synchronization
 
-/// A store whose process dies at the n-th transaction that writes, before it commits or just after; from then on nothing works until a restart.
+/// A store whose process dies at a given writing transaction.
+///
+/// It dies before the commit or just after it. All later calls fail until a restart.
 final class CrashingStore: LocalStore {
   private struct State {
     var writesLeft: Int?
@@ -15,12 +17,12 @@ final class CrashingStore: LocalStore {
     self.base = base
   }
 
-  /// Lets the process die at a transaction from now on.
+  /// Makes the process die at a later transaction.
   func crash(afterWrites count: Int, isCommitted: Bool) {
     state.withLock { $0 = State(writesLeft: count, isCommitted: isCommitted) }
   }
 
-  /// Starts the process again.
+  /// Restarts the process.
   func restart() { state.withLock { $0 = State() } }
 
   func register(_ schema: SyncSchema) async throws(SyncError) {

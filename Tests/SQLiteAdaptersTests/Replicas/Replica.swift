@@ -1,7 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// One device: a store, a clock of its own that may be wrong, and an engine that is made anew at each start.
+/// One device: a store, a possibly wrong clock, and an engine for each start.
 final class Replica: Sendable {
   let name: String
   let store: any LocalStore
@@ -24,7 +24,7 @@ final class Replica: Sendable {
     crashing = CrashingStore(store)
   }
 
-  /// A process that has just started.
+  /// The engine of a newly started process.
   func engine(pageSize: Int) async throws(SyncError) -> SyncEngine {
     try await SyncEngine(
       schema: world, store: crashing, source: remote, sink: remote, clock: clock,
@@ -33,9 +33,9 @@ final class Replica: Sendable {
       edits: EditOptions(policy: policy), random: { 0 })
   }
 
-  /// Edits a record as its app would, if the edit can stand.
+  /// Edits a record as its app would, if the edit is valid.
   ///
-  /// - Returns: The edit that waits to be pushed now, if one does.
+  /// - Returns: The record's pending edit, if there is one.
   func edit(
     _ id: RecordID, _ change: @Sendable (inout EditBatch) throws(SyncError) -> Void
   ) async throws(SyncError) -> Edit? {
@@ -54,7 +54,7 @@ final class Replica: Sendable {
     return Dictionary(uniqueKeysWithValues: records.map { ($0.id.key, $0.payload.text) })
   }
 
-  /// How many edits wait, whatever the reason.
+  /// The number of pending edits, for any reason.
   func pendingCount() async throws(SyncError) -> Int {
     let types = world.entities.map(\.type)
     return try await store.read { (snapshot) throws(SyncError) in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Three devices and a remote", .timeLimit(.minutes(20)))
 struct ReplicaTests {
-  /// How many worlds are tried; `CANONICALSYNC_SEED` plays a single one again.
+  /// The seeds of the worlds; `CANONICALSYNC_SEED` replays a single one.
   static let seeds: [UInt64] = {
     let environment = ProcessInfo.processInfo.environment
     if let seed = environment["CANONICALSYNC_SEED"].flatMap({ UInt64($0) }) { return [seed] }
@@ -41,7 +41,7 @@ struct ReplicaTests {
     }
   }
 
-  /// Whatever was sent again, or by whom: one base is built on once, and one name has one effect.
+  /// Checks that each base has one successor, and each idempotency key one effect.
   private func checkEffects(of remote: InMemoryRemote, _ replay: String) {
     struct Place: Hashable {
       var id: RecordID
@@ -57,7 +57,9 @@ struct ReplicaTests {
     }
   }
 
-  /// The last edit of each device is at the remote, or in the log of conflicts; a deletion may be somebody else's.
+  /// Checks that each device's last edits reached the remote or the log of conflicts.
+  ///
+  /// A deletion may be another client's.
   private func checkThatNothingWasLost(in world: ReplicaWorld, _ replay: String) async throws {
     let applied = world.remote.pushEffects
     for replica in world.replicas {

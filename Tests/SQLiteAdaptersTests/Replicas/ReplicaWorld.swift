@@ -7,7 +7,9 @@ import InMemoryAdapters
   import SyncJSON
 #endif
 
-/// Three devices and another client that edit the same records, with everything that goes wrong between them: all from one seed.
+/// Three devices and another client that edit the same records, with faults.
+///
+/// One seed determines everything.
 struct ReplicaWorld {
   let remote: InMemoryRemote
   let replicas: [Replica]
@@ -16,9 +18,11 @@ struct ReplicaWorld {
   private let directory: URL?
   private var random: SplitMix64
   private var edits = 0
-  /// The last edit that each device made of each record and that waited in its outbox, if its process lived to tell.
+  /// The last edit of each device and record that reached its outbox.
+  ///
+  /// It is missing if the device's process died during the edit.
   private(set) var last: [Made: Edit] = [:]
-  /// What the other client has deleted.
+  /// The records that the other client has deleted.
   private(set) var deletedElsewhere: Set<RecordID> = []
 
   struct Made: Hashable {
@@ -82,7 +86,7 @@ struct ReplicaWorld {
 
   mutating func number(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
 
-  /// One thing that happens somewhere.
+  /// Makes one random event.
   mutating func step() async throws {
     let replica = replicas[number(in: 0...2)]
     pass(.milliseconds(number(in: 0...2000)))
@@ -126,13 +130,13 @@ struct ReplicaWorld {
         }
       }
     } catch {
-      // An edit may refer to a place that is not there: nothing happened then.
+      // An edit may refer to a missing place, and is then refused.
       guard error.code == .invalidEdit || error.code == .storeFailure else { throw error }
       replica.crashing.restart()
       if error.code == .storeFailure {
-        // Whether the edit was made, its process did not live to tell; the store does.
+        // The process may have died during the edit. The store shows whether the edit was made.
         let pending = try await replica.pending(id)
-        // What was made here, and never left, may have been deleted again.
+        // A record that was created here and never pushed may have been deleted again.
         last[made] = pending?.edit ?? (earlier == nil ? last[made] : nil)
       }
     }
@@ -164,24 +168,24 @@ struct ReplicaWorld {
     }
   }
 
-  /// A sync that may die at any of its transactions.
+  /// Runs a sync that may die at any of its transactions.
   private mutating func sync(_ replica: Replica) async {
     if number(in: 0...2) == 0 {
       replica.crashing.crash(afterWrites: number(in: 0...9), isCommitted: number(in: 0...1) == 0)
     }
     let direction: SyncRequest.Direction = [.both, .both, .push, .pull][number(in: 0...3)]
-    // It may fail, as it was made to; what it leaves behind is looked at in the end.
+    // The sync may fail as scripted. Its results are checked at the end.
     _ = try? await replica.engine(pageSize: number(in: 1...4)).sync(SyncRequest(direction: direction))
     replica.crashing.restart()
-    // Whoever died left a lease behind.
+    // A dead process leaves its lease behind.
     pass(.seconds(20))
   }
 
-  /// Lets everything go well until nothing changes any more.
+  /// Runs without faults until no sync changes anything.
   mutating func comeToRest() async throws -> Bool {
     remote.behaveWell()
     remote.takePushesWell()
-    // However far back a clock was set, the leases that it wrote run out.
+    // Leases written by a clock that was set back expire too.
     pass(.seconds(600))
     for _ in 1...8 {
       var isAtRest = true
