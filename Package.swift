@@ -177,7 +177,8 @@ let package = Package(
       name: "ExamplesTests",
       dependencies: [
         "CanonicalSync", "CurlAdapters", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
-        "ScheduleKit", "SyncJSON", "TestServers", "ToolSupport", "device-settings", "schedule-sync",
+        "ScheduleKit", "SyncConformance", "SyncJSON", "SyncSimulation", "TestServers", "ToolSupport",
+        "device-settings", "schedule-sync",
         "simulate",
         "sync-daemon",
         "sync-inspect", "sync-mirror", "sync-worker",

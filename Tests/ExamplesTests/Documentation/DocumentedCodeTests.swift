@@ -5,19 +5,23 @@ import Testing
 @Suite("Documented code")
 struct DocumentedCodeTests {
   @Test(arguments: [
-    ("README.md", "ReadmeExample.swift"), ("Docs/WritingASource.md", "SourceExample.swift"),
-    ("Docs/MirroringKinto.md", "TransportExample.swift"),
-    ("Docs/LocalEdits.md", "EditsExample.swift"),
-    ("Docs/Testing.md", "../../SyncSimulationTests/WorldExample.swift"),
+    ("README.md", ["ReadmeExample.swift"]), ("Docs/WritingASource.md", ["SourceExample.swift"]),
+    (
+      "Docs/WritingAStore.md",
+      ["JSONFileStore.swift", "JSONFileStore+State.swift", "StoreExampleTests.swift"]
+    ),
+    ("Docs/MirroringKinto.md", ["TransportExample.swift"]),
+    ("Docs/LocalEdits.md", ["EditsExample.swift"]),
+    ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
   ])
-  func isCompiled(_ guide: String, _ source: String) throws {
+  func isCompiled(_ guide: String, _ sources: [String]) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()
     let root = folder.appending(path: "../../..").standardized
-    let compiled = Set(try lines(of: folder.appending(path: source)))
+    let compiled = Set(try sources.flatMap { try lines(of: folder.appending(path: $0)) })
     let blocks = try Self.blocks(of: String(contentsOf: root.appending(path: guide), encoding: .utf8))
     #expect(!blocks.isEmpty)
     for line in blocks.flatMap(\.self) where !compiled.contains(line) {
-      Issue.record("\(guide) shows a line that \(source) does not have: \(line)")
+      Issue.record("\(guide) shows a line that \(sources) do not have: \(line)")
     }
   }
 
