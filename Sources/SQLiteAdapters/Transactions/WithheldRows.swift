@@ -68,7 +68,7 @@
       try bind(entry.reason, at: 14)
       try bind(try encoded(entry.waitsFor, what: "references of an entry that is set aside"), at: 15)
       try bind(entry.pass, at: 16)
-      try bind(entry.fence, at: 17)
+      try bind(entry.finder.stored, at: 17)
       try bind(entry.since.microseconds, at: 18)
     }
 
@@ -87,7 +87,7 @@
         key: key, kind: kind, change: change, reason: text(13),
         waitsFor: try decoded(
           [RecordID].self, from: text(14), what: "references of an entry that is set aside"),
-        pass: integer(15), fence: integer(16), since: Timestamp(microseconds: integer(17)))
+        pass: integer(15), finder: WithheldChange.Finder(stored: integer(16)), since: Timestamp(microseconds: integer(17)))
     }
 
     private func noteMisfiled() {
@@ -213,6 +213,22 @@
         try statement.bind(key, at: 1)
         try statement.run()
       }
+    }
+  }
+
+  extension WithheldChange.Finder {
+    /// The number in the column `fence`: a push's is negative, and zero stands for the store.
+    fileprivate var stored: Int64 {
+      switch self {
+      case .sync(let fence): fence
+      case .push(let fence): -fence
+      case .store: 0
+      }
+    }
+
+    fileprivate init(stored number: Int64) {
+      // A damaged file may hold the least number, which has no negative.
+      self = number > 0 ? .sync(fence: number) : number < 0 ? .push(fence: 0 &- number) : .store
     }
   }
 

@@ -65,7 +65,7 @@ struct StoreBench: Sendable {
     return WithheldChange(
       key: key, kind: kind, change: change ?? .malformed(malformed), reason: reason, waitsFor: waitsFor,
       pass: 4,
-      fence: 2, since: Timestamp(milliseconds: 77))
+      finder: .sync(fence: 2), since: Timestamp(milliseconds: 77))
   }
 
   static func game(_ key: String) -> RecordID { RecordID(type: "games", key: key) }

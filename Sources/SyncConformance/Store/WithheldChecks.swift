@@ -23,6 +23,7 @@ enum WithheldChecks {
       ),
       (.bytes("games", digest: 0), .upsert(copy)),
     ]
+    let finders: [WithheldChange.Finder] = [.sync(fence: 7), .push(fence: 7), .store]
     for kind in WithheldChange.Kind.allCases {
       var entries: [WithheldChange] = []
       for (key, change) in changes {
@@ -30,7 +31,7 @@ enum WithheldChecks {
           WithheldChange(
             key: key, kind: kind, change: change, reason: "because \u{0} é",
             waitsFor: [StoreBench.team("z"), StoreBench.team("e\u{301}"), StoreBench.game("g")], pass: .max,
-            fence: 7, since: Timestamp(microseconds: -1)))
+            finder: finders[entries.count % finders.count], since: Timestamp(microseconds: -1)))
       }
       for entry in entries { try await bench.withhold(entry) }
       let found = try await bench.entries()

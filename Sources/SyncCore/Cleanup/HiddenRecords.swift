@@ -25,7 +25,7 @@ struct HiddenRecords {
         #endif
         return WithheldChange(
           key: .record(record.id), kind: .hidden, change: .upsert(record), reason: reason,
-          pass: checkpoint?.lastPass(ofRowMarked: isMarked) ?? 0, fence: fence, since: now)
+          pass: checkpoint?.lastPass(ofRowMarked: isMarked) ?? 0, finder: .sync(fence: fence), since: now)
       })
     try transaction.delete(tombstones)
   }

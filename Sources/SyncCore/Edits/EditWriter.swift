@@ -244,7 +244,7 @@ struct EditWriter {
       WithheldChange(
         key: .record(record.id), kind: .parked, change: .upsert(record),
         reason: WithheldChange.reason(forMissing: missing), waitsFor: missing,
-        pass: try transaction.checkpoint(for: record.id.type)?.lastPass ?? 0, fence: 0, since: now)
+        pass: try transaction.checkpoint(for: record.id.type)?.lastPass ?? 0, finder: .store, since: now)
     ])
   }
 

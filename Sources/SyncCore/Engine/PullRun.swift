@@ -292,7 +292,7 @@ struct PullRun {
 
   private func context(for commit: PageCommit, of entity: Entity) -> MergeContext {
     MergeContext(
-      schema: environment.schema, edits: environment.edits, fence: lease.fence,
+      schema: environment.schema, edits: environment.edits, finder: .sync(fence: lease.fence),
       now: environment.clock.timestamp,
       source: environment.source.capabilities, pass: commit.pass, markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)

@@ -11,8 +11,8 @@ struct MergeContext {
   var schema: SyncSchema
   /// The options for resolving conflicts.
   var edits: EditOptions
-  /// The sync's fencing number.
-  var fence: Int64
+  /// What the merged changes come with.
+  var finder: WithheldChange.Finder
   var now: Timestamp
   var versionOrder: SourceCapabilities.VersionOrder
   var isSnapshot: Bool
@@ -33,13 +33,13 @@ struct MergeContext {
   var together: Set<RecordID> = []
 
   init(
-    schema: SyncSchema, edits: EditOptions, fence: Int64, now: Timestamp, source: SourceCapabilities,
+    schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp, source: SourceCapabilities,
     pass: Checkpoint.Pass,
     markPass: Int64?, stages: Bool
   ) {
     self.schema = schema
     self.edits = edits
-    self.fence = fence
+    self.finder = finder
     self.now = now
     self.versionOrder = source.versions
     self.isSnapshot = source.listing == .snapshot
@@ -145,11 +145,11 @@ extension MergeContext {
     waitsFor: [RecordID] = [], origin: Incoming.Origin
   ) -> WithheldChange {
     var entry = WithheldChange(
-      key: key, kind: kind, change: change, reason: reason, waitsFor: waitsFor, pass: pass, fence: fence,
+      key: key, kind: kind, change: change, reason: reason, waitsFor: waitsFor, pass: pass, finder: finder,
       since: now)
     if case .withheld(let earlier) = origin {
       entry.pass = earlier.pass
-      entry.fence = earlier.fence
+      entry.finder = earlier.finder
       entry.since = earlier.since
     }
     return entry

@@ -53,7 +53,7 @@ struct MergePlan {
   }
 
   mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin) {
-    tally.note(fate, of: id, origin: origin, fence: context.fence)
+    tally.note(fate, of: id, origin: origin, by: context.finder)
   }
 
   private mutating func planMarks(of round: MergeRound) {
@@ -276,7 +276,7 @@ struct MergePlan {
         {
           quarantineRival(loser, insteadOf: entry)
         } else {
-          tally.noteSuperseded(entry, fence: context.fence)
+          tally.noteSuperseded(entry, by: context.finder)
         }
       }
     }
@@ -291,7 +291,7 @@ struct MergePlan {
     let standing = standing(of: change, against: entry)
     if standing == .newer {
       changes.released.append(entry.key)
-      tally.noteSuperseded(entry, fence: context.fence)
+      tally.noteSuperseded(entry, by: context.finder)
     }
     return standing
   }
@@ -334,7 +334,7 @@ struct MergePlan {
       reason: "another record of the same listing has this id, and the one written last is shown")
     withheld.append(context.quarantine(malformed, at: .bytes(of: malformed)))
     if let entry {
-      tally.note(malformed, insteadOf: entry, fence: context.fence)
+      tally.note(malformed, insteadOf: entry, by: context.finder)
     } else {
       tally.note(malformed)
     }

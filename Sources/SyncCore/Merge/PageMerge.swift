@@ -247,7 +247,7 @@ extension MergePlan {
         changes.withheld[place].change == known.change
       else { continue }
       changes.withheld[place].since = known.since
-      if known.change.id == nil { changes.withheld[place].fence = known.fence }
+      if known.change.id == nil { changes.withheld[place].finder = known.finder }
     }
   }
 }

@@ -84,7 +84,7 @@ struct PageTransaction: Sendable {
       // Records that an abandoned pass staged are listed again by this one, or are gone from the
       // remote.
       for entry in entries where entry.pass != commit.pass.number {
-        publication.tally.noteSuperseded(entry, fence: context.fence)
+        publication.tally.noteSuperseded(entry, by: context.finder)
       }
       let current = entries.filter { $0.pass == commit.pass.number }
       try publication.mergeAndRelease(current.map { Incoming($0) }, in: transaction)

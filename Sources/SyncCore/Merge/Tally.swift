@@ -38,11 +38,11 @@ struct Tally: Sendable {
   ///
   /// A change that this sync had withheld was counted as withheld, and is now counted again. A
   /// change that an earlier sync had withheld was counted by that sync.
-  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, fence: Int64) {
+  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, by finder: WithheldChange.Finder) {
     switch origin {
     case .page:
       self[id.type][keyPath: fate.count] += 1
-    case .withheld(let entry) where entry.fence == fence:
+    case .withheld(let entry) where entry.finder == finder:
       if let before = entry.kind.fate { self[id.type][keyPath: before.count] -= 1 }
       self[id.type][keyPath: fate.count] += 1
     case .withheld(let entry) where entry.isFindOfSweep:
@@ -54,8 +54,8 @@ struct Tally: Sendable {
   }
 
   /// Counts a withheld change that a later copy replaced before it could be applied.
-  mutating func noteSuperseded(_ entry: WithheldChange, fence: Int64) {
-    guard entry.fence == fence, let path = entry.kind.fate?.count else { return }
+  mutating func noteSuperseded(_ entry: WithheldChange, by finder: WithheldChange.Finder) {
+    guard entry.finder == finder, let path = entry.kind.fate?.count else { return }
     self[entry.key.type][keyPath: path] -= 1
     #if MUTANTS
       if Mutant.supersededUncounted.isActive { return }
@@ -77,8 +77,8 @@ struct Tally: Sendable {
   /// Counts the bytes of an entry that is now withheld for another reason.
   ///
   /// An entry that an earlier sync had withheld was counted by that sync.
-  mutating func note(_ malformed: MalformedRecord, insteadOf entry: WithheldChange, fence: Int64) {
-    if entry.fence == fence, let before = entry.kind.fate {
+  mutating func note(_ malformed: MalformedRecord, insteadOf entry: WithheldChange, by finder: WithheldChange.Finder) {
+    if entry.finder == finder, let before = entry.kind.fate {
       self[malformed.type][keyPath: before.count] -= 1
       note(malformed)
     } else {
@@ -140,7 +140,7 @@ struct Tally: Sendable {
 
 extension WithheldChange {
   /// Whether a sweep found the deletion, so that it is not counted yet.
-  var isFindOfSweep: Bool { fence == 0 && kind == .held }
+  var isFindOfSweep: Bool { finder == .store && kind == .held }
 }
 
 extension WithheldChange.Kind {

@@ -60,7 +60,7 @@ struct PushOutset: Sendable {
   ) throws(SyncError) -> Tally {
     let checkpoint = try transaction.checkpoint(for: portion.type)
     let context = MergeContext(
-      schema: schema, edits: edits, fence: fence, now: now, source: source,
+      schema: schema, edits: edits, finder: .sync(fence: fence), now: now, source: source,
       pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
       markPass: checkpoint?.markPass, stages: false)
     var merge = PageMerge(entity, context: context)

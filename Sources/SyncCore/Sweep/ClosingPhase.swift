@@ -105,12 +105,12 @@ struct ClosingPhase {
       for tally in answer.tallies { note(tally, of: sweep.entity.type) }
       absent = answer.absent
     }
-    let (confirmed, now) = (absent, environment.clock.timestamp)
+    let (confirmed, now, fence) = (absent, environment.clock.timestamp, lease.fence)
     let tallies = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       var checkpoint = checkpoint
       let tallies = try sweep.removeAll(confirmed: confirmed, in: transaction)
       checkpoint.noteSwept(
-        by: sweep.context.fence, at: now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
+        by: fence, at: now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
       try transaction.setCheckpoint(checkpoint, for: sweep.entity.type)
       return tallies
     }
@@ -120,7 +120,7 @@ struct ClosingPhase {
 
   private func context(pass: Int64) -> MergeContext {
     MergeContext(
-      schema: environment.schema, edits: environment.edits, fence: lease.fence,
+      schema: environment.schema, edits: environment.edits, finder: .sync(fence: lease.fence),
       now: environment.clock.timestamp,
       source: environment.source.capabilities,
       pass: Checkpoint.Pass(number: pass, base: nil, coverage: .changes), markPass: pass, stages: false)

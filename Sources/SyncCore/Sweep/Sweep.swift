@@ -137,7 +137,7 @@ extension MergeContext {
   /// Returns the entry of a deletion that a sweep found, not counted yet.
   fileprivate func heldAfterSweep(_ tombstone: Tombstone) -> WithheldChange {
     var entry = held(tombstone, origin: .page)
-    entry.fence = 0
+    entry.finder = .store
     return entry
   }
 }

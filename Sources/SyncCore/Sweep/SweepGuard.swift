@@ -66,7 +66,10 @@ struct SweepGuard: Sendable {
   private func isNewAndNameless(_ entry: WithheldChange) -> Bool {
     guard entry.kind == .quarantined, entry.change.id == nil, entry.pass >= sweep.pass else { return false }
     // The fencing numbers decide the order, as a clock may have been corrected since.
-    if let swept = checkpoint.sweptFence { return entry.fence > swept }
+    if let swept = checkpoint.sweptFence {
+      guard case .sync(let fence) = entry.finder else { return false }
+      return fence > swept
+    }
     // Sweeps from before 2026-11 have recorded the time alone.
     return checkpoint.deletionsVerifiedAt.map { entry.since > $0 } ?? true
   }

@@ -14,19 +14,15 @@ public struct WithheldChange: Hashable, Sendable {
   public var waitsFor: [RecordID]
   /// The number of the pass that fetched the change.
   public var pass: Int64
-  /// The fencing number of the sync that fetched the change.
-  ///
-  /// For bytes whose record is unknown it is the sync that fetched them first. It is negative if
-  /// the change came with the answer to a push: a sync counts the changes that it fetches, and
-  /// answers are not among them.
-  public var fence: Int64
+  /// What brought the change; for bytes without a known record, what brought them first.
+  public var finder: Finder
   /// When the change was withheld.
   public var since: Timestamp
 
   /// Creates a withheld change.
   public init(
     key: Key, kind: Kind, change: RecordChange, reason: String, waitsFor: [RecordID] = [], pass: Int64,
-    fence: Int64, since: Timestamp
+    finder: Finder, since: Timestamp
   ) {
     self.key = key
     self.kind = kind
@@ -34,7 +30,7 @@ public struct WithheldChange: Hashable, Sendable {
     self.reason = reason
     self.waitsFor = waitsFor
     self.pass = pass
-    self.fence = fence
+    self.finder = finder
     self.since = since
   }
 
@@ -52,6 +48,16 @@ public struct WithheldChange: Hashable, Sendable {
       case .bytes(let type, _): type
       }
     }
+  }
+
+  /// What brought a withheld change. A sync counts the changes that it fetches, and no others.
+  public enum Finder: Hashable, Sendable, Codable {
+    /// A page, or an answer to a lookup, of the sync with this fencing number.
+    case sync(fence: Int64)
+    /// The answer to a push of the sync with this fencing number.
+    case push(fence: Int64)
+    /// A sweep, an edit or a changed declaration; no remote sent the change.
+    case store
   }
 
   /// The relation of a withheld change to other records.

@@ -115,7 +115,7 @@ extension WithheldChange: Spellable {
   var parts: [any Encodable] {
     let digest: UInt64? = if case .bytes(_, let digest) = key { digest } else { nil }
     let id = if case .record(let id) = key { id } else { RecordID(type: key.type, key: "") }
-    return [id, digest, kind, Spelled(wrappedValue: [change]), reason, waitsFor, pass, fence, since]
+    return [id, digest, kind, Spelled(wrappedValue: [change]), reason, waitsFor, pass, finder, since]
   }
 
   init(_ list: inout any UnkeyedDecodingContainer) throws {
@@ -123,7 +123,7 @@ extension WithheldChange: Spellable {
     try self.init(
       key: digest.map { .bytes(id.type, digest: $0) } ?? .record(id), kind: list.next(),
       change: list.values()[0], reason: list.next(), waitsFor: list.next(), pass: list.next(),
-      fence: list.next(), since: list.next())
+      finder: list.next(), since: list.next())
   }
 }
 

@@ -163,7 +163,7 @@ struct CircleTests {
       return WithheldChange(
         key: .record(id), kind: .parked,
         change: .upsert(Record(id: id, version: version, payload: payload, fields: [])),
-        reason: "", waitsFor: [RecordID(type: "nodes", key: next)], pass: 1, fence: 0,
+        reason: "", waitsFor: [RecordID(type: "nodes", key: next)], pass: 1, finder: .store,
         since: Timestamp(microseconds: 1))
     }
     try await world.store.write(.app) { transaction throws(SyncError) in try transaction.withhold(entries) }

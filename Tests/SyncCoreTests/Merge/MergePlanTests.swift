@@ -16,7 +16,7 @@ struct MergePlanTests {
     PageMerge(
       entity,
       context: MergeContext(
-        schema: try SyncSchema(Self.teams, Self.games), edits: EditOptions(), fence: 1,
+        schema: try SyncSchema(Self.teams, Self.games), edits: EditOptions(), finder: .sync(fence: 1),
         now: Timestamp(milliseconds: 9),
         source: SourceCapabilities(deltas: .changeTokens, sendsTombstones: true, listing: .moving),
         pass: .init(number: 3, base: nil, coverage: .everything), markPass: 3, stages: stages))
@@ -114,7 +114,7 @@ struct MergePlanTests {
     view.copyStates = [nil]
     view.withheld[old.id] = WithheldChange(
       key: .record(old.id), kind: .parked, change: .upsert(old), reason: "",
-      waitsFor: [RecordID(type: "teams", key: "t")], pass: 2, fence: 1, since: Timestamp(milliseconds: 1))
+      waitsFor: [RecordID(type: "teams", key: "t")], pass: 2, finder: .sync(fence: 1), since: Timestamp(milliseconds: 1))
     let plan = plan(MergeRound([Incoming(.upsert(new))]), view, of: try merge(Self.games))
     #expect(plan.changes.released == [.record(old.id)])
     #expect(plan.changes.put == [new])
