@@ -15,7 +15,7 @@ struct BootstrapDocumentTests {
       try text.write(to: Self.file, atomically: true, encoding: .utf8)
     }
     let bundled = try String(contentsOf: Self.file, encoding: .utf8)
-    // Not the texts in the expectation: a failure would print them whole.
+    // The expectation compares a Boolean, because a failure would otherwise print both texts.
     #expect(bundled.utf8.elementsEqual(text.utf8), "run once with WRITE_BOOTSTRAP=1 to write it anew")
     #expect(bundled.utf8.count < 400_000)
   }

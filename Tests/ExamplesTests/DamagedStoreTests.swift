@@ -2,16 +2,18 @@
   import Foundation
   import Testing
 
-  /// Stores with flipped bits, cut files and tampered rows, each of which an app opens, syncs, looks into, edits, rebuilds and cleans up.
+  /// Stores with flipped bits, cut files and changed rows, used like intact ones.
   ///
-  /// What comes of that is an error or is none; the process lives, and no step goes on for ever. Processes go through many stores each, as one for
-  /// every store would take too long; one that dies, or ends itself because a step had no end, has said before which store it was at.
+  /// An app opens, syncs, inspects, edits, rebuilds and cleans up each of them. Every step succeeds
+  /// or throws, the process survives, and no step exceeds its time limit. One process handles many
+  /// stores, because a process for each would take too long. A process that dies, or ends itself
+  /// after a time limit, has printed the number of its store before.
   @Suite("Damaged stores", .serialized, .timeLimit(.minutes(20)))
   struct DamagedStoreTests {
     private static let environment = ProcessInfo.processInfo.environment
 
     private static let stores = environment["CANONICALSYNC_SOAK"] != nil ? 20_000 : 1000
-    /// The first store's number, which decides what befalls it.
+    /// The number of the first store, which determines its damage.
     private static let first = environment["CANONICALSYNC_SEED"].flatMap { Int($0) } ?? 0
     private static let processes = 2
 
@@ -42,7 +44,7 @@
           counts = (counts.opened + words[3], counts.synced + words[5], counts.resynced + words[7])
         }
       }
-      // Stores that do not even open would prove little.
+      // Stores that cannot be opened prove little.
       #expect(counts.opened > Self.stores / 2 && counts.opened < Self.stores)
       #expect(counts.synced > Self.stores / 5 && counts.synced < counts.opened)
       #expect(counts.resynced > Self.stores / 5)

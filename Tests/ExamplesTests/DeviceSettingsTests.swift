@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  /// The story of two devices, as a person has it told: what it ends with is read back from stores and remote.
+  /// The tool's scenario of two devices. The final state is read from the stores and the remote.
   @Suite("device-settings", .timeLimit(.minutes(10)))
   struct DeviceSettingsTests {
     let tool = Tool(name: "device-settings")

@@ -2,7 +2,7 @@
   import Foundation
   import Synchronization
 
-  /// What a process writes, heard on a thread of its own, so that nothing fills up.
+  /// Reads a process's output on its own thread, so that the pipe never fills.
   final class HeardStream: Sendable {
     private struct Waiter {
       let condition: @Sendable (String) -> Bool
@@ -22,7 +22,8 @@
 
     init() throws {
       var ends: [Int32] = [-1, -1]
-      // Closed in every other process that is started meanwhile: one that held it would keep the end from being heard.
+      // Closed in every other process that starts meanwhile. An inherited descriptor would hide the
+      // end of the stream.
       #if os(Linux)
         let result = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends)
       #else
@@ -36,7 +37,7 @@
 
     var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
 
-    /// Begins to hear, once the process has its end.
+    /// Starts reading, after the process has its end.
     func listen() {
       try? writing.close()
       Thread.detachNewThread { [self] in
@@ -56,8 +57,9 @@
       }
     }
 
-    /// Waits until what was said satisfies a condition, and acts at once; `false` when there is nothing more to hear, or when the
-    /// waiting task is cancelled.
+    /// Waits until the output satisfies a condition, and acts at once.
+    ///
+    /// Returns `false` at the end of the output, or when the waiting task is cancelled.
     func wait(
       for condition: @escaping @Sendable (String) -> Bool, then act: @escaping @Sendable () -> Void = {}
     ) async -> Bool {
@@ -69,7 +71,7 @@
         await withCheckedContinuation { continuation in
           let waiter = Waiter(condition: condition, act: act, continuation: continuation)
           state.withLock { $0.waiters[id] = waiter }
-          // The word may have come already, and so may the cancellation.
+          // The output or the cancellation may have come already.
           wake()
           if Task.isCancelled { give(up: id) }
         }
@@ -78,14 +80,14 @@
       }
     }
 
-    /// Waits until there is nothing more to hear.
+    /// Waits for the end of the output.
     func waitForEnd() async { _ = await wait { _ in false } }
 
     private func give(up id: Int) {
       state.withLock { $0.waiters.removeValue(forKey: id) }?.continuation.resume(returning: false)
     }
 
-    /// Looks at the conditions of all who wait.
+    /// Checks the conditions of all waiting tasks.
     private func wake() {
       let (bytes, hasEnded, waiters) = state.withLock { ($0.bytes, $0.hasEnded, $0.waiters) }
       if waiters.isEmpty { return }

@@ -52,7 +52,7 @@ struct LeagueScheduleTests {
 
   @Test func isTheSameEveryTime() {
     #expect(LeagueSchedule.records() == Self.records)
-    // And on every machine: this number was written down once, and changes only with the tables.
+    // The digest is the same on every machine. It changes only with the tables.
     let text = Self.records.map(\.json).joined(separator: "\n")
     let digest = text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     #expect(digest == 9_079_376_373_177_430_293)
@@ -72,7 +72,8 @@ struct LeagueScheduleTests {
       let home = try #require(teams[game["home_team_id"] as? String ?? ""])
       #expect(game["stadium_id"] as? String == home.stadiumID)
       #expect(game["status"] as? String == "scheduled")
-      // The system's own tables tell the hour there. Provinces have been changing their rules: these don't.
+      // The system's time zone tables give the hour there. Provinces have been changing their
+      // rules; these have not.
       let name = stadiums[home.stadiumID]?.zone.name ?? ""
       guard ["New_York", "Chicago", "Denver", "Phoenix", "Los_Angeles"].contains(name.dropFirst(8)) else {
         continue

@@ -2,10 +2,10 @@
   import Foundation
   import Synchronization
 
-  /// A tool that is running.
+  /// A running tool.
   ///
-  /// Nothing here blocks a thread that Swift's tasks share, and nothing asks again and again: what the tool says is heard on
-  /// threads of their own, and whoever waits for a word is woken by it, however busy the machine is.
+  /// Nothing here blocks a thread of Swift's tasks, and nothing polls. Separate threads read the
+  /// tool's output, and wake a waiting task at once, even on a busy machine.
   final class RunningTool: Sendable {
     private let process = Process()
     private let output: HeardStream
@@ -36,15 +36,15 @@
 
     var isRunning: Bool { process.isRunning }
 
-    /// What the tool has said on standard output so far.
+    /// The tool's standard output so far.
     var outputSoFar: String { output.text }
 
-    /// What the tool has said on standard error so far.
+    /// The tool's standard error so far.
     var errorsSoFar: String { errors.text }
 
-    /// Waits until what the tool has said on standard error satisfies a condition; `false` when it ended without.
+    /// Waits until standard error satisfies a condition; `false` if the tool ends first.
     ///
-    /// - Parameter act: What is to be done that very moment, on the thread that hears: no later, however busy the others are.
+    /// - Parameter act: Runs at once on the reading thread, without a delay by other threads.
     @discardableResult
     func waitForErrors(
       where condition: @escaping @Sendable (String) -> Bool, then act: @escaping @Sendable () -> Void = {}
@@ -52,21 +52,21 @@
       await errors.wait(for: condition, then: act)
     }
 
-    /// Waits for the end. Whoever is cancelled while waiting, by a time limit, ends the process.
+    /// Waits for the end. Cancellation of the waiting task, by a time limit, ends the process.
     func outcome() async -> Tool.Outcome {
       let (status, wasKilled) = await withTaskCancellationHandler {
         await ending.wait()
       } onCancel: {
         send(SIGKILL)
       }
-      // What was said last may still be on its way.
+      // The last output may still be in the pipe.
       await output.waitForEnd()
       await errors.waitForEnd()
       return Tool.Outcome(status: status, wasKilled: wasKilled, output: output.text, errors: errors.text)
     }
   }
 
-  /// How a process ended, once it has.
+  /// The exit status of a process, after its end.
   private final class Ending: Sendable {
     private struct State {
       var value: (status: Int32, wasKilled: Bool)?

@@ -37,7 +37,7 @@
     @Test(arguments: [SIGINT, SIGTERM])
     func endsWithTheCountsSoFarWhenAskedToStop(_ signal: Int32) async throws {
       let running = try tool.start(["--seeds", "100000000", "--json"])
-      // Progress is told of worlds that are through.
+      // Progress counts completed worlds.
       await running.waitForErrors {
         $0.contains("worlds")
       } then: {
@@ -102,7 +102,7 @@
 
     @Test func tellsOfABrokenWorldAsAnObjectToo() async throws {
       try await withFolder { folder in
-        // A world whose store can't be made keeps no promise.
+        // A world without a store breaks a promise.
         let running = try RunningTool(
           executable: tool.executable,
           ["--store", "sqlite", "--seeds", "1", "--json", "--save", folder.path("a.world")], in: nil,

@@ -67,7 +67,7 @@
           #expect(edit.status == 2)
           #expect(edit.errors.contains("a record's id cannot change"))
         }
-        // A new one says who it is, whether it is told to or not.
+        // A new record has its id, with or without the option.
         _ = try await store.inspect("edit", "--type", "teams", "--id", "WAS", "--set", "founded=1901")
         #expect(
           try await store.inspect("export", "--type", "teams").lines.last == #"{"founded":1901,"id":"WAS"}"#)

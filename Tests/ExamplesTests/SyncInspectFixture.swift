@@ -4,12 +4,12 @@
   import Foundation
   import SQLiteAdapters
 
-  /// A store that was synced from a directory of records, to be looked into with the built tool.
+  /// A store synced from a directory of records, for tests of the built tool.
   struct InspectedStore {
     let path: String
     private let records: URL
 
-    /// Writes the records of a type into the directory, a line each.
+    /// Writes a type's records into the directory, one on each line.
     func write(_ type: String, _ lines: [String]) throws {
       try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: records.appending(path: "\(type).ndjson"))
     }
@@ -33,7 +33,7 @@
       try await Self.tool.start(arguments + ["--store", path]).outcome()
     }
 
-    /// Runs a line of shell in which `$TOOL` and `$STORE` stand for what they say.
+    /// Runs a shell line with the variables `$TOOL` and `$STORE`.
     func shell(_ line: String) async throws -> Tool.Outcome {
       try await RunningTool(
         executable: URL(filePath: "/bin/sh"), ["-c", line], in: nil,
@@ -41,13 +41,13 @@
       ).outcome()
     }
 
-    /// Makes an empty directory of records, and a store next to it.
+    /// Creates an empty directory of records, and a store next to it.
     static func with(_ body: (InspectedStore) async throws -> Void) async throws {
       let folder = FileManager.default.temporaryDirectory.appending(path: "inspect-\(UUID().uuidString)")
       let records = folder.appending(path: "records")
       try FileManager.default.createDirectory(at: records, withIntermediateDirectories: true)
       defer {
-        // What is left is the system's to clean up.
+        // The system removes any remaining files.
         try? FileManager.default.removeItem(at: folder)
       }
       try await body(InspectedStore(path: folder.appending(path: "store.db").path, records: records))

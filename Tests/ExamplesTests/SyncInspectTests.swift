@@ -4,7 +4,7 @@
 
   @Suite("sync-inspect", .timeLimit(.minutes(10)))
   struct SyncInspectTests {
-    /// Teams, and games of which one is parked, one is of a newer schema, and two lines are no records.
+    /// Adds teams and games: one game is parked, one has a newer schema, two lines are malformed.
     private func fill(_ store: InspectedStore) async throws {
       try store.write("teams", [#"{"id":"BOS"}"#, #"{"id":"NYA"}"#])
       try store.write(

@@ -1,11 +1,11 @@
 #if SQLite
   import Foundation
 
-  /// A built tool, run as a process of its own.
+  /// A built tool, run in a separate process.
   struct Tool {
     let name: String
 
-    /// How a run ended.
+    /// The outcome of a run.
     struct Outcome {
       var status: Int32
       var wasKilled: Bool
@@ -43,16 +43,16 @@
       try RunningTool(executable: executable, arguments, in: directory)
     }
 
-    /// Where the tool lies.
+    /// The path of the tool.
     var executable: URL { Self.folder.appending(path: name) }
 
-    // The tests' own executable lies among the products.
+    // The tests' own executable is among the build products.
     private static let folder =
       Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
       ?? Bundle.main.bundleURL
   }
 
-  /// Runs a body with a folder of its own, which is removed afterwards.
+  /// Runs a body with its own folder, which is removed afterwards.
   func withFolder<R>(_ body: (Folder) async throws -> R) async throws -> R {
     let url = FileManager.default.temporaryDirectory.appending(path: "canonicalsync-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)

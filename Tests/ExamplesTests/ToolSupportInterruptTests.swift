@@ -32,7 +32,7 @@ struct ToolSupportInterruptTests {
   }
 
   #if os(Linux)
-    /// Whoever ignores a signal until somebody listens loses the one that comes meanwhile, and is never asked to stop.
+    /// A signal that is ignored until a listener exists would be lost.
     @Test func losesNoSignalThatComesWhileItBeginsToListen() async {
       let isDone = Atomic(false)
       let looked = Mutex(0)

@@ -65,7 +65,7 @@ struct ToolSupportOutputTests {
   @Test func waitForAReaderThatIsSlowerThanTheyAre() async throws {
     let pipe = Pipe()
     let descriptor = pipe.fileHandleForWriting.fileDescriptor
-    // As a terminal or pipe is that another process made non-blocking.
+    // As with a terminal or pipe that another process made non-blocking.
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     let reading = Task.detached { try pipe.fileHandleForReading.readToEnd() }
     let stream = StandardStream(descriptor: descriptor, gathering: 1 << 16)
@@ -82,7 +82,7 @@ struct ToolSupportOutputTests {
     let descriptor = pipe.fileHandleForWriting.fileDescriptor
     let kept = dup(descriptor)
     let stream = StandardStream(descriptor: descriptor, gathering: 0, ifLost: .goesOn)
-    // For a while the descriptor can only be read from.
+    // For a while the descriptor is read-only.
     let none = open("/dev/null", O_RDONLY)
     dup2(none, descriptor)
     stream.line("lost")

@@ -99,7 +99,7 @@ struct ToolSupportProgressTests {
     #expect(screen.text.hasSuffix("games: 5 of 10 (50 %), 5.0/s, 0:01 left\n"))
   }
 
-  /// A bar, what it wrote, and the time it is told.
+  /// A progress bar, its output, and a manual time.
   struct Screen {
     private final class Memory: Sendable {
       let text = Mutex("")

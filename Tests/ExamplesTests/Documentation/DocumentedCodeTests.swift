@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The guides' code is the code of compiled files, line by line.
+/// The guides' code is equal to the code of compiled files, line by line.
 @Suite("Documented code")
 struct DocumentedCodeTests {
   @Test(arguments: [
@@ -35,7 +35,7 @@ struct DocumentedCodeTests {
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }
 
-  /// The Swift blocks of a guide, without empty lines; those for a manifest are not code of ours.
+  /// The Swift blocks of a guide, without empty lines and without manifest code.
   private static func blocks(of text: String) -> [[String]] {
     var blocks: [[String]] = []
     var block: [String]?

@@ -3,7 +3,7 @@
   import InMemoryAdapters
   import Testing
 
-  // The code of Docs/LocalEdits.md, as it stands there.
+  // The code of Docs/LocalEdits.md.
 
   struct Meter: SyncedRecord, Codable {
     static let recordType: RecordType = "meters"
@@ -12,7 +12,7 @@
     var colour: String?
   }
 
-  /// What one side alone has is kept; otherwise the remote's word stands.
+  /// Keeps members that only one side has; otherwise the remote's value stands.
   struct KeepBoth: MergePolicy {
     func settle(_ conflict: MergeConflict) -> MergeResolution {
       guard let ours = conflict.local.content.flatMap({ try? FieldMap($0) }),

@@ -2,7 +2,7 @@
   import CanonicalSync
   import SQLiteAdapters
 
-  // The code of README.md, as it stands there.
+  // The code of README.md.
 
   struct Game: SyncedRecord {
     static let recordType: RecordType = "games"

@@ -4,11 +4,13 @@
   import SyncJSON
   import Testing
 
-  // The code of Docs/WritingASource.md, as it stands there.
+  // The code of Docs/WritingASource.md.
 
   /// A server whose answers are JSON arrays of records, oldest change first.
   protocol ChangeServer: Sendable {
-    /// The records that changed after a moment, in milliseconds: `limit` of them at the most, and the server's time before it looked.
+    /// The records that changed after a time in milliseconds, with the server's time.
+    ///
+    /// There are at most `limit` records. The server takes its time before it reads them.
     func changes(of type: String, after: Int64, limit: Int) async throws -> (body: [UInt8], serverTime: Int64)
   }
 
@@ -35,7 +37,7 @@
       let changes = try read(answer.body, as: request.entity)
       return RecordPage(
         coverage: place.since == 0 ? .everything : .changes, changes: changes,
-        // Taken before the server looked, less the overlap: what becomes visible late is in the next delta.
+        // Taken before the server reads, less the overlap. Late changes are then in the next delta.
         startToken: SyncToken(String(answer.serverTime - 5000)),
         next: changes.count < request.limit
           ? .done(nil) : .more(place.next(after: changes), resumable: true))
@@ -56,12 +58,12 @@
     }
   }
 
-  /// Where a pass started, and where its next page does: both in milliseconds.
+  /// The starts of a pass and of its next page, in milliseconds.
   private struct Place {
     var since: Int64
     var after: Int64
 
-    /// Fails for a token that this source never wrote.
+    /// Parses a token; `nil` for a token that is not this source's.
     init?(_ position: PullPosition) {
       switch position {
       case .start(let token):

@@ -3,8 +3,8 @@ import CurlAdapters
 import HTTPAdapters
 import Testing
 
-// The code of Docs/MirroringKinto.md, as it stands there, against stand-ins: neither AsyncHTTPClient nor NIO is a dependency of
-// this package, so what they declare is repeated below, as far as the code uses it.
+// The code of Docs/MirroringKinto.md, with stand-ins. AsyncHTTPClient and NIO are not dependencies
+// of this package, so the declarations that the code uses are repeated below.
 
 /// Carries requests by AsyncHTTPClient.
 struct AsyncHTTPTransport: HTTPTransport {
@@ -108,7 +108,7 @@ struct HTTPClientResponse {
   var body: AsyncThrowingStream<Part, any Error>
 }
 
-@Suite("A transport of somebody else's")
+@Suite("A transport over another library")
 struct TransportExampleTests {
   @Test(arguments: [4, 5, 6])
   func carriesARequestAndStopsAtItsLimit(_ limit: Int) async throws {

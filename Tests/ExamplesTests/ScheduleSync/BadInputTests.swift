@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  /// What a person may get wrong, and what the tool answers.
+  /// Wrong uses of the tool, and its answers.
   @Suite("schedule-sync, given something wrong,", .serialized, .timeLimit(.minutes(10)))
   struct BadInputTests {
     let tool = Tool(name: "schedule-sync")
@@ -31,7 +31,7 @@
       }
     }
 
-    // A file that is caught while it is written lists nothing.
+    // A file that is being written may be empty.
     @Test func asksBeforeAFileThatWasEmptiedRemovesTenRecords() async throws {
       try await withFolder { folder in
         let options = ["--store", folder.path("s"), "--data", folder.path("data"), "--json"]
@@ -92,7 +92,7 @@
           "--store", folder.path("s"), "--data", folder.path("data"), "--page-size", pageSize)
         #expect(outcome.status == 0)
         let lines = outcome.errors.split(separator: "\n").filter { $0.contains("stands on") }
-        // Which type was synced first is no part of it.
+        // The order in which types sync is not tested.
         #expect(
           lines.sorted() == [
             "teams/a stands on lines 1, 4, 6 of teams.ndjson.",
@@ -106,7 +106,7 @@
       try await withFolder { folder in
         try Data(content.utf8).write(to: folder.url.appending(path: "s"))
         let outcome = try await tool.run("--store", folder.path("s"), "--data", folder.path("."))
-        // An empty file is what SQLite itself takes for a new database.
+        // SQLite itself accepts an empty file as a new database.
         #expect(outcome.status == (content.isEmpty ? 0 : 1))
         guard !content.isEmpty else { return }
         #expect(outcome.errors.contains("not a store"))
@@ -129,7 +129,7 @@
           ["--reuid=65534", "--clear-groups", tool.executable.path, "--store", store],
           in: nil
         ).outcome()
-        // Where nobody else may run what was built here, there is nothing to be seen.
+        // If other users may not run the build products, there is nothing to test.
         guard outcome.status != 127, outcome.status != 126 else { return }
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("storeReadOnly"), "\(outcome.errors)")

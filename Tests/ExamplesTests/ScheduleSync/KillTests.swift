@@ -2,13 +2,13 @@
   import Foundation
   import Testing
 
-  /// Processes that are killed at random instants, and the store that they leave.
+  /// Kills processes at random instants, and checks their store.
   @Suite("A killed sync", .serialized, .timeLimit(.minutes(20)))
   struct KillTests {
     let tool = Tool(name: "schedule-sync")
     let inspect = Tool(name: "sync-inspect")
 
-    /// How many runs are killed: `CANONICALSYNC_KILLS`, or 200.
+    /// The number of killed runs: `CANONICALSYNC_KILLS`, or 200.
     static let kills = ProcessInfo.processInfo.environment["CANONICALSYNC_KILLS"].flatMap { Int($0) } ?? 200
 
     @Test func leavesAStoreThatTheNextOneGoesOnWith() async throws {
@@ -24,16 +24,16 @@
         var amidCommits = 0
         var store = ""
         var rounds = 0
-        // However late a busy machine lets the signals be sent, half of them have to come amid commits.
+        // Half of the signals must arrive during commits, even if a busy machine delays them.
         while rounds < Self.kills || amidCommits * 2 < Self.kills {
           rounds += 1
-          // A sync that was left alone to its end starts over in a new store.
+          // After a sync that ends undisturbed, a new store begins.
           if store.isEmpty { store = folder.path("killed-\(rounds).sqlite") }
           let running = try tool.start([
             "--store", store, "--data", data, "--page-size", "40", "--latency-ms", "4", "--log",
           ])
           let pages = Int.random(in: 0...12, using: &random)
-          // Any instant of the page that comes then, from its request to its commit.
+          // Any instant of the next page, from its request to its commit.
           let pause = TimeInterval.random(in: 0...0.01, using: &random)
           await running.waitForErrors {
             $0.committedPages >= pages
@@ -68,7 +68,7 @@
   }
 
   extension String {
-    /// How many pages a tool's log tells of.
+    /// The number of committed pages in a tool's log.
     var committedPages: Int { components(separatedBy: "sync.page.committed").count - 1 }
   }
 #endif

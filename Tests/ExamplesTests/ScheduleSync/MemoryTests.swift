@@ -2,12 +2,12 @@
   import Foundation
   import Testing
 
-  /// How much memory a sync takes, by the process's own account.
+  /// The memory of a sync, as the process reports it.
   @Suite("The memory of a sync", .serialized, .timeLimit(.minutes(20)))
   struct MemoryTests {
     let tool = Tool(name: "schedule-sync")
 
-    /// Enough to fill the caches, and several times as many: a million records in a soak.
+    /// Enough to fill the caches, and several times as many. A soak has a million records.
     static let games =
       ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] == nil
       ? 50_000...120_000 : 100_000...1_000_000
@@ -25,7 +25,7 @@
         let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--json"]
         let first = try await tool.start(options).outcome()
         #expect(try first.count("inserted", of: "games") == games)
-        // A second complete listing remembers what it has seen, and takes no more for it.
+        // A second complete listing marks its records, and takes no more memory.
         let second = try await tool.start(options + ["--resync"]).outcome()
         #expect(try second.count("unchanged", of: "games") == games)
         return try max(first.count("peakBytes"), second.count("peakBytes"))

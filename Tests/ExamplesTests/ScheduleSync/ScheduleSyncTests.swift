@@ -2,7 +2,7 @@
   import Foundation
   import Testing
 
-  /// The main tool as a person runs it: a process of its own, on real files.
+  /// The main tool in a separate process, on real files.
   @Suite("schedule-sync", .serialized, .timeLimit(.minutes(10)))
   struct ScheduleSyncTests {
     let tool = Tool(name: "schedule-sync")
@@ -143,7 +143,8 @@
           "--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--latency-ms", "600000",
           "--json",
         ])
-        // That is said before the store is opened. Without the signal, the first page takes ten minutes.
+        // This line is printed before the store is opened. Without the signal, the first page takes
+        // ten minutes.
         await running.waitForErrors {
           $0.contains("holds no <type>.ndjson file")
         } then: {
@@ -180,7 +181,7 @@
       try await withFolder { folder in
         try folder.writeSchedule(games: 2000)
         let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data"), "--json"]
-        // It lasts for as long as the other takes to be refused, however slow the machine.
+        // It runs until the other sync has been refused, even on a slow machine.
         let running = try tool.start(options + ["--page-size", "50", "--latency-ms", "1000", "--log"])
         await running.waitForErrors { $0.contains("sync.page.committed") }
         let second = try await tool.start(options).outcome()
@@ -189,7 +190,7 @@
         #expect(running.isRunning)
         running.send(SIGKILL)
         _ = await running.outcome()
-        // The holder died, so nobody has to wait for its lease to run out.
+        // The holder died, so its lease is free before its end.
         let third = try await tool.start(options).outcome()
         #expect(third.status == 0, "\(third.errors)")
       }
@@ -209,7 +210,8 @@
         var taken = try await tool.start(options).outcome()
         while taken.status != 0 {
           if taken.errors.contains("storeBusy") {
-            // It fell asleep amid a transaction, the renewal of its lease, and keeps the file's lock.
+            // The process stopped inside a transaction that renews its lease, and keeps the file's
+            // lock.
             let pages = sleeper.errorsSoFar.committedPages
             sleeper.send(SIGCONT)
             await sleeper.waitForErrors {
@@ -218,7 +220,7 @@
               sleeper.send(SIGSTOP)
             }
           } else {
-            // The lease runs out by the clock on the wall: nothing but asking again tells when.
+            // The lease expires by the wall clock. Only another attempt shows when.
             guard taken.errors.contains("syncAlreadyInProgress") else { break }
           }
           taken = try await tool.start(options).outcome()

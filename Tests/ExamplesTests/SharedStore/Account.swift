@@ -1,21 +1,23 @@
 #if SQLite
-  /// What processes said of their edits before they ended, however they ended.
+  /// The edits that processes reported before their end.
   struct Account {
-    /// Edits that were about to be made, each with its record's key and its member; a deletion has none.
+    /// Edits that were about to be made.
+    ///
+    /// Each has its record's key and its member; a deletion has no member.
     private(set) var begun: Set<String> = []
-    /// Edits that were in the store.
+    /// Edits that were stored.
     private(set) var made: Set<String> = []
-    /// Edits that were refused, whole.
+    /// Edits that were refused as a whole.
     private(set) var unmade: Set<String> = []
-    /// How many syncs failed, by the error's code.
+    /// The number of failed syncs, by error code.
     private(set) var failures: [String: Int] = [:]
 
-    /// What cannot be explained by others who share the store and by processes that are killed.
+    /// Failures that neither the shared store nor killed processes explain.
     var unexpectedFailures: [String: Int] {
       failures.filter { !["syncAlreadyInProgress", "leaseLost", "storeBusy"].contains($0.key) }
     }
 
-    /// Adds what a process said.
+    /// Adds the output of a process.
     mutating func add(_ output: String) {
       for line in output.split(separator: "\n") {
         let words = line.split(separator: " ").map(String.init)

@@ -5,7 +5,7 @@
   import TestServers
   import Testing
 
-  /// The processes that share a store: struck, and started anew.
+  /// The processes of a shared store, which are killed or stopped, and restarted.
   struct Crew {
     private let store: String
     private let server: BookkeepingKinto
@@ -18,7 +18,7 @@
 
     private(set) var kills = 0
     private(set) var stops = 0
-    /// How often another process synced while the one that had been syncing was stopped.
+    /// The number of times that another process synced while the syncing one was stopped.
     private(set) var takeovers = 0
 
     init(
@@ -49,9 +49,9 @@
 
     // MARK: Strikes
 
-    /// Kills or stops whoever is syncing, at some instant of its work.
+    /// Kills or stops the syncing process, at a random instant of its work.
     mutating func strike() async throws {
-      // Any instant from a request of the one who has the lease to the moment that its answer is in the store.
+      // Any instant from a request of the lease's holder until the answer is stored.
       let requests = 1 + random.number(below: 12)
       let delay = TimeInterval(random.number(below: 12_000)) / 1e6
       let signal = random.once(in: 3) ? SIGSTOP : SIGKILL
@@ -68,7 +68,7 @@
       // For less than a lease lasts, or for more.
       try await Task.sleep(for: .milliseconds(random.once(in: 3) ? 100 : 350 + random.number(below: 250)))
       if ambush.requests(exceptOf: name) > before { takeovers += 1 }
-      // Whoever took over may die of it.
+      // The successor may be killed instead.
       let successors = members.keys.filter { $0 != name }.sorted()
       if random.once(in: 3), let successor = random.shuffled(successors).first,
         let victim = members[successor]
@@ -79,7 +79,7 @@
       victim.send(SIGCONT)
     }
 
-    /// Waits for the end of a killed process, and starts one in its place.
+    /// Waits for the end of a killed process, and starts another one.
     private mutating func bury(_ process: RunningTool, _ name: String) async throws {
       kills += 1
       members[name] = nil
@@ -93,7 +93,7 @@
       account.add(outcome.output)
     }
 
-    /// Whether a process has said that it woke up without its lease.
+    /// Whether a process has reported that it resumed without its lease.
     var hasLostALease: Bool {
       account.failures["leaseLost"] != nil
         || members.values.contains { $0.outputSoFar.contains("failed leaseLost\n") }
@@ -101,13 +101,13 @@
 
     // MARK: Ends
 
-    /// Asks all to end, lets one process sync in peace, and returns what they had said.
+    /// Ends all processes, syncs once undisturbed, and returns the reported edits.
     mutating func end() async throws -> Account {
       for process in members.values { process.send(SIGTERM) }
       for (name, process) in members {
         members[name] = nil
         let outcome = await process.outcome()
-        // One that has hardly begun does not know yet that it can be asked.
+        // A process that has just started may not handle the signal yet.
         #expect(outcome.status == 0 || outcome.status == SIGTERM, "\(outcome.errors)")
         account.add(outcome.output)
       }
@@ -117,13 +117,13 @@
       return account
     }
 
-    /// Leaves no process behind, whatever went wrong.
+    /// Ends all processes after any failure.
     func killAll() {
       for process in members.values { process.send(SIGKILL) }
     }
   }
 
-  /// Waits for whoever asks the server next, or some requests later.
+  /// Waits for the next client of the server, or for one some requests later.
   private final class Ambush: Sendable {
     private struct State {
       var requests: [String: Int] = [:]
@@ -133,7 +133,7 @@
     }
     private let state = Mutex(State())
 
-    /// Does something to the one who makes a later request, while that request is under way or has just been answered.
+    /// Acts on a later request's client, during the request or just after its answer.
     func strike(afterRequests count: Int, _ act: @escaping @Sendable (String) -> Void) async -> String {
       await withCheckedContinuation { waiter in
         state.withLock { state in
@@ -148,7 +148,7 @@
       state.withLock { $0.requests.reduce(0) { $0 + ($1.key == name ? 0 : $1.value) } }
     }
 
-    /// Tells that somebody makes a request.
+    /// Reports a request.
     func pass(_ name: String) {
       let due = state.withLock { state -> State? in
         state.requests[name, default: 0] += 1

@@ -3,7 +3,9 @@
   import Synchronization
   import TestServers
 
-  /// Those who edit the same records at the server, every now and then amid what a process asks; and the book of what they did.
+  /// Other clients that edit the same records at the server, with a log.
+  ///
+  /// They edit now and then, between the requests of a process.
   final class Others: Sendable {
     private struct State {
       var random: SplitMix64
@@ -20,18 +22,18 @@
       state = Mutex(State(random: random))
     }
 
-    /// The members that they gave records, by key.
+    /// The members that they added to records, by key.
     var members: [String: Set<String>] { state.withLock { $0.members } }
     /// The records that they deleted.
     var deleted: Set<String> { state.withLock { $0.deleted } }
 
-    /// Writes 40 records that everybody edits, and 200 that everybody deletes.
+    /// Writes 40 records for edits by all clients, and 200 for deletions by all.
     func writeTheFirstRecords() {
       for number in 0..<40 { add(to: "k\(number)") }
       for number in 0..<200 { add(to: "d\(number)") }
     }
 
-    /// Edits something, as chance has it.
+    /// Makes a random edit.
     func edit() {
       let (choice, number) = state.withLock { state in
         (state.isResting ? nil : state.random.number(below: 12), state.random.number(below: 200))
@@ -39,13 +41,13 @@
       switch choice {
       case 0: delete("d\(number)")
       case 1, 2: add(to: "k\(number % 40)")
-      // Some pages of records that are never touched again: what was lost of them stays lost.
+      // Some pages of records that are never edited again. A lost one stays lost.
       case 3, 4: for _ in 0..<(number % 30) { add(to: nil) }
       default: return
       }
     }
 
-    /// Edits nothing any more.
+    /// Stops all edits.
     func rest() { state.withLock { $0.isResting = true } }
 
     private func delete(_ key: String) {
@@ -53,7 +55,7 @@
       server.write(key) { $0 = nil }
     }
 
-    /// Adds a member of its own to a record, or to a new one.
+    /// Adds a unique member to a record, or to a new one.
     private func add(to key: String?) {
       let (key, member) = state.withLock { state in
         state.number += 1

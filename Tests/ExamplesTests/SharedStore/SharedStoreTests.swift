@@ -4,15 +4,18 @@
   import TestServers
   import Testing
 
-  /// Processes that edit and sync one store, some of which are killed and some of which are stopped for longer than their lease, at
-  /// random instants; and a server that outlives them, on which others edit the same records.
+  /// Processes that edit and sync one store, with kills and stops at random instants.
+  ///
+  /// Stops last longer than the lease. The server outlives the processes, and other clients edit
+  /// the same records there.
   @Suite("Processes that share a store", .serialized, .timeLimit(.minutes(20)))
   struct SharedStoreTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    /// How often a process is struck: `CANONICALSYNC_KILLS`, or 60.
+    /// The number of kills and stops: `CANONICALSYNC_KILLS`, or 60.
     static let strikes = environment["CANONICALSYNC_KILLS"].flatMap { Int($0) } ?? 60
-    /// What chance decides. Instants are up to the machine as well, so the same seed may need more than one try.
+    /// The seed of random decisions. Instants also depend on the machine, so one seed may need
+    /// several tries.
     static let seed = environment["CANONICALSYNC_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...999_999)
 
     @Test func loseNothingAndDoubleNothingWhereverTheyAreKilledOrStopped() async throws {
@@ -27,7 +30,7 @@
             of: 3, store: store, server: server, others: others, random: SplitMix64(seed: ~Self.seed))
           defer { crew.killAll() }
           var strikes = 0
-          // A run in which none of that happened would prove nothing.
+          // A run without these events would prove nothing.
           while strikes < Self.strikes || crew.takeovers == 0 || !crew.hasLostALease {
             strikes += 1
             try await crew.strike()

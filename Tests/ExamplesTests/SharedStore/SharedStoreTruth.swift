@@ -5,13 +5,13 @@
   import TestServers
   import Testing
 
-  /// Compares a store with the server, and both with what everybody did.
+  /// Compares a store with the server, and both with all edits.
   func expectTheTruth(
     in path: String, at server: BookkeepingKinto, account: Account, others: Others, _ replay: Comment
   ) async throws {
     let stored = try await Stored.read(path)
     let rows = server.rows
-    // The store is the server's equal, in its records, its tombstones and the versions of both.
+    // The store equals the server in its records, its tombstones and the versions of both.
     #expect(stored.members == rows.compactMapValues(\.content).mapValues(memberNames), replay)
     #expect(stored.copies == rows.filter { $0.value.content != nil }.mapValues(\.modified), replay)
     let gone = rows.filter { $0.value.content == nil }.mapValues(\.modified)
@@ -23,7 +23,7 @@
     expectOneEffectEach(server.effects, replay)
   }
 
-  /// Each edit that was made is there, each that was refused is not, and nobody else's is.
+  /// Checks that each stored edit is there, and no refused or unknown one.
   private func expectEveryEdit(
     of account: Account, and others: Others, in rows: [String: BookkeepingKinto.Row], _ replay: Comment
   ) {
@@ -35,17 +35,17 @@
     let lost = additions(account.made).union(theirs).subtracting(there)
     #expect(lost == [], "edits were lost; \(replay)")
     let known = additions(account.begun).subtracting(account.unmade).union(theirs)
-    #expect(there.filter { !$0.hasPrefix("d") }.subtracting(known) == [], "edits of nobody; \(replay)")
+    #expect(there.filter { !$0.hasPrefix("d") }.subtracting(known) == [], "unknown edits; \(replay)")
 
     let deleted = Set(rows.filter { $0.value.content == nil }.keys)
     let deletions = { (edits: Set<String>) in edits.filter { !$0.contains(".") } }
     let kept = deletions(account.made).union(others.deleted).subtracting(deleted)
     #expect(kept == [], "deletions were lost; \(replay)")
     let meant = deletions(account.begun).union(others.deleted)
-    #expect(deleted.subtracting(meant) == [], "deletions of nobody; \(replay)")
+    #expect(deleted.subtracting(meant) == [], "unknown deletions; \(replay)")
   }
 
-  /// Each effect brought something that was not there, on a copy that no other one was built on, and took nothing away.
+  /// Checks that each effect is new, has its own base, and removes no member.
   private func expectOneEffectEach(_ effects: [BookkeepingKinto.Effect], _ replay: Comment) {
     var bases: Set<String> = []
     for effect in effects {
@@ -58,13 +58,13 @@
     }
   }
 
-  /// The names of a record's members, apart from what the server adds.
+  /// The names of a record's members, without those of the server.
   private func memberNames(_ json: String) -> Set<String> {
     let members = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
     return Set((members ?? [:]).keys).subtracting(["id", "last_modified", FieldName.editStamp.rawValue])
   }
 
-  /// What there is in a store.
+  /// The content of a store.
   private struct Stored {
     var members: [String: Set<String>] = [:]
     /// The server's time of each live record, and of each deletion, by key.
@@ -72,7 +72,7 @@
     var tombstones: [String: Int64] = [:]
     var pending = 0
     var withheld = 0
-    /// How many complaints SQLite has of the file.
+    /// The number of errors that SQLite finds in the file.
     var flaws: Int64?
 
     static func read(_ path: String) async throws -> Stored {

@@ -15,20 +15,20 @@
     func count(_ key: String) -> Int { Int(self[key]) ?? 0 }
     var event: String { self["event"] }
 
-    /// When it was written, in seconds.
+    /// The time of the line, in seconds.
     var time: Double {
       let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
       return (try? Date(self["at"], strategy: style))?.timeIntervalSince1970 ?? 0
     }
 
-    /// Whether it tells of a sync that starts because of something.
+    /// Whether the line reports a sync that starts for a trigger.
     func starts(for trigger: String) -> Bool {
       event == "sync.started" && self["for"].split(separator: ",").contains { $0 == trigger }
     }
   }
 
   extension String {
-    /// The lines of a log in JSON; a last one that is not yet whole is left out.
+    /// The lines of a log in JSON, without an incomplete last one.
     var daemonLines: [DaemonLine] {
       split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { DaemonLine($0) }
     }
@@ -37,12 +37,14 @@
   extension RunningTool {
     var lines: [DaemonLine] { errorsSoFar.daemonLines }
 
-    /// Waits until so many lines of the log satisfy a condition, or the daemon ends; the suite's time limit is the failure.
+    /// Waits until this many lines satisfy a condition, or the daemon ends.
+    ///
+    /// The suite's time limit is the failure.
     ///
     /// - Parameters:
-    ///   - start: How many lines at the beginning are passed over.
-    ///   - act: What is to be done that very moment.
-    /// - Returns: How many lines there are then.
+    ///   - start: The number of lines to skip at the beginning.
+    ///   - act: Runs at that instant.
+    /// - Returns: The number of lines at that instant.
     @discardableResult
     func waitForLines(
       _ count: Int = 1, after start: Int = 0, where condition: @escaping @Sendable (DaemonLine) -> Bool,

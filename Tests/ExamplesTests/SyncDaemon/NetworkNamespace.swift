@@ -1,7 +1,9 @@
 #if SQLite && os(Linux)
   import Foundation
 
-  /// A network of its own, with a cable that can be pulled: two interfaces, `near` with an address and a route, and `far`.
+  /// A network namespace with two connected interfaces.
+  ///
+  /// They are `near`, with an address and a route, and `far`. Their cable can be pulled.
   struct NetworkNamespace {
     let name = "sync-\(UUID().uuidString.prefix(8))"
 
@@ -9,7 +11,9 @@
       var description: String
     }
 
-    /// Whether this process may make one; asked by making one. What goes wrong in another way is for the tests to tell.
+    /// Whether this process may create a namespace, determined by an attempt.
+    ///
+    /// Other failures are left to the tests.
     static func isPermitted() async -> Bool {
       do {
         try await with { _ in }
@@ -25,7 +29,7 @@
     static let program = ["/usr/sbin/ip", "/sbin/ip", "/usr/bin/ip", "/bin/ip"]
       .first { FileManager.default.isExecutableFile(atPath: $0) }.map { URL(filePath: $0) }
 
-    /// Makes a namespace, has it used, and removes it.
+    /// Creates a namespace for a body, and removes it.
     static func with<R>(_ body: (NetworkNamespace) async throws -> R) async throws -> R {
       let namespace = NetworkNamespace()
       try await namespace.ip("netns", "add", namespace.name)
@@ -48,10 +52,10 @@
       try await inside("route", "add", "default", "via", "10.99.0.1", "dev", "near")
     }
 
-    /// Calls `ip` on the namespace.
+    /// Runs `ip` on the namespace.
     func inside(_ arguments: String...) async throws { try await ip(["-n", name] + arguments) }
 
-    /// Calls `ip` on the namespace once for many commands.
+    /// Runs `ip` on the namespace once, for many commands.
     func inside(_ commands: [String], file: URL) async throws {
       try Data(commands.map { $0 + "\n" }.joined().utf8).write(to: file)
       try await ip("-n", name, "-batch", file.path)

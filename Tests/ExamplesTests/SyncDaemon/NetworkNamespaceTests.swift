@@ -2,14 +2,14 @@
   import Foundation
   import Testing
 
-  /// The kernel's messages, the monitor that hears them, and the syncs that follow, on a network that is taken apart.
+  /// The kernel's messages, the monitor and the triggered syncs, on a changing network.
   @Suite(
     "A network that comes and goes", .serialized, .timeLimit(.minutes(10)),
     .enabled("Network namespaces are not permitted here.") { await NetworkNamespace.isPermitted() })
   struct NetworkNamespaceTests {
     let daemon = Tool(name: "sync-daemon")
 
-    /// How long a network that came back has to stay.
+    /// The time for which a returned network has to stay, in seconds.
     static let settleTime = 2.5
 
     private func withDaemon(
@@ -35,7 +35,7 @@
       }
     }
 
-    /// Does something to the network, and waits for the report of it.
+    /// Changes the network, and waits for the report.
     private func change(
       _ running: RunningTool, to state: String, _ change: () async throws -> Void
     ) async throws {
@@ -44,7 +44,7 @@
       await running.waitForLines(after: start) { $0.event == "network" && $0["is"] == state }
     }
 
-    /// Waits until the network's last return is followed by a sync.
+    /// Waits until a sync follows the network's last return.
     private func waitUntilTrusted(_ running: RunningTool) async {
       await running.waitForErrors { log in
         let lines = log.daemonLines
@@ -66,7 +66,7 @@
           try await namespace.inside("link", "set", "near", "down")
         }
         try await change(running, to: "online") {
-          // The kernel has dropped the route without a word, so the link alone does not help.
+          // The kernel has dropped the route without a message, so the link alone is not enough.
           try await namespace.inside("link", "set", "near", "up")
           try await namespace.addRoute()
         }
@@ -75,16 +75,18 @@
       let networks = lines.filter { $0.event == "network" }
       #expect(
         networks.drop { $0["is"] == "unknown" }.allSatisfy { $0["is"] == "offline" || $0["over"] == "wired" })
-      // Every change was reported, and nothing else.
+      // Every change was reported once, and no other.
       let reports = ["online"] + Array(repeating: ["offline", "online"], count: 5).flatMap(\.self)
       #expect(networks.map { $0["is"] }.filter { $0 != "unknown" } == reports)
       try checkReturns(lines)
     }
 
-    /// Looks at the syncs after each return: none if it was lost again in time, one at most, and one for certain where it stayed.
+    /// Checks the syncs after each return of the network.
     ///
-    /// A machine may be so busy that the test itself lets a return last for longer than the daemon waits. The log's stamps are
-    /// written a little later than what they tell of; how long exactly the daemon waits is shown on a clock that is advanced by hand.
+    /// A return that is lost again in time has no sync. Others have at most one, and a lasting
+    /// return has exactly one. On a busy machine, the test itself may let a return last longer than
+    /// the daemon waits. The log's timestamps are slightly later than the events. A test with a
+    /// manual clock checks the exact wait.
     private func checkReturns(_ lines: [DaemonLine]) throws {
       let changes = lines.indices.filter { lines[$0].event == "network" && lines[$0]["is"] != "unknown" }
       var followed = 0
@@ -99,7 +101,7 @@
           #expect(starts.isEmpty)
         }
         followed += starts.count
-        // The test waited after the last of the flaps, and after the return that it ended with.
+        // The test waited after the last flap, and after the final return.
         if position == 8 || position == 10 { #expect(starts.count == 1) }
       }
       #expect(lines.count { $0.starts(for: "connectivity-restored") } == followed)
@@ -110,7 +112,7 @@
       let lines = try await withDaemon { namespace, running in
         try await change(running, to: "offline") { try await namespace.inside("route", "delete", "default") }
         try await change(running, to: "online") { try await namespace.addRoute() }
-        // The route goes with the address, without a word.
+        // The route is removed with the address, without a message.
         try await change(running, to: "offline") {
           try await namespace.inside("address", "flush", "dev", "near")
         }
@@ -129,7 +131,7 @@
       let lines = try await withDaemon { namespace, running in
         try await change(running, to: "offline") {
           running.send(SIGSTOP)
-          // Far more than fit into the socket's buffer, so the last one is lost.
+          // More than the socket's buffer holds, so the last message is lost.
           try await withFile { file in
             try await namespace.inside(
               (0..<2000).map { "address add 10.98.\($0 / 250).\($0 % 250 + 1)/32 dev far" }, file: file)

@@ -3,7 +3,7 @@
   import Foundation
   import Testing
 
-  /// The daemon as a service manager runs it: a process of its own, on real files.
+  /// The daemon in a separate process, as a service manager runs it, on real files.
   @Suite("sync-daemon", .serialized, .timeLimit(.minutes(10)))
   struct SyncDaemonTests {
     let daemon = Tool(name: "sync-daemon")
@@ -90,7 +90,8 @@
         #expect(first.status == 0, "\(first.errors)")
         let tidied = first.errors.daemonLines.first { $0.event == "cleaned-up" }
         #expect(tidied?["outcome"] == "completed")
-        // Two games, and the eight teams that the third does not name; the league and the sport are still referred to.
+        // Two games, and eight teams without the third game. The league and the sport are still
+        // referenced.
         #expect(tidied?.count("hidden") == 10)
         #expect(tidied?.count("spared") == 4)
 
@@ -100,7 +101,7 @@
         #expect(second.errors.daemonLines.first { $0.event == "cleaned-up" }?.count("hidden") == 0)
         let export = try await inspect.run("export", "--type", "games", "--store", folder.path("s.sqlite"))
         #expect(export.lines == Array(games[..<2]))
-        // Its teams are back with it.
+        // The game's teams return with it.
         let teams = try await inspect.run("export", "--type", "teams", "--store", folder.path("s.sqlite"))
         #expect(teams.lines.count == 4)
       }
@@ -151,17 +152,17 @@
         #expect(rest.status == 0, "\(rest.errors)")
         let second = rest.errors.daemonLines.first { $0.event == "sync.finished" }
         #expect(second?["outcome"] == "completed")
-        // Nothing twice, nothing left out.
+        // Every record is inserted exactly once.
         #expect(first + (second?.count("inserted") ?? 0) == 100_012)
         #expect(second?.count("inserted") == second?.count("fetched"))
       }
     }
 
-    /// Tells how many records were inserted by a sync that was stopped.
+    /// The number of records that a stopped sync inserted.
     private static func checkStop(_ lines: [DaemonLine]) throws -> Int {
       let stopping = try #require(lines.firstIndex { $0.event == "stopping" })
       let pagesAfter = lines[stopping...].count { $0.event == "page" }
-      // What was fetched while a page was being committed is committed at once: those ahead, and the one on its way.
+      // The pages fetched during a commit are committed: those ahead, and the one in progress.
       #expect(pagesAfter <= SyncOptions().pagesAhead + 1)
       let end = try #require(lines.first { $0.event == "sync.finished" })
       #expect(end["outcome"] == "stopped")
@@ -185,7 +186,7 @@
       try await withFolder { folder in
         try folder.writeSchedule(games: 1)
         let options = ["--store", folder.path("s.sqlite"), "--data", folder.path("data")]
-        // It has the store's lease for as long as it waits for its first page, which is ten minutes.
+        // It holds the store's lease while it waits for its first page, for ten minutes.
         let holder = try Tool(name: "schedule-sync").start(options + ["--latency-ms", "600000", "--log"])
         await holder.waitForErrors { $0.contains("sync.started") }
         let running = try daemon.start(options + ["--json-log"])
@@ -199,14 +200,14 @@
         let next = lines[end + 1]
         #expect(next.event == "trigger" && next["is"] == "retry" && next["decision"] == "planned")
         #expect(next["waits-for"] == "pause-after-failures" && next.count("failures") == 1)
-        // The same spelling, so what is later comes later in the alphabet.
+        // Both timestamps have the same format, so the later one sorts after.
         #expect(next["start"] > lines[end]["at"])
       }
     }
 
     @Test func leavesARemoteAloneThatCannotBeThere() async throws {
       try await withFolder { folder in
-        // Nothing listens on port 1 of this machine.
+        // Port 1 of this machine has no server.
         let running = try daemon.start([
           "--store", folder.path("s.sqlite"), "--probe", "127.0.0.1:1", "--json-log", "--interval", "1",
         ])

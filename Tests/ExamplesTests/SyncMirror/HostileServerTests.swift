@@ -3,13 +3,15 @@
   import TestServers
   import Testing
 
-  /// What a server may say, each by a process of its own: a clear error or records set aside, and no byte for anybody else.
+  /// Hostile server answers, each in its own process.
+  ///
+  /// The result is a clear error or withheld records, and no byte is sent to another server.
   @Suite("A mirror of a hostile server", .timeLimit(.minutes(10)))
   struct HostileServerTests {
-    /// What a server says, given the origin of another one.
+    /// A server's answer, given the origin of another server.
     struct Trick: Sendable, CustomTestStringConvertible {
       var testDescription: String
-      /// What the tool makes of it: the error's code, or nothing when it goes on without what was set aside.
+      /// The tool's error code; `nil` if it continues and withholds the record.
       var code: String?
       var quarantined = 0
       var answer: @Sendable (_ other: String, _ own: String, _ send: ([UInt8]) -> Bool) -> Void

@@ -3,7 +3,7 @@
   import TestServers
   import Testing
 
-  /// How much memory a mirror takes by its own account, while a tenth of the requests go wrong.
+  /// The reported memory of a mirror, while a tenth of the requests fail.
   @Suite("The memory of a mirror", .serialized, .timeLimit(.minutes(20)))
   struct MirrorMemoryTests {
     @Test func doesNotGrowWithTheRecords() async throws {
@@ -33,7 +33,7 @@
       }
     }
 
-    /// The page that a request asks for, as Kinto would write it.
+    /// The page for a request, in Kinto's format.
     private static func answer(_ head: String, _ records: Int) -> [UInt8] {
       let lines = head.split(separator: "\r\n")
       let target = lines.first?.split(separator: " ").dropFirst().first ?? ""

@@ -3,7 +3,7 @@
   import TestServers
   import Testing
 
-  /// Two stores, each with edits of its own, and somebody who edits at the server.
+  /// Two stores with edits of their own, and another client that edits at the server.
   @Suite(
     "sync-mirror --push", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
     .timeLimit(.minutes(20)))
@@ -22,7 +22,7 @@
       }
     }
 
-    /// Demands that a mirror and the server hold the same, and that nothing waits.
+    /// Checks that a mirror equals the server, and that no edit is pending.
     private func expectEqual(_ mirrors: MirroredBucket...) async throws {
       for mirror in mirrors {
         #expect(try await mirror.exported("items") == mirror.listed("items"))
@@ -38,7 +38,7 @@
         try await other.edit("k3", "--delete")
         try await one.kinto.put("items", "k4", "\"number\":400")
         try await one.kinto.delete("items", "k5")
-        // Without being told to, the tool keeps edits to itself.
+        // The tool pushes edits only with the option.
         #expect(try await one.mirror().json["waitingEdits"] as? Int == 2)
         #expect(try await one.numbers()["k1"] == 1)
 
@@ -59,7 +59,7 @@
         try await one.edit("k1", "--set", "number=111")
         let first = try await one.mirror("--push")
         #expect(try first.pushed("accepted") == 1)
-        // It was made before the server took the other one, and on what was there before.
+        // The edit was made on the base from before the other one was accepted.
         let second = try await other.mirror("--push")
         #expect(second.status == 0, "\(second.errors)")
         #expect(try second.pushed("conflicts") == 1)
@@ -130,7 +130,7 @@
         let second = try await one.mirror("--push")
         #expect(try second.pushed("refused") == 2)
         #expect(try await one.refusedKeys() == ["a/retried", "a/changed"])
-        // What was refused is not sent by itself again.
+        // A refused edit is not sent again by itself.
         let third = try await one.mirror("--push")
         #expect(try third.pushed("refused") == 0)
         #expect(try third.json["waitingEdits"] as? Int == 2)
@@ -139,14 +139,14 @@
       }
     }
 
-    /// Of all requests a fifth go wrong, some after the server did what they asked.
+    /// A fifth of all requests fail, some after their effect at the server.
     @Test(arguments: Seeds.all)
     func editsReachTheServerOnceThroughFaults(_ seed: UInt64) async throws {
       try await MirroredBucket.with(["items"]) { bucket in
         try await bucket.load("items", 30)
         try await FaultProxy.with(server: bucket.kinto.server, seed: seed, share: 0.2, sparing: [.stall]) {
           proxy in
-          // The same address each time: another one would be another remote.
+          // The same address each time, because another one would be another remote.
           let arguments =
             ["--server", proxy.address] + bucket.arguments(["--push", "--page-size", "10"]).dropFirst(2)
           for _ in 0..<5 where try await MirroredBucket.tool.start(arguments).outcome().status == 0 { break }
@@ -158,7 +158,7 @@
         try await expectEqual(bucket)
         let numbers = try await bucket.numbers()
         #expect((0..<6).map { numbers["k\($0)"] } == (1000..<1006).map { $0 })
-        // An effect of one's own that came back is no conflict.
+        // The echo of an own edit is not a conflict.
         #expect(try await bucket.inspect("conflicts").json["conflicts"] as? Int == 0)
       }
     }
@@ -172,7 +172,7 @@
       #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    /// The keys of the edits that the server refused, each with its reason.
+    /// The keys of the edits that the server refused with a reason.
     fileprivate func refusedKeys() async throws -> Set<String> {
       let entries = try await inspect("outbox").json["entries"] as? [[String: Any]] ?? []
       return Set(
@@ -184,14 +184,16 @@
         })
     }
 
-    /// The number in each of the server's records: a listing has the server's own times in it as well, with any digits.
+    /// The number in each of the server's records.
+    ///
+    /// A listing also has the server's times, with any digits.
     fileprivate func numbers() async throws -> [String: Int] {
       try await kinto.listing("items").compactMapValues { record in
         (try JSONSerialization.jsonObject(with: Data(record.utf8)) as? [String: Any])?["number"] as? Int
       }
     }
 
-    /// Asks `sync-inspect` for one JSON object.
+    /// Runs `sync-inspect` for one JSON object.
     fileprivate func inspect(_ command: String) async throws -> Tool.Outcome {
       try await Tool(name: "sync-inspect").run(command, "--store", store, "--json")
     }

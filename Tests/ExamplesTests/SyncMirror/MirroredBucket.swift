@@ -4,7 +4,7 @@
   import SyncModels
   import TestServers
 
-  /// A bucket of a real Kinto, and a folder with the store that the built tool mirrors it into.
+  /// A bucket of a real Kinto server, and the store of its mirror.
   struct MirroredBucket {
     let kinto: RealKinto
     let folder: Folder
@@ -13,7 +13,7 @@
 
     var store: String { folder.path("mirror.sqlite") }
 
-    /// Makes an empty store's folder next to a bucket with some collections.
+    /// Creates a folder for a store, and a bucket with some collections.
     static func with(
       _ collections: [String], _ body: (MirroredBucket) async throws -> Void
     ) async throws {
@@ -21,7 +21,7 @@
       try await withFolder { try await body(MirroredBucket(kinto: kinto, folder: $0)) }
     }
 
-    /// What the tool is called with.
+    /// The arguments of the tool.
     func arguments(_ more: [String] = []) -> [String] {
       [
         "--server", kinto.server, "--bucket", kinto.bucket, "--store", store, "--auth", "tests:secret",
@@ -39,7 +39,7 @@
       try await Tool(name: "sync-inspect").run("export", "--store", store, "--type", type).lines
     }
 
-    /// The records of a type as the server lists them, written as an export is.
+    /// The records of a type that the server lists, in the format of an export.
     func listed(_ type: String) async throws -> [String] {
       try await kinto.listing(type).sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         .map { String(decoding: JSONScanner.compacted(Array($0.value.utf8)[...]), as: UTF8.self) }
@@ -52,14 +52,14 @@
   }
 
   extension String {
-    /// How many records a watch's lines tell to have been inserted.
+    /// The number of inserted records in the lines of a watch.
     var inserted: Int {
       matches(of: #/([0-9]+) inserted/#).compactMap { Int($0.1) }.reduce(0, +)
     }
   }
 
   extension RunningTool {
-    /// Waits until the tool has said something on standard error; the suite's time limit is the failure.
+    /// Waits for a text on standard error; the suite's time limit is the failure.
     func waitFor(_ text: String) async {
       await waitForErrors { $0.contains(text) }
     }

@@ -5,10 +5,10 @@
   import TestServers
   import Testing
 
-  /// Processes that are killed at random instants of a push, and a server that outlives them and keeps a book.
+  /// Kills processes at random instants of a push, and checks the server's log.
   @Suite("A killed push", .serialized, .timeLimit(.minutes(20)))
   struct PushKillTests {
-    /// How many runs are killed: `CANONICALSYNC_KILLS`, or 100.
+    /// The number of killed runs: `CANONICALSYNC_KILLS`, or 100.
     static let kills = ProcessInfo.processInfo.environment["CANONICALSYNC_KILLS"].flatMap { Int($0) } ?? 100
 
     @Test func losesNoEditAndAppliesNoneTwice() async throws {
@@ -18,14 +18,14 @@
           try await device.pushInPeace()
           var amidPushes = 0
           var rounds = 0
-          // However late a busy machine lets the signals be sent, half of them have to come amid pushes.
+          // Half of the signals must arrive during pushes, even if a busy machine delays them.
           while rounds < Self.kills || amidPushes * 2 < Self.kills {
             rounds += 1
             let edits = try await device.edit(atMost: 40)
             let running = try device.push()
-            // One of the batches that are sure to come.
+            // One of the batches that certainly arrive.
             let last = Int.random(in: 1...max(1, edits / 8))
-            // Any instant from the moment that a batch comes to the moment that what was said to it is in the store.
+            // Any instant from the arrival of a batch until its answer is stored.
             let pause = TimeInterval.random(in: 0...0.012)
             server.onBatch { number in
               guard number == last else { return }
@@ -39,7 +39,8 @@
             if outcome.wasKilled { amidPushes += 1 }
           }
           server.onBatch(nil)
-          // An edit made over one whose answer was lost may have its turn in the push after that one's; no other one may wait.
+          // An edit on top of one whose answer was lost may be sent in the next push. No other edit
+          // may be pending.
           let later = try await device.pending { $0.sent != nil && $0.sent != $0.edit }
           try await device.pushInPeace()
           #expect(try await device.pending().isSubset(of: later))
@@ -53,7 +54,7 @@
       }
     }
 
-    /// Each edit has a content of its own, whose number rises.
+    /// Each edit has its own content, whose number rises.
     private func expectOneEffectEach(_ effects: [BookkeepingKinto.Effect]) {
       var numbers: [String: Int] = [:]
       var bases: Set<String> = []
@@ -68,11 +69,11 @@
     }
   }
 
-  /// A store that is edited, and the built tool that pushes its edits.
+  /// A store with edits, and the built tool that pushes them.
   private struct EditingDevice {
     let store: String
     let server: String
-    /// What the server has to have in the end, by key.
+    /// The expected final content of the server, by key.
     private(set) var wanted: [String: String] = [:]
     private var number = 0
 
@@ -87,13 +88,13 @@
       ])
     }
 
-    /// Pushes without being disturbed.
+    /// Pushes without a kill.
     func pushInPeace() async throws {
       let outcome = try await push().outcome()
       #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
-    /// The records of which an edit waits that satisfies a condition.
+    /// The records with a pending edit that satisfies a condition.
     func pending(where condition: @Sendable (OutboxEntry) -> Bool = { _ in true }) async throws -> Set<
       RecordID
     > {
@@ -105,7 +106,9 @@
       return Set(entries.filter(condition).map(\.id))
     }
 
-    /// Makes, changes and deletes some of fifty records, in one transaction; tells how many, at the most.
+    /// Creates, changes and deletes some of fifty records, in one transaction.
+    ///
+    /// Returns the number of edits, at most.
     mutating func edit(atMost count: Int) async throws -> Int {
       var changes: [String: Int?] = [:]
       for _ in 0..<Int.random(in: 1...count) {
@@ -129,7 +132,7 @@
       return changes.count
     }
 
-    /// Demands that the outbox is empty, and that nobody saw a conflict where there was but one who edits.
+    /// Checks that the outbox is empty, and that a single editor caused no conflict.
     func expectNothingWaits() async throws {
       let inspect = Tool(name: "sync-inspect")
       #expect(try await inspect.run("outbox", "--store", store, "--json").json["pending"] as? Int == 0)

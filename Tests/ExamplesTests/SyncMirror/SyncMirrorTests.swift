@@ -7,7 +7,7 @@
     "sync-mirror", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
     .timeLimit(.minutes(20)))
   struct SyncMirrorTests {
-    /// Kinto takes its time for each page of a large collection.
+    /// Kinto takes long for each page of a large collection.
     private static let games =
       ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] == nil ? 3000 : Int.max
 
@@ -29,7 +29,7 @@
             #expect(try first.count("fetched", of: type) == lines.count)
           }
         }
-        // Once the server's clock has left the last write behind, a run is one request for each collection.
+        // Once the server's clock is past the last write, a run is one request for each collection.
         var again = try await bucket.mirror()
         while try again.count("requests") != Baseball.types.count || again.count("fetched") != 0 {
           #expect(try again.count("inserted") + again.count("updated") + again.count("deleted") == 0)
@@ -80,7 +80,7 @@
         #expect(try trial.json["dryRun"] as? Bool == true)
         #expect(try await bucket.exported("items") == lines)
 
-        // What it told is what happens.
+        // The run does what the dry run reported.
         let real = try await bucket.mirror()
         #expect(try (real.count("updated"), real.count("deleted")) == (1, 1))
         #expect(try await bucket.exported("items") == bucket.listed("items"))
@@ -115,10 +115,10 @@
         await running.waitFor("3 inserted")
         try await bucket.kinto.put("items", "new", "\"number\":1")
         await running.waitFor("1 inserted")
-        // A collection that was not there when it began.
+        // A collection that did not exist at the start.
         try await bucket.kinto.send("PUT", "/collections/more")
         try await bucket.load("more", 4)
-        // A look may have come amid the four.
+        // A poll may have occurred amid the four writes.
         await running.waitForErrors { $0.inserted == 8 }
         running.send(SIGTERM)
         let outcome = await running.outcome()
@@ -132,7 +132,7 @@
     @Test func aWatchOutlivesAServerThatIsAway() async throws {
       try await withFolder { folder in
         let running = try MirroredBucket.tool.start([
-          // Nothing listens on port 1 of this machine.
+          // Port 1 of this machine has no server.
           "--server", "http://127.0.0.1:1/v1", "--bucket", "b", "--collection", "items", "--watch", "--store",
           folder.path("m.sqlite"),
         ])
