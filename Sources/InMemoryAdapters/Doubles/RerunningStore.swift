@@ -1,14 +1,14 @@
 package import SyncModels
 package import SyncPorts
 
-/// A store that runs the body of each write twice, and keeps the second run alone.
+/// A store that runs the body of each write twice, and keeps only the second run.
 ///
-/// A store may run a body again, such as after a serialization failure. What differs over this one is an effect that a body
-/// has outside its transaction.
+/// A store may repeat a body, for example after a serialization failure. A difference over this
+/// store is an effect that a body has outside its transaction.
 package struct RerunningStore<Base: LocalStore>: ForwardingStore {
   package let base: Base
 
-  /// Runs bodies twice over a store.
+  /// Creates a store that runs bodies twice over another store.
   package init(_ base: Base) {
     self.base = base
   }
@@ -22,7 +22,7 @@ package struct RerunningStore<Base: LocalStore>: ForwardingStore {
         throw SyncError(.storeBusy, during: "writing", "The transaction has to be run again.")
       }
     } catch {
-      // A store that runs a body again tells nothing of the run before, its error included.
+      // A store that repeats a body reports nothing of the earlier run, including its error.
     }
     return try await base.write(authority, body)
   }

@@ -10,7 +10,7 @@ struct Table: Sendable {
   private var indexes: [OrderedMap<IndexEntry, Void>]
   // Another round clears all marks without touching a row.
   private var round = 1
-  // Since then, an app of the former version may write records whose fields are those that it declared.
+  // Since then, an app of the former version may write records with the fields of its declaration.
   private var wasRedeclared = false
 
   /// One row's position in the index of a field.
@@ -59,7 +59,9 @@ struct Table: Sendable {
     }
   }
 
-  /// The declared fields of a payload; what is no JSON object has none, and was put here all the same.
+  /// The declared fields of a payload; nulls for bytes that are not a JSON object.
+  ///
+  /// The port accepts such bytes.
   private func fields(of payload: Payload) -> [FieldValue] {
     (try? entity.fields(of: payload)) ?? entity.fields.map { _ in .null }
   }

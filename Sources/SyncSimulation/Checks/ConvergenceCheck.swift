@@ -198,7 +198,9 @@ struct ConvergenceCheck {
     return entry.pass < sweep.pass
   }
 
-  /// Whether a listing lacked a record whose deletion is still to be pushed: what the remote says to that ends both.
+  /// Whether a listing lacked a record whose deletion is still pending.
+  ///
+  /// The remote's answer to the deletion settles both.
   private func isSettledByItsEdit(_ entry: WithheldChange, of id: RecordID) -> Bool {
     entry.kind == .missing && view.outbox[id]?.edit.content == .deletion
   }

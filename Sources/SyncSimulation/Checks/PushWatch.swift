@@ -12,17 +12,17 @@ final class PushWatch: Sendable {
     var base: Version?
     var isOnDeletion: Bool
   }
-  /// An edit that the remote does not want to hear of again until a time, by the world's own clock.
+  /// An edit that the remote postponed until a time, by the world's own clock.
   private struct PutOff {
     var stamp: EditStamp
     var until: Duration
   }
   private struct Postponed {
     var edits: [RecordID: PutOff] = [:]
-    /// Answers that may not have reached the store, by the lease of the sync that got them.
+    /// Answers that may not have reached the store, by the sync's lease.
     var answers: [Int64: [RecordID: PutOff]] = [:]
 
-    /// Holds a sync to an answer from now on.
+    /// Requires later syncs to respect an answer.
     mutating func settle(_ id: RecordID, under fence: Int64) {
       if let answer = answers[fence]?.removeValue(forKey: id) { edits[id] = answer }
     }
@@ -56,10 +56,10 @@ final class PushWatch: Sendable {
     postponed.withLock { $0 = Postponed() }
   }
 
-  /// Notes that the sync under a lease was told to put an edit off, by how long.
+  /// Notes that the remote postponed an edit for the sync under a lease.
   ///
-  /// It does not count yet: a sync that is stopped while its batch is on the wire, or whose store fails
-  /// before the answer is settled, leaves the batch prepared, and the next one sends the same again.
+  /// The pause does not count yet. If the sync stops while its batch is on the wire, or the store
+  /// fails before the answer is settled, the batch stays prepared, and the next sync repeats it.
   func putOff(_ change: OutgoingChange, for pause: Duration, at now: Duration, under fence: Int64) {
     postponed.withLock {
       $0.answers[fence, default: [:]][change.id] = PutOff(stamp: change.stamp, until: now + pause)

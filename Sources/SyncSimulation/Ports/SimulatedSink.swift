@@ -99,7 +99,7 @@ final class SimulatedSink: RemoteRecordSink {
     let world = incarnation.world
     guard !world.shape.hazards.contains(.jumpingClocks) else { return }
     world.watch.pushes.wentOn(under: incarnation.book.fence)
-    // Whoever was overtaken sends what it prepared before, and knows nothing of what the other one was told.
+    // A sync that lost its lease sends its prepared batch, without the answers to the other sync.
     guard incarnation.book.fence == world.watch.leases.latest else { return }
     for words in world.watch.pushes.early(changes, at: world.time.elapsed) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")

@@ -1,27 +1,27 @@
 import CanonicalSync
 import Foundation
 
-// The code of Docs/WritingAStore.md, as it stands there: what the file holds, how it is read and changed.
+// The code of Docs/WritingAStore.md: the file's content, its reads and its changes.
 
-/// Everything in a store, decoded for one transaction or one read.
+/// The whole content of a store, decoded for one transaction or one read.
 final class JSONFileState: Codable, StoreTransaction {
   private var identity = UUID().uuidString
   var entities: [RecordType: Entity] = [:]
-  /// In the order in which their records came.
+  /// In the order in which their records were added.
   @Spelled private var rows: [StoredRow] = []
   private var places: [RecordID: Int] = [:]
   @Spelled private var withheld: [WithheldChange] = []
   @Spelled private var outbox: [OutboxEntry] = []
   @Spelled private var conflicts: [Conflict] = []
   private var lastConflict: Int64 = 0
-  /// By the bytes of their names: strings that only look alike are equal in Swift.
+  /// By the bytes of their names, because Swift compares strings by canonical equivalence.
   private var values: [Data: Data] = [:]
-  /// What each of the newest writes changed; `nil` for many records.
+  /// The changes of the newest writes; `nil` for many records.
   private var writes: [[RecordID]?] = []
   private var position: Int64 = 0
   private var changed: Set<RecordID> = []
   var fence: Int64 = 0
-  /// When the last lease ends; `nil` once it was given back.
+  /// The end of the last lease; `nil` after it was given back.
   var leaseEnd: Timestamp?
 
   func apply(_ changes: StoreChanges) throws(SyncError) {
@@ -72,14 +72,14 @@ final class JSONFileState: Codable, StoreTransaction {
     if isSeen { changed.insert(id) }
   }
 
-  /// Gives the transaction a position if readers see what it changed.
+  /// Assigns a position to the transaction if it changed visible records.
   func close() {
     if changed.isEmpty { return }
     writes = Array(writes.suffix(99)) + [changed.count > 256 ? nil : Array(changed)]
     (position, changed) = (position + 1, [])
   }
 
-  /// The declaration of a type, which has to be registered.
+  /// The declaration of a type, which must be registered.
   private func entity(_ type: RecordType) throws(SyncError) -> Entity {
     if let entity = entities[type] { return entity }
     throw SyncError(.invalidConfiguration, during: "using the store", "\(type) is not registered.")
@@ -152,7 +152,7 @@ extension JSONFileState {
   func changes(after start: StorePosition?) -> ChangedRecords {
     let (end, count) = (StorePosition(position), position - (start?.number ?? position))
     let later = writes.suffix(Int(clamping: max(0, count)))
-    // A position from elsewhere, writes that are kept no more, or one that changed many records.
+    // An unknown position, writes that are no longer kept, or a write that changed many records.
     let isUnknown = count < 0 || later.count < count || later.contains(nil)
     let ids = Set(later.flatMap { $0 ?? [] }).sorted()
     return ChangedRecords(isUnknown ? .everything : .records(ids), through: end)
@@ -165,7 +165,7 @@ extension JSONFileState {
     rows(type, .all, after: key, limit: .max).compactMap(\.record)
   }
 
-  /// The copy with the fields that are declared now; what is no JSON object has none.
+  /// The copy with the currently declared fields; none for an invalid JSON object.
   private func lifted(_ copy: Record) -> Record {
     var copy = copy
     let entity = entities[copy.id.type]
@@ -175,7 +175,7 @@ extension JSONFileState {
 
   private func name(_ type: RecordType, _ key: String) -> RecordID { RecordID(type: type, key: key) }
 
-  /// The first elements behind one, by key.
+  /// The first elements after a key.
   private func portion<Element, Key: Comparable>(
     of elements: [Element], by key: (Element) -> Key, after: Key?, _ limit: Int
   ) -> [Element] {
@@ -212,7 +212,7 @@ extension JSONFileState {
     return portion(of: found, by: \.key, after: after, limit)
   }
 
-  /// The withheld changes, their copies' fields lifted.
+  /// The withheld changes, with the fields of their copies.
   private var entries: [WithheldChange] {
     var entries = withheld
     for (place, entry) in withheld.enumerated() {
@@ -250,7 +250,7 @@ extension JSONFileState {
     return keys.map { namesakes[name(type, $0)] ?? [] }
   }
 
-  /// The live records of a type by their natural keys, which compare by bytes, as ids do.
+  /// The live records of a type by natural key. Keys compare by bytes, as ids do.
   private func namesakes(_ type: RecordType) -> [RecordID: [Record]] {
     let keyed = live(type).compactMap { record in
       entities[type]?.naturalKey(of: record).map { (name(type, $0), [record]) }

@@ -1,14 +1,14 @@
 import CanonicalSync
 import Foundation
 
-// The code of Docs/WritingAStore.md, as it stands there: transactions, the lease and the file.
+// The code of Docs/WritingAStore.md: transactions, the lease and the file.
 
 /// A store that keeps everything in one JSON file.
 struct JSONFileStore: LocalStore {
   private let file: URL
   private let leaseClock: @Sendable () -> Timestamp
 
-  /// Opens the store, and writes it once: from then on its file is there.
+  /// Opens the store, and writes its file once.
   init(
     at file: URL, leaseClock: @escaping @Sendable () -> Timestamp = { ContinuousClock().timestamp }
   ) throws(SyncError) {
@@ -64,7 +64,7 @@ struct JSONFileStore: LocalStore {
     _ authority: WriteAuthority, _ body: (JSONFileState) throws(SyncError) -> R
   ) throws(SyncError) -> R {
     let lock = try lock()
-    // Closing gives the lock back, and so does the end of the process.
+    // Closing releases the lock, as does the end of the process.
     defer { close(lock) }
     let state = try load()
     if case .lease(let lease) = authority, lease.fence != state.fence || state.leaseEnd == nil {
@@ -79,7 +79,7 @@ struct JSONFileStore: LocalStore {
     return result
   }
 
-  /// What the system says, as what a caller can do about it.
+  /// Translates a system error to what a caller can do about it.
   private static func translated(_ error: any Error) -> SyncError {
     let code: SyncError.Code =
       switch error {
@@ -108,11 +108,11 @@ struct JSONFileStore: LocalStore {
     }
   }
 
-  /// Replaces the file whole: after a crash the old one is there, or the new one.
+  /// Replaces the file atomically: after a crash, either the old or the new one exists.
   private func replace(with state: JSONFileState, durably: Bool) throws {
     let draft = file.appendingPathExtension("draft")
     try JSONEncoder().encode(state).write(to: draft)
-    // The name must not lead to bytes that a power failure can still take.
+    // The name must not refer to bytes that a power failure could still lose.
     try sync(draft)
     guard rename(draft.path, file.path) == 0 else { throw POSIXError.last }
     if durably { try sync(file.deletingLastPathComponent()) }

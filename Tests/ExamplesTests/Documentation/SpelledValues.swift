@@ -1,15 +1,15 @@
 import CanonicalSync
 import Foundation
 
-// The code of Docs/WritingAStore.md, as it stands there: how values that are not `Codable` are spelled.
+// The code of Docs/WritingAStore.md: the encoding of values that are not `Codable`.
 
-/// A value that is spelled as the list of its parts.
+/// A value that is encoded as the list of its parts.
 protocol Spellable {
   var parts: [any Encodable] { get }
   init(_ list: inout any UnkeyedDecodingContainer) throws
 }
 
-/// Values that are spelled by their parts.
+/// Values that are encoded by their parts.
 @propertyWrapper
 struct Spelled<Value: Spellable>: Codable {
   var wrappedValue: [Value] = []
@@ -68,7 +68,9 @@ extension RecordChange: Spellable {
 }
 
 extension RecordChange {
-  /// The change without its copy's fields, which the port does not keep in edits and conflicts.
+  /// The change without its copy's fields, which the port does not store.
+  ///
+  /// That holds for edits and conflicts.
   var bare: RecordChange {
     guard case .upsert(var copy) = self else { return self }
     copy.fields = []
@@ -165,7 +167,7 @@ extension OutboxEntry: Spellable {
 }
 
 extension OutboxEntry {
-  /// The entry as the port keeps it: the base without fields.
+  /// The entry as the port stores it: the base without fields.
   var bare: OutboxEntry {
     var entry = self
     if case .copy(let copy) = base, case .upsert(let bare) = RecordChange.upsert(copy).bare {

@@ -5,7 +5,7 @@ import SyncConformance
 import SyncSimulation
 import Testing
 
-// The tests of Docs/WritingAStore.md, as they stand there.
+// The tests of Docs/WritingAStore.md.
 
 @Suite("The guide to writing a store", .timeLimit(.minutes(10)))
 struct StoreExampleTests {
@@ -47,7 +47,7 @@ struct StoreExampleTests {
     remote.upsert("games", "a", #"{"home":"t","date":"2026-04-06"}"#)
     remote.upsert("games", "waits", #"{"home":"unknown","date":"2026-04-07"}"#)
     let file = folder.file("league.json")
-    // Each engine opens the file anew, as the next process would.
+    // Each engine opens the file again, as the next process would.
     func engine() async throws -> SyncEngine {
       try await SyncEngine(
         schema: schema, store: JSONFileStore(at: file), source: remote, sink: remote)
@@ -82,7 +82,7 @@ struct StoreExampleTests {
   }
 }
 
-/// A folder that goes with its last owner.
+/// A folder that is deleted with its last reference.
 private final class TemporaryFolder: Sendable {
   private let url = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
 
@@ -99,7 +99,7 @@ private final class TemporaryFolder: Sendable {
   func file(_ name: String) -> URL { url.appending(path: name) }
 
   func remove() {
-    // What is left is the system's to clean up.
+    // The system removes any remaining files.
     try? FileManager.default.removeItem(at: url)
   }
 }
