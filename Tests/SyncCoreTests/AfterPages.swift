@@ -1,7 +1,7 @@
 import CanonicalSync
 import Synchronization
 
-/// Does something once so many pages are committed, on the sync's own task.
+/// Acts once after a number of committed pages, on the sync's own task.
 final class AfterPages: SyncObserver {
   private let limit: Int
   private let act: @Sendable () -> Void

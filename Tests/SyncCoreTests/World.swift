@@ -1,7 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// A remote, a store and an engine between them, for tests that read as stories.
+/// A remote, a store and an engine between them, for scenario tests.
 struct World {
   let clock = ManualClock()
   let remote: InMemoryRemote
@@ -27,7 +27,7 @@ struct World {
       connectivity: connectivity, observers: [recorder], random: { 0 })
   }
 
-  /// Puts teams into the remote, `t1` and so on.
+  /// Adds teams to the remote, `t1` and so on.
   func addTeams(_ numbers: ClosedRange<Int>, name: String = "Team") {
     for number in numbers { remote.upsert("teams", "t\(number)", #"{"id":"t\#(number)","name":"\#(name)"}"#) }
   }
@@ -42,7 +42,7 @@ struct World {
     store.records(of: type).map(\.id.key).sorted()
   }
 
-  /// Whether the store has exactly what the remote has.
+  /// Whether the store equals the remote.
   func isEqual(_ type: RecordType) -> Bool {
     let local = store.records(of: type).map {
       [$0.id.key, String(decoding: $0.payload.bytes, as: UTF8.self)]

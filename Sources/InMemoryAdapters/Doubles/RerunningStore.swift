@@ -1,7 +1,7 @@
 package import SyncModels
 package import SyncPorts
 
-/// A store that runs the body of each write twice, and keeps only the second run.
+/// A store that runs the body of each write twice, and keeps the second run.
 ///
 /// A store may repeat a body, for example after a serialization failure. A difference over this
 /// store is an effect that a body has outside its transaction.

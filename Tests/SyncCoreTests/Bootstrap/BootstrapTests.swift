@@ -49,7 +49,7 @@ struct BootstrapTests {
     #expect(try await load(bundle, into: fresh).loaded == ["teams": 500])
     #expect(try await fresh.engine.sync()["teams"].fetched == 2)
     #expect(fresh.keys("teams").count == 502)
-    // The pass after that one tells what was deleted since the bundle was made.
+    // The second pass shows the deletions since the bundle was created.
     #expect(try await fresh.engine.sync()["teams"].swept == 1)
     #expect(fresh.isEqual("teams"))
     #expect(try await fresh.engine.sync()["teams"].fetched == 0)
@@ -63,7 +63,7 @@ struct BootstrapTests {
     let result = try await Bootstrap(bundle, layout: Self.layout).load(
       into: store, schema: world.engine.schema, source: world.remote, clock: world.clock)
     #expect(result.loaded == ["teams": 2000, "games": 0])
-    // In portions, and never without a lease that another process would have found in force.
+    // The writes are in portions, each under a lease that is still valid.
     #expect(store.writes > 5)
     #expect(store.writesWithoutLease == 0)
   }

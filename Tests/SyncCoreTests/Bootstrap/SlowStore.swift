@@ -26,7 +26,7 @@ final class SlowStore: ForwardingStore {
     self.limit = limit
   }
 
-  /// How many writes there were, and how many began when the lease had run out.
+  /// The number of writes, and of those that began after the end of the lease.
   var writes: Int { state.withLock { $0.writes } }
   var writesWithoutLease: Int { state.withLock { $0.writesWithoutLease } }
 

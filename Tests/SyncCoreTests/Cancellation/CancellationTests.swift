@@ -16,11 +16,11 @@ struct CancellationTests {
       let engine = try await SyncEngine(
         schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
         options: options, observers: [observer])
-      // A task of its own, so that cancelling it leaves the test's alone.
+      // A separate task, so that its cancellation does not affect the test's.
       let result = try await Task { try await engine.sync(token: observer.token) }.value
       #expect(result.wasCancelled)
       #expect(result.isBalanced)
-      // A page that is in the same transaction is committed with it.
+      // A page in the same transaction is committed with it.
       let pages = result.total.pages
       #expect(page...max(page, page + ahead - 1) ~= pages)
       #expect(world.keys("items") == (0..<pages * 5).map(Self.key))

@@ -1,10 +1,10 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// How somebody gives a sync up.
+/// The ways to cancel a sync.
 enum Giver: String, CaseIterable, Sendable { case source, flag, task }
 
-/// Gives a sync up once so many pages are committed.
+/// Cancels a sync after a number of committed pages.
 final class PageGiver: SyncObserver {
   private let giver: Giver
   private let pages: AfterPages
@@ -26,7 +26,7 @@ final class PageGiver: SyncObserver {
     }
   }
 
-  /// The token that the sync is given.
+  /// The cancellation token of the sync.
   var token: (any CancellationToken)? {
     switch giver {
     case .source: source

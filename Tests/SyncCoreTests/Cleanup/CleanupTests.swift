@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Clean-up", .timeLimit(.minutes(5)))
 struct CleanupTests {
-  /// Games of two years, the clock standing at the beginning of 2026.
+  /// Games of two years; the clock is at the beginning of 2026.
   private func world(
     _ configuration: InMemoryRemote.Configuration = .privateZone
   ) async throws -> World {
@@ -104,7 +104,7 @@ struct CleanupTests {
     #expect(world.keys("games").contains("new"))
     #expect(result["teams"].replayed == 1)
     #expect(try await hidden(world, "teams") == nil)
-    // What came back is as listed as it was.
+    // A restored record counts as listed.
     _ = try await world.engine.resync()
     #expect(world.keys("teams") == ["t1", "t2", "t3"])
   }

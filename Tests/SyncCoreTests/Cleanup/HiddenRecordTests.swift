@@ -85,7 +85,7 @@ struct HiddenRecordTests {
     #expect(try await world.engine.sync().refusedSweeps.count == 1)
     try await world.engine.cleanUp(CleanupPolicy([.hide("teams", where: .isIn("age", [7, 270]))]))
     _ = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
-    // What the remote still has stays hidden.
+    // Records that the remote still has stay hidden.
     #expect(try await asides(world, "teams") == [.hidden: 1])
     #expect(world.keys("teams").count == 49)
   }
@@ -145,7 +145,7 @@ struct HiddenRecordTests {
     try await engine.edits.perform { (batch) throws(SyncError) in
       try batch.set(Self.game) { $0["home"] = Array(#""t3""#.utf8)[...] }
     }
-    // The remote's own members are not lost.
+    // The server-managed fields stay.
     let shown = String(decoding: world.store.records(of: "games")[0].payload.bytes, as: UTF8.self)
     #expect(shown.contains(#""theirs":1"#))
     let result = try await engine.sync()
@@ -178,7 +178,7 @@ struct HiddenRecordTests {
       ($0 as? SyncError)?.code == .invalidEdit && "\($0)".contains("hidden record games/g")
     }
     try await engine.edits.delete(RecordID(type: "teams", key: "t3"))
-    // What the message says to do.
+    // The error message recommends this.
     try await engine.edits.delete(Self.game)
     try await engine.edits.delete(RecordID(type: "teams", key: "t1"))
     #expect(try await engine.sync().pushed.accepted == 3)
@@ -226,7 +226,7 @@ struct HiddenRecordTests {
 
   @Test func doesNotKeepAnEditFromBeingSettledThatAnOlderVersionMadeBesideIt() async throws {
     let (world, engine) = try await pushWorld()
-    // As it was written before edits of hidden records were made on their copies.
+    // Written in the form from before edits of hidden records were based on their copies.
     try await world.store.write(.app) { (transaction) throws(SyncError) in
       let entry = try transaction.withheld(for: [.record(Self.game)])[0]
       guard case .upsert(let copy) = entry.change else { return }
@@ -248,7 +248,9 @@ struct HiddenRecordTests {
     #expect(try await engine.status().allSatisfy { $0.withheld.isEmpty })
   }
 
-  /// A listing that holds a hidden record unchanged leaves it hidden; not so where another record of the listing refers to it.
+  /// A listing leaves an unchanged hidden record hidden.
+  ///
+  /// It shows the record if another listed record refers to it.
   @Test func isShownByAListingThatHoldsItBesideWhatRefersToIt() async throws {
     let world = try await World([Entity("nodes", references: [.to("nodes", by: "next")])])
     world.remote.upsert("nodes", "a", #"{"id":"a"}"#)

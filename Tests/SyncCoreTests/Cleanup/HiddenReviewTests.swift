@@ -8,7 +8,9 @@ struct HiddenReviewTests {
     .hide("games", olderThan: .seconds(days * 86_400), by: .date("date"))
   }
 
-  /// Games of a month and of two years ago, the clock standing at the beginning of 2026.
+  /// Games of a month and of two years ago.
+  ///
+  /// The clock is at the beginning of 2026.
   private func world() async throws -> World {
     let world = try await World()
     world.addTeams(1...3)
@@ -28,7 +30,7 @@ struct HiddenReviewTests {
     #expect(report.shown == ["games": 1])
     #expect(report.hidden["games"] == 0)
     #expect(world.keys("games") == ["month"])
-    // Once is enough.
+    // A second clean-up changes nothing.
     #expect(try await world.engine.cleanUp(CleanupPolicy([Self.rule(days: 365)])).shown.isEmpty)
   }
 
@@ -42,7 +44,7 @@ struct HiddenReviewTests {
     #expect(world.keys("games") == ["month"])
     #expect(try await world.engine.cleanUp(CleanupPolicy(recordsAtOnce: recordsAtOnce)).shown == ["games": 1])
     #expect(world.keys("games") == ["month", "years"])
-    // What came back is as it was: a listing finds nothing to do.
+    // A restored record is unchanged, so a listing changes nothing.
     let listing = try await world.engine.resync()
     #expect(listing["games"].unchanged == 2)
     #expect(listing["games"].swept == 0)

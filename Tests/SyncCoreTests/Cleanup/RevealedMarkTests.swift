@@ -13,7 +13,7 @@ struct RevealedMarkTests {
     version: Version(sequence: 1, modifiedAt: Timestamp(milliseconds: 1)),
     payload: Payload(Array(#"{"id":"a"}"#.utf8)), fields: [.null])
 
-  /// While the first page of a listing is committed, the checkpoint is still that of the listing before.
+  /// A listing's first page is committed under the checkpoint of the listing before.
   @Test(arguments: [1, 2]) func isThatOfTheListingUnderWay(pass: Int64) async throws {
     let schema = try SyncSchema([Self.nodes])
     let store = InMemoryStore()

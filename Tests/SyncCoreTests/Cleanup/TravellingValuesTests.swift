@@ -31,7 +31,7 @@ struct TravellingValuesTests {
     }
   }
 
-  /// Two devices that have a meter with a value, written by the first.
+  /// Two devices that share a meter with a value, written by the first one.
   private func pair() async throws -> (PushWorld, PushWorld) {
     let one = try await PushWorld([Entity("meters", stampField: "edited")])
     let two = try await PushWorld([Entity("meters", stampField: "edited")], name: "b", beside: one)
@@ -63,11 +63,11 @@ struct TravellingValuesTests {
     let (one, two) = try await pair()
     #expect(try await clean(two) == 0)
     one.clock.advance(by: .seconds(86_400))
-    // A clock a little ahead takes nothing away.
+    // A clock slightly ahead removes nothing.
     #expect(try await clean(two) == 0)
     one.clock.advance(by: .seconds(300))
     let pushes = one.remote.pushLog.count
-    // Both clean up before either hears of the other.
+    // Both clean up before either receives the other's edit.
     #expect(try await clean(two) == 1)
     #expect(try await clean(one) == 1)
     for _ in 1...3 {
@@ -89,7 +89,7 @@ struct TravellingValuesTests {
   func loseNoRealEditToTheirPurge(_ purgeGoesFirst: Bool) async throws {
     let (one, two) = try await pair()
     one.clock.advance(by: .seconds(86_700))
-    // The name is changed before the purge, and both happen without a network.
+    // The name changes before the purge, both while offline.
     try await two.write("meters", "m", ["name": #""Attic""#])
     one.clock.advance(by: .seconds(10))
     #expect(try await clean(one) == 1)

@@ -9,7 +9,7 @@ struct ChangedDeclarationTests {
   private static let looseGames = Entity("games", references: [.to("teams", by: "team", ordered: false)])
   private static let alarms = Entity("alarms", references: [.to("games", by: "game")])
 
-  /// A remote, and a store that outlives the versions of an app.
+  /// A remote, and a store that outlives several versions of an app.
   private struct WithheldTable {
     let clock = ManualClock()
     let remote: InMemoryRemote
@@ -48,7 +48,7 @@ struct ChangedDeclarationTests {
     #expect(shelf.keys("teams") == ["v"])
     try await next.edits.delete(RecordID(type: "teams", key: "v"))
     #expect(try await next.sync().pushed.accepted == 1)
-    // Declared again, they are not shown without what they refer to.
+    // After the new declaration, the records stay hidden until their references are shown.
     let again = try await shelf.engine(Self.teams, Self.games)
     _ = try await again.sync()
     #expect(shelf.keys("games") == [])
@@ -67,7 +67,7 @@ struct ChangedDeclarationTests {
     let next = try await shelf.engine(Self.teams, Self.games)
     _ = try await next.sync()
     #expect(shelf.keys("games") == ["g"])
-    // Nothing is lost of them.
+    // None of their records is lost.
     _ = try await shelf.engine(Self.teams, Self.games, old).sync()
     #expect(shelf.keys("alarms").count == 900)
   }
@@ -93,7 +93,7 @@ struct ChangedDeclarationTests {
     #expect(game.waitsFor == [RecordID(type: "teams", key: "nowhere")])
     #expect(game.reason.contains("teams/nowhere"))
     #expect(try await next.status().map { $0.withheld[.parked, default: 0] } == [0, 500, 900])
-    // Once is enough, and a listing changes nothing.
+    // A second sync changes nothing, nor does a listing.
     #expect(try await next.sync().isEmpty)
     #expect(try await next.resync().total.swept == 0)
     shelf.remote.upsert("teams", "nowhere", "{}")
@@ -110,7 +110,7 @@ struct ChangedDeclarationTests {
     let leagues = Entity("leagues")
     let teams = Entity("teams", references: [.to("leagues", by: "league")])
     let next = try await shelf.engine(leagues, teams)
-    // It is not told of leagues by this one, and waits for one that is.
+    // This sync does not pull leagues. The record waits for one that does.
     _ = try await next.sync(SyncRequest(types: ["teams"]))
     #expect(shelf.keys("teams") == ["t"])
     #expect(try await next.sync()["teams"].replayed == 0)
@@ -198,7 +198,7 @@ struct ChangedDeclarationTests {
       #expect(shelf.keys("games") == ["g"])
       #expect(try await older.sync().isEmpty)
     }
-    // What the one shows the other has a word on, and nothing is lost.
+    // Each version decides on the records that the other one shows, and no record is lost.
     shelf.remote.upsert("games", "i", #"{"team":"nowhere"}"#)
     _ = try await older.sync()
     #expect(shelf.keys("games") == ["g", "i"])
@@ -233,7 +233,7 @@ struct ChangedDeclarationTests {
     let mild = try await shelf.engine(Self.teams, Self.looseGames)
     _ = try await mild.sync()
     shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
-    // It lists games alone, and cannot tell yet which records it has to withhold.
+    // This sync lists only games, and cannot determine yet which records to withhold.
     let strict = try await shelf.engine(
       Self.teams, Entity("clubs"),
       Entity("games", references: [.to("teams", by: "team"), .to("clubs", by: "club")]))
@@ -259,7 +259,7 @@ struct ChangedDeclarationTests {
       schema: SyncSchema(leagues, Self.teams, Entity("games", references: [team])), store: shelf.store,
       source: shelf.remote, clock: shelf.clock, observers: [AfterPages(1) { token.isCancelled = true }],
       random: { 0 })
-    // It comes no further than the teams, and the game that waited for one is shown with it.
+    // The sync ends after the teams, and shows the game that waited for one of them.
     #expect(try await mild.sync(token: token).wasCancelled)
     #expect(shelf.keys("games") == ["g"])
     _ = try await strict.sync()

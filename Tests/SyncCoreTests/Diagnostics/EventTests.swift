@@ -99,10 +99,10 @@ struct EventTests {
         }
       }
       let readers = [reader(), reader()]
-      // On one thread, both read before the sync says anything.
+      // On one thread, both readers wait before the sync's first event.
       world.addTeams(1...1)
       _ = try await world.engine.sync()
-      // Whoever waited longer is not forgotten.
+      // Readers that waited longer get events too.
       for reader in readers { #expect(await reader.value != nil) }
     }
   }

@@ -10,7 +10,7 @@ struct HybridClockTests {
   @Test func stampsEveryEditAfterTheOneBefore() {
     var clock = HybridClock(replica: "a")
     var last: EditStamp?
-    // A day ahead and back again, standing still, and the end of time.
+    // A day ahead and back again, standing still, and the maximum time.
     for now in [100, 100, 101, 86_400_000_000, 100, 100, 0, -7, .max, .max, 5] as [Int64] {
       let stamp = clock.stamp(at: time(now))
       if let last { #expect(stamp > last) }
@@ -43,7 +43,7 @@ struct HybridClockTests {
     #expect(given == given.sorted() && Set(given).count == given.count)
   }
 
-  /// A wall clock that goes to and fro, and copies from clocks that are wrong.
+  /// A wall clock that jumps in both directions, and copies from wrong clocks.
   @Test func followsNothingThatIsTooFarAheadAndRepeatsNothingAllTheSame() {
     var clock = HybridClock(replica: "a")
     var given: Set<EditStamp> = []

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// R3.9: of two values of an immutable field the earliest stays, on every device and at the remote.
+/// R3.9: the earliest value of an immutable field stays, on devices and at the remote.
 @Suite("An immutable field")
 struct ImmutableFieldTests {
   private static let meters = Entity("meters", naturalKey: NaturalKey("mac"), immutable: ["made"])
@@ -66,12 +66,12 @@ struct ImmutableFieldTests {
     _ = try await world.engine.sync()
     #expect(world.there() == ["m": #"{"made":5,"name":2}"#])
     #expect(try await world.outbox().isEmpty)
-    // An earlier one is taken.
+    // An earlier value is accepted.
     world.remote.upsert("meters", "m", #"{"made":3,"name":2}"#)
     _ = try await world.engine.sync()
     #expect(world.here() == ["m": #"{"made":3,"name":2}"#])
     #expect(try await world.outbox().isEmpty)
-    // One that is left out comes back.
+    // A missing value is restored.
     world.remote.upsert("meters", "m", #"{"name":3}"#)
     _ = try await world.engine.sync()
     _ = try await world.engine.sync()
@@ -79,7 +79,7 @@ struct ImmutableFieldTests {
     #expect(world.here() == world.there())
   }
 
-  /// Without a sink the edit that would restore it stays where pending edits are listed.
+  /// Without a sink, the restoring edit stays pending.
   @Test func isShownAsItWasWhereNothingCanBePushed() async throws {
     let world = try await World([Self.meters])
     world.remote.upsert("meters", "m", #"{"made":5,"name":1}"#)

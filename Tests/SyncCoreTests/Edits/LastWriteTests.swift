@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// R3.3: which of two edits of a record is the last one, by default.
+/// R3.3: the default choice of the last of two edits of a record.
 @Suite("The last write")
 struct LastWriteTests {
   private static let meters = Entity("meters")
@@ -93,7 +93,7 @@ struct LastWriteTests {
     let (a, _) = try await devices()
     try await a.write("meters", "m", ["name": #""Meter""#])
     #expect(try await a.outbox().isEmpty)
-    // Taken back before it was sent.
+    // Reverted before it was sent.
     try await a.write("meters", "m", ["name": #""x""#])
     #expect(try await a.outbox().count == 1)
     try await a.write("meters", "m", ["name": #""Meter""#])
@@ -101,7 +101,7 @@ struct LastWriteTests {
     #expect(a.here(stamped: true) == a.there(stamped: true))
   }
 
-  /// Of what policies merge, the stamp is no part; what comes out has one of its own.
+  /// A policy's merge gets its own stamp, because stamps are not merged.
   @Test func ofMergedFieldsIsStampedAnew() async throws {
     let remote = try await PushWorld([Self.meters], name: "z")
     func device(_ name: String) async throws -> PushWorld {
@@ -121,7 +121,7 @@ struct LastWriteTests {
     let merged = try #require(a.there(stamped: true)["m"])
     let values = try Payload(Array(merged.utf8)).values(of: ["name", "place"])
     #expect(values == [2, 2])
-    // It is later than both.
+    // The stamp is later than both.
     #expect(conflict.remoteStamp > conflict.local.stamp)
     #expect(Self.meters.stamp(in: Payload(Array(merged.utf8))).map { $0 > conflict.remoteStamp } == true)
     _ = try await b.engine.sync()
@@ -207,7 +207,7 @@ struct LastWriteTests {
     _ = try await two.engine.sync()
     _ = try await one.sync()
     #expect(try name(two) == "two's, later")
-    // What was stamped in the future is edited all the same, by one device after the other.
+    // A record with a future stamp can still be edited, by one device after the other.
     _ = try await two.engine.sync()
     try await two.write("meters", "other", ["name": #""two's""#])
     _ = try await two.engine.sync()

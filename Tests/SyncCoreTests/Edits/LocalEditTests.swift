@@ -56,7 +56,7 @@ struct LocalEditTests {
     #expect(try await text(world, Self.team) == #"{"id":"t1","name":"Bees","extra":1.50}"#)
   }
 
-  /// The remote's copies waited for a record that nobody but the app itself ever made, and waited on.
+  /// The remote's copies waited for a record that only the app creates, and stayed waiting.
   @Test func showWithTheNextSyncWhatHadWaitedForThem() async throws {
     let world = try await World()
     world.addTeams(2...2)
@@ -83,7 +83,7 @@ struct LocalEditTests {
     try await world.engine.edits.upsert(Team(id: "t1", name: "A", city: "Ulm"), key: "t1")
     try await world.engine.edits.upsert(Team(id: "t1", name: "Bees", city: "Ulm"), key: "t1")
     #expect(try await entry(world, Self.team) == nil)
-    // What is shown again is the remote's own bytes, and not the same members in other ones.
+    // The record shows the remote's exact bytes, not equal members in other bytes.
     #expect(try await text(world, Self.team) == #"{"id":"t1", "name":"Bees","city":"Ulm","extra":1.50}"#)
     try await world.engine.edits.upsert(Team(id: "t9", name: "New"), key: "t9")
     try await world.engine.edits.delete(RecordID(type: "teams", key: "t9"))
@@ -129,7 +129,7 @@ struct LocalEditTests {
     #expect(try await entry(world, Self.game) == nil)
   }
 
-  /// The app took its record out of the way, and then what it had referred to.
+  /// The app deleted its record, and then the record that it referred to.
   @Test func areGivenUpAlsoWhereTheRemotesLastWordCannotBeShown() async throws {
     let world = try await synced()
     let edits = world.engine.edits

@@ -38,7 +38,7 @@ struct MergeLawTests {
 
   static let bases: [String?] = [nil, #"{"a":1}"#, #"{"b":1,"a":0}"#]
 
-  /// What becomes of the record, told from the side of either write.
+  /// The resolution of the record, from the side of either write.
   private func outcome(
     _ policy: some MergePolicy, _ local: StampedValue, _ remote: StampedValue, base: String?
   ) -> Payload? {
@@ -99,7 +99,8 @@ struct MergeLawTests {
       Issue.record("It was not merged.")
       return
     }
-    // The local edit is later: of what both changed, its number counts. What it removed is gone, what the remote added is there.
+    // The local edit is later, so its number wins where both changed it. Its removals and the
+    // remote's additions remain.
     #expect(merged.hasSameMembers(as: payload(#"{"name":"mine","place":"attic","n":2,"x":0}"#)))
     #expect(reason.contains("1 went to the local edit and 0 to the remote's"))
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A policy that errs", .timeLimit(.minutes(10)))
 struct PolicyErrorTests {
-  /// Makes the same of every clash.
+  /// Gives the same resolution for every merge conflict.
   private struct FixedPolicy: MergePolicy {
     var json: String
     func settle(_ conflict: MergeConflict) -> MergeResolution {

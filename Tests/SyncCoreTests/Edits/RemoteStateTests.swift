@@ -12,9 +12,10 @@ struct RemoteStateTests {
   }
 
   @Test(arguments: [
-    // All that was sent, whatever the order and the white space; members of the remote's own beside it.
+    // All sent members, in any order and with any white space, plus server-managed fields.
     (#"{"b": 2,"a":1}"#, true), (#"{"a":1,"b":2,"stamp":7}"#, true),
-    // Somebody else's copy: another value, a member less, or one that the edit had removed.
+    // Another client's copy: another value, a missing member, or a member that the edit had
+    // removed.
     (#"{"a":1,"b":3}"#, false), (#"{"a":1}"#, false), (#"{"a":1,"b":2,"gone":true}"#, false),
   ])
   func acknowledgesOnlyWhatAnEditLeavesBehind(_ json: String, isAcknowledgement: Bool) {

@@ -23,30 +23,30 @@ struct TypedEditTests {
   }
 
   @Test(arguments: [
-    // Members of nested objects that the type knows nothing of stay.
+    // Members of nested objects that the type does not declare stay.
     (
       #"{"name":"A","address":{"street":"Old","zip":"8000","floor":2},"x":1.50}"#,
       House(name: "A", address: Address(street: "New", floor: 2)),
       #"{"name":"A","address":{"street":"New","zip":"8000","floor":2},"x":1.50}"#
     ),
-    // What is nil goes, at any level.
+    // Members that are nil are removed, at any level.
     (
       #"{"name":"A","address":{"street":"S","zip":"8000","floor":2},"colour":"red"}"#,
       House(name: "A", address: Address(street: "S")), #"{"name":"A","address":{"street":"S","zip":"8000"}}"#
     ),
     (#"{"name":"A","address":{"street":"S","zip":"8000"}}"#, House(name: "A"), #"{"name":"A"}"#),
-    // What is not changed keeps its spelling.
+    // Unchanged members keep their spelling.
     (
       #"{"name":"\u0041","address":{ "street" : "S" },"size":7}"#,
       House(name: "A", address: Address(street: "S"), size: 8),
       #"{"name":"\u0041","address":{ "street" : "S" },"size":8}"#
     ),
-    // The keys of a dictionary are the type's, all of them.
+    // All keys of a dictionary belong to the type.
     (
       #"{"name":"A","rooms":{"a":1,"b":2}}"#, House(name: "A", rooms: ["a": 3]),
       #"{"name":"A","rooms":{"a":3}}"#
     ),
-    // The stored record does not decode: the members of the type are known all the same.
+    // The stored record cannot be decoded, but the type's members are still known.
     (#"{"name":5,"colour":"red","size":"big","x":1.50}"#, House(name: "A"), #"{"name":"A","x":1.50}"#),
     (
       #"{"name":5,"address":{"street":1,"zip":"8000","floor":2},"x":1}"#,

@@ -38,7 +38,7 @@ struct UnportableEditTests {
     #expect(try await world.engine.edits.pending("teams").count == 1)
   }
 
-  // The remote sent it: it can be told the same again.
+  // The remote sent the record, so it can receive it as well.
   @Test func isNotWhatTheStoredRecordHasAlready() async throws {
     let world = try await World()
     world.remote.upsert("teams", "t1", #"{"motto":"\ud800","size":1e400}"#)

@@ -128,7 +128,7 @@ struct RemoteFailureTests {
       code($0) == .remoteUnavailable
     }
     #expect(world.remote.counters(for: "teams").requests == 3)
-    // No pause was longer than nothing, as the jitter says here.
+    // The jitter here makes every pause zero.
     #expect(world.clock.sleepers == 0)
   }
 

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Synchronization
 
-/// Looks a store over: after every commit for references that dangle, and at the end for what it has otherwise than the remote.
+/// Checks a store for dangling references after every commit, and finally against the remote.
 final class Audit: Sendable {
   let schema: SyncSchema
   let store: InMemoryStore
@@ -16,7 +16,7 @@ final class Audit: Sendable {
   /// References of live records to records that were not live, at any commit so far.
   var dangling: [String] { found.withLock { $0 } }
 
-  /// Looks for live records whose targets are not live.
+  /// Searches for live records whose targets are not live.
   func lookForDanglingReferences() {
     var live: Set<RecordID> = []
     for entity in schema.entities { live.formUnion(store.records(of: entity.type).map(\.id)) }
@@ -29,9 +29,9 @@ final class Audit: Sendable {
     }
   }
 
-  /// Where the store differs from a remote without saying so, in words.
+  /// The unexplained differences between the store and a remote, in words.
   ///
-  /// - Parameter poisoned: Records of which the remote has nothing but unreadable bytes.
+  /// - Parameter poisoned: Records of which the remote has only unreadable bytes.
   func differences(from remote: InMemoryRemote, poisoned: Set<RecordID> = []) async throws -> [String] {
     var complaints: [String] = []
     let shelf = try await shelf()
@@ -109,6 +109,6 @@ final class Audit: Sendable {
 }
 
 extension SyncResult {
-  /// Whether every fetched change is counted once, by what became of it, in all types together.
+  /// Whether every fetched change is counted once by its outcome, over all types.
   var isBalanced: Bool { total.fetched == total.fates - total.swept }
 }

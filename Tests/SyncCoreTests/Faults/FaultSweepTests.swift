@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A fault at any call", .timeLimit(.minutes(10)))
 struct FaultSweepTests {
-  /// More calls than any of the syncs below makes; a test says so.
+  /// More calls than any of the syncs below makes, as a test checks.
   static let calls = 1...60
 
   @Test(arguments: FaultyStore.Moment.allCases, calls)

@@ -2,7 +2,9 @@ import CanonicalSync
 import InMemoryAdapters
 import Synchronization
 
-/// A store whose n-th call fails, before it has an effect or after it, and that tells of every state it commits.
+/// A store with one failing call, which reports every committed state.
+///
+/// The call fails before its effect or after it.
 final class FaultyStore: LocalStore {
   enum Moment: String, CaseIterable, Sendable { case before, after }
 
@@ -25,7 +27,7 @@ final class FaultyStore: LocalStore {
     self.committed = committed
   }
 
-  /// How many calls were made, registrations aside.
+  /// The number of calls, without registrations.
   var callCount: Int { calls.withLock { $0 } }
 
   func register(_ schema: SyncSchema) async throws(SyncError) {
@@ -76,7 +78,7 @@ final class FaultyStore: LocalStore {
     if isFailing { throw Self.fault("releasing the lease") }
   }
 
-  /// Counts a call, and tells whether it has to fail once its effect is there.
+  /// Counts a call, and returns whether it must fail after its effect.
   private func enter(_ operation: String) throws(SyncError) -> Bool {
     let number = calls.withLock { calls in
       calls += 1

@@ -2,12 +2,12 @@ import CanonicalSync
 import InMemoryAdapters
 import Synchronization
 
-/// One thing that an app does with a library, from its first sync to its end.
+/// A scenario of an app with the library, from its first sync to its end.
 enum RerunStory: String, CaseIterable, Sendable {
   case firstSync, delta, listing, editsAndConflicts, discardedEdit, sweep, wholeEntity, rebuild, arrivals
   case cleanUp, migration, throttle, expiry, bundledRecords, changedDeclarations
 
-  /// Words that events, results or the store hold once the story has come to what it is about.
+  /// A text in the events, results or store that proves the main event.
   var sign: String {
     switch self {
     case .firstSync: "deferred: 1"
@@ -28,16 +28,16 @@ enum RerunStory: String, CaseIterable, Sendable {
     }
   }
 
-  /// What a story leaves behind.
+  /// The final state of a scenario.
   struct Outcome: Sendable {
     var results: [String]
     var events: [String]
     var contents: [String]
   }
 
-  /// Lets the story happen over a store.
+  /// Runs the scenario over a store.
   ///
-  /// - Parameter wrap: Puts a store around the one in which everything is kept.
+  /// - Parameter wrap: Wraps the store that has the data.
   func outcome(over wrap: @Sendable (InMemoryStore) -> any LocalStore) async throws -> Outcome {
     let stage = try RerunStage(configuration, wrap)
     try await play(on: stage)
@@ -105,7 +105,7 @@ enum RerunStory: String, CaseIterable, Sendable {
     stage.note(try await stage.engine().sync())
   }
 
-  /// Edits that arrive, two that meet others at the remote, one that the remote refuses, and one that waits.
+  /// Makes accepted edits, two conflicts, one refused edit and one pending edit.
   private func editAndConflict(on stage: RerunStage, _ engine: SyncEngine) async throws {
     try await stage.edit(engine, "m1", name: "Mine")
     try await stage.edit(engine, "new", name: "Added")
@@ -126,7 +126,7 @@ struct RerunMeter: SyncedRecord, Codable {
   var name: String
 }
 
-/// The remote and the store of a story.
+/// The remote and the store of a scenario.
 final class RerunStage: Sendable {
   let clock = ManualClock()
   let recorder = EventRecorder()
@@ -138,7 +138,7 @@ final class RerunStage: Sendable {
 
   var results: [String] { notes.withLock { $0 } }
 
-  /// Whether the app declares that readings may not be seen without their meters.
+  /// Whether the app declares that readings must not be shown without their meters.
   var declaresReferences: Bool {
     get { isOrdered.withLock { $0 } }
     set { isOrdered.withLock { $0 = newValue } }
@@ -159,7 +159,7 @@ final class RerunStage: Sendable {
         "readings", references: [.to("meters", by: "meter", ordered: declaresReferences)], indexes: ["date"]))
   }
 
-  /// Loads two records that come with the app, of which the remote has others.
+  /// Loads two bundled records, which differ at the remote.
   func loadBundle() async throws {
     let bundle = """
       {"format":1,"types":{"meters":{"records":[{"id":"m1","mac":"01","name":"Bundled"}]},\
@@ -192,7 +192,9 @@ final class RerunStage: Sendable {
     remote.upsert("readings", key, #"{"id":"\#(key)","meter":"\#(meter)","date":"\#(date)"}"#)
   }
 
-  /// Nine rooms, eight meters of which two are the same, and a reading of each; one waits for its meter.
+  /// Adds nine rooms, eight meters and a reading of each.
+  ///
+  /// Two meters are duplicates. One reading waits for its meter.
   func populate() {
     clock.advance(by: .seconds(10 * 86_400))
     for number in 1...9 { room("k\(number)", name: "Room") }
@@ -200,7 +202,7 @@ final class RerunStage: Sendable {
     for number in 1...9 { reading("r\(number)", meter: "m\(number)") }
   }
 
-  /// Changes of every kind.
+  /// Makes changes of every kind.
   func stir() {
     clock.advance(by: .seconds(60))
     meter("m1", mac: "01", name: "Changed")
@@ -217,7 +219,7 @@ final class RerunStage: Sendable {
     try await engine.edits.upsert(RerunMeter(mac: "0\(key.last ?? "0")", name: name), key: key)
   }
 
-  /// Everything that the store holds, in words.
+  /// The content of the store, in words.
   func contents() async throws -> [String] {
     try await base.read { (snapshot) throws(SyncError) in
       var lines: [String] = []

@@ -4,12 +4,12 @@ import Synchronization
 import TestExecutors
 import Testing
 
-/// Whole stories come to the same end over a store that runs each body twice.
+/// Scenarios have the same result over a store that runs each body twice.
 @Suite("Bodies of transactions that run more than once", .timeLimit(.minutes(5)))
 struct RerunTests {
   @Test(arguments: RerunStory.allCases)
   func haveNoEffectOutside(_ story: RerunStory) async throws {
-    // On one thread, types that sync side by side take turns in the same order each time.
+    // On one thread, concurrent types take turns in the same order each time.
     let once = try await OneThread.run { try await story.outcome { $0 } }
     let twice = try await OneThread.run { try await story.outcome { RerunningStore($0) } }
     let told = (once.results + once.events + once.contents).joined(separator: "\n")

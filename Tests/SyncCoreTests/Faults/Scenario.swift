@@ -1,7 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 
-/// Forty records of three types, and then everything that can happen to records: the ground for sweeps of faults.
+/// Forty records of three types, and changes of every kind, for sweeps of faults.
 struct Scenario {
   let clock = ManualClock()
   let remote: InMemoryRemote
@@ -21,7 +21,9 @@ struct Scenario {
     audit = Audit(schema, store)
   }
 
-  /// Four leagues in a chain whose last link is listed first, twelve teams, twenty-four games.
+  /// Adds four leagues, twelve teams and twenty-four games.
+  ///
+  /// The leagues form a chain, whose last link is listed first.
   func populate() {
     for (key, parent) in [("l1", "l2"), ("l2", "l3"), ("l3", "l4"), ("l4", "")] {
       let parent = parent.isEmpty ? "null" : "\"\(parent)\""
@@ -31,7 +33,10 @@ struct Scenario {
     for number in 1...24 { putGame("g\(number)", home: number % 12 + 1, away: (number + 1) % 12 + 1) }
   }
 
-  /// Changes of every kind: new, changed, deleted with and without children, parked, unreadable, too new, and void tokens.
+  /// Makes changes of every kind.
+  ///
+  /// Records are new, changed, deleted with and without children, parked, unreadable or too new,
+  /// and tokens are invalid.
   func stir() {
     remote.upsert("leagues", "l5", #"{"id":"l5","parent":"l1"}"#)
     remote.upsert("leagues", "l3", #"{"id":"l3","parent":"l4","schema":2}"#)
@@ -58,7 +63,9 @@ struct Scenario {
       options: SyncOptions(pageSize: 5, retry: RetryPolicy(attempts: 1)), random: { 0 })
   }
 
-  /// Syncs as a process does that starts after the one that failed: with an engine of its own, once the lease has run out.
+  /// Syncs like a new process after a failed one.
+  ///
+  /// It has its own engine, and starts after the end of the lease.
   func recover() async throws(SyncError) -> SyncResult {
     clock.advance(by: .seconds(60))
     return try await engine().sync()

@@ -115,7 +115,7 @@ struct FlightMachineTests {
     _ = machine.arrive(try Asked.all.scope(), ifBusy: .follow)
     _ = machine.arrive(try Asked.urgent.scope(), ifBusy: .follow)
     #expect(landing(&machine) == ["1 leads with games first"])
-    // This one comes too late for the second sync as well.
+    // This one is too late for the second sync as well.
     _ = machine.arrive(try Asked.all.scope(), ifBusy: .follow)
     #expect(landing(&machine) == ["2 shares", "3 leads"])
   }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Of two engines on one store,", .timeLimit(.minutes(10)))
 struct LeaseTests {
-  /// Two engines with a clock each, as two processes have, and the store's own clock, by which leases end.
+  /// Two engines with their own clocks, as in two processes, and the store's lease clock.
   struct Pair {
     let first = ManualClock()
     let second = ManualClock()
@@ -117,7 +117,7 @@ struct LeaseTests {
     } throws: {
       code($0) == .leaseLost
     }
-    // Its page held t3 as it is by now; the second engine has not fetched that yet.
+    // The page held the current t3. The second engine has not fetched it yet.
     let third = pair.store.records(of: "teams").first { $0.id.key == "t3" }
     #expect(third?.payload == Payload(Array("{}".utf8)))
     #expect(pair.count == 7)
@@ -151,7 +151,7 @@ struct LeaseTests {
       pair.leases.advance(by: .seconds(5))
       pair.first.advance(by: .seconds(5))
     }
-    // Once it sleeps again, the last renewal is done.
+    // Once it sleeps again, the last renewal is complete.
     while await pair.first.nextSleep() != .seconds(5) {}
     await #expect {
       try await pair.engines.second.sync()

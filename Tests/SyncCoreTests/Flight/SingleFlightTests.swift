@@ -7,7 +7,7 @@ import Testing
 struct SingleFlightTests {
   static let joining = SyncRequest(ifBusy: .join)
 
-  /// A world in which a first sync hangs in its first request.
+  /// A world whose first sync hangs in its first request.
   private func withFirstSync(
     token: (any CancellationToken)? = nil,
     _ body: @Sendable (World, Task<SyncResult, any Error>) async throws -> Void
@@ -28,7 +28,7 @@ struct SingleFlightTests {
     let second = Task(executorPreference: OneThread.current) {
       try await world.engine.sync(Self.joining, token: FlagToken())
     }
-    // On one thread, the waiting begins before the token is asked for the first time.
+    // On one thread, the wait begins before the first check of the token.
     while await world.clock.nextSleep() != .milliseconds(100) {}
     return second
   }
@@ -141,7 +141,7 @@ struct SingleFlightTests {
         let followed = try await follower.value
         #expect(followed.total.fetched == 0)
       }
-      // One sync for all that waited.
+      // One sync for all waiting callers.
       #expect(world.remote.counters(for: "teams").requests == 2)
     }
   }

@@ -6,8 +6,9 @@ import Testing
 
 @testable import SyncPorts
 
-/// What wakes several waits at once wakes them in the order in which they came, so that a run can be repeated: the order of a dictionary
-/// differs from one to the next.
+/// Tasks that wait for one event resume in order of arrival.
+///
+/// A run can then be repeated. The order of a dictionary would differ between runs.
 @Suite("Those who wait for the same", .timeLimit(.minutes(5)))
 struct WakingOrderTests {
   private static let waiters = 24
@@ -16,7 +17,7 @@ struct WakingOrderTests {
     let numbers = Mutex<[Int]>([])
   }
 
-  /// Who was woken when, if each of many waits, and then all are woken.
+  /// The order in which many waiting tasks resume.
   private func order(
     waiting wait: @escaping @Sendable (Int) async -> Void, thenWoken wake: @Sendable () -> Void
   ) async throws -> [Int] {
@@ -29,7 +30,7 @@ struct WakingOrderTests {
             woken.numbers.withLock { $0.append(number) }
           }
         }
-        // On one thread, all of them have begun to wait when it is this task's turn again.
+        // On one thread, all of them wait before this task's next turn.
         for _ in 0..<10 { await Task.yield() }
         #expect(woken.numbers.withLock { $0.isEmpty })
         wake()
@@ -79,7 +80,7 @@ struct WakingOrderTests {
     } thenWoken: {
       world.remote.releaseHanging()
     }
-    // The first one is the sync itself, and goes on when it has told the others.
+    // The first one is the sync itself. It continues after it has resumed the others.
     #expect(order.filter { $0 > 0 } == Array(1..<Self.waiters))
   }
 }

@@ -12,7 +12,7 @@ struct LimitTests {
     #expect(try await world.engine.sync().isEmpty)
   }
 
-  /// The guard asks for more than 100 records *and* more than half of the type.
+  /// The guard acts on more than 100 records *and* more than half of the type.
   @Test(arguments: [
     (101, 100, true), (101, 101, false), (202, 101, true), (201, 101, false), (300, 100, true),
   ])
@@ -36,7 +36,7 @@ struct LimitTests {
       world.remote.upsert("nodes", key, #"{"parent":"\#(parent)"}"#)
     }
     _ = try await world.engine.sync()
-    // The root refers to itself, and has not to wait for that.
+    // The root refers to itself, and need not wait for that.
     #expect(world.keys("nodes") == ["a", "b", "c", "d"])
     for key in ["c", "b", "a", "d"] { world.remote.delete("nodes", key) }
     _ = try await world.engine.sync()

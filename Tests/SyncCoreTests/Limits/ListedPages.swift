@@ -1,7 +1,7 @@
 import CanonicalSync
 import Synchronization
 
-/// A source that lists what it is told to, in that order, ids that occur twice included.
+/// A source with a given listing, which may repeat ids.
 final class ListedPages: RemoteRecordSource {
   let identity = "listed"
   let capabilities: SourceCapabilities

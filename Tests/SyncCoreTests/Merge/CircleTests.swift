@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// Records of one type that refer to each other: none can be shown first, and none can go first.
+/// Records of one type that refer to each other must be shown and removed together.
 @Suite("A circle of references", .timeLimit(.minutes(10)))
 struct CircleTests {
   static let nodes = Entity("nodes", references: [.to("nodes", by: "next"), .to("teams", by: "team")])
@@ -61,7 +61,7 @@ struct CircleTests {
     #expect(world.isEqual("nodes"))
   }
 
-  /// What a parked copy refers to can be deleted: only what is shown holds a deletion.
+  /// The target of a parked copy's reference can be deleted: only visible records hold a deletion.
   @Test func waitsAnewForWhatWentWhileItWasParked() async throws {
     let world = try await world()
     world.addTeams(1...1)
@@ -151,7 +151,7 @@ struct CircleTests {
     #expect(world.isEqual("nodes"))
   }
 
-  /// As an older version of the library left them.
+  /// The state that an older version of the library left.
   @Test func isShownThatWasParkedBeforeCirclesWereLookedFor() async throws {
     let world = try await world()
     add("other", next: nil, to: world)
@@ -260,12 +260,12 @@ struct CircleTests {
     }
     for key in ["a", "b", "c"] { world.remote.delete("nodes", key) }
     _ = try await world.engine.sync()
-    // The policy decides on `b`; what it refers to stays with it.
+    // The policy decides on `b`, and its references stay.
     let shown = Set(world.keys("nodes"))
     #expect(shown.isEmpty || shown == ["a", "b", "c"])
   }
 
-  /// A record of the circle is edited, and its policy gives way to the deletion.
+  /// A record of the circle is edited, and its policy accepts the deletion.
   @Test func ofDeletionsGoesWhereOneOfItsRecordsIsEdited() async throws {
     let world = try await PushWorld([PushWorld.folders], edits: EditOptions(policy: ServerWins()))
     world.remote.upsert("folders", "a", #"{"parent":"b"}"#)

@@ -30,7 +30,9 @@ struct MutualNeedsTests {
     #expect(complete(["a": ["b"], "b": ["a"], "c": ["a"], "d": ["c", "x"], "e": ["d"]]) == ["a", "b", "c"])
   }
 
-  /// The definition, tried on every schema of three records and one outside: the union of all sets that need nothing outside of them.
+  /// Tries the definition on every schema of three records and one outside.
+  ///
+  /// The definition is the union of all sets without outside needs.
   @Test func areMetExactlyWhereADefinitionSaysSo() {
     let ids = ["a", "b", "c"]
     let targets = ["a", "b", "c", "x"]

@@ -14,13 +14,14 @@ struct ReferenceTests {
     #expect(try await world.engine.sync()["teams"].deferred == 1)
   }
 
-  /// Its first copy marks the old row as listed, so the second one was taken for another record of the same id, and put aside for good.
+  /// Its first copy marks the old row as listed. The second copy then counted as another record of
+  /// the same id, and was withheld permanently.
   @Test func leavesAnUpdateWaitingWhosePageComesTwice() async throws {
     let world = try await World(configuration: .fullOnly, options: SyncOptions(pageSize: 2, pagesAhead: 0))
     for number in 1...3 { world.remote.upsert("games", "g\(number)", #"{"id":"g\#(number)","home":null}"#) }
     _ = try await world.engine.sync()
     world.remote.upsert("games", "g1", #"{"id":"g1","home":"t1"}"#)
-    // The first sync took two requests; the second page of this one is its first once more.
+    // The first sync took two requests. The second page of this one repeats its first.
     world.remote.behave(.repeatedPage, on: 4, of: "games")
     let result = try await world.engine.sync()
     #expect(world.remote.unplayedBehaviours == 0)

@@ -22,7 +22,7 @@ struct SharedSchemaTests {
     let (older, newer) = (engines[0], engines[1])
     remote.upsert("folders", "f1", #"{"parent":"f0","schema":2}"#)
     #expect(try await newer.sync()["folders"].deferred == 1)
-    // The record that it waits for comes by an edit, and the older version is the next one to sync.
+    // An edit creates the missing record, and the older version syncs next.
     try await older.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "folders", key: "f0")) { (fields) throws(SyncError) in
         fields["schema"] = Array("1".utf8)[...]

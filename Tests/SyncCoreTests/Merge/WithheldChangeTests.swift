@@ -69,7 +69,7 @@ struct WithheldChangeTests {
     #expect(bytes.map { String(decoding: $0.bytes, as: UTF8.self) }.first?.contains("one") == true)
   }
 
-  /// A pass that was stopped between the two goes on in the next sync.
+  /// A pass that was stopped between the two continues in the next sync.
   @Test func keepsTheBytesOfARivalThatAnEarlierSyncHasStaged() async throws {
     let entity = Entity("teams", visibility: .wholeEntity)
     let records = try ["one", "other"].map { (name) throws in
@@ -122,7 +122,7 @@ private struct Listing: RemoteRecordSource {
   let identity = "listing"
   let capabilities = SourceCapabilities(deltas: .fullOnly, sendsTombstones: false, listing: .snapshot)
   var changes: [RecordChange]
-  /// Whether each change is a page of its own.
+  /// Whether each change has its own page.
   var isPaged = false
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {

@@ -47,7 +47,7 @@ struct MigrationTests {
     #expect(
       texts(world) == [
         "AA:01": #"{"mac":"AA:01","colour":7,"name":"Boiler"}"#,
-        // It has the natural key of one that is there, and keeps what that one says of itself.
+        // It has the natural key of an existing record, which keeps its own values.
         "m2": #"{"id":"m2","mac":"aa02","name":"Cooler","colour":null,"room":"kitchen"}"#,
         "AA:03": #"{"mac":"AA:03","name":"Lamp"}"#,
         "AA:04": #"{"mac":"AA:04","colour":null}"#,
@@ -106,7 +106,7 @@ struct MigrationTests {
   @Test(arguments: FaultyStore.Moment.allCases, 1...8)
   func areGoneOnWithAfterACrash(_ moment: FaultyStore.Moment, _ call: Int) async throws {
     let world = try await world()
-    // The first call is the engine's, as it is set up.
+    // The engine's setup makes the first call.
     let store = FaultyStore(world.store, failingCall: call + 1, moment)
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: store, source: world.remote, clock: world.clock, random: { 0 })
@@ -123,7 +123,7 @@ struct MigrationTests {
     #expect(report.wasDone || report.counts.inserted == 3 && report.counts.merged == 1)
     let pending = try await world.engine.edits.pending("meters")
     #expect(pending.map(\.id.key) == ["AA:01", "m2", "AA:03", "AA:04"])
-    // What was done is not done again.
+    // Completed work is not repeated.
     #expect(Array(pending.map(\.edit.stamp).prefix(stamps.count)) == stamps)
   }
 

@@ -29,7 +29,7 @@ struct PullMachineTests {
     PageRequest(entity: entity, position: position, limit: 2, pass: pass)
   }
 
-  /// A token of old that is shown when everything is listed.
+  /// A request that checks an old token during a full listing.
   static func inquiry(_ token: String, pass: Int64 = 1) -> PageRequest {
     PageRequest(entity: entity, position: .start(since: SyncToken(token)), limit: 1, pass: pass)
   }
@@ -45,7 +45,7 @@ struct PullMachineTests {
     .more(PageToken(token), resumable: resumable)
   }
 
-  /// The one page that is to be committed.
+  /// The only page to commit.
   static func commit(_ action: PullMachine.Action?) -> PageCommit? {
     guard case .commit(let pages)? = action, pages.count == 1 else { return nil }
     return pages[0]
@@ -57,7 +57,7 @@ struct PullMachineTests {
     let first = machine.fetched(Self.page(Self.more("a")), at: Self.now)
     #expect(first.count == 2)
     #expect(first.last == .fetch(Self.request(.resume(PageToken("a")))))
-    // The second page waits for the first one's commit, and nothing more is fetched meanwhile.
+    // The second page waits for the first one's commit, and no page is fetched meanwhile.
     #expect(machine.fetched(Self.page(Self.more("b")), at: Self.now).isEmpty)
     let next = machine.committed()
     #expect(next.count == 2)
@@ -70,13 +70,13 @@ struct PullMachineTests {
     #expect(Self.commit(machine.fetched(Self.page(Self.more("a")), at: Self.now).first) != nil)
     #expect(machine.fetched(Self.page(Self.more("b")), at: Self.now).count == 1)
     #expect(machine.fetched(Self.page(Self.more("c")), at: Self.now).count == 1)
-    // One is being committed and three are ahead of it.
+    // One page is being committed, and three are ahead of it.
     #expect(machine.fetched(Self.page(Self.more("d")), at: Self.now).isEmpty)
     let actions = machine.committed()
     guard case .commit(let pages)? = actions.first else { return #expect(Bool(false), "no commit") }
     #expect(pages.map(\.checkpoint.inFlight?.resumeAt) == ["b", "c", "d"].map { PageToken($0) })
     #expect(actions.last == .fetch(Self.request(.resume(PageToken("d")))))
-    // Those three count as long as they are not in the store.
+    // The three pages count until they are in the store.
     #expect(machine.fetched(Self.page(.done(nil)), at: Self.now).isEmpty)
     #expect(Self.commit(machine.committed().first)?.isLast == true)
     #expect(machine.committed() == [.finish])
@@ -221,7 +221,7 @@ struct PullMachineTests {
     #expect(machine.start() == [.fetch(Self.request(.start(since: SyncToken("old")), pass: 4))])
     let again = machine.fetched(Self.page(.reset(.tokenExpired)), at: Self.now)
     #expect(again == [.fetch(Self.request(.start(since: nil), pass: 5))])
-    // The token had only expired, and the remote may have been replaced before the listing began all the same.
+    // The token had expired. The remote may also have been replaced before the listing began.
     let first = machine.fetched(Self.page(.done(SyncToken("new"))), at: Self.now)
     #expect(first == [.fetch(Self.inquiry("old", pass: 5))])
     let actions = machine.fetched(Self.page(.reset(second), records: 0), at: Self.now)
@@ -263,9 +263,9 @@ struct PullMachineTests {
     settings.forcesFullPass = true
     var machine = Self.machine(checkpoint, settings: settings)
     #expect(machine.start() == [.fetch(Self.request(.start(since: nil)))])
-    // Were it asked before, what happens in between would be told by neither token.
+    // An earlier check would miss changes, which neither token covers.
     #expect(machine.fetched(Self.page(Self.more("a")), at: Self.now) == [.fetch(Self.inquiry("t"))])
-    // The answer to the old token is not a page of this pass, and does not use a reset up.
+    // The answer to the old token is not a page of this pass, and does not count as a reset.
     let actions = machine.fetched(Self.page(.reset(.remoteReplaced), records: 0), at: Self.now)
     guard let commit = Self.commit(actions.first) else { return #expect(Bool(false), "no commit") }
     #expect(commit.checkpoint.epoch == 1)

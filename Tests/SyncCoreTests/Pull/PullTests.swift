@@ -36,7 +36,8 @@ struct PullTests {
     let result = try await world.engine.sync()
     #expect(result["teams"].updated == 2)
     #expect(result["teams"].inserted == 0)
-    // A remote without tombstones and with a moving listing shows deletions when they have been missed twice.
+    // A remote without tombstones and with a moving listing shows a deletion when two listings lack
+    // the record.
     if world.remote.capabilities.sendsTombstones || world.remote.capabilities.listing == .snapshot {
       #expect(result["teams"].deleted == 1)
       #expect(world.isEqual("teams"))

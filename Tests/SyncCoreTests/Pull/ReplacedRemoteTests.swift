@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// A remote that was set up anew counts its versions from the start; what it lists is newer than anything from before.
+/// A replaced remote restarts its versions, and its listing supersedes all earlier copies.
 @Suite("A replaced remote", .timeLimit(.minutes(10)))
 struct ReplacedRemoteTests {
   @Test(arguments: [
@@ -14,7 +14,7 @@ struct ReplacedRemoteTests {
     _ = try await world.engine.sync()
     world.remote.wipe("teams")
     world.addTeams(1...3, name: "Renamed")
-    // The app's update makes the checkpoint void, and its token is all that could tell.
+    // The app's update invalidates the checkpoint. Only its token could show the replacement.
     let updated = Entity("teams", schemaVersion: 2, schemaVersionField: "schema")
     let clock = world.clock
     let engine = try await SyncEngine(

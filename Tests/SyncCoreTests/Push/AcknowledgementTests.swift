@@ -7,7 +7,7 @@ import Testing
 struct AcknowledgementTests {
   private static let gone = SyncError(.remoteUnavailable, during: "pushing", retryAfter: .seconds(3600))
 
-  /// A remote that keeps what it takes in a form of its own.
+  /// A remote that stores accepted records in another form.
   private struct RewritingSink: RemoteRecordSink {
     let base: InMemoryRemote
     let rewrite: @Sendable (inout OutgoingChange) -> Void
@@ -22,7 +22,7 @@ struct AcknowledgementTests {
     }
   }
 
-  /// Adds a member to each record that the remote takes for the first time.
+  /// Adds a member to each record that the remote accepts for the first time.
   private static let number: @Sendable (inout OutgoingChange) -> Void = { change in
     guard case .upsert(let payload, let schema) = change.content, change.base == .none,
       var map = try? FieldMap(payload)
@@ -53,7 +53,9 @@ struct AcknowledgementTests {
     #expect(try await world.engine.edits.conflicts().isEmpty)
   }
 
-  /// The remote answers to a repeated edit with the record as it is now, and another writer went on meanwhile.
+  /// The remote answers a repeated edit with the current record.
+  ///
+  /// Another client has changed the record meanwhile.
   @Test func isAConflictWhereItShowsALaterEdit() async throws {
     let current = Answer()
     let world = try await PushWorld(
@@ -102,7 +104,8 @@ struct AcknowledgementTests {
     #expect(world.remote.pushCounters.requests == requests)
   }
 
-  /// The answer was lost, another writer went on from the edit, and the app learns of both at once.
+  /// The answer was lost, and another client continued from the edit. The app receives both at
+  /// once.
   @Test(arguments: [SyncRequest.Direction.pull, .both])
   func tellsThatItChangesWhatIsShown(_ direction: SyncRequest.Direction) async throws {
     let world = try await PushWorld { $0.remembersKeys = false }
@@ -124,7 +127,7 @@ struct AcknowledgementTests {
   }
 }
 
-/// What a remote answers, whatever it did.
+/// A remote's fixed answer, whatever its effect.
 private final class Answer: Sendable {
   private let state = Mutex<RecordChange?>(nil)
   var change: RecordChange? { state.withLock { $0 } }

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// Rows that came with the app have a copy and no version: the remote may know nothing of them.
+/// Bundled rows have a copy and no version: the remote may not have the record.
 @Suite("An edit of a bundled record", .timeLimit(.minutes(10)))
 struct BundledRecordPushTests {
   private func world(_ edits: EditOptions = EditOptions()) async throws -> PushWorld {
@@ -15,7 +15,7 @@ struct BundledRecordPushTests {
   }
 
   @Test func createsItWhereTheRemoteKnowsNothingOfIt() async throws {
-    // A policy that would take the remote's silence for its word.
+    // A policy that would treat a missing remote state as the remote's.
     let world = try await world(EditOptions(policies: ["meters": ServerWins()]))
     try await world.write("meters", "m1", ["name": "1"])
     let result = try await world.engine.push()

@@ -2,12 +2,14 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// The remote has a copy that refers to a record that is not here; the app goes on from the copy before.
+/// The remote's copy refers to a record that is missing here.
+///
+/// The app edits the copy from before.
 @Suite("An edit over a copy that dangles", .timeLimit(.minutes(10)))
 struct DanglingEditTests {
   private static let reading = RecordID(type: "readings", key: "r1")
 
-  /// - Parameter isParked: Whether a pull has set the copy aside before the edit is made.
+  /// - Parameter isParked: Whether a pull has parked the copy before the edit.
   private func world(
     isParked: Bool, isLocalLater: Bool = true, policy: any MergePolicy = LastWriteWins()
   ) async throws -> PushWorld {
@@ -62,7 +64,7 @@ struct DanglingEditTests {
     #expect(try await kinds(world).isEmpty)
   }
 
-  /// What both sides made of the record refers to what is not here: only that can settle it.
+  /// Both sides' copies refer to a missing record, which alone can settle the conflict.
   @Test(arguments: [true, false])
   func waitsWithoutBeingSentWhereTheMergeWouldDangle(isParked: Bool) async throws {
     let world = try await world(isParked: isParked, policy: FieldwiseLastWriteWins())
@@ -81,7 +83,7 @@ struct DanglingEditTests {
     #expect(try await world.outbox("readings").isEmpty)
   }
 
-  /// A remote that forgot a deletion, and answers an edit on top of it with nothing at all.
+  /// A remote that has forgotten the deletion answers an edit with no state.
   @Test func isACreationWhereTheRemoteHasForgottenTheDeletion() async throws {
     let world = try await PushWorld(sink: { ForgetfulSink(base: $0) })
     world.remote.upsert("meters", "m1", "{}")

@@ -13,7 +13,7 @@ struct DeletionOrderTests {
     _ = try await world.engine.sync()
     try await world.delete("folders", "child")
     try await world.delete("folders", "parent")
-    // Made again, and taken away again, later than what it referred to.
+    // Created again, and deleted again, later than its reference.
     try await world.write("folders", "child")
     try await world.delete("folders", "child")
     _ = try await world.engine.sync()
@@ -57,7 +57,8 @@ struct DeletionOrderTests {
     #expect(world.there("readings").isEmpty)
   }
 
-  /// Of two records that refer to each other, one of them by a reference that is not ordered, neither waits for the other's deletion.
+  /// Two records refer to each other, one of them by an unordered reference. Neither waits for the
+  /// other's deletion.
   @Test func ofACircleOverTwoTypesGoesByTheOrderOfTypes() async throws {
     let meters = Entity("meters", references: [.to("readings", by: "last", ordered: false)])
     let world = try await PushWorld([meters, PushWorld.readings])

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Lines of a log, as they came.
+/// The lines of a log, in order.
 final class Lines: Sendable {
   private let lines = Mutex<[String]>([])
 

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-/// A store that was in step with one remote is handed to another one, with edits pending.
+/// A store with pending edits changes from one remote to another.
 @Suite("Edits made on another remote's copies", .timeLimit(.minutes(10)))
 struct OtherSourceTests {
   private static let meters = Entity("meters")
@@ -54,7 +54,7 @@ struct OtherSourceTests {
     #expect(try await exchange.engine.edits.pending("meters").isEmpty)
   }
 
-  /// Rows that have not been listed anew are still the other remote's.
+  /// Rows that have not been listed again still belong to the old remote.
   @Test func alsoWhereTheyAreMadeBeforeItIsListed() async throws {
     let exchange = try await Exchange()
     _ = try await exchange.engine.push()
@@ -79,7 +79,8 @@ struct OtherSourceTests {
     #expect(try await exchange.first.outbox().isEmpty)
   }
 
-  /// A listing of the other remote lacked the record, and was to lack it a second time. That the app deletes it settles that.
+  /// A listing of the new remote lacked the record, and a second one was due. The app's deletion
+  /// settles that.
   @Test func leaveNoNoteWhereTheyDeleteWhatAListingLacked() async throws {
     let exchange = try await Exchange()
     let other = InMemoryRemote(

@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-/// A sink that throws at any batch with certain records in it.
+/// A sink that throws at any batch with certain records.
 struct ChokingSink: RemoteRecordSink {
   let base: InMemoryRemote
   let error: SyncError
@@ -21,7 +21,7 @@ struct ChokingSink: RemoteRecordSink {
   }
 }
 
-/// A sink that throws at one record, and lets nobody write any other.
+/// A sink that throws at one record, and denies writes of all others.
 private final class DenyingSink: RemoteRecordSink {
   let base: InMemoryRemote
   private let log = Mutex<[[String]]>([])
@@ -56,7 +56,7 @@ struct PoisonEditTests {
       sink: { ChokingSink(base: $0, error: error, keys: keys) })
   }
 
-  /// Syncs, and returns the code of what it throws.
+  /// Syncs, and returns the code of the error.
   private func sync(_ world: PushWorld) async -> SyncError.Code? {
     do {
       _ = try await world.engine.sync()
@@ -199,7 +199,9 @@ struct PoisonEditTests {
     #expect(try await world.outbox().isEmpty)
   }
 
-  /// Two that fail alone say nothing of the others, once the pull has shown that the remote is there.
+  /// Two edits that fail alone delay the others only until the pull.
+  ///
+  /// The pull shows that the remote is reachable.
   @Test(arguments: codes) func keepsOthersBackNoLongerThanThePullTakes(_ code: SyncError.Code) async throws {
     let world = try await world(code, ["k0", "k2"])
     for key in ["k0", "k1", "k2"] { try await world.write("meters", key) }

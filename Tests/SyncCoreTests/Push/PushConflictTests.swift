@@ -8,7 +8,7 @@ struct PushConflictTests {
     world.recorder.events.compactMap { if case .conflict(let conflict, _) = $0 { conflict } else { nil } }
   }
 
-  /// A world in which a record was pulled, edited here, and edited there.
+  /// A world in which a record was pulled, edited here, and edited at the remote.
   private func world(
     isLocalLater: Bool, configure: (inout InMemoryRemote.Configuration) -> Void = { _ in }
   ) async throws -> PushWorld {
@@ -113,7 +113,8 @@ struct PushConflictTests {
     let world = try await world(isLocalLater: true)
     let old = world.clock.timestamp - .seconds(10)
     world.remote.onPush = { _ in world.remote.upsert("meters", "m1", #"{"name":8}"#, modifiedAt: old) }
-    // It is the same word under new versions each time: no conflict of edits, and the base moves on.
+    // The same remote state has a new version each time. The base moves on, without a merge
+    // conflict.
     let result = try await world.engine.push()
     #expect(result.pushed.accepted == 0)
     #expect(result.pushed.requests == 5)
@@ -161,7 +162,7 @@ struct PushConflictTests {
     world.remote.upsert("readings", "r1", #"{"meter":"m1"}"#)
     _ = try await world.engine.sync()
     world.clock.advance(by: .seconds(1))
-    // The push meets a copy that refers to what only the pull will bring.
+    // The push meets a copy with a reference to a record that only the pull will bring.
     world.remote.upsert("meters", "m2", "{}")
     world.remote.upsert("readings", "r1", #"{"meter":"m2"}"#)
     try await world.write("readings", "r1")
@@ -181,7 +182,7 @@ struct PushConflictTests {
     }
     world.remote.upsert("meters", "m1", #"{"name":0}"#)
     _ = try await world.engine.sync()
-    // The second edit is made on a number that the acknowledgement of the first one replaces.
+    // The second edit is based on a number that the acknowledgement of the first one replaces.
     world.remote.onPush = { _ in
       world.remote.onPush = nil
       try? await world.write("meters", "m1", ["second": "2"])
@@ -189,7 +190,8 @@ struct PushConflictTests {
     try await world.write("meters", "m1", ["first": "1"])
     _ = try await world.engine.push()
     #expect(world.here() == ["m1": #"{"name":0,"number":2,"first":1,"second":2}"#])
-    // It arrives, somebody goes on from there by a slow clock, and only then the answer is known.
+    // The edit arrives, another client with a slow clock continues from it, and only then is the
+    // answer known.
     world.remote.behave(
       .loseAnswer(SyncError(.remoteUnavailable, during: "pushing", "Gone.")), onNextPushes: 10)
     _ = try? await world.engine.push()
@@ -222,7 +224,7 @@ struct PushConflictTests {
     world.remote.upsert("meters", "m1", #"{"name":0,"first":1,"theirs":2}"#)
     try await world.write("meters", "m1", ["ours": "3"])
     let result = try await world.engine.push()
-    #expect(result.pushed.conflicts == 1, "and nobody is overwritten in silence")
+    #expect(result.pushed.conflicts == 1, "and no write is overwritten without a conflict")
     _ = try await world.engine.push()
     #expect(
       world.there()

@@ -216,7 +216,7 @@ struct PushFailureTests {
   }
 }
 
-/// Does something when the remote refuses an edit.
+/// Acts when the remote refuses an edit.
 private struct EditWatcher: SyncObserver {
   let act: @Sendable () -> Void
 

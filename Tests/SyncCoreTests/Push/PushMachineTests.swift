@@ -97,7 +97,7 @@ struct PushMachineTests {
     #expect(
       machine.prepared([])
         == .load(PushPortion(type: "meters", stage: .upserts, after: entries[1].edit.stamp, limit: 2)))
-    // More were made meanwhile: this portion is full as well, and the last one of its leg.
+    // More edits were made meanwhile. This portion is full as well, and the last one of its leg.
     _ = machine.loaded(Self.portion(Array(entries[1...])))
     #expect(
       machine.prepared([])
@@ -106,7 +106,7 @@ struct PushMachineTests {
 
   @Test func breaksACircleOfNewRecordsAndLetsTheRestFollow() {
     let (a, b, c, d) = (Self.entry("a", 1), Self.entry("b", 2), Self.entry("c", 3), Self.entry("d", 4))
-    // a and b refer to each other, c to one of them, and d to one that does not go out at all.
+    // a and b refer to each other, c to one of them, and d to a record that is not pushed.
     var machine = Self.machine(4)
     let waiting = ["a": ["b"], "b": ["a"], "c": ["a"], "d": ["lost"]]
     let first = machine.loaded(Self.portion([c, d, a, b], waiting: waiting, count: 4))
@@ -144,7 +144,7 @@ struct PushMachineTests {
     #expect(machine.waited() == send)
     #expect(machine.failed(Self.busy, random: 0) == .wait(.zero))
     #expect(machine.waited() == send)
-    // Nothing else is there to tell by whether it is the remote that is away.
+    // No other edit shows whether the remote is unreachable.
     #expect(machine.failed(Self.busy, random: 0) == Self.deletions)
     #expect(machine.loaded(Self.portion([])) == .fail(.remoteUnavailable))
     #expect(machine.failure?.code == .remoteUnavailable)
@@ -218,10 +218,10 @@ struct PushMachineTests {
     #expect(machine.waited() == send)
     #expect(machine.answered(entries.reversed().map(Self.accepted), random: 0) == .wait(.zero))
     _ = machine.waited()
-    // For good, it may be about one of them.
+    // The permanent error may concern one of them.
     #expect(machine.answered([], random: 0) == .send([entries[0].outgoing]))
     #expect(machine.answered([], random: 0) == .send([entries[1].outgoing]))
-    // Or about both: then it is the type's failure.
+    // If it concerns both, it is the type's failure.
     #expect(machine.answered([], random: 0) == .finish)
     #expect(machine.typeFailures.map(\.error.code) == [.invalidResponse])
     #expect(machine.failure == nil)
@@ -279,7 +279,7 @@ struct PushMachineTests {
     _ = machine.prepared(Self.sent([entry]))
     _ = machine.answered([.conflict(nil)], random: 0)
     #expect(machine.settled([.stands(entry)]) == Self.deletions)
-    // It is not begun with anew in the same push.
+    // The push does not begin with it again.
     #expect(machine.loaded(Self.portion([entry])) == .finish)
   }
 
@@ -320,7 +320,7 @@ struct PushMachineTests {
         id: known.id, version: Version(modifiedAt: Self.now), payload: Payload(Array("{}".utf8)), fields: []))
     #expect(machine.loaded(Self.portion([new, known])) == .prepare([known.id], .upserts))
     _ = machine.prepared(Self.sent([known]))
-    // Where there is no room for that either, deletions may make some.
+    // Without room for that either, deletions may make some.
     _ = machine.failed(full, random: 0)
     #expect(
       machine.settled([.full])
@@ -364,7 +364,9 @@ struct PushMachineTests {
       machine.failed(SyncError(.authentication, during: "testing"), random: 0) == .fail(.authentication))
   }
 
-  /// An edit of another type that failed alone goes out once more as soon as the remote takes one. What becomes of it then is not this leg's.
+  /// An edit of another type that failed alone is retried after the next success.
+  ///
+  /// Its outcome is not part of this leg.
   @Test func putsNoEditOfAnotherTypeIntoABatch() {
     var machine = PushMachine(
       [("meters", 1), ("readings", 2)], settings: PushMachine.Settings(retry: RetryPolicy(attempts: 1)),

@@ -22,7 +22,7 @@ struct PushOutcomeTests {
       if case .editRefused(let id, let reason) = $0 { "\(id): \(reason)" } else { nil }
     }
     #expect(refusals == ["meters/m2: bad name"])
-    // It is not tried again for nothing.
+    // A useless retry does not occur.
     #expect(try await world.engine.sync().pushed.requests == 0)
     #expect(world.remote.pushCounters.requests == 1)
   }

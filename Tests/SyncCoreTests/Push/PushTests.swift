@@ -126,7 +126,7 @@ struct PushTests {
   }
 
   @Test func keepsARecordFromBeingSweptByAListingThatBeganBeforeIt() async throws {
-    // One type alone, so that the first page is one of its listing.
+    // One type, so that the first page belongs to its listing.
     let world = try await PushWorld([PushWorld.meters], options: SyncOptions(pageSize: 1, pagesAhead: 0))
     for key in ["m1", "m2", "m3"] { world.remote.upsert("meters", key, "{}") }
     let observer = PageGiver(.source, after: 1)

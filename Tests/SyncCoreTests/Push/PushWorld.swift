@@ -2,7 +2,9 @@ import CanonicalSync
 import InMemoryAdapters
 import Synchronization
 
-/// A device with its store and engine, and the remote that it pushes to; several devices may share one remote.
+/// A device with its store and engine, and the remote that it pushes to.
+///
+/// Several devices may share one remote.
 struct PushWorld {
   let clock: ManualClock
   let remote: InMemoryRemote
@@ -37,7 +39,7 @@ struct PushWorld {
       random: { 0 })
   }
 
-  /// Sets members of a record, given as JSON, a second after what was done before.
+  /// Sets members of a record, given as JSON, one second after the last change.
   func write(_ type: RecordType, _ key: String, _ members: [FieldName: String] = ["name": "1"]) async throws {
     clock.advance(by: .seconds(1))
     try await engine.edits.perform { (batch) throws(SyncError) in
@@ -58,13 +60,17 @@ struct PushWorld {
     try await engine.edits.pending(type)
   }
 
-  /// A type's records here, as JSON by key; without the library's own stamps, unless they are asked for.
+  /// A type's local records, as JSON by key.
+  ///
+  /// The library's own stamps are removed, unless they are requested.
   func here(_ type: RecordType = "meters", stamped: Bool = false) -> [String: String] {
     Dictionary(
       uniqueKeysWithValues: store.records(of: type).map { ($0.id.key, Self.text($0.payload, stamped)) })
   }
 
-  /// A type's records at the remote, as JSON by key; without the library's own stamps, unless they are asked for.
+  /// A type's records at the remote, as JSON by key.
+  ///
+  /// The library's own stamps are removed, unless they are requested.
   func there(_ type: RecordType = "meters", stamped: Bool = false) -> [String: String] {
     Dictionary(
       uniqueKeysWithValues: remote.records(of: type).map { ($0.key, Self.text($0.payload, stamped)) })
@@ -80,7 +86,7 @@ struct PushWorld {
     return Set(effects).count == effects.count
   }
 
-  /// The keys of each batch that was sent, in their order.
+  /// The keys of each sent batch, in order.
   var batches: [[String]] { remote.pushLog.map { $0.map(\.id.key) } }
 
   static func isCode(_ code: SyncError.Code) -> (any Error) -> Bool {
@@ -88,7 +94,7 @@ struct PushWorld {
   }
 }
 
-/// A sink that answers otherwise than the remote behind it.
+/// A sink whose answers differ from those of the remote behind it.
 struct OtherwiseSink: RemoteRecordSink {
   let base: InMemoryRemote
   var identity: String { base.identity }

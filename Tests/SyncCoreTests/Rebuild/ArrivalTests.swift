@@ -11,7 +11,7 @@ struct ArrivalTests {
     try await world.engine.rebuildDuplicates(of: "meters", version: 1)
     world.meter("b", mac: "1", at: 2)
     world.meter("c", mac: "2", at: 2)
-    // It comes after the meters, and refers to one that loses.
+    // It arrives after the meters, and refers to a loser.
     world.reading("r", meter: "a")
     _ = try await world.engine.sync()
     #expect(world.keys() == ["b", "c"])
@@ -28,7 +28,8 @@ struct ArrivalTests {
     _ = try await world.engine.sync()
     try await world.engine.rebuildDuplicates(of: "meters", version: 1)
     #expect(world.here().keys.sorted() == ["b"])
-    // The loser is edited there before its deletion comes, so it stays; the pull after the push brings nothing new.
+    // The loser is edited there before its deletion arrives, so it stays. The pull after the push
+    // brings no change.
     world.clock.advance(by: .seconds(1))
     world.remote.upsert("meters", "a", #"{"mac":"1","name":1}"#)
     _ = try await world.engine.sync()
@@ -42,7 +43,7 @@ struct ArrivalTests {
     world.meter("a", mac: "1", at: 1)
     _ = try await world.engine.sync()
     try await world.engine.rebuildDuplicates(of: "meters", version: 1)
-    // What becomes of one of the three is not known before its parent comes.
+    // One of the three is undetermined until its parent arrives.
     world.meter("a", mac: "2", at: 2, #","parent":"p""#)
     world.meter("b", mac: "1", at: 3)
     world.meter("c", mac: "1", at: 4)

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("Elections")
 struct ElectionTests {
-  /// The same meters, written at the same times, come in any order; and are collapsed in batches of any size.
+  /// The same meters with the same times arrive in any order.
+  ///
+  /// They are merged in batches of any size.
   @Test(arguments: 0..<60 as Range<UInt64>)
   func giveTheSameWinnersWhateverTheOrderOfArrival(_ seed: UInt64) async throws {
     var random = SplitMix64(seed: seed)
@@ -41,13 +43,14 @@ struct ElectionTests {
     }
   }
 
-  /// Seconds by which a copy's stamp is ahead of the time at which the remote took it; one ahead of the bound wins nothing.
+  /// The seconds by which a copy's stamp is ahead of its arrival at the remote. A stamp beyond the
+  /// bound wins nothing.
   @Test(arguments: [(0, "b"), (200, "a"), (100_000, "b")] as [(Int64, String)])
   func doNotBelieveAStampFromTheFuture(_ ahead: Int64, _ winner: String) async throws {
     let entity = Entity("meters", naturalKey: NaturalKey("mac"), stampField: "edited")
     for isLater in [true, false] {
       let world = try await MeterWorld([entity])
-      // The clock here may be behind both, or past the time that the stamp tells: it is not asked.
+      // The local clock may be behind both, or past the stamp's time. It is not used.
       if isLater { world.world.clock.advance(by: .seconds(1_000_000)) }
       let stamps = [("a", Int64(100)), ("b", 200)].map { key, second in
         let written = MeterWorld.day + .seconds(second) + .seconds(key == "a" ? ahead : 0)
@@ -62,7 +65,7 @@ struct ElectionTests {
     }
   }
 
-  /// A reference that is re-pointed is an edit, and not one by which its record wins.
+  /// A changed reference is an edit, but its record does not win by it.
   @Test(arguments: [2, 400])
   func doNotCountWhatTheRebuildItselfWrote(_ recordsAtOnce: Int) async throws {
     let world = try await MeterWorld()

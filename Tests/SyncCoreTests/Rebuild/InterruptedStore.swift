@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Synchronization
 
-/// A store in which something happens right before the first write.
+/// A store that calls a function right before the first write.
 final class InterruptedStore: ForwardingStore {
   let base: InMemoryStore
   private let interruption: @Sendable () async throws(SyncError) -> Void

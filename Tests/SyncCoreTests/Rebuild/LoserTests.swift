@@ -152,7 +152,7 @@ struct LoserTests {
     #expect(world.here().keys.sorted() == ["a", "b"])
   }
 
-  /// What came with the app has no version until the remote speaks of it, which it may never do.
+  /// A bundled record has no version until the remote sends one, which may never happen.
   @Test func goAlsoWhereTheWinnerCameWithTheApp() async throws {
     let made = try await PushWorld(Self.entities)
     for key in ["a", "b"] { made.remote.upsert("meters", key, #"{"id":"\#(key)","mac":"1"}"#) }
@@ -168,7 +168,7 @@ struct LoserTests {
       into: fresh.store, schema: fresh.engine.schema, source: fresh.remote, clock: fresh.clock)
     _ = try await fresh.engine.sync()
     try await fresh.engine.rebuildDuplicates(of: "meters", version: 1)
-    // Conflicts bring the versions that the bundle lacked, and with each the group elects anew.
+    // Conflicts bring the versions that the bundle lacked, and each one repeats the election.
     for _ in 0..<6 { _ = try await fresh.engine.sync() }
     #expect(fresh.there().count == 1)
     #expect(try await fresh.outbox().isEmpty)

@@ -15,7 +15,7 @@ struct MeterWorld {
     Entity("readings", references: [.to("meters", by: "meter"), .to("meters", by: "spare", ordered: false)]),
   ]
 
-  /// The day's beginning.
+  /// The beginning of the day.
   static let day = Timestamp(milliseconds: 1_767_225_600_000)
 
   init(_ entities: [Entity] = Self.entities, store: InMemoryStore? = nil) async throws {
@@ -35,7 +35,7 @@ struct MeterWorld {
     remote.upsert("readings", key, #"{"id":"\#(key)","meter":"\#(meter)"\#(spare)}"#)
   }
 
-  /// What the store shows of a record.
+  /// The visible payload of a record.
   func text(_ type: RecordType, _ key: String) -> String? {
     store.records(of: type).first { $0.id.key == key }
       .map { String(decoding: $0.payload.bytes, as: UTF8.self) }
@@ -43,7 +43,7 @@ struct MeterWorld {
 
   func keys(_ type: RecordType = "meters") -> [String] { world.keys(type) }
 
-  /// The edits that wait to be pushed, in their order: `+` for a write, `-` for a deletion.
+  /// The pending edits in order: `+` for a write, `-` for a deletion.
   func outbox() async throws -> [String] {
     var entries: [OutboxEntry] = []
     for entity in engine.schema.entities { entries += try await engine.edits.pending(entity.type) }

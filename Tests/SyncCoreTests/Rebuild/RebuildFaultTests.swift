@@ -4,12 +4,12 @@ import Testing
 
 @Suite("A rebuild that is interrupted", .timeLimit(.minutes(5)))
 struct RebuildFaultTests {
-  /// More calls of the store than the rebuild below makes; a test says so.
+  /// More calls of the store than the rebuild below makes, as a test checks.
   static let calls = 1...60
 
   static let options = RebuildOptions(carriesOver: .everyField, recordsAtOnce: 4)
 
-  /// What a store shows, and what waits to be pushed, whatever the order of batches.
+  /// The visible records and the pending edits, regardless of the order of batches.
   struct End: Equatable {
     var meters: [String]
     var readings: [String]
@@ -60,7 +60,8 @@ struct RebuildFaultTests {
   @Test func electsAgainAmongWhatIsThereWhenItsTurnComes() async throws {
     let world = try await pulled()
     let (engine, clock) = (world.engine, world.world.clock)
-    // Between looking for groups and collapsing the first batch of them, the app edits two and dissolves one.
+    // Between the search for groups and the merge of the first batch, the app edits two groups and
+    // dissolves one.
     let store = InterruptedStore(world.store) { () async throws(SyncError) in
       clock.advance(by: .seconds(100))
       try await engine.edits.perform { (batch) throws(SyncError) in
@@ -71,7 +72,8 @@ struct RebuildFaultTests {
       }
     }
     let report = try await self.engine(of: world, on: store).rebuildDuplicates(of: "meters", version: 1)
-    // m1 wins its group by the later edit; m14 wins over m8 without m20, and m2 is alone with its new address.
+    // m1 wins its group by the later edit. m14 wins over m8 without m20, and m2 is alone with its
+    // new address.
     #expect(world.keys() == ["m1", "m14", "m15", "m16", "m17", "m18", "m2"])
     #expect(report.counts.groups == 6)
     #expect(report.counts.losers == 12)
@@ -125,7 +127,7 @@ struct RebuildFaultTests {
     #expect(try await world.engine.status()[0].withheld.isEmpty)
   }
 
-  /// Twenty meters of six addresses, four of which refer to each other, and a reading of each.
+  /// Twenty meters of six addresses, four with references to each other, and their readings.
   private func pulled() async throws -> MeterWorld {
     let world = try await MeterWorld()
     for number in 1...20 {

@@ -12,14 +12,14 @@ struct RebuildMachineTests {
 
   private let limit = RebuildMachine.groupsAtOnce
 
-  /// Groups that lie in the store as they are listed here.
+  /// Groups that are stored in the order of this list.
   private func groups(_ groups: (key: String, count: Int)...) -> [DuplicateGroup] {
     groups.enumerated().compactMap { place, group in
       DuplicateGroup(key: group.key, places: (0..<group.count).map { Int64(1000 * $0 + place) })
     }
   }
 
-  /// The natural keys of the groups to collapse.
+  /// The natural keys of the groups to merge.
   private func keys(_ action: RebuildMachine.Action) -> [String]? {
     if case .collapse(let groups) = action { groups.map(\.key) } else { nil }
   }

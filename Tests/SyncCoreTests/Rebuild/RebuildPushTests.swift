@@ -9,7 +9,7 @@ struct RebuildPushTests {
     Entity("readings", references: [.to("meters", by: "meter")]),
   ]
 
-  /// Ten copies of each of some meters, and a reading of the first copy of each.
+  /// Ten copies of some meters, and a reading of each first copy.
   private func world(meters: Int) async throws -> PushWorld {
     let world = try await PushWorld(Self.entities)
     for number in 1...meters {

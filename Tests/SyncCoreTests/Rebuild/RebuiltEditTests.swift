@@ -120,7 +120,9 @@ struct RebuiltEditTests {
     #expect(try await remembered() == 0)
   }
 
-  /// A sink may answer with what somebody else has made of the record since: that one was the last to write it.
+  /// A sink may answer with another client's later change of the record.
+  ///
+  /// That change is then the last write.
   @Test func areNotTakenForWhatSomebodyMadeOfTheRecordSince() async throws {
     let entity = Entity("meters", naturalKey: NaturalKey("mac"), stamping: .none)
     let world = try await PushWorld([entity], sink: { PresentSink(base: $0, entity: entity) })
@@ -138,7 +140,7 @@ struct RebuiltEditTests {
     #expect(world.there().keys.sorted() == ["b"])
   }
 
-  /// A sink before whose answer somebody else writes the record.
+  /// A sink with another client's write of the record before each answer.
   private struct PresentSink: RemoteRecordSink {
     let base: InMemoryRemote
     let entity: Entity

@@ -31,7 +31,7 @@ struct EmptyListingTests {
         result.refusedSweeps.map(\.refusal) == (count < 10 ? [] : [.massDeletion(missing: count, of: count)]))
       #expect(world.keys("teams").count == (count < 10 ? 0 : count))
       guard count >= 10 else { continue }
-      // Nor does the next sync, which finds the remote as it was.
+      // The next sync does not remove them either, because the remote is unchanged.
       #expect(try await world.engine.sync().refusedSweeps.count == 1)
       let allowed = try await world.engine.sync(SyncRequest(allowsMassDeletion: true))
       #expect(allowed["teams"].swept == count && allowed.refusedSweeps.isEmpty)
@@ -65,7 +65,7 @@ struct EmptyListingTests {
     }
   }
 
-  // Its edit is for a push to find out about, and no listing.
+  // A push determines the state of an edited record, and a listing does not.
   @Test func leavesEditsAlone() async throws {
     let world = try await synced(12)
     try await world.engine.edits.perform { (batch) throws(SyncError) in

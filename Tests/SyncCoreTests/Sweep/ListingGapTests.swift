@@ -6,7 +6,9 @@ import Testing
 struct ListingGapTests {
   private static let meter = RecordID(type: "meters", key: "m1")
 
-  /// A record that was pulled and edited, and that the remote deleted; and a complete listing since, of which deltas tell nothing any more.
+  /// A record that was pulled and edited, and that the remote then deleted.
+  ///
+  /// A complete listing has followed, so deltas no longer show the deletion.
   private func world(editedDuringTheListing: Bool = false) async throws -> PushWorld {
     let world = try await PushWorld(options: SyncOptions(pageSize: 1)) { $0.sendsTombstones = false }
     for key in ["m0", "m1", "m2"] { world.remote.upsert("meters", key, #"{"name":0}"#) }
@@ -51,7 +53,7 @@ struct ListingGapTests {
     _ = try await world.engine.sync()
     try await world.write("folders", "f1")
     world.remote.delete("folders", "f1")
-    // The listing is there, and what it lacks may not be removed yet.
+    // The listing is complete, but its missing records may not be removed yet.
     _ = try await world.engine.sync(SyncRequest(fullPull: ["folders"], direction: .pull))
     try await world.delete("folders", "f1")
     #expect(try await world.outbox("folders").isEmpty)
@@ -67,7 +69,8 @@ struct ListingGapTests {
     world.clock.advance(by: .seconds(1))
     world.remote.upsert("folders", "f0", "{}")
     world.remote.upsert("folders", "f1", #"{"parent":"f0"}"#)
-    // What the push meets has to wait for its parent, and is deleted before the parent is listed.
+    // The remote state of the push waits for its parent, and is deleted before the parent is
+    // listed.
     _ = try await world.engine.push()
     world.remote.delete("folders", "f1")
     _ = try await world.engine.sync(SyncRequest(direction: .pull))
@@ -85,7 +88,7 @@ struct ListingGapTests {
     world.remote.takePushesWell()
     world.remote.delete("meters", "m1")
     _ = try await world.engine.sync(SyncRequest(fullPull: ["meters"], direction: .pull))
-    // The remote says once more what it said then.
+    // The remote sends the same state again.
     _ = try await world.engine.sync()
     #expect(try await world.outbox().isEmpty)
     #expect(world.here() == world.there())
@@ -101,7 +104,7 @@ struct ListingGapTests {
     world.remote.upsert("readings", "r1", #"{"meter":"m1"}"#)
     _ = try await world.engine.push()
     world.remote.upsert("readings", "r1", #"{"meter":"m2"}"#)
-    // The listing begins while the edit is pending, and is cut short.
+    // The listing begins while the edit is pending, and is interrupted.
     let source = CancellationSource()
     world.remote.onRequest = { request in
       if request.entity.type == "readings", case .resume = request.position { source.cancel() }
@@ -109,7 +112,7 @@ struct ListingGapTests {
     let cut = try await world.engine.sync(SyncRequest(direction: .pull), token: source)
     #expect(cut["readings"].fetched == 1)
     world.remote.onRequest = nil
-    // What the push met is shown by the page before, and an older copy than the listing's.
+    // The page before shows the remote state of the push, an older copy than the listing's.
     world.remote.upsert("meters", "m1", "{}")
     let result = try await world.engine.sync(SyncRequest(direction: .pull))
     #expect(try await world.outbox("readings").isEmpty)
@@ -136,7 +139,7 @@ struct ListingGapTests {
     world.remote.behave(.loseAnswer(SyncError(.remoteUnavailable, during: "pushing")), onNextPushes: 10)
     await #expect(throws: SyncError.self) { try await world.engine.push() }
     world.remote.takePushesWell()
-    // The edit's own record, which a delta from before it brings.
+    // The edit's own record, in a delta from before it.
     #expect(try await world.engine.sync()["meters"].fetched == 1)
     #expect(world.here() == world.there())
     #expect(try await world.outbox().isEmpty)

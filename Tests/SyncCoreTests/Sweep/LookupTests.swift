@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Asking the remote whether a record is really gone", .timeLimit(.minutes(10)))
 struct LookupTests {
-  /// Five teams in the store, of which the remote has four left after it was wiped.
+  /// Five teams in the store, of which the remote has four after a wipe.
   private func engine(failingLookups: Int) async throws -> (
     SyncEngine, FailingLookups, InMemoryStore, EventRecorder
   ) {
@@ -73,7 +73,7 @@ struct LookupTests {
       #expect(store.records(of: "games").count == 3)
       let status = try await engine.status()
       #expect(status.map { $0.status.lastError?.code } == [nil, "permissionDenied"])
-      // It stays due.
+      // The sweep stays due.
       #expect(status.map { $0.sweep != nil } == [false, true])
     }
     let failed = recorder.events.compactMap { if case .entityFailed(let type, _) = $0 { type } else { nil } }
@@ -93,7 +93,7 @@ struct LookupTests {
   }
 }
 
-/// A remote that answers no question about one type.
+/// A remote that refuses lookups of one type.
 private final class RefusedLookups: RemoteRecordSource {
   private let base: InMemoryRemote
   private let type: RecordType
@@ -133,7 +133,7 @@ private final class FailingLookups: RemoteRecordSource {
 
   var identity: String { base.identity }
   var capabilities: SourceCapabilities { base.capabilities }
-  /// How often it was asked.
+  /// The number of lookups.
   var lookups: Int { state.withLock { $0.lookups } }
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage { try await base.page(request) }

@@ -62,7 +62,7 @@ struct SecondListingTests {
       listings.append(remote.requestLog[before...].count { $0.position == .start(since: nil) })
     }
     #expect(listings == [1, 0, 0, 0])
-    // Once the app has given the edit up, a listing tells at once.
+    // After the app has given the edit up, one listing is enough.
     try await engine.edits.discard(id)
     for _ in 1...2 { _ = try await engine.sync() }
     #expect(store.records(of: "teams").map(\.id.key).sorted() == ["t1", "t3"])

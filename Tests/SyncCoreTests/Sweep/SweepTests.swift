@@ -96,7 +96,7 @@ struct SweepTests {
     world.addTeams(1...5)
     let first = try await world.engine.sync()
     #expect(first["teams"].quarantined == 1)
-    // What was unreadable before has cost nobody a record since.
+    // Earlier unreadable bytes have not removed any record since.
     world.remote.delete("teams", "t1")
     world.clock.advance(by: .seconds(1))
     #expect(try await world.engine.sync()["teams"].swept == 1)

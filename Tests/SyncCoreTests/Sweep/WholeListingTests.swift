@@ -8,7 +8,9 @@ import Testing
 struct WholeListingTests {
   private static let teams = Entity("teams", visibility: .wholeEntity)
 
-  /// A store whose teams are noted after every transaction, and a remote that may be told to stop the sync or to fail when it is asked about single records.
+  /// A store that notes its teams after every transaction, and a remote with scripted lookups.
+  ///
+  /// A lookup may stop the sync or fail.
   private struct Whole {
     let clock = ManualClock()
     let remote: InMemoryRemote
@@ -34,7 +36,9 @@ struct WholeListingTests {
       for number in numbers { remote.upsert("teams", "t\(number)", #"{"name":"\#(name)"}"#) }
     }
 
-    /// Forty old teams in the store; thirty of them, renamed, and ten new ones at the remote.
+    /// Prepares forty old teams in the store, and forty at the remote.
+    ///
+    /// Thirty of those at the remote are renamed old teams, and ten are new.
     func replaceAll() async throws {
       add(1...40, "old")
       _ = try await engine.sync()
@@ -76,7 +80,7 @@ struct WholeListingTests {
     whole.source.onLookup { cancellation.cancel() }
     #expect(try await whole.engine.sync(token: cancellation).wasCancelled)
     #expect(whole.names == Self.old)
-    // What the remote loses meanwhile has been staged, and is not shown.
+    // A record that the remote deletes meanwhile is staged, and not shown.
     whole.remote.delete("teams", "t50")
     whole.source.onLookup {}
     _ = try await whole.engine.sync()
@@ -105,7 +109,7 @@ struct WholeListingTests {
     whole.source.onLookup { () throws(SyncError) in
       throw SyncError(.permissionDenied, during: "looking up")
     }
-    // Whether the sync tells of it as its own failure or as the type's, the copies are there.
+    // The error may be the sync's or the type's. In both cases the copies are stored.
     _ = try? await whole.engine.sync()
     #expect(whole.names.isSuperset(of: Self.new) && whole.names.count == 50)
     whole.source.onLookup {}
@@ -123,7 +127,7 @@ struct WholeListingTests {
     #expect(events.count == 1)
     let both = Self.new.union((1...10).map { "t\($0) old" })
     #expect(whole.names == both)
-    // 10 of 50: what was staged counted as shown.
+    // 10 of 50: staged records count as shown.
     #expect(result.refusedSweeps.first?.refusal == .massDeletion(missing: 10, of: 50))
     _ = try await whole.engine.sync(SyncRequest(allowsMassDeletion: true))
     #expect(Set(whole.store.shown) == [Self.old, both, Self.new])
@@ -167,7 +171,9 @@ struct WholeListingTests {
     #expect(whole.names == Self.new)
   }
 
-  /// A copy from before waited for a record that the listing brings, and is shown by that. The listing lacks it, and nobody has asked about it.
+  /// An earlier copy waited for a record in the listing, and is shown with it.
+  ///
+  /// The listing lacks the copy, and no lookup has checked it.
   @Test func removesWhatItShowsThatTheRemoteHasNoMore() async throws {
     let teams = Entity("teams", references: [.to("teams", by: "next")], visibility: .wholeEntity)
     let whole = try await Whole(Self.lookedUp, entities: [teams])
@@ -183,7 +189,7 @@ struct WholeListingTests {
   }
 }
 
-/// A store that notes what readers see of the teams after each transaction.
+/// A store that notes the visible teams after each transaction.
 private final class WatchedStore: ForwardingStore {
   let base: InMemoryStore
   private let states = Mutex<[Set<String>]>([])
@@ -192,7 +198,7 @@ private final class WatchedStore: ForwardingStore {
 
   var shown: [Set<String>] { states.withLock { $0 } }
 
-  /// Begins anew with what readers see now.
+  /// Keeps only the current visible teams.
   func forget() { states.withLock { $0.removeFirst(max(0, $0.count - 1)) } }
 
   func write<R: Sendable>(
@@ -208,7 +214,7 @@ private final class WatchedStore: ForwardingStore {
   }
 }
 
-/// A remote that does something when it is asked about single records.
+/// A remote that acts on each lookup.
 private final class AskedRemote: RemoteRecordSource {
   private let base: InMemoryRemote
   private let action = Mutex<@Sendable () throws(SyncError) -> Void>({})

@@ -91,7 +91,7 @@ struct WriteThrottleTests {
     let world = try await World([Entity("meters")])
     _ = try await see(1, world)
     world.clock.timestamp = world.clock.timestamp - .seconds(86_400)
-    // Not twice within an interval, and never longer than one.
+    // At most once in an interval, and never later than one interval.
     #expect(try await !see(2, world))
     world.clock.advance(by: .seconds(119))
     #expect(try await !see(3, world))
@@ -101,7 +101,7 @@ struct WriteThrottleTests {
 
   @Test func doesNotCountAWriteThatFailed() async throws {
     let world = try await World([Entity("meters")])
-    // The first call is the engine's, as it is set up.
+    // The engine's setup makes the first call.
     let store = FaultyStore(world.store, failingCall: 2)
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: store, source: world.remote, clock: world.clock, random: { 0 })
@@ -128,7 +128,7 @@ struct ThrottleMachineTests {
     #expect(machine.see(at: at(0), interval: .seconds(120)) == .record)
   }
 
-  /// When sightings are recorded, given when they are stamped.
+  /// The times of recorded sightings, given the stamps of all.
   private func recorded(_ seconds: [Int64]) -> [Int64] {
     var machine = ThrottleMachine()
     return seconds.filter { machine.see(at: at($0), interval: .seconds(120)) == .record }
@@ -136,17 +136,18 @@ struct ThrottleMachineTests {
 
   @Test(
     arguments: [
-      // Set back and put right within the interval, whatever was seen meanwhile.
+      // Set back and corrected within the interval, with any sightings meanwhile.
       ([1000, 0, 1001], [1000]), ([1000, 0, 50, 1051, 1119, 1120], [1000, 1120]),
-      // It stays set back: a new interval, then one after another.
+      // It stays set back: a new interval begins, then others follow.
       ([1000, 0, 119, 120, 239, 240], [1000, 120, 240]),
-      // It is put right after a recording by the clock that was behind.
+      // Corrected after a recording by the slow clock.
       ([1000, 0, 120, 1121, 1239, 1240], [1000, 120, 1240]),
-      // Set back further, and put right.
+      // Set back further, and corrected.
       ([1000, 500, 0, 119, 120, 1121], [1000, 120]), ([1000, 0, 1001, 500, 619, 620], [1000, 620]),
-      // Back by less than an interval, which may as well be put right: nothing waits longer than two.
+      // Set back by less than an interval. It may be corrected soon: no sighting waits longer than
+      // two.
       ([1000, 900, 1019, 1020, 1119, 1120], [1000, 1120]),
-      // Once it showed a moment years ahead.
+      // The clock once was years ahead.
       ([0, 900_000_000, 121, 240, 241, 361], [0, 900_000_000, 241, 361]),
     ] as [([Int64], [Int64])])
   func followsAClockThatIsSet(_ seen: [Int64], _ expected: [Int64]) {

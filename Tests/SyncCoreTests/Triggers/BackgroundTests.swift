@@ -147,7 +147,7 @@ struct BackgroundTests {
     let world = try await CoordinatorWorld()
     await world.play([.init(0, .background), .init(1, .offline), .init(9000, .online)], until: 9100)
     #expect(world.scheduler.begun.filter { $0.kind == .processing }.map(\.outcome) == [.succeeded])
-    // The refreshes found no network, the processing request waited for it.
+    // The refreshes had no network, and the processing request waited for it.
     #expect(world.runs == [9000, 9002.5])
   }
 

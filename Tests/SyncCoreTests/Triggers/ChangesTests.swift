@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The changes of a sync", .timeLimit(.minutes(10)))
 struct ChangesTests {
-  /// The keys that the first change names; `nil` where it is too many to name them.
+  /// The keys of the first change; `nil` if they are too many.
   private func next(
     _ changes: inout some AsyncIteratorProtocol<SyncEvent.ChangedRecords, Never>
   ) async -> [String]? {

@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-/// What the network does, and when that starts a sync.
+/// The states of the network, and the resulting syncs.
 struct NetworkStory: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var first: Connectivity
@@ -105,7 +105,7 @@ struct ConnectivityTableTests {
     let world = try await CoordinatorWorld(
       connectivity: .offline,
       observe: { event in
-        // The promise has just been made, and the monitor is not followed yet.
+        // The sync was just promised, and the monitor is not followed yet.
         if case .trigger(_, .ignored(.offline)) = event { box.withLock { $0?.connectivity = .online } }
       })
     box.withLock { $0 = world.connectivity }
@@ -132,7 +132,7 @@ struct ConnectivityTableTests {
       world.time.pass(until: .seconds(10))
       world.signal(.online)
       world.time.settle()
-      // The process sleeps from here on, and past the time at which the network would have stayed long enough.
+      // The process is suspended from here on, until after the network's settle time.
       world.signal(.offline)
       world.signal(.online)
       world.clock.advance(by: .seconds(5))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncCore
 
-/// A coordinator beside somebody who syncs with the same engine, or with the same store.
+/// A coordinator beside another user of the same engine, or of the same store.
 @Suite("A coordinator that is not alone", .timeLimit(.minutes(10)))
 struct CoordinatorFlightTests {
   // R2.4, R2.9
@@ -115,7 +115,7 @@ struct CoordinatorFlightTests {
     #expect(world.coordinator.status.lastSuccess != nil)
   }
 
-  /// What an observer signals from within comes after what had happened before.
+  /// An observer's signals come after all earlier events.
   @Test func tellsWhatHappenedInItsOrderWhateverItsObserverDoes() async throws {
     let told = Mutex<[SyncTrigger]>([])
     let box = Mutex<SyncCoordinator?>(nil)
@@ -131,7 +131,7 @@ struct CoordinatorFlightTests {
       world.time.settle()
       world.signal(.online)
       world.time.settle()
-      // Nobody has woken yet when somebody asks: two things have happened at once.
+      // The task resumes after the second request, so two events happen at once.
       world.clock.advance(by: .seconds(3))
       world.signal(.request)
       world.time.settle()

@@ -7,19 +7,20 @@
   @Suite("Ten thousand starts and stops of a coordinator", .timeLimit(.minutes(10)))
   struct CoordinatorLeakTests {
     @Test func leaveNoTaskNoDescriptorAndNoMemoryBehind() async {
-      // In a process of its own: what other tests take meanwhile is not theirs to leave behind.
+      // A separate process, because other tests allocate memory meanwhile.
       await #expect(processExitsWith: .success) {
         let world = try await LeakWorld()
-        // What is made once for all, and what the allocator keeps.
+        // The first round allocates lasting objects, and the allocator's reserves.
         try await world.startAndStop(2000)
         let before = try LeakWorld.Holdings()
         try await world.startAndStop(10_000)
         let after = try LeakWorld.Holdings()
-        // A few hundred bytes left by each would be more, and a task that still waits is larger than that. The thread sanitizer
-        // takes memory of its own.
+        // A few hundred bytes left by each would exceed the limit, and a waiting task is larger.
+        // The thread sanitizer also takes memory.
         let grown = after.memory - before.memory
         #expect(grown < 3_000_000 || ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil, "\(grown)")
-        // Dispatch has a descriptor for each of its three clocks, which it opens when the first timer of that clock is armed.
+        // Dispatch has a descriptor for each of its three clocks. It opens one with the first timer
+        // of that clock.
         let opened = after.descriptors - before.descriptors
         #expect(opened <= 3, "\(opened)")
         #expect(world.connectivity.subscribers == 0)
@@ -27,18 +28,19 @@
     }
   }
 
-  /// An engine, and coordinators that come and go on real threads.
+  /// An engine, with short-lived coordinators on real threads.
   private struct LeakWorld {
     let connectivity = ManualConnectivity(.offline)
     private let engine: SyncEngine
 
-    /// What a process holds.
+    /// The resources of a process.
     struct Holdings {
       let memory: Int
       let descriptors: Int
 
       init() throws {
-        // What is resident, without what is shared with files, which comes and goes with the memory that others need.
+        // The resident memory without shared file pages, which vary with the demands of other
+        // processes.
         let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
           .compactMap { Int($0) }
         memory = try #require(pages.count > 2 ? pages[1] - pages[2] : nil) * Int(sysconf(Int32(_SC_PAGESIZE)))
@@ -55,7 +57,7 @@
     func startAndStop(_ count: Int) async throws {
       var kept: SyncCoordinator?
       for cycle in 0..<count {
-        // One in two is another one; each is stopped at another point of its way.
+        // Every second one is new. Each one is stopped at another point.
         if cycle.isMultiple(of: 2) || kept == nil {
           kept = SyncCoordinator(engine: engine, scheduler: InMemoryScheduler(connectivity: connectivity))
         }

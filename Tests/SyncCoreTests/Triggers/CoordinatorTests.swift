@@ -98,7 +98,7 @@ struct CoordinatorTests {
         return
       }
       #expect(decision == .planned(next))
-      // A sync that went well plans none, and says nothing of any.
+      // A successful sync plans no retry, and reports none.
       world.time.pass(until: .seconds(60))
       guard case .finished(_, .completed)? = world.events.last?.event else {
         Issue.record("\(world.events)")

@@ -4,9 +4,9 @@ import Synchronization
 
 @testable import SyncCore
 
-/// A coordinator with all that it reports to and asks, in virtual time.
+/// A coordinator with all of its ports, in virtual time.
 final class CoordinatorWorld: Sendable {
-  /// Something that happens to an app.
+  /// A signal to the coordinator.
   enum Signal: Hashable, Sendable {
     case online, offline, unknown, wifi, cellular
     case launch, foreground, background, request, push
@@ -14,7 +14,7 @@ final class CoordinatorWorld: Sendable {
     case remoteFails(times: Int)
   }
 
-  /// Something that happens to an app at some time, in seconds.
+  /// A signal with its time in seconds.
   struct Moment: Hashable, Sendable {
     var second: Double
     var signal: Signal
@@ -68,7 +68,7 @@ final class CoordinatorWorld: Sendable {
       })
   }
 
-  /// Runs the coordinator while the body lets time pass, then stops it, and waits until it has.
+  /// Runs the coordinator during a body, then stops it and waits for its end.
   func running(_ body: () async throws -> Void) async rethrows {
     let task = Task(executorPreference: time) {
       self.underWay.withLock { $0 += 1 }
@@ -83,7 +83,7 @@ final class CoordinatorWorld: Sendable {
     try await body()
   }
 
-  /// Plays some moments, then lets time pass until the end, and stops.
+  /// Plays some signals, advances the time to the end, and stops.
   func play(_ moments: [Moment], until end: Double) async {
     await running {
       for moment in moments {
@@ -115,29 +115,29 @@ final class CoordinatorWorld: Sendable {
 
   var events: [(second: Double, event: SyncCoordinator.Event)] { log.events }
 
-  /// When syncs were started, in seconds.
+  /// The start times of syncs, in seconds.
   var runs: [Double] {
     events.compactMap { if case .started = $0.event { $0.second } else { nil } }
   }
 
-  /// What asked for each sync.
+  /// The triggers of each sync.
   var reasons: [[SyncTrigger]] {
     events.compactMap { if case .started(let triggers) = $0.event { triggers } else { nil } }
   }
 
-  /// What became of each trigger.
+  /// The decision on each trigger.
   var decisions: [SyncDecision] {
     events.compactMap { if case .trigger(_, let decision) = $0.event { decision } else { nil } }
   }
 
-  /// Whether nothing waits and nobody listens any more.
+  /// Whether no task waits and no stream is in use.
   var isQuiet: Bool {
     clock.sleepers == 0 && connectivity.subscribers == 0 && coordinator.subscribers == 0
       && coordinator.status.state == .stopped && !coordinator.bell.isAwaited && underWay.withLock { $0 } == 0
   }
 }
 
-/// Events with the second at which they came.
+/// Events with their times in seconds.
 private final class EventLog: Sendable {
   private let state = Mutex<[(second: Double, event: SyncCoordinator.Event)]>([])
   private let clock: ManualClock
@@ -149,7 +149,7 @@ private final class EventLog: Sendable {
   var events: [(second: Double, event: SyncCoordinator.Event)] { state.withLock { $0 } }
 
   func append(_ event: SyncCoordinator.Event) {
-    // To the millisecond, so that what is equal to the eye is equal.
+    // Rounded to milliseconds, so that equal times compare equal.
     let second = (clock.now.offset / .milliseconds(1)).rounded() / 1000
     state.withLock { $0.append((second, event)) }
   }

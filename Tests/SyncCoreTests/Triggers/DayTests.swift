@@ -3,26 +3,26 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-/// A day on which somewhere the clocks are changed.
+/// A day with a change of the clocks in some time zone.
 struct DayStory: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var zone: UTCOffsets
   /// Noon of the day before, in seconds since 1970.
   var noon: Int64
-  /// How many hours later it is 02:00, by the clocks there.
+  /// The hours until 02:00, by the local clocks.
   var hours: [Int]
 
   static let all = [
     DayStory(
       testDescription: "Berlin, plain", zone: .berlin, noon: 1_768_000_000 / 86_400 * 86_400 + 39_600,
       hours: [14]),
-    // 02:00 is not shown: the first instant after the gap is 03:00, 14 hours after noon.
+    // 02:00 is skipped. The first instant after the gap is 03:00, 14 hours after noon.
     DayStory(testDescription: "Berlin, spring", zone: .berlin, noon: 1_774_746_000 - 14 * 3600, hours: [14]),
-    // 02:00 is shown twice, and the first counts.
+    // 02:00 occurs twice, and the first one counts.
     DayStory(testDescription: "Berlin, autumn", zone: .berlin, noon: 1_792_890_000 - 15 * 3600, hours: [14]),
     DayStory(
       testDescription: "New York, spring", zone: .newYork, noon: 1_772_953_200 - 14 * 3600, hours: [14]),
-    // 01:00 is shown twice, so 02:00 comes an hour later.
+    // 01:00 occurs twice, so 02:00 comes an hour later.
     DayStory(
       testDescription: "New York, autumn", zone: .newYork, noon: 1_793_512_800 - 14 * 3600, hours: [15]),
   ]
@@ -42,7 +42,7 @@ struct DayTests {
       })
     let random = Mutex(SplitMix64(seed: seed))
     let expired = Mutex(0)
-    // Time is up at pages that nobody can foresee, a tenth of all.
+    // A tenth of all pages, chosen at random, end the time limit.
     world.remote.onRequest = { _ in
       guard random.withLock({ $0.next() % 10 }) == 0 else { return }
       expired.withLock { $0 += 1 }
@@ -68,14 +68,15 @@ struct DayTests {
       nights.map { ($0.at.microseconds / 1_000_000 - story.noon) / 3600 } == story.hours.map(Int64.init))
     #expect(begun.count { $0.kind == .refresh } == 24)
     #expect(expired.withLock { $0 } > 0)
-    // What was begun is finished: every sync ended, clean-up followed the night's unless its time was up.
+    // Every sync ended. A clean-up followed each night's sync within the time limit.
     let finished = world.events.count { if case .finished = $0.event { true } else { false } }
     #expect(finished == world.runs.count)
     let cutShort = world.events.contains { if case .expired(.processing) = $0.event { true } else { false } }
     #expect(cleanUps.withLock { $0 } == (cutShort ? [] : story.hours.map(Double.init)))
     #expect(world.isQuiet)
 
-    // What was cut short goes on from its last page: one sync without interruption, and nothing is missing.
+    // An interrupted pass continues after its last page. One sync without interruption completes
+    // it.
     world.remote.onRequest = nil
     let sent = world.remote.counters().changes
     let last = Task(executorPreference: world.time) { try await world.engine.sync() }

@@ -113,7 +113,7 @@ struct InMemorySchedulerTests {
 }
 
 extension CancellationToken {
-  /// Returns when the token, or the task, is cancelled.
+  /// Waits for the cancellation of the token or of the task.
   fileprivate func wait(on clock: ManualClock) async {
     while !isCancelled, !Task.isCancelled {
       try? await clock.sleep(until: clock.now.advanced(by: .milliseconds(100)))

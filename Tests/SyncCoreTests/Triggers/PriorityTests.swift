@@ -60,7 +60,7 @@ struct PriorityTests {
     #expect(schedule.mostUrgent(["sports", "stadiums", "news", "teams"]) == 1)
   }
 
-  /// The types of the pages in the order in which they were asked for, a second each.
+  /// The types of the pages in request order, one second for each.
   private func requests(
     _ request: SyncRequest = SyncRequest(), raising urgent: RecordType? = nil, at number: Int = 0,
     width: Int = 4
@@ -111,7 +111,7 @@ struct PriorityTests {
 
   @Test func letATypeOvertakeAllThatRunWithWhatItRefersTo() async throws {
     let asked = try await requests(raising: "teams", at: 1)
-    // What was asked for at the same time is answered; then come the stadiums, without which there are no teams.
+    // The concurrent requests are answered first. The stadiums follow, because the teams need them.
     #expect(Set(asked.prefix(3)) == ["sports", "stadiums", "news"])
     #expect(asked[3..<8] == ["stadiums", "stadiums", "teams", "teams", "teams"])
     #expect(asked.count == 12)

@@ -25,7 +25,7 @@ struct StalenessGateTests {
   }
 }
 
-/// What an app does, and when that starts a sync.
+/// The signals of an app, and the resulting syncs.
 struct AppStory: Sendable, CustomTestStringConvertible {
   var testDescription: String
   var moments: [CoordinatorWorld.Moment]
@@ -59,20 +59,20 @@ struct AppStory: Sendable, CustomTestStringConvertible {
     AppStory("offline", [(1, .offline), (2, .request), (3, .launch), (4, .push)], runs: []),
     AppStory(
       "asked while offline, then online", [(1, .offline), (2, .request), (3, .online)], runs: [5.5]),
-    AppStory("nobody knows whether online", [(1, .unknown), (2, .request)], runs: [2]),
+    AppStory("unknown whether online", [(1, .unknown), (2, .request)], runs: [2]),
     AppStory(
-      "asked while offline, then nobody knows", [(1, .offline), (2, .request), (3, .unknown)], runs: [3]),
+      "asked while offline, then unknown", [(1, .offline), (2, .request), (3, .unknown)], runs: [3]),
     AppStory(
-      "asked while offline, then nobody knows, then online",
+      "asked while offline, then unknown, then online",
       [(1, .offline), (2, .request), (3, .unknown), (4, .online)], runs: [3]),
     AppStory(
-      "asked while offline, online, then nobody knows",
+      "asked while offline, online, then unknown",
       [(1, .offline), (2, .request), (3, .online), (4, .unknown), (5, .online)], runs: [4]),
     AppStory(
-      "a push signal dropped by the network, then nobody knows",
+      "a push signal dropped by the network, then unknown",
       [(1, .push), (1.5, .offline), (3, .unknown)], runs: [4]),
     AppStory(
-      "in the foreground after a launch that found no network, then nobody knows",
+      "in the foreground after a launch that found no network, then unknown",
       [(1, .offline), (2, .launch), (3, .foreground), (4, .unknown)], runs: [4]),
     AppStory(
       "a failed attempt counts as one", [(1, .remoteFails(times: 1)), (2, .launch), (5, .launch)],

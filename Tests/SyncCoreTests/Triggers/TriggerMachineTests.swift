@@ -109,7 +109,7 @@ struct TriggerMachineTests {
     machine.finished(.failed(retryAfter: .seconds(100)), at: at(1), random: 0)
     let next = NextSync(at: at(101).timestamp, triggers: [.retry, .request], waitsFor: .remotePause)
     #expect(machine.report(.request, at: at(2)) == .joined(next))
-    // Whoever was given time in the background is told, and does not wait it away.
+    // A background request is answered at once, and does not wait until its time limit.
     #expect(
       machine.report(.background(.refresh), at: at(3)) == .ignored(.remotePause(until: at(101).timestamp)))
     #expect(machine.step(at: at(100)) == .wait(until: .seconds(101)))
@@ -192,7 +192,7 @@ struct TriggerMachineTests {
     machine.network(isOffline: false)
     #expect(machine.redeem().map(\.trigger) == [.pushSignal, .request])
     #expect(machine.redeem().isEmpty)
-    // Any sync that is planned meanwhile serves.
+    // Any sync that is planned meanwhile is sufficient.
     machine.network(isOffline: true)
     _ = machine.report(.request, at: at(1))
     machine.network(isOffline: false)
@@ -223,7 +223,7 @@ struct TriggerMachineTests {
       next.restore(machine.record, at: at(2))
       _ = next.report(trigger, at: at(2))
       #expect(next.step(at: at(2)) == run(trigger))
-      // That one is an attempt as any.
+      // That sync is an ordinary attempt.
       next.finished(.stopped, at: at(3), random: 0)
       #expect(next.report(.launch, at: at(4)) == .ignored(.fresh(until: at(302).timestamp)))
     }
@@ -273,11 +273,12 @@ struct TriggerMachineTests {
     #expect(
       second.next(after: Moment(elapsed: .zero, timestamp: at(20).timestamp))
         == NextSync(at: at(50).timestamp, triggers: [.retry], waitsFor: .remotePause))
-    // A clock that was set back by a year does not make the pause longer than it was.
+    // A clock that was set back by a year does not extend the pause.
     var third = TriggerMachine()
     third.restore(first.record, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
     #expect(third.step(at: at(1)) == .wait(until: .seconds(50)))
-    // Nor one of which nobody knows how long that was, as an older version of the library noted it, a year long.
+    // Nor does a pause of unknown length, as an older version of the library stored it, a year
+    // long.
     var older = first.record
     older.pausedAt = nil
     var fourth = TriggerMachine()

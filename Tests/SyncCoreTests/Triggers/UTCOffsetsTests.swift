@@ -10,7 +10,7 @@ struct UTCOffsetsTests {
     (UTCOffsets(20700), "Asia/Kathmandu"),
   ]
 
-  /// Moments all over the year for which the tables hold, and closely around the changes of the clocks.
+  /// Instants over the tables' whole year, and close to the changes of the clocks.
   static let moments: [Int64] =
     Array(stride(from: 1_767_312_000, to: 1_798_700_000, by: 31 * 3600))
     + [1_774_746_000, 1_792_890_000, 1_772_953_200, 1_793_512_800].flatMap {
@@ -26,7 +26,7 @@ struct UTCOffsetsTests {
     var disagreements: [Int64] = []
     for second in Self.moments {
       let moment = Date(timeIntervalSince1970: Double(second))
-      // While a time is shown that is shown twice, the calendar goes on to the second.
+      // During an ambiguous time, the calendar skips to its second occurrence.
       let change = calendar.timeZone.nextDaylightSavingTimeTransition(after: moment - 3600)
       if let change, change <= moment + 3600 { continue }
       let next = calendar.nextDate(
@@ -45,7 +45,7 @@ struct UTCOffsetsTests {
     let first = Timestamp(milliseconds: (1_792_890_000 - 3600) * 1000)
     let two = TimeOfDay(hour: 2)
     #expect(UTCOffsets.berlin.next(two, after: first - .seconds(1)) == first)
-    // From the first of them on it is tomorrow's, 25 hours later.
+    // From the first of them on, the next one is tomorrow's, 25 hours later.
     for minutes in [0, 1, 59, 60, 61] {
       #expect(
         UTCOffsets.berlin.next(two, after: first + .seconds(minutes * 60)) == first + .seconds(25 * 3600))

@@ -6,7 +6,7 @@ import Testing
 @Suite("A value and those who follow it", .timeLimit(.minutes(5)))
 struct ValueFeedTests {
   @Test func isPassedOnWhileAFollowerGoes() async {
-    // In a process of its own, which an alarm ends: threads that wait for each other's locks heed no time limit.
+    // A separate process, which an alarm ends. Threads in a deadlock ignore time limits.
     await #expect(processExitsWith: .success) {
       alarm(120)
       for round in 0..<2000 {

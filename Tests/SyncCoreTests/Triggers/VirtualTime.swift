@@ -1,10 +1,11 @@
 import InMemoryAdapters
 import Synchronization
 
-/// A little world of tasks on the calling thread: time passes only when nobody has anything left to do.
+/// An executor on the calling thread with virtual time.
 ///
-/// Tasks started with it as their executor preference run one job after another inside ``pass(until:)``, so what happens is the same
-/// each time, and a day takes as long as its work.
+/// Time passes only when no job is ready. Tasks with this executor preference run one job after
+/// another inside ``pass(until:)``. Every run is therefore equal, and a day takes as long as its
+/// work.
 final class VirtualTime: TaskExecutor {
   let clock: ManualClock
   private let jobs = Mutex<[UnownedJob]>([])
@@ -18,7 +19,7 @@ final class VirtualTime: TaskExecutor {
     jobs.withLock { $0.append(job) }
   }
 
-  /// Does what can be done without any time passing.
+  /// Runs all jobs that need no time to pass.
   func settle() {
     while true {
       let ready = jobs.withLock { jobs in
@@ -30,7 +31,7 @@ final class VirtualTime: TaskExecutor {
     }
   }
 
-  /// Lets time pass until the clock was advanced so far in all, stopping wherever somebody wakes.
+  /// Advances the clock to an absolute time, with a stop at each wake-up.
   func pass(until end: Duration) {
     settle()
     while let next = clock.nextDeadline?.offset, next <= end {
