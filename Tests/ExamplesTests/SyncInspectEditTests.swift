@@ -132,7 +132,7 @@
         ("--type planes --id p --delete", 1, "games, teams"),
         (#"--type games --id g1 --set home_team_id='"XXX"'"#, 1, "teams/XXX"),
         ("--type teams --id BOS --delete", 1, "refer to it"),
-        ("--type games --id g9 --set schema=7", 1, "does not understand"),
+        ("--type games --id g9 --set schema=7", 1, "is not supported"),
         ("--type teams --id BOS --set name=Bees", 2, #"--set 'name="Bees"'"#),
         (#"--type teams --id BOS --set 'x={"a":1'"#, 2, "not JSON"),
         ("--type teams --id BOS --set name", 2, "--set takes"),

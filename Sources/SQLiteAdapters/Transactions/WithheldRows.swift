@@ -221,7 +221,7 @@
     fileprivate var stored: Int64 {
       switch self {
       case .sync(let fence): fence
-      case .push(let fence): -fence
+      case .push(let fence): 0 &- fence
       case .store: 0
       }
     }

@@ -95,6 +95,32 @@ struct MergeContext {
     return entry
   }
 
+  /// How a change stands to what is withheld under its record.
+  enum Standing { case older, beside, newer }
+
+  /// Compares a change of the page with a withheld one.
+  func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
+    let rule = ReplicationRule(order: versionOrder)
+    switch (change, entry.kind) {
+    case (.malformed, .missing): return .newer
+    // Malformed bytes have no version, so they are kept beside the waiting change.
+    case (.malformed, .quarantined):
+      return entry.change == change || entry.pass < pass ? .newer : .beside
+    case (.malformed, _): return .beside
+    case (_, .missing): return .newer
+    // A listing of one instant may hold an id twice: the valid copy does not repair the malformed
+    // one.
+    case (_, .quarantined): return listsOneInstant && entry.pass == pass ? .beside : .newer
+    case (.upsert(let record), _): return rule.isOlder(record.version, than: entry) ? .older : .newer
+    case (.tombstone(let tombstone), _): return rule.isOlder(tombstone.version, than: entry) ? .older : .newer
+    }
+  }
+
+  /// Whether a copy of the page only restates, or is older than, what is withheld under its record.
+  func passesOver(_ copy: Record, for entry: WithheldChange) -> Bool {
+    restated(entry, by: .upsert(copy)) != nil || standing(of: .upsert(copy), against: entry) == .older
+  }
+
   /// Returns the indexes of a type's ordered references among its fields.
   func referenceColumns(of entity: Entity) -> [(index: Int, target: RecordType)] {
     entity.references.compactMap { reference in

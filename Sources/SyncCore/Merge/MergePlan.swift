@@ -256,7 +256,7 @@ struct MergePlan {
         note(.unchanged, of: id, origin: .page)
         return true
       }
-      switch standing(of: change, against: entry) {
+      switch context.standing(of: change, against: entry) {
       case .older:
         withheld.append(context.relisted(entry))
         if case .upsert(let record) = change, isRival(record, of: entry) {
@@ -286,32 +286,14 @@ struct MergePlan {
 
   /// Releases a record's separately kept malformed bytes if a change is newer.
   @discardableResult
-  private mutating func supersedeBytes(besides change: RecordChange) -> Standing? {
+  private mutating func supersedeBytes(besides change: RecordChange) -> MergeContext.Standing? {
     guard let entry = change.id.flatMap({ view.besides[$0] }) else { return nil }
-    let standing = standing(of: change, against: entry)
+    let standing = context.standing(of: change, against: entry)
     if standing == .newer {
       changes.released.append(entry.key)
       tally.noteSuperseded(entry, by: context.finder)
     }
     return standing
-  }
-
-  private enum Standing { case older, beside, newer }
-
-  private func standing(of change: RecordChange, against entry: WithheldChange) -> Standing {
-    switch (change, entry.kind) {
-    case (.malformed, .missing): return .newer
-    // Malformed bytes have no version, so they are kept beside the waiting change.
-    case (.malformed, .quarantined):
-      return entry.change == change || entry.pass < context.pass ? .newer : .beside
-    case (.malformed, _): return .beside
-    case (_, .missing): return .newer
-    // A listing of one instant may hold an id twice: the valid copy does not repair the malformed
-    // one.
-    case (_, .quarantined): return context.listsOneInstant && entry.pass == context.pass ? .beside : .newer
-    case (.upsert(let record), _): return rule.isOlder(record.version, than: entry) ? .older : .newer
-    case (.tombstone(let tombstone), _): return rule.isOlder(tombstone.version, than: entry) ? .older : .newer
-    }
   }
 
   /// Whether a withheld copy is another copy from the same listing.

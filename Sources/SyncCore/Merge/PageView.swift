@@ -56,7 +56,9 @@ extension PageMerge {
     if !round.copies.isEmpty {
       view.copyIDs = round.copies.map(\.id)
       view.copyStates = try transaction.states(of: view.copyIDs, comparing: round.copies.map(\.payload))
-      view.absent = try absent(among: targets(of: round.copies, of: entity), in: transaction)
+      // A copy that is passed over shows nothing, and reveals nothing that it refers to.
+      let merged = view.withheld.isEmpty ? round.copies : round.copies(passingOver: view, in: context)
+      view.absent = try absent(among: targets(of: merged, of: entity), in: transaction)
       if !view.absent.isEmpty, !view.edits.isEmpty {
         let edited = round.copies.filter { view.edits[$0.id] != nil }
         view.absentOfEdited = view.absent.intersection(targets(of: edited, of: entity))
@@ -195,7 +197,7 @@ extension PageMerge {
     let columns = context.referenceColumns(of: entity)
     guard !columns.isEmpty else { return [] }
     var targets = Set<RecordID>(minimumCapacity: copies.count * columns.count)
-    for record in copies {
+    for record in copies where record.schemaVersion <= entity.schemaVersion {
       for column in columns {
         guard column.index < record.fields.count, case .string(let key) = record.fields[column.index] else {
           continue
@@ -215,5 +217,15 @@ extension PageMerge {
       if Mutant.childFirst.isActive { return [] }
     #endif
     return targets.isEmpty ? [] : Set(try transaction.absent(among: Array(targets)))
+  }
+}
+
+extension MergeRound {
+  /// The copies without those of the page that withheld changes settle.
+  fileprivate func copies(passingOver view: PageView, in context: MergeContext) -> [Record] {
+    copies.enumerated().filter { place, copy in
+      guard origin(ofCopy: place).isPage, let entry = view.withheld[copy.id] else { return true }
+      return !context.passesOver(copy, for: entry)
+    }.map(\.element)
   }
 }

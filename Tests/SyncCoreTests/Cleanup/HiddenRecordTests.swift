@@ -45,6 +45,24 @@ struct HiddenRecordTests {
     #expect(world.keys("teams") == ["t1", "t2", "t3"])
   }
 
+  @Test func showsNothingThatItRefersToWhereItIsListedAgain() async throws {
+    let games = Entity("games", references: [.to("teams", by: "home")], indexes: ["date"])
+    let world = try await World([Self.dated, games])
+    world.remote.upsert("teams", "t", #"{"id":"t","date":"2020"}"#)
+    world.remote.upsert("games", "g", #"{"id":"g","date":"2020","home":"t"}"#)
+    world.remote.upsert("games", "h", #"{"id":"h","date":"2026"}"#)
+    _ = try await world.engine.sync()
+    let rules = CleanupPolicy([
+      .hide("games", where: .equal("date", "2020")), .hide("teams", where: .equal("date", "2020")),
+    ])
+    _ = try await world.engine.cleanUp(rules)
+    world.remote.upsert("games", "h", #"{"id":"h","date":"2027"}"#)
+    world.remote.expireTokens()
+    _ = try await world.engine.sync()
+    #expect(world.keys("teams") == [], "The game stays hidden, and so does its team.")
+    #expect(world.keys("games") == ["h"])
+  }
+
   @Test func isNotShownForACopyBesideItsOwnTombstone() async throws {
     let folders = Entity("folders", references: [.to("folders", by: "parent")], indexes: ["date"])
     let world = try await World([folders])
