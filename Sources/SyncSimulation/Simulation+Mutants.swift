@@ -89,8 +89,6 @@ extension Simulation {
       case .rebuildDeletesAll, .rebuildElectsALoser: [.onlyLosers]
       case .rebuildKeepsALoser: [.convergence]
       case .rebuildProgressLost: [.rebuiltOnce]
-      case .leaseWithoutFence, .fenceOutsideTransaction, .leaseUnheeded: [.oneCommitter]
-      case .leaseForEver: [.liveness]
       case .rebuildIsAWrite: [.onlyLosers]
       case .bundledWinnerUnknown, .deletionsWaitInACircle: [.convergence]
       case .circlesNeverShown, .circlesNeverGo, .hiddenForEver, .shownAndHidden: [.convergence]

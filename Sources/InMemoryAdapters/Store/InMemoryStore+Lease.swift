@@ -7,10 +7,6 @@ extension InMemoryStore {
   public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
     let now = leaseClock()
     return try state.withLock { state throws(SyncError) in
-      #if MUTANTS
-        if Mutant.leaseUnheeded.isActive { state.leaseEnd = nil }
-        if Mutant.leaseForEver.isActive, state.leaseEnd != nil { state.leaseEnd = now + .seconds(1) }
-      #endif
       if let end = state.leaseEnd, now < end {
         throw SyncError(
           .syncAlreadyInProgress, during: "taking the lease",
@@ -45,9 +41,6 @@ extension InMemoryStore {
 extension InMemoryStore.State {
   /// Refuses a lease that another sync took over, or that was given back.
   func demand(_ authority: WriteAuthority) throws(SyncError) {
-    #if MUTANTS
-      if Mutant.leaseWithoutFence.isActive { return }
-    #endif
     guard case .lease(let lease) = authority, lease.fence != fence || leaseEnd == nil else { return }
     throw SyncError(
       .leaseLost, during: "writing under lease \(lease.fence)",

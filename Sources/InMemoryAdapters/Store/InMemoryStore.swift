@@ -58,9 +58,6 @@ public final class InMemoryStore: LocalStore {
   public func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    #if MUTANTS
-      let authority = try await checkedTooEarly(authority)
-    #endif
     return try writer.withLock { _ throws(SyncError) in
       let before = try state.withLock { state throws(SyncError) in
         try state.demand(authority)
@@ -85,15 +82,3 @@ public final class InMemoryStore: LocalStore {
     state.withLock { $0.committed.tables[type] }?.records(Query(type)) ?? []
   }
 }
-
-#if MUTANTS
-  extension InMemoryStore {
-    /// Compares the fence before the transaction, and not in it.
-    private func checkedTooEarly(_ authority: WriteAuthority) async throws(SyncError) -> WriteAuthority {
-      guard Mutant.fenceOutsideTransaction.isActive else { return authority }
-      try state.withLock { state throws(SyncError) in try state.demand(authority) }
-      for _ in 1...3 { await Task.yield() }
-      return .app
-    }
-  }
-#endif

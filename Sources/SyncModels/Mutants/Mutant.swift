@@ -27,8 +27,6 @@
     // Other parts: a sink, a policy, an update of the app.
     case answerUnmet, policyUnchecked, declarationsIgnored
     case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
-    // The lease.
-    case leaseWithoutFence, fenceOutsideTransaction, leaseForEver, leaseUnheeded
 
     /// The flaw of the world that the current task belongs to.
     @TaskLocal package static var current: Mutant?

@@ -11,9 +11,49 @@ struct FlawedStore<Base: LocalStore>: ForwardingStore {
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let flaw = flaw
-    return try await base.write(authority) { (transaction) throws(SyncError) in
+    return try await base.write(try await believed(authority)) { (transaction) throws(SyncError) in
       try body(FlawedTransaction(transaction, flaw))
     }
+  }
+
+  // MARK: The lease
+
+  /// The authority that the store compares with its lease.
+  private func believed(_ authority: WriteAuthority) async throws(SyncError) -> WriteAuthority {
+    switch flaw {
+    case .leaseWithoutFence: return .app
+    case .fenceOutsideTransaction:
+      // The fence is compared before the transaction begins, and not in it.
+      try await base.write(authority) { _ in }
+      for _ in 1...3 { await Task.yield() }
+      return .app
+    default: return authority
+    }
+  }
+
+  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+    let kept = kept(duration)
+    return try await base.acquireLease(for: kept).postponed(by: duration - kept)
+  }
+
+  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
+    let kept = kept(duration)
+    return try await base.renew(lease, for: kept).postponed(by: duration - kept)
+  }
+
+  /// How long the store remembers a lease that lasts for a duration.
+  private func kept(_ duration: Duration) -> Duration {
+    switch flaw {
+    case .leaseUnheeded: .zero
+    case .leaseForEver: .seconds(1 << 32)
+    default: duration
+    }
+  }
+}
+
+extension Lease {
+  fileprivate func postponed(by duration: Duration) -> Lease {
+    Lease(fence: fence, expiresAt: expiresAt + duration)
   }
 }
 

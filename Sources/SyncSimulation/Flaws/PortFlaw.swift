@@ -10,6 +10,8 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
   // Omissions in a store's results.
   case storeOverlooksReferrers, storeOverlooksMissingTargets, storeOverlooksWaiters, storeOverlooksEdits
   case storeOverlooksUnmarked, storeOverlooksWhatWaits
+  // Errors in a store's lease.
+  case leaseUnheeded, leaseForEver, leaseWithoutFence, fenceOutsideTransaction
   // Omissions of a source.
   case lookupFindsNothing, pageWithoutDeletions, pageWithoutItsLast, resetUntold, endTooEarly
   // False results of a sink.
@@ -38,6 +40,8 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
     case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication]
     case .storeKeepsSettledEdits: [.convergence, .oneEffect]
     case .storeOverlooksReferrers, .storeOverlooksMissingTargets: [.references]
+    case .leaseUnheeded, .leaseWithoutFence, .fenceOutsideTransaction: [.oneCommitter]
+    case .leaseForEver: [.liveness]
     case .sinkSendsTwice: [.oneEffect]
     }
   }
