@@ -201,18 +201,14 @@ if triesThreads {
   package.targets.removeAll { $0.type == .executable || others.contains($0.name) }
 }
 
-/// Deliberate flaws that the simulator must detect, only in a build that requests them.
-let mutants: [SwiftSetting] = Context.environment["CANONICALSYNC_MUTANTS"] == nil ? [] : [.define("MUTANTS")]
-
 /// The same settings for every target, the tests and the tools included.
 for target in package.targets where target.type != .system {
-  target.swiftSettings =
-    [
-      .enableUpcomingFeature("ExistentialAny"),
-      .enableUpcomingFeature("InternalImportsByDefault"),
-      .enableUpcomingFeature("MemberImportVisibility"),
-      .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-    ] + mutants
+  target.swiftSettings = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  ]
 }
 
 // A sanitizer slows everything down. The tested code is optimized as in an app; the tests are built

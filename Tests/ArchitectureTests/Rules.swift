@@ -67,6 +67,11 @@ enum Rules {
     #/(Manager|Managers|Helper|Helpers|Impl|Implementation|Util|Utils|Utilities|Protocol|Misc)$/#
   }
 
+  /// A part of a deliberate flaw.
+  ///
+  /// The sources contain none. `Tests/Mutants` adds the flaws to a copy.
+  private static var deliberateFlaw: Regex<Substring> { #/\b(?:MUTANTS|Mutant)\b/# }
+
   /// The most lines that a file may have.
   static let maximumLength = 400
 
@@ -86,6 +91,11 @@ enum Rules {
       }
       if let type = declaredType(line), type.contains(vagueName) {
         report(index + 1, "\(type) says nothing of what it is")
+      }
+      if file.target != nil, line.contains("utant") || line.contains("MUTANTS"),
+        let match = line.firstMatch(of: deliberateFlaw)
+      {
+        report(index + 1, "\(match.0) belongs to Tests/Mutants")
       }
       if file.target == "SyncCore", line.contains("Task") || line.contains("@"),
         let match = line.firstMatch(of: tasks)

@@ -32,6 +32,8 @@ struct RulesTests {
       ("Sources/SyncCore/A.swift", "try snapshot.outbox(type, after: last, limit: 400)"),
       ("Sources/SyncCore/A.swift", "snapshot.withheld(\n  type, kinds: [.held], after: key, limit: 9)"),
       ("Sources/SyncCore/A.swift", "snapshot.rows(type, .unmarked, after: nil, limit: 400)"),
+      ("Sources/SyncCore/A.swift", "#if MUTANTS\n#endif"),
+      ("Sources/InMemoryAdapters/A.swift", "if Mutant.offsetPaging.isActive { return }"),
       ("Sources/SyncCore/PullManager.swift", ""),
       ("Sources/SyncCore/PullUtils+More.swift", ""),
       ("Sources/SyncCore/A.swift", "final class StoreImpl {}"),
@@ -56,6 +58,8 @@ struct RulesTests {
       ("Sources/SyncCore/A.swift", "await withTaskCancellationHandler { } onCancel: { }"),
       ("Sources/SyncCore/A.swift", "/// No `Task { }` here.\nlet s = \"Task.sleep\""),
       ("Sources/SQLiteAdapters/A.swift", "import CSQLite\nimport Foundation"),
+      ("Sources/SyncSimulation/A.swift", "/// As `Mutant` does.\nlet mutants = [\"MUTANTS\"]"),
+      ("Tests/Mutants/Sources/SyncModels/A.swift", "enum Mutant {}"),
       ("Tests/XTests/A.swift", "import Foundation\nTask { }"),
       (
         "Sources/SyncCore/A.swift",

@@ -39,7 +39,7 @@ struct SourceFile: Sendable {
 
 /// The files of the package.
 enum PackageFiles {
-  private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+  static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
 
   /// Every Swift file in some of the package's directories, build products excepted.
   static func swiftFiles(in directories: [String]) throws -> [SourceFile] {

@@ -53,9 +53,6 @@ struct PageReader {
     case .changeTokens: return delta(request, after: .init(sequence: since.value))
     case .modifiedSince(let overlap):
       var reach = Timestamp(microseconds: since.value) - overlap
-      #if MUTANTS
-        if Mutant.overlapForgotten.isActive || Mutant.tokenIsMaximum.isActive { reach = reach + overlap }
-      #endif
       return delta(request, after: .init(time: reach.microseconds, sequence: .min))
     }
   }
@@ -128,26 +125,11 @@ struct PageReader {
         next.key = document.key
       } else {
         next.place = collection.place(of: document)
-        #if MUTANTS
-          if configuration.isByTime, Mutant.timestampAlone.isActive { next.place.sequence = .max }
-          if configuration.isByTime, Mutant.timestampWithoutProgress.isActive { next.place.sequence = .min }
-          if Mutant.offsetPaging.isActive {
-            next.place = cursor.place
-            next.serial += 1
-          }
-        #endif
       }
     }
     let coverage: RecordPage.Coverage = cursor.pass == .delta ? .changes : .everything
     // A page that the script emptied is never the last one.
     guard isComplete && limit > 0 else {
-      #if MUTANTS
-        if Mutant.offsetPaging.isActive {
-          return RecordPage(
-            coverage: coverage, changes: changes,
-            next: .more(next.token(of: identity), resumable: configuration.hasResumablePages))
-        }
-      #endif
       next.serial = limit > 0 ? 0 : cursor.serial + (isStuck ? 0 : 1)
       return RecordPage(
         coverage: coverage, changes: changes,
@@ -157,24 +139,11 @@ struct PageReader {
     if cursor.pass == .delta && !configuration.isByTime {
       own = token(max(collection.sequence, next.place.sequence))
     }
-    #if MUTANTS
-      if Mutant.tokenIsMaximum.isActive, configuration.isByTime, next.place.time > .min {
-        own = token(next.place.time)
-      }
-    #endif
     return RecordPage(coverage: coverage, changes: changes, next: .done(own))
   }
 
   private func documents(after cursor: RemoteCursor) -> any Sequence<RemoteDocument> {
     guard cursor.pass == .snapshot else {
-      #if MUTANTS
-        if Mutant.offsetPaging.isActive {
-          let visible = collection.byPlace.entries(after: cursor.place).lazy.map(\.value).filter {
-            !$0.isDeleted || cursor.pass == .delta && configuration.sendsTombstones
-          }
-          return Array(visible.dropFirst(cursor.serial))
-        }
-      #endif
       return collection.byPlace.entries(after: cursor.place).lazy.map(\.value)
     }
     var state = collection

@@ -18,11 +18,7 @@ struct HiddenRecords {
     let states = try transaction.states(of: tombstones)
     try transaction.withhold(
       zip(records, states).map { record, state in
-        #if MUTANTS
-          let isMarked = state?.isMarked ?? false || Mutant.hiddenTakenForListed.isActive
-        #else
-          let isMarked = state?.isMarked ?? false
-        #endif
+        let isMarked = state?.isMarked ?? false
         return WithheldChange(
           key: .record(record.id), kind: .hidden, change: .upsert(record), reason: reason,
           pass: checkpoint?.lastPass(ofRowMarked: isMarked) ?? 0, finder: .sync(fence: fence), since: now)

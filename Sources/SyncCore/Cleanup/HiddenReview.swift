@@ -11,9 +11,6 @@ struct HiddenReview {
   let stop: StopSignal
 
   func perform(_ keeper: inout LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
-    #if MUTANTS
-      if Mutant.hiddenForEver.isActive { return }
-    #endif
     let environment = environment
     let counts = try await environment.store.read { (snapshot) throws(SyncError) in
       try environment.hiddenCounts(in: snapshot)

@@ -29,9 +29,6 @@ struct DeclarationPhase {
   /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
   ///   sync.
   mutating func release() async throws(SyncError) -> Bool {
-    #if MUTANTS
-      if Mutant.declarationsIgnored.isActive { return true }
-    #endif
     let (schema, now) = (environment.schema, now)
     if try await stored()?.isInLine(with: schema, at: now) ?? false { return true }
     try await update { $0.begin(schema, at: now) }
@@ -98,9 +95,6 @@ struct DeclarationPhase {
   /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
   ///   sync.
   mutating func withhold() async throws(SyncError) -> Bool {
-    #if MUTANTS
-      if Mutant.declarationsIgnored.isActive { return true }
-    #endif
     guard let stored = try await stored() else { return true }
     if !stored.left.isEmpty, try await !withholdLeft(stored.left) { return false }
     for entity in environment.schema.entities {

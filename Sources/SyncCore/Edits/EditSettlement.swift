@@ -51,9 +51,6 @@ struct EditSettler {
     if let sent = entry.sent, isAnswer || isTaken {
       guard sent != entry.edit else { return settled(by: remoteState, entry) }
       if remoteState.isSame(as: sent.content) { return rebased(entry, onto: remoteState) }
-      #if MUTANTS
-        if Mutant.answerUnmet.isActive, isAnswer { return rebased(entry, onto: remoteState) }
-      #endif
       if isAnswer, isTaken, let content = entry.edit.content.adding(remoteState, since: sent.content) {
         let taken = remoteState.payload.flatMap { entity.stamp(in: $0) } ?? sent.stamp
         return rebased(
@@ -144,11 +141,7 @@ struct EditSettler {
       base: base, winner: .remote, reason: "")
     var settlement: EditSettlement
     var resolution = policy.settle(merge)
-    #if MUTANTS
-      let flaw = Mutant.policyUnchecked.isActive ? nil : flaw ?? entity.flaw(in: resolution)
-    #else
-      let flaw = flaw ?? entity.flaw(in: resolution)
-    #endif
+    let flaw = flaw ?? entity.flaw(in: resolution)
     if let flaw { resolution = .remote(reason: "the policy's resolution is invalid: it \(flaw)") }
     switch resolution {
     case .remote(let reason):

@@ -23,9 +23,6 @@ public struct StampedValue: Hashable, Sendable {
   }
 
   private func precedes(_ other: StampedValue) -> Bool {
-    #if MUTANTS
-      if Mutant.tiesByArrival.isActive, stamp == other.stamp { return false }
-    #endif
     if stamp != other.stamp { return stamp < other.stamp }
     guard let theirs = other.content else { return false }
     guard let ours = content else { return true }

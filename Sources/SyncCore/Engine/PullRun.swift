@@ -36,9 +36,6 @@ struct PullRun {
   private var commits: [(type: RecordType, pages: [PageCommit])] = []
   private var isCommitting = false
   private var underWay = 0
-  #if MUTANTS
-    private var orphans: [(RecordType, RecordPage)] = []
-  #endif
 
   init(
     _ entities: [Entity], starts: [RecordType: PullStart], environment: RunEnvironment, lease: Lease,
@@ -72,18 +69,12 @@ struct PullRun {
     while underWay > 0, let event = await group.next() {
       settle(event)
     }
-    #if MUTANTS
-      await commitOrphans()
-    #endif
   }
 
   private mutating func handle(_ event: Event, in group: inout TaskGroup<Event>) {
     switch event {
     case .fetched(let type, let result):
       underWay -= 1
-      #if MUTANTS
-        if stop.isRaised, case .success(let page) = result { orphans.append((type, page)) }
-      #endif
       if stop.isRaised { return wasStopped = true }
       fetched(type, result, in: &group)
     case .waited(let type):
@@ -106,27 +97,8 @@ struct PullRun {
     }
   }
 
-  #if MUTANTS
-    /// Moves checkpoints past pages that came when it was too late to commit them.
-    private func commitOrphans() async {
-      guard Mutant.watermarkOfACancelledPage.isActive, wasStopped else { return }
-      for (type, page) in orphans {
-        guard var machine = machines[type] else { continue }
-        for case .commit(let pages) in machine.fetched(page, at: environment.clock.timestamp) {
-          guard let last = pages.last else { continue }
-          try? await environment.store.write(.lease(lease)) { (open) throws(SyncError) in
-            try open.setCheckpoint(last.checkpoint, for: type)
-          }
-        }
-      }
-    }
-  #endif
-
   /// Records what has ended, and starts nothing new.
   private mutating func settle(_ event: Event) {
-    #if MUTANTS
-      if case .fetched(let type, .success(let page)) = event { orphans.append((type, page)) }
-    #endif
     switch event {
     case .fetched, .waited:
       underWay -= 1
@@ -232,11 +204,6 @@ struct PullRun {
     let listing = listing(endedBy: transactions)
     group.addTask {
       do throws(SyncError) {
-        #if MUTANTS
-          if let tallies = try await PageTransaction.runMutated(transactions, on: type, in: store, lease) {
-            return .committed(type, .success(CommittedPages(pages: tallies)))
-          }
-        #endif
         if let listing { return .committed(type, .success(try await listing.commit())) }
         let tallies = try await store.write(.lease(lease)) { (open) throws(SyncError) -> [Tally] in
           try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open) }

@@ -11,9 +11,6 @@ struct StopSignal: Sendable {
 
   /// Whether the task or the token was cancelled.
   var isRaised: Bool {
-    #if MUTANTS
-      if Mutant.cancellationUnheard.isActive { return Task.isCancelled }
-    #endif
     return Task.isCancelled || token?.isCancelled == true
   }
 
@@ -38,11 +35,6 @@ struct StopSignal: Sendable {
   /// Returns once the token or the task is cancelled.
   func wait(clock: any Clock<Duration>) async {
     guard let token else { return }
-    #if MUTANTS
-      if Mutant.cancellationUnheard.isActive {
-        return (try? await clock.pause(for: .seconds(1 << 30))) ?? ()
-      }
-    #endif
     if let source = token as? CancellationSource { return await source.waitUntilCancelled() }
     while !isRaised {
       // A cancelled sleep means that the signal is raised.

@@ -41,9 +41,6 @@ struct ReplicationRule {
   /// For `unchanged` with a newer version, only the version is written.
   func fate(ofCopy version: Version, over stored: StoredState?) -> Fate {
     guard let stored else { return .inserted }
-    #if MUTANTS
-      if Mutant.copyUnchecked.isActive { return stored.isDeleted ? .inserted : .updated }
-    #endif
     guard isCurrent(version, over: stored) else { return .skippedOlder }
     if stored.isDeleted { return .inserted }
     return stored.hasSamePayload ? .unchanged : .updated
@@ -54,9 +51,6 @@ struct ReplicationRule {
   /// It changes nothing if the record was never here or is deleted already.
   func fate(of tombstone: Tombstone, over stored: StoredState?) -> Fate {
     guard let stored else { return .unchanged }
-    #if MUTANTS
-      if Mutant.tombstoneUnchecked.isActive { return stored.isDeleted ? .unchanged : .deleted }
-    #endif
     guard isCurrent(tombstone.version, over: stored) else { return .skippedOlder }
     return stored.isDeleted ? .unchanged : .deleted
   }

@@ -203,9 +203,6 @@ struct MergePlan {
     // The tombstone of an unknown record is written as well, because an older copy may still
     // arrive.
     if fate != .skippedOlder { changes.deleted.append(tombstone) }
-    #if MUTANTS
-      if Mutant.tombstoneForgotten.isActive, fate == .unchanged { _ = changes.deleted.popLast() }
-    #endif
     note(fate, of: tombstone.id, origin: origin)
   }
 
@@ -224,12 +221,6 @@ struct MergePlan {
       let origin = round.origin(ofMalformed: place)
       var key = record.id.map { WithheldChange.Key.record($0) }
       if !view.isPlain, meetsWithheld(.malformed(record), origin, &key) { continue }
-      #if MUTANTS
-        if Mutant.poisonDropped.isActive {
-          tally.note(record)
-          continue
-        }
-      #endif
       withheld.append(context.quarantine(record, at: key ?? .bytes(of: record)))
       tally.note(record)
     }
@@ -342,9 +333,6 @@ struct MergePlan {
 
   /// Whether a hidden record was shown in this transaction, because another refers to it.
   private func isShownAgain(_ record: Record) -> Bool {
-    #if MUTANTS
-      if Mutant.shownAndHidden.isActive { return false }
-    #endif
     return revealed.contains(record.id)
   }
 }

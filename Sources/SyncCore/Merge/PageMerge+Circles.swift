@@ -21,9 +21,6 @@ extension PageMerge {
   ///
   /// - Returns: The records that are live now and were not before.
   mutating func showCircles(in transaction: any StoreTransaction) throws(SyncError) -> [RecordID] {
-    #if MUTANTS
-      if Mutant.circlesNeverShown.isActive { parked = [] }
-    #endif
     var appeared: [RecordID] = []
     let seeds = Dictionary(grouping: parked, by: \.type).sorted { $0.key < $1.key }
     parked = []

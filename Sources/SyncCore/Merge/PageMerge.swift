@@ -169,9 +169,6 @@ struct PageMerge {
   mutating func releaseParked(
     waitingFor appeared: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) {
-    #if MUTANTS
-      if Mutant.parkedForEver.isActive { return }
-    #endif
     try releaseOneByOne(waitingFor: appeared, in: transaction)
     while !parked.isEmpty {
       try releaseOneByOne(waitingFor: showCircles(in: transaction), in: transaction)

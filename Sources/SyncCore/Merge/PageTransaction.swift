@@ -19,21 +19,11 @@ struct PageTransaction: Sendable {
 
   /// Merges the page's changes, or stages them.
   func merge(in transaction: any StoreTransaction) throws(SyncError) -> PageMerge {
-    #if MUTANTS
-      if Mutant.poisonStopsItsPage.isActive,
-        commit.page.changes.contains(where: { if case .malformed = $0 { true } else { false } })
-      {
-        throw SyncError(.inconsistentData, during: "merging a page")
-      }
-    #endif
     if commit.clearsMarks {
       try transaction.clearMarks(entity.type)
       try ListingGap.close(for: entity.type, in: transaction)
       try markEdited(in: transaction)
     }
-    #if MUTANTS
-      if Mutant.marksKept.isActive { try transaction.mark(transaction.records(Query(entity.type)).map(\.id)) }
-    #endif
     var merge = PageMerge(entity, context: context)
     merge.tally.notePage(of: entity.type, changes: commit.page.changes.count)
     try merge.mergeAndRelease(page: commit.page.changes, in: transaction)
@@ -92,31 +82,3 @@ struct PageTransaction: Sendable {
     merge.tally = publication.tally
   }
 }
-
-#if MUTANTS
-  extension PageTransaction {
-    /// Writes pages as somebody would who moves the checkpoint apart from them; `nil` unless that is asked for.
-    static func runMutated(
-      _ transactions: [PageTransaction], on type: RecordType, in store: any LocalStore, _ lease: Lease
-    ) async throws(SyncError) -> [Tally]? {
-      guard let last = transactions.last?.commit.checkpoint else { return nil }
-      if Mutant.watermarkFirst.isActive {
-        try await store.write(.lease(lease)) { (open) throws(SyncError) in
-          try open.setCheckpoint(last, for: type)
-        }
-      }
-      guard Mutant.watermarkApart.isActive else { return nil }
-      let tallies = try await store.write(.lease(lease)) { (open) throws(SyncError) in
-        let before = try open.checkpoint(for: type)
-        let tallies = try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open)
-        }
-        if let before { try open.setCheckpoint(before, for: type) }
-        return tallies
-      }
-      try await store.write(.lease(lease)) { (open) throws(SyncError) in
-        try open.setCheckpoint(last, for: type)
-      }
-      return tallies
-    }
-  }
-#endif

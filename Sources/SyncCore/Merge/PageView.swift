@@ -182,9 +182,6 @@ extension PageMerge {
   func referenced(
     among ids: [RecordID], in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
-    #if MUTANTS
-      if Mutant.parentDeletedFirst.isActive { return [] }
-    #endif
     guard !context.schema.referrers(to: entity.type).isEmpty else { return [] }
     return try transaction.referenced(
       among: ids.filter { !context.together.contains($0) }, by: context.schema)
@@ -213,9 +210,6 @@ extension PageMerge {
   func absent(
     among targets: Set<RecordID>, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
-    #if MUTANTS
-      if Mutant.childFirst.isActive { return [] }
-    #endif
     return targets.isEmpty ? [] : Set(try transaction.absent(among: Array(targets)))
   }
 }

@@ -57,9 +57,6 @@ struct Tally: Sendable {
   mutating func noteSuperseded(_ entry: WithheldChange, by finder: WithheldChange.Finder) {
     guard entry.finder == finder, let path = entry.kind.fate?.count else { return }
     self[entry.key.type][keyPath: path] -= 1
-    #if MUTANTS
-      if Mutant.supersededUncounted.isActive { return }
-    #endif
     self[entry.key.type].skippedOlder += 1
   }
 

@@ -117,25 +117,3 @@ enum PullFailure: Hashable {
     }
   }
 }
-
-#if MUTANTS
-  extension RecordPage {
-    /// The page as somebody would have it who takes his own clock for the remote's order.
-    func restamped(_ now: Timestamp) -> RecordPage {
-      var page = self
-      let version = Version(sequence: now.microseconds, modifiedAt: now)
-      page.changes = changes.map { change in
-        switch change {
-        case .upsert(var record):
-          record.version = version
-          return .upsert(record)
-        case .tombstone(var tombstone):
-          tombstone.version = version
-          return .tombstone(tombstone)
-        case .malformed: return change
-        }
-      }
-      return page
-    }
-  }
-#endif

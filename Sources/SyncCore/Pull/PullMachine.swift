@@ -65,13 +65,7 @@ struct PullMachine {
     self.entity = entity
     self.settings = settings
     var checkpoint = stored ?? Checkpoint(scope: settings.scope)
-    #if MUTANTS
-      if Mutant.scopeIgnored.isActive { checkpoint.scope = settings.scope }
-    #endif
     checkpoint.enter(settings.scope)
-    #if MUTANTS
-      if Mutant.resumedFromTheStart.isActive { checkpoint.inFlight?.resumeAt = nil }
-    #endif
     if !settings.forcesFullPass, let pass = checkpoint.inFlight, let token = pass.resumeAt {
       self.pass = pass
       self.position = .resume(token)
@@ -107,9 +101,6 @@ struct PullMachine {
 
   /// Records that a page arrived.
   mutating func fetched(_ page: RecordPage, at now: Timestamp) -> [Action] {
-    #if MUTANTS
-      let page = Mutant.clientClockAsVersion.isActive ? page.restamped(now) : page
-    #endif
     isFetching = false
     failures = 0
     hasAnswered = true
@@ -198,12 +189,6 @@ struct PullMachine {
   }
 
   private mutating func fetchIfRoom() -> [Action] {
-    #if MUTANTS
-      if Mutant.pagesAheadWithoutEnd.isActive, failure == nil, let position, !isFetching {
-        isFetching = true
-        return [.fetch(PageRequest(entity: entity, position: position, limit: 1, pass: pass.number))]
-      }
-    #endif
     guard failure == nil, let position, !isFetching,
       isRoom(among: committing.count + waiting.count)
     else {
@@ -237,11 +222,6 @@ struct PullMachine {
     case .more(let token, let resumable):
       pass.resumeAt = resumable ? token : nil
       checkpoint.inFlight = pass
-      #if MUTANTS
-        if Mutant.watermarkBeforeTheEnd.isActive {
-          (checkpoint.committed, checkpoint.inFlight) = (pass.candidate, nil)
-        }
-      #endif
     case .done(let token):
       if pass.coverage == .everything, entity.visibility == .wholeEntity {
         unpublished = checkpoint
@@ -275,9 +255,6 @@ struct PullMachine {
       // reveals that.
       witness = pass.base ?? pass.candidate ?? witness
     }
-    #if MUTANTS
-      if Mutant.epochForgotten.isActive, reason == .remoteReplaced { checkpoint.epoch -= 1 }
-    #endif
     pass = Checkpoint.Pass(
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,
       coverage: base == nil ? .everything : .changes)

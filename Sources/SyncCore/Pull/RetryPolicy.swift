@@ -30,10 +30,6 @@ public struct RetryPolicy: Hashable, Sendable {
   ///   - error: The last failure.
   ///   - random: 64 random bits.
   public func pause(afterFailures failures: Int, error: SyncError, random: UInt64) -> Duration? {
-    #if MUTANTS
-      if Mutant.requestedPauseIgnored.isActive, error.retryAfter != nil, failures < attempts { return .zero }
-      if Mutant.retriesWithoutEnd.isActive, error.code.isRetryable, failures < 20 { return base }
-    #endif
     guard error.code.isRetryable, failures < attempts else { return nil }
     if let asked = error.retryAfter, asked > cap { return nil }
     let fraction = Double(random >> 11) * 0x1p-53

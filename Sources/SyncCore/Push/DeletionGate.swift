@@ -86,9 +86,6 @@ struct DeletionGate {
     return try snapshot.outbox(leaving: entries.map(\.id), limit: limit).map { referrers in
       // If there may be more referrers, those are unknown.
       if referrers.count >= limit { return referrers }
-      #if MUTANTS
-        if Mutant.deletionsWaitInACircle.isActive { return referrers }
-      #endif
       // A record of a type with later deletions refers to this one by an unordered reference, and
       // is deleted as well. Two such records that refer to each other would wait for each other
       // forever.
@@ -104,11 +101,7 @@ struct DeletionGate {
   ) throws(SyncError) -> Set<RecordID> {
     // A copy without a version was bundled with the app. The delta that begins with its token
     // brings its later changes. If deltas bring no deletions, the pass after that delta does.
-    #if MUTANTS
-      let areBundledKnown = !Mutant.bundledWinnerUnknown.isActive && checkpoint?.hasSeen(since: 1) ?? false
-    #else
-      let areBundledKnown = checkpoint?.hasSeen(since: 1) ?? false
-    #endif
+    let areBundledKnown = checkpoint?.hasSeen(since: 1) ?? false
     var standing = Set(records.filter { areBundledKnown || $0.version != .unversioned }.map(\.id))
     let ids = Array(standing)
     standing.subtract(try snapshot.outbox(for: ids).map(\.id))

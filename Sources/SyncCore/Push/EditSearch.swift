@@ -65,9 +65,6 @@ extension SyncError {
   ///
   /// Permissions usually concern a whole type.
   func mayBeAboutOne(of count: Int) -> Bool {
-    #if MUTANTS
-      if Mutant.poisonEditStopsOthers.isActive { return false }
-    #endif
     return isAboutEdits || code == .remoteUnavailable || code == .permissionDenied && count > 1
   }
 

@@ -15,12 +15,6 @@ extension OutboxEntry {
   /// The change to send.
   var outgoing: OutgoingChange {
     let next = next
-    #if MUTANTS
-      if Mutant.nameForEachAttempt.isActive {
-        let key = IdempotencyKey("\(idempotencyKey(for: next))/\(attempts)")
-        return OutgoingChange(id: id, content: next.content, base: base, key: key, stamp: next.stamp)
-      }
-    #endif
     return OutgoingChange(
       id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp)
   }

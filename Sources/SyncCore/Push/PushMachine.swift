@@ -122,11 +122,7 @@ struct PushMachine {
     // A deletion that was sent before is in both stages, and a failure in both proves no more than
     // one.
     let failed = Set((search?.suspects ?? []).map(\.entry.id))
-    #if MUTANTS
-      if !Mutant.poisonEditSentTwice.isActive { queue.removeAll { failed.contains($0.entry.id) } }
-    #else
-      if !failed.isEmpty { queue.removeAll { failed.contains($0.entry.id) } }
-    #endif
+    if !failed.isEmpty { queue.removeAll { failed.contains($0.entry.id) } }
     if room != .enough { queue.removeAll(where: \.entry.isNewToTheRemote) }
     absent = Set(queue.flatMap(\.waitsFor))
     conflicts = [:]

@@ -26,9 +26,6 @@ struct PushPreparation: Sendable {
       return entry
     }
     if !prepared.isEmpty { try transaction.queue(prepared) }
-    #if MUTANTS
-      if Mutant.outboxEmptiedTooEarly.isActive { try transaction.dequeue(prepared.map(\.id)) }
-    #endif
     return prepared
   }
 }

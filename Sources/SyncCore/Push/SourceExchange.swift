@@ -29,9 +29,6 @@ struct SourceExchange {
       }
       return due
     }
-    #if MUTANTS
-      if Mutant.scopeIgnored.isActive { return }
-    #endif
     if due.isEmpty { return }
     try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
       for (type, checkpoint) in due {

@@ -115,11 +115,7 @@ struct Collapse: Sendable {
     let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
     try writer.edit(try changes(written, pending, pass: pass, in: transaction), pending: pending)
     if deletesLosers, !plan.elections.isEmpty {
-      #if MUTANTS
-        let losers = try Self.losers(plan, in: transaction)
-      #else
-        let losers = plan.elections.lazy.flatMap(\.losers)
-      #endif
+      let losers = plan.elections.lazy.flatMap(\.losers)
       var changes: [EditWriter.Change] = []
       changes.reserveCapacity(plan.counts.losers)
       // The remote has deleted these, and the references that delayed their deletion are gone.
@@ -166,20 +162,3 @@ struct Collapse: Sendable {
     return changes
   }
 }
-
-#if MUTANTS
-  extension Collapse {
-    /// One too few, or the winner as well.
-    private static func losers(
-      _ plan: CollapsePlan, in transaction: any StoreTransaction
-    ) throws(SyncError) -> [Candidate] {
-      let losers = plan.elections.flatMap(\.losers)
-      if Mutant.rebuildKeepsALoser.isActive { return losers.dropLast() }
-      guard Mutant.rebuildDeletesAll.isActive else { return losers }
-      // One that is referred to could not be deleted, and that would be noticed otherwise.
-      let winners = plan.elections.map(\.winner)
-      let kept = try transaction.referenced(among: winners.map(\.id))
-      return losers + winners.filter { !kept.contains($0.id) }
-    }
-  }
-#endif

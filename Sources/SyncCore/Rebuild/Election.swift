@@ -33,11 +33,6 @@ struct Election: Hashable {
 
   private static func place(ofWinnerAmong candidates: [Candidate]) -> Int? {
     let standing = candidates.indices.lazy.filter { candidates[$0].deletion == nil }
-    #if MUTANTS
-      if Mutant.rebuildElectsALoser.isActive {
-        return standing.max { precedes(candidates[$0], candidates[$1]) }
-      }
-    #endif
     return standing.min { precedes(candidates[$0], candidates[$1]) }
   }
 
@@ -56,9 +51,6 @@ extension Entity {
   /// used: replicas that read it at different times would elect different records, and delete each
   /// other's.
   func lastWrite(of record: Record, pending: OutboxEntry?, maximumClockSkew: Duration) -> EditStamp {
-    #if MUTANTS
-      if Mutant.rebuildIsAWrite.isActive, let pending { return pending.edit.stamp }
-    #endif
     if let pending { return pending.lastWrite }
     let taken = record.version.modifiedAt
     guard let stamp = stamp(in: record.payload) else { return EditStamp(physical: taken) }

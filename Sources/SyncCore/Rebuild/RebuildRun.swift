@@ -80,9 +80,6 @@ struct RebuildRun {
         groups.map(\.key), try transaction.records(ofType: type, in: groups), in: transaction)
       var next = machine
       let action = next.collapsed(outcome.counts, isComplete: outcome.isComplete)
-      #if MUTANTS
-        if Mutant.rebuildProgressLost.isActive { return ((next, action), outcome.changed) }
-      #endif
       try next.progress.save(for: type, in: transaction)
       return ((next, action), outcome.changed)
     }

@@ -36,9 +36,6 @@ struct ClosingPhase {
       do throws(SyncError) {
         guard try await sweep(entity) else { return false }
       } catch {
-        #if MUTANTS
-          if Mutant.lookupStopsAllTypes.isActive { throw error }
-        #endif
         guard error.endsOneTypeAlone else {
           failedType = entity.type
           throw error
@@ -57,9 +54,6 @@ struct ClosingPhase {
     let checkpoint = try await environment.store.read { (snapshot) throws(SyncError) in
       try snapshot.checkpoint(for: entity.type)
     }
-    #if MUTANTS
-      if Mutant.sweepNever.isActive { return true }
-    #endif
     guard let checkpoint, checkpoint.inFlight == nil, let due = checkpoint.sweep else { return true }
     // The publication of a whole type has already reported its refusal.
     if progress.result.refusedSweeps.contains(where: { $0.type == entity.type }) { return true }
@@ -190,9 +184,6 @@ struct ClosingPhase {
   // MARK: Held deletions
 
   private mutating func releaseHeld(of entity: Entity) async throws(SyncError) -> Bool {
-    #if MUTANTS
-      if Mutant.heldForEver.isActive { return true }
-    #endif
     let deletions = HeldDeletions(entity: entity, context: context(pass: 0))
     var (rounds, circles) = (DwindlingRounds(), DwindlingRounds())
     while true {
@@ -207,9 +198,6 @@ struct ClosingPhase {
   ///
   /// - Returns: The deleted records.
   private mutating func releaseCircles(of entity: Entity) async throws(SyncError) -> [RecordID] {
-    #if MUTANTS
-      if Mutant.circlesNeverGo.isActive { return [] }
-    #endif
     guard entity.refersToItself, try await isAnythingHeld(of: entity.type) else { return [] }
     let circles = HeldCircles(entity: entity, context: context(pass: 0))
     let (tally, deleted) = try await environment.store.write(.lease(lease)) {

@@ -24,9 +24,6 @@ extension Sweep {
   func removeAll(
     confirmed: Set<RecordID>?, in transaction: any StoreTransaction
   ) throws(SyncError) -> [Tally] {
-    #if MUTANTS
-      if Mutant.sweepNever.isActive { return [] }
-    #endif
     var tallies: [Tally] = []
     var rounds = DwindlingRounds()
     // A record to which only records of its own type refer is removed after those.

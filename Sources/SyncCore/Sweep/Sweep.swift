@@ -67,15 +67,6 @@ struct Sweep: Sendable {
   private func remove(
     _ gone: [Tombstone], filed: Set<RecordID>, _ result: inout Portion, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    #if MUTANTS
-      if Mutant.sweepAtOnce.isActive {
-        try transaction.release(gone.map { .record($0.id) })
-        try transaction.delete(gone)
-        for tombstone in gone { result.tally.noteSwept(tombstone.id) }
-        result.removed = gone.map(\.id)
-        return
-      }
-    #endif
     let referenced =
       context.schema.referrers(to: entity.type).isEmpty
       ? [] : try transaction.referenced(among: gone.map(\.id), by: context.schema)

@@ -43,11 +43,6 @@ public struct WriteThrottle: Sendable {
   ) async throws(SyncError) -> Outcome {
     let (now, interval) = (clock.timestamp, interval)
     let id = RecordID(type: T.recordType, key: key)
-    #if MUTANTS
-      if Mutant.throttleKeptAfterAFailure.isActive {
-        return try await recordApart(value, key: key, now)
-      }
-    #endif
     return try await edits.perform { (batch) throws(SyncError) in
       let place = ThrottlePlace(id)
       var machine =
@@ -88,26 +83,6 @@ public struct WriteThrottle: Sendable {
     }
   }
 }
-
-#if MUTANTS
-  extension WriteThrottle {
-    /// Says that it was recorded in a transaction before the one that does it.
-    private func recordApart<T: SyncedRecord & Encodable>(
-      _ value: T, key: String, _ now: Timestamp
-    ) async throws(SyncError) -> Outcome {
-      let (place, interval) = (ThrottlePlace(RecordID(type: T.recordType, key: key)), interval)
-      let decision = try await store.write(.app) { (transaction) throws(SyncError) in
-        var machine = try transaction.decoded(ThrottleMachine.self, forKey: place.mark) ?? ThrottleMachine()
-        let decision = machine.see(at: now, interval: interval)
-        try transaction.encode(machine, forKey: place.mark)
-        return decision
-      }
-      guard decision == .record else { return .cached(until: now) }
-      try await edits.upsert(value, key: key)
-      return .recorded
-    }
-  }
-#endif
 
 /// A sighting of a record.
 struct Sighting<Value> {

@@ -29,9 +29,6 @@ extension EditStamp: Comparable {
   public static func < (a: EditStamp, b: EditStamp) -> Bool {
     if a.physical != b.physical { return a.physical < b.physical }
     if a.counter != b.counter { return a.counter < b.counter }
-    #if MUTANTS
-      if Mutant.tieRuleNotTotal.isActive { return false }
-    #endif
     return a.replica.precedesByUTF8(b.replica)
   }
 }

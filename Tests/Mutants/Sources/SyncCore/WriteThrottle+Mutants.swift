@@ -1,0 +1,20 @@
+import SyncModels
+import SyncPorts
+
+extension WriteThrottle {
+  /// Notes that a sighting was recorded, in a transaction before the one that records it.
+  func recordApart<T: SyncedRecord & Encodable>(
+    _ value: T, key: String, _ now: Timestamp
+  ) async throws(SyncError) -> Outcome {
+    let (place, interval) = (ThrottlePlace(RecordID(type: T.recordType, key: key)), interval)
+    let decision = try await store.write(.app) { (transaction) throws(SyncError) in
+      var machine = try transaction.decoded(ThrottleMachine.self, forKey: place.mark) ?? ThrottleMachine()
+      let decision = machine.see(at: now, interval: interval)
+      try transaction.encode(machine, forKey: place.mark)
+      return decision
+    }
+    guard decision == .record else { return .cached(until: now) }
+    try await edits.upsert(value, key: key)
+    return .recorded
+  }
+}

@@ -1,0 +1,33 @@
+/// A deliberate flaw of the library, which the simulator must detect.
+package enum Mutant: String, Hashable, Sendable, CaseIterable {
+  // Checkpoints.
+  case watermarkBeforeTheEnd, watermarkFirst, watermarkApart, resumedFromTheStart, scopeIgnored
+  case watermarkOfACancelledPage
+  // Faulty sources.
+  case timestampAlone, timestampWithoutProgress, offsetPaging, tokenIsMaximum, overlapForgotten
+  // Failures.
+  case errorSwallowed, requestedPauseIgnored, retriesWithoutEnd, pagesAheadWithoutEnd, cancellationUnheard
+  // Merging.
+  case clientClockAsVersion, copyUnchecked, tombstoneUnchecked, tombstoneForgotten, epochForgotten
+  case poisonStopsItsPage, poisonDropped, supersededUncounted
+  // References.
+  case childFirst, parentDeletedFirst, parkedForEver, heldForEver
+  // Sweeps.
+  case marksKept, sweepNever, sweepAtOnce
+  // Edits.
+  case tiesByArrival, tieRuleNotTotal, outboxEmptiedTooEarly, nameForEachAttempt, throttleKeptAfterAFailure
+  // Rebuilds.
+  case rebuildDeletesAll, rebuildKeepsALoser, rebuildElectsALoser, rebuildProgressLost
+  case rebuildIsAWrite, bundledWinnerUnknown
+  // Cycles, and hidden records.
+  case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed, shownAndHidden
+  // Other parts: a sink, a policy, an update of the app.
+  case answerUnmet, policyUnchecked, declarationsIgnored
+  case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
+
+  /// The flaw of the world that the current task belongs to.
+  @TaskLocal package static var current: Mutant?
+
+  /// Whether the current world has this flaw.
+  package var isActive: Bool { Mutant.current == self }
+}

@@ -1,0 +1,48 @@
+import SyncModels
+
+extension Mutant {
+  /// The promises that the flaw breaks; one of them has to be broken first.
+  var killers: Set<Promise> {
+    switch self {
+    case .watermarkOfACancelledPage: [.atomicPage, .nothingSilent]
+    case .watermarkBeforeTheEnd, .watermarkFirst, .watermarkApart: [.atomicPage, .nothingSilent]
+    case .errorSwallowed: [.convergence, .atomicPage]
+    case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
+    // After a change of the source, edits stand on bases that the new one never had.
+    case .scopeIgnored: [.convergence, .bounds]
+    case .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
+    case .timestampWithoutProgress: [.liveness, .bounds]
+    case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
+    case .clientClockAsVersion, .copyUnchecked, .tombstoneUnchecked:
+      [.replication, .convergence, .nothingSilent]
+    // A change of a new epoch that a trigger reported looks old, and never comes.
+    case .epochForgotten: [.replication, .convergence, .nothingSilent, .liveness]
+    case .tombstoneForgotten, .poisonDropped: [.nothingSilent]
+    case .poisonStopsItsPage: [.liveness, .honestErrors]
+    case .supersededUncounted: [.balance]
+    case .childFirst, .parentDeletedFirst: [.references]
+    case .parkedForEver, .heldForEver: [.convergence, .references]
+    // A row that kept its mark also counts as one of the same listing, whose count is retracted.
+    case .marksKept: [.convergence, .nothingSilent, .balance]
+    case .sweepNever: [.convergence, .liveness]
+    case .sweepAtOnce: [.references]
+    case .tiesByArrival, .tieRuleNotTotal: [.arithmetic]
+    case .outboxEmptiedTooEarly: [.noLostEdit, .convergence]
+    case .nameForEachAttempt: [.oneEffect]
+    case .throttleKeptAfterAFailure: [.throttle]
+    case .rebuildDeletesAll, .rebuildElectsALoser: [.onlyLosers]
+    case .rebuildKeepsALoser: [.convergence]
+    case .rebuildProgressLost: [.rebuiltOnce]
+    case .rebuildIsAWrite: [.onlyLosers]
+    case .bundledWinnerUnknown, .deletionsWaitInACircle: [.convergence]
+    case .circlesNeverShown, .circlesNeverGo, .hiddenForEver, .shownAndHidden: [.convergence]
+    case .hiddenTakenForListed: [.convergence, .noResurrection]
+    case .answerUnmet: [.honestConflicts]
+    case .policyUnchecked: [.references, .convergence]
+    case .poisonEditStopsOthers: [.convergence]
+    case .declarationsIgnored: [.references, .convergence]
+    case .poisonEditSentTwice: [.bounds]
+    case .lookupStopsAllTypes: [.liveness]
+    }
+  }
+}
