@@ -2,20 +2,10 @@ import Testing
 
 @Suite("The prose")
 struct ProseTests {
-  /// Folders that do not follow the rules yet.
-  static let unrevised = ["Sources/SyncCore", "Sources/SyncSimulation"]
-
   @Test func isPlain() throws {
-    let files = try PackageFiles.swiftFiles(in: ["Sources", "Tests", "Examples"]).filter { file in
-      !Self.unrevised.contains { file.path.hasPrefix($0 + "/") }
-    }
+    let files = try PackageFiles.swiftFiles(in: ["Sources", "Tests", "Examples"])
     let violations = files.flatMap(Prose.violations)
     #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
-  }
-
-  @Test(arguments: unrevised) func hasNoExceptionForAFolderThatFollows(_ folder: String) throws {
-    let files = try PackageFiles.swiftFiles(in: [folder])
-    #expect(files.contains { !Prose.violations(in: $0).isEmpty }, "Remove \(folder) from the list.")
   }
 
   @Test func hasTheFilesThatExceptionsAreMadeFor() throws {

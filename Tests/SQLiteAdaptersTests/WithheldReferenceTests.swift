@@ -18,7 +18,8 @@
       let entries = try (0..<count).map { number in
         let copy = try copy(games, "g\(number)", #"{"home":"t\#(number % 2)"}"#)
         return WithheldChange(
-          key: .record(copy.id), kind: .hidden, change: .upsert(copy), reason: "old", pass: 1, finder: .sync(fence: 1),
+          key: .record(copy.id), kind: .hidden, change: .upsert(copy), reason: "old", pass: 1,
+          finder: .sync(fence: 1),
           since: Timestamp(milliseconds: 1))
       }
       try await old.write(.app) { transaction throws(SyncError) in try transaction.withhold(entries) }

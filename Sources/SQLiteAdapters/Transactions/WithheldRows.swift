@@ -87,7 +87,8 @@
         key: key, kind: kind, change: change, reason: text(13),
         waitsFor: try decoded(
           [RecordID].self, from: text(14), what: "references of an entry that is set aside"),
-        pass: integer(15), finder: WithheldChange.Finder(stored: integer(16)), since: Timestamp(microseconds: integer(17)))
+        pass: integer(15), finder: WithheldChange.Finder(stored: integer(16)),
+        since: Timestamp(microseconds: integer(17)))
     }
 
     private func noteMisfiled() {

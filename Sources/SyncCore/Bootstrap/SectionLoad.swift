@@ -38,7 +38,8 @@ struct SectionLoad: Sendable {
     var merge = PageMerge(
       entity,
       context: MergeContext(
-        schema: schema, edits: EditOptions(), finder: .sync(fence: fence), now: now, source: source.capabilities,
+        schema: schema, edits: EditOptions(), finder: .sync(fence: fence), now: now,
+        source: source.capabilities,
         pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false))
     let changes = places.map { place in
       let location = "bundled \(entity.type), record \(place + 1)"

@@ -1,4 +1,4 @@
-import SyncModels
+public import SyncModels
 import SyncPorts
 import Synchronization
 
@@ -31,5 +31,102 @@ final class EventHub: Sendable {
       subscription: EventSequence.Subscription(buffer: buffer) { [weak self] in
         self?.state.withLock { $0.buffers[id] = nil }
       })
+  }
+}
+
+/// The events of an engine from the time of the call, for one consumer.
+///
+/// It ends when the consuming task is cancelled. A slow consumer loses the oldest events and
+/// receives their number. It never delays a sync.
+public struct EventSequence: AsyncSequence, Sendable {
+  /// An event.
+  public typealias Element = SyncEvent
+  /// Reading events does not fail.
+  public typealias Failure = Never
+
+  let subscription: Subscription
+
+  /// A subscription that ends with the last copy of the sequence and of its iterator.
+  final class Subscription: Sendable {
+    let buffer: EventBuffer
+    private let onEnd: @Sendable () -> Void
+
+    init(buffer: EventBuffer, onEnd: @escaping @Sendable () -> Void) {
+      self.buffer = buffer
+      self.onEnd = onEnd
+    }
+
+    deinit { onEnd() }
+  }
+
+  /// An iterator over the events.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    let subscription: Subscription
+
+    /// Returns the next event; `nil` once the task is cancelled.
+    public mutating func next() async -> SyncEvent? {
+      await subscription.buffer.next()
+    }
+  }
+
+  /// Creates an iterator; iterators of one sequence share its events.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(subscription: subscription)
+  }
+}
+
+/// The newest events that one consumer has not taken yet.
+final class EventBuffer: Sendable {
+  static let capacity = 256
+
+  private struct State {
+    var events: [SyncEvent] = []
+    var lost = 0
+    var nextID = 0
+    /// Readers that wait for an event and share one sequence, longest waiting first.
+    var waiters: [(id: Int, continuation: CheckedContinuation<SyncEvent?, Never>)] = []
+  }
+  private let state = Mutex(State())
+
+  func append(_ event: SyncEvent) {
+    let waiter = state.withLock { state -> CheckedContinuation<SyncEvent?, Never>? in
+      if !state.waiters.isEmpty { return state.waiters.removeFirst().continuation }
+      if state.events.count == Self.capacity {
+        state.events.removeFirst()
+        state.lost += 1
+      }
+      state.events.append(event)
+      return nil
+    }
+    waiter?.resume(returning: event)
+  }
+
+  /// Returns the next event, or `nil` when the consuming task is cancelled.
+  func next() async -> SyncEvent? {
+    let id = state.withLock { state in
+      state.nextID += 1
+      return state.nextID
+    }
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let ready = state.withLock { state -> SyncEvent?? in
+          if Task.isCancelled { return .some(nil) }
+          if state.lost > 0 {
+            defer { state.lost = 0 }
+            return .lost(state.lost)
+          }
+          if !state.events.isEmpty { return state.events.removeFirst() }
+          state.waiters.append((id, continuation))
+          return nil
+        }
+        if let ready { continuation.resume(returning: ready) }
+      }
+    } onCancel: {
+      let waiter = state.withLock { state -> CheckedContinuation<SyncEvent?, Never>? in
+        guard let index = state.waiters.firstIndex(where: { $0.id == id }) else { return nil }
+        return state.waiters.remove(at: index).continuation
+      }
+      waiter?.resume(returning: nil)
+    }
   }
 }

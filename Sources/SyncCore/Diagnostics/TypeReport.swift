@@ -1,3 +1,4 @@
+import SyncJSON
 public import SyncModels
 public import SyncPorts
 
@@ -89,5 +90,41 @@ public struct TypeReport: Sendable {
         waits[edit.kind, default: 0] += 1
       }
     }
+  }
+}
+
+extension TypeStatus {
+  /// Loads the status of a type; empty if the type was never synced.
+  static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> TypeStatus {
+    guard let bytes = try snapshot.value(forKey: key(for: type)) else { return TypeStatus() }
+    // A status of an unknown format is ignored: it only describes past syncs.
+    return (try? JSONByteDecoder().decode(TypeStatus.self, from: bytes[...])) ?? TypeStatus()
+  }
+
+  /// Saves the status within a transaction.
+  func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.encode(self, forKey: Self.key(for: type))
+  }
+
+  private static func key(for type: RecordType) -> String { "status/\(type)" }
+}
+
+extension TypeReport {
+  /// The report as numbers under stable names, for a metrics system to collect.
+  ///
+  /// For a type `games` the names are `type.games.successes`, `type.games.failures`,
+  /// `type.games.consecutiveFailures`, `type.games.live`, `type.games.pending`,
+  /// `type.games.refused`, `type.games.withheld.<kind>` for each kind that occurs, and, once they
+  /// are known, `type.games.successRate` (0 to 1) and `type.games.age.seconds`.
+  public var metrics: [String: Double] {
+    var metrics: [String: Double] = [
+      "successes": Double(status.successes), "failures": Double(status.failures),
+      "consecutiveFailures": Double(status.consecutiveFailures), "live": Double(live),
+      "pending": Double(pending), "refused": Double(refused),
+    ]
+    metrics["successRate"] = status.successRate
+    metrics["age.seconds"] = dataAge?.inSeconds
+    for (kind, count) in withheld { metrics["withheld.\(kind.rawValue)"] = Double(count) }
+    return Dictionary(uniqueKeysWithValues: metrics.map { ("type.\(type).\($0.key)", $0.value) })
   }
 }

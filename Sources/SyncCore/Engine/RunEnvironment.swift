@@ -26,7 +26,8 @@ struct RunEnvironment: Sendable {
   /// - Parameter now: The time of a step that has read the clock already.
   func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
-      schema: schema, edits: edits, finder: .sync(fence: fence), now: now ?? clock.timestamp, source: source.capabilities,
+      schema: schema, edits: edits, finder: .sync(fence: fence), now: now ?? clock.timestamp,
+      source: source.capabilities,
       pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: markPass, stages: false)
   }
 

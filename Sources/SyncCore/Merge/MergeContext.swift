@@ -33,7 +33,8 @@ struct MergeContext {
   var together: Set<RecordID> = []
 
   init(
-    schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp, source: SourceCapabilities,
+    schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp,
+    source: SourceCapabilities,
     pass: Checkpoint.Pass,
     markPass: Int64?, stages: Bool
   ) {

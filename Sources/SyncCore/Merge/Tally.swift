@@ -38,7 +38,8 @@ struct Tally: Sendable {
   ///
   /// A change that this sync had withheld was counted as withheld, and is now counted again. A
   /// change that an earlier sync had withheld was counted by that sync.
-  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, by finder: WithheldChange.Finder) {
+  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, by finder: WithheldChange.Finder)
+  {
     switch origin {
     case .page:
       self[id.type][keyPath: fate.count] += 1
@@ -74,7 +75,9 @@ struct Tally: Sendable {
   /// Counts the bytes of an entry that is now withheld for another reason.
   ///
   /// An entry that an earlier sync had withheld was counted by that sync.
-  mutating func note(_ malformed: MalformedRecord, insteadOf entry: WithheldChange, by finder: WithheldChange.Finder) {
+  mutating func note(
+    _ malformed: MalformedRecord, insteadOf entry: WithheldChange, by finder: WithheldChange.Finder
+  ) {
     if entry.finder == finder, let before = entry.kind.fate {
       self[malformed.type][keyPath: before.count] -= 1
       note(malformed)

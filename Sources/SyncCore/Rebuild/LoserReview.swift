@@ -96,7 +96,8 @@ struct LoserReview {
       orphans.compactMap { orphan in
         guard let record = orphan.base.record, !filed.contains(orphan.id) else { return nil }
         return WithheldChange(
-          key: .record(orphan.id), kind: .parked, change: .upsert(record), reason: "", pass: 0, finder: .store,
+          key: .record(orphan.id), kind: .parked, change: .upsert(record), reason: "", pass: 0,
+          finder: .store,
           since: orphan.edit.stamp.physical)
       }, in: transaction)
   }

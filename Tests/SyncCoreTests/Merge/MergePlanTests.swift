@@ -114,7 +114,8 @@ struct MergePlanTests {
     view.copyStates = [nil]
     view.withheld[old.id] = WithheldChange(
       key: .record(old.id), kind: .parked, change: .upsert(old), reason: "",
-      waitsFor: [RecordID(type: "teams", key: "t")], pass: 2, finder: .sync(fence: 1), since: Timestamp(milliseconds: 1))
+      waitsFor: [RecordID(type: "teams", key: "t")], pass: 2, finder: .sync(fence: 1),
+      since: Timestamp(milliseconds: 1))
     let plan = plan(MergeRound([Incoming(.upsert(new))]), view, of: try merge(Self.games))
     #expect(plan.changes.released == [.record(old.id)])
     #expect(plan.changes.put == [new])
