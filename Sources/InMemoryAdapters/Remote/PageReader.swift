@@ -52,7 +52,7 @@ struct PageReader {
     case .fullOnly: return listing(request)
     case .changeTokens: return delta(request, after: .init(sequence: since.value))
     case .modifiedSince(let overlap):
-      var reach = Timestamp(microseconds: since.value) - overlap
+      let reach = Timestamp(microseconds: since.value) - overlap
       return delta(request, after: .init(time: reach.microseconds, sequence: .min))
     }
   }
