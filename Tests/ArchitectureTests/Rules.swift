@@ -70,7 +70,7 @@ enum Rules {
   /// A part of a deliberate flaw.
   ///
   /// The sources contain none. `Tests/Mutants` adds the flaws to a copy.
-  private static var deliberateFlaw: Regex<Substring> { #/\b(?:MUTANTS|Mutant)\b/# }
+  private static var deliberateFlaw: Regex<Substring> { #/(?:MUTANTS|Mutant)(?![A-Za-z0-9_])/# }
 
   /// The most lines that a file may have.
   static let maximumLength = 400

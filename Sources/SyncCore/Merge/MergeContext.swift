@@ -117,7 +117,7 @@ struct MergeContext {
     }
   }
 
-  /// Whether a copy of the page only restates, or is older than, what is withheld under its record.
+  /// Whether a copy of the page restates, or is older than, the withheld change.
   func passesOver(_ copy: Record, for entry: WithheldChange) -> Bool {
     restated(entry, by: .upsert(copy)) != nil || standing(of: .upsert(copy), against: entry) == .older
   }

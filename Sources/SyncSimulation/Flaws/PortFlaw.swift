@@ -36,8 +36,8 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
     case .storeForgetsAnEdit, .storeOverlooksEdits: [.noLostEdit, .atomicPage]
     case .storeForgetsConflicts: [.noLostEdit]
     case .sinkTakesNothing, .sinkHidesConflicts: [.noLostEdit, .convergence]
-    // An edit of an unreported record has no base, where there was a copy.
-    case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication]
+    // An edit of an unreported record has no base, where there was a copy, and is sent anew.
+    case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication, .oneEffect]
     case .storeKeepsSettledEdits: [.convergence, .oneEffect]
     case .storeOverlooksReferrers, .storeOverlooksMissingTargets: [.references]
     case .leaseUnheeded, .leaseWithoutFence, .fenceOutsideTransaction: [.oneCommitter]
