@@ -177,8 +177,10 @@ struct DeclarationPhase {
         let withholding = Withholding(schema: environment.schema, transaction: transaction)
         let referrers = try withholding.referrers(to: round, except: above.union(known))
         if !referrers.isEmpty { return Withholding.Outcome(referrers: referrers) }
-        return try withholding.withhold(
-          round, beside: above, context: environment.releaseContext(fence: -fence, markPass: nil))
+        // No remote sent what a changed declaration withholds.
+        var context = environment.releaseContext(fence: fence, markPass: nil)
+        context.finder = .store
+        return try withholding.withhold(round, beside: above, context: context)
       }
       if outcome.referrers.isEmpty {
         rounds.removeLast()
