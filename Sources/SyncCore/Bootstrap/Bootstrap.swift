@@ -57,15 +57,17 @@ public struct Bootstrap: Sendable {
     }
     try await StoredDeclarations.noteRegistered(in: store, before: schema)
     try await store.register(schema)
-    return try await LeaseKeeper.hold(of: store, clock: clock, for: .seconds(60)) {
-      (keeper) throws(SyncError) in
+    let duration = Duration.seconds(60)
+    let lease = try await store.acquireLease(for: duration)
+    return try await LeaseKeeper.hold(lease, of: store, clock: clock, for: duration) {
+      (lease) throws(SyncError) in
       var result = Result()
       for entity in schema.entities {
         guard let section = sections[entity.type] else { continue }
         let load = SectionLoad(
           entity: entity, schema: schema, layout: layout, section: section, source: source,
-          fence: keeper.fence, now: clock.timestamp)
-        if let count = try await load.run(&keeper) { result.loaded[entity.type] = count }
+          fence: lease.fence, now: clock.timestamp)
+        if let count = try await load.run(lease) { result.loaded[entity.type] = count }
       }
       return result
     }

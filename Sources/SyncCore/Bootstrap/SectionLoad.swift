@@ -14,13 +14,13 @@ struct SectionLoad: Sendable {
   var now: Timestamp
 
   /// Loads the section and returns the number of its records; `nil` for a known type.
-  func run(_ keeper: inout LeaseKeeper) async throws(SyncError) -> Int? {
+  func run(_ lease: LeaseKeeper) async throws(SyncError) -> Int? {
     // Readers of a type that is shown only whole see all of it or nothing.
     let size = entity.visibility == .wholeEntity ? section.records.count : MergeContext.portion
     var start = 0
     repeat {
       let (records, end) = (start, min(start + size, section.records.count))
-      let isNew = try await keeper.write { (transaction) throws(SyncError) in
+      let isNew = try await lease.write { (transaction) throws(SyncError) in
         try load(records..<end, in: transaction)
       }
       guard isNew else { return nil }

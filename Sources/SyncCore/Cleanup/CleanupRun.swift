@@ -10,17 +10,17 @@ struct CleanupRun {
   let stop: StopSignal
 
   func perform() async throws(SyncError) -> CleanupReport {
-    var report = try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) -> CleanupReport in
+    var report = try await LeaseKeeper.hold(environment) { (lease) throws(SyncError) -> CleanupReport in
       var report = CleanupReport()
-      try await HiddenReview(environment: environment, policy: policy, stop: stop).perform(&keeper, &report)
+      try await HiddenReview(environment: environment, policy: policy, stop: stop).perform(lease, &report)
       // Referring types go first: a record that others refer to is not hidden.
       for entity in environment.schema.entities.reversed() {
         for rule in policy.rules where rule.type == entity.type {
-          try await apply(rule, to: entity, &keeper, &report)
+          try await apply(rule, to: entity, lease, &report)
         }
       }
-      try await forgetConflicts(&keeper)
-      try await purge(&keeper, &report)
+      try await forgetConflicts(lease)
+      try await purge(lease, &report)
       return report
     }
     // Edits need no lease.
@@ -41,7 +41,7 @@ struct CleanupRun {
   }
 
   private func apply(
-    _ rule: CleanupPolicy.Rule, to entity: Entity, _ keeper: inout LeaseKeeper,
+    _ rule: CleanupPolicy.Rule, to entity: Entity, _ lease: LeaseKeeper,
     _ report: inout CleanupReport
   ) async throws(SyncError) {
     let refersToItself = entity.references.contains { $0.isOrdered && $0.target == entity.type }
@@ -51,7 +51,7 @@ struct CleanupRun {
       round = Portion()
       repeat {
         if stop.isRaised { return report.wasCancelled = true }
-        let portion = try await hide(rule, of: entity, after: round.last, &keeper)
+        let portion = try await hide(rule, of: entity, after: round.last, lease)
         if !portion.hidden.isEmpty { environment.emit(.hidden(.some(portion.hidden))) }
         rounds.note(portion.hidden)
         round.hidden += portion.hidden
@@ -65,11 +65,11 @@ struct CleanupRun {
   }
 
   private func hide(
-    _ rule: CleanupPolicy.Rule, of entity: Entity, after key: String?, _ keeper: inout LeaseKeeper
+    _ rule: CleanupPolicy.Rule, of entity: Entity, after key: String?, _ lease: LeaseKeeper
   ) async throws(SyncError) -> Portion {
     let (schema, now, limit) = (environment.schema, environment.clock.timestamp, policy.recordsAtOnce)
-    let fence = keeper.fence
-    return try await keeper.write { (transaction) throws(SyncError) in
+    let fence = lease.fence
+    return try await lease.write { (transaction) throws(SyncError) in
       let records = try transaction.portion(
         of: Query(entity.type, where: rule.condition(at: now), afterKey: key, limit: limit))
       let covered = records.filter { rule.covers($0, at: now) }
@@ -105,26 +105,26 @@ struct CleanupRun {
 
   // MARK: Forgetting
 
-  private func forgetConflicts(_ keeper: inout LeaseKeeper) async throws(SyncError) {
+  private func forgetConflicts(_ lease: LeaseKeeper) async throws(SyncError) {
     guard let age = policy.keepsConflicts, !stop.isRaised else { return }
     let end = environment.clock.timestamp - age
-    try await keeper.write { (transaction) throws(SyncError) in
+    try await lease.write { (transaction) throws(SyncError) in
       try transaction.removeConflicts(settledBefore: end)
     }
   }
 
-  private func purge(_ keeper: inout LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
+  private func purge(_ lease: LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
     let now = environment.clock.timestamp
-    report.expired = try await purge(ExpiryMark.prefix, &keeper, &report) { (bytes) in
+    report.expired = try await purge(ExpiryMark.prefix, lease, &report) { (bytes) in
       guard let kept = try? JSONByteDecoder().decode(AnyExpiring.self, from: bytes[...]) else { return true }
       return kept.mark.isOver(at: now)
     }
     guard let age = policy.keepsSightings else { return }
-    report.sightings = try await purge(ThrottlePlace.prefix + "seen/", &keeper, &report) { (bytes) in
+    report.sightings = try await purge(ThrottlePlace.prefix + "seen/", lease, &report) { (bytes) in
       let seen = try? JSONByteDecoder().decode(AnySighting.self, from: bytes[...])
       return seen.map { $0.seenAt < now - age } ?? true
     }
-    _ = try await purge(ThrottlePlace.prefix + "mark/", &keeper, &report) { (bytes) in
+    _ = try await purge(ThrottlePlace.prefix + "mark/", lease, &report) { (bytes) in
       let machine = try? JSONByteDecoder().decode(ThrottleMachine.self, from: bytes[...])
       return machine?.lastSeen(at: now).map { $0 < now - age } ?? true
     }
@@ -134,7 +134,7 @@ struct CleanupRun {
   ///
   /// - Returns: The number of removed values.
   private func purge(
-    _ prefix: String, _ keeper: inout LeaseKeeper, _ report: inout CleanupReport,
+    _ prefix: String, _ lease: LeaseKeeper, _ report: inout CleanupReport,
     _ isOver: @escaping @Sendable ([UInt8]) -> Bool
   ) async throws(SyncError) -> Int {
     let limit = policy.recordsAtOnce
@@ -146,7 +146,7 @@ struct CleanupRun {
         return count
       }
       let start = last
-      let (purged, end) = try await keeper.write { (transaction) throws(SyncError) in
+      let (purged, end) = try await lease.write { (transaction) throws(SyncError) in
         let keys = try transaction.portion(keys: prefix, after: start, limit: limit)
         var purged = 0
         for key in keys {

@@ -10,7 +10,7 @@ struct HiddenReview {
   let policy: CleanupPolicy
   let stop: StopSignal
 
-  func perform(_ keeper: inout LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
+  func perform(_ lease: LeaseKeeper, _ report: inout CleanupReport) async throws(SyncError) {
     let environment = environment
     let counts = try await environment.store.read { (snapshot) throws(SyncError) in
       try environment.hiddenCounts(in: snapshot)
@@ -19,7 +19,7 @@ struct HiddenReview {
       var last: WithheldChange.Key?
       repeat {
         if stop.isRaised { return report.wasCancelled = true }
-        let portion = try await review(entity, after: last, &keeper)
+        let portion = try await review(entity, after: last, lease)
         environment.emitChanges(portion.tally, of: entity.type)
         report.shown.merge(portion.shown, uniquingKeysWith: +)
         last = portion.last
@@ -36,13 +36,13 @@ struct HiddenReview {
   }
 
   private func review(
-    _ entity: Entity, after key: WithheldChange.Key?, _ keeper: inout LeaseKeeper
+    _ entity: Entity, after key: WithheldChange.Key?, _ lease: LeaseKeeper
   ) async throws(SyncError) -> Portion {
     let (environment, limit) = (environment, policy.recordsAtOnce)
     let rules = policy.rules.filter { $0.type == entity.type }
     let now = environment.clock.timestamp
-    let fence = keeper.fence
-    return try await keeper.write { (transaction) throws(SyncError) in
+    let fence = lease.fence
+    return try await lease.write { (transaction) throws(SyncError) in
       let entries = try transaction.portion(
         withheld: entity.type, [.hidden], after: key, limit: limit)
       var portion = Portion(last: entries.count == limit ? entries.last?.key : nil)

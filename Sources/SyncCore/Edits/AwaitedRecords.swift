@@ -20,28 +20,39 @@ struct AwaitedRecords: Hashable, Codable {
     try transaction.encode(noted, forKey: key)
   }
 
-  /// Releases the waiting copies, and removes the note in the same transaction.
-  static func release(
-    in environment: RunEnvironment, lease: Lease, _ progress: inout SyncProgress
-  ) async throws(SyncError) {
-    let isDue = try await environment.store.read { (snapshot) throws(SyncError) in
-      try snapshot.value(forKey: key) != nil
+  fileprivate static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> [RecordID] {
+    try snapshot.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
+  }
+
+  fileprivate static func forget(in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.setValue(nil, forKey: key)
+  }
+}
+
+/// Releases the copies that wait for records which local edits created.
+///
+/// The note of these records is removed in the same transaction.
+struct AwaitedRelease: SyncPhase {
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    let isDue = try await session.read { (snapshot) throws(SyncError) in
+      try !AwaitedRecords.load(from: snapshot).isEmpty
     }
-    guard isDue, let entity = environment.schema.entities.first else { return }
-    let now = environment.clock.timestamp
-    let tally = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      let noted = try transaction.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
+    guard isDue, let entity = session.schema.entities.first else { return .finished }
+    let (schema, context) = (
+      session.schema, session.environment.releaseContext(fence: session.fence, markPass: nil)
+    )
+    let tally = try await session.write { (transaction) throws(SyncError) in
+      let noted = try AwaitedRecords.load(from: transaction)
       // Copies keep waiting for records that are gone again.
       let absent = Set(try transaction.absent(among: noted))
-      let context = environment.releaseContext(
-        fence: lease.fence, markPass: try transaction.checkpoint(for: entity.type)?.markPass, at: now)
       var merge = PageMerge(entity, context: context)
+      merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
       try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
-      try transaction.setValue(nil, forKey: key)
+      try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
+      try AwaitedRecords.forget(in: transaction)
       return merge.tally
     }
-    progress.note(tally)
-    environment.emitChanges(tally, of: entity.type)
+    session.note(tally, of: entity.type)
+    return .finished
   }
 }

@@ -1,65 +1,119 @@
 import SyncModels
 import SyncPorts
+import Synchronization
 
-/// The lease for a series of short transactions, renewed between them.
-struct LeaseKeeper {
+/// Keeps the store's lease while some work lasts, and runs the work's transactions under it.
+///
+/// The lease is renewed after each third of its duration, beside the work and before a transaction.
+/// If another holder takes it over, the work's task is cancelled.
+final class LeaseKeeper: Sendable {
   private let store: any LocalStore
   private let clock: any Clock<Duration>
   private let duration: Duration
-  private var lease: Lease
-  private var age: @Sendable () -> Duration
-
+  private let state: Mutex<State>
   /// The lease's fencing number.
-  var fence: Int64 { lease.fence }
+  let fence: Int64
 
-  private init(
-    _ store: any LocalStore, _ clock: any Clock<Duration>, _ duration: Duration
-  ) async throws(SyncError) {
+  private struct State {
+    var lease: Lease
+    /// The time since the lease was acquired or renewed.
+    var age: @Sendable () -> Duration
+    /// Why the lease is lost; `nil` while it is held.
+    var loss: SyncError?
+  }
+
+  private init(_ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration) {
     self.store = store
     self.clock = clock
     self.duration = duration
-    lease = try await store.acquireLease(for: duration)
-    age = clock.stopwatch()
-  }
-
-  /// Does some work under a lease, and always releases the lease afterwards.
-  ///
-  /// - Throws: `syncAlreadyInProgress` if another holder has the lease; what the work throws.
-  static func hold<R>(
-    _ environment: RunEnvironment, _ work: (inout LeaseKeeper) async throws(SyncError) -> R
-  ) async throws(SyncError) -> R {
-    try await hold(
-      of: environment.store, clock: environment.clock, for: environment.options.leaseDuration, work)
+    fence = lease.fence
+    state = Mutex(State(lease: lease, age: clock.stopwatch()))
   }
 
   /// Does some work under a store's lease, and always releases the lease afterwards.
   ///
-  /// - Parameter duration: How long the lease lasts unless it is renewed, which it is between two
-  ///   transactions.
-  static func hold<R>(
-    of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
-    _ work: (inout LeaseKeeper) async throws(SyncError) -> R
+  /// - Throws: `syncAlreadyInProgress` if another holder has the lease; what the work throws.
+  static func hold<R: Sendable>(
+    _ environment: RunEnvironment,
+    _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    var keeper = try await LeaseKeeper(store, clock, duration)
-    let result: Result<R, SyncError>
-    do throws(SyncError) {
-      result = .success(try await work(&keeper))
-    } catch {
-      result = .failure(error)
+    let duration = environment.options.leaseDuration
+    let lease = try await environment.store.acquireLease(for: duration)
+    return try await hold(lease, of: environment.store, clock: environment.clock, for: duration, work)
+  }
+
+  /// Does some work under an acquired lease, and always releases the lease afterwards.
+  ///
+  /// - Parameter duration: How long the lease lasts after each renewal.
+  /// - Throws: `leaseLost` if another holder took the lease over; what the work throws.
+  static func hold<R: Sendable>(
+    _ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
+    _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let keeper = LeaseKeeper(lease, of: store, clock: clock, for: duration)
+    let result = await running(beside: { await keeper.renewUntilLost() }) { () -> Result<R, SyncError> in
+      do throws(SyncError) {
+        return .success(try await work(keeper))
+      } catch {
+        return .failure(error)
+      }
     }
+    let end = keeper.state.withLock { $0 }
     // The work has succeeded or failed already. A lease that cannot be released expires by itself.
-    try? await keeper.store.release(keeper.lease)
+    try? await store.release(end.lease)
+    if let loss = end.loss { throw loss }
     return try result.get()
   }
 
   /// Runs one transaction under the lease.
-  mutating func write<R: Sendable>(
+  func write<R: Sendable>(
     _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    if age() >= duration / 3 {
-      lease = try await store.renew(lease, for: duration)
-      age = clock.stopwatch()
+    try await renewIfDue()
+    return try await store.write(.lease(state.withLock { $0.lease }), body)
+  }
+
+  private func renewIfDue() async throws(SyncError) {
+    let (lease, isDue) = state.withLock { ($0.lease, $0.age() >= duration / 3) }
+    guard isDue else { return }
+    let renewed = try await store.renew(lease, for: duration)
+    let age = clock.stopwatch()
+    state.withLock { ($0.lease, $0.age) = (renewed, age) }
+  }
+
+  /// Renews the lease until another holder takes it over, or the task is cancelled.
+  private func renewUntilLost() async {
+    while (try? await clock.pause(for: duration / 3)) != nil {
+      do throws(SyncError) {
+        try await renewIfDue()
+      } catch {
+        // A busy store may be free next time. A lease that another holder took over is lost for
+        // good.
+        if error.code == .leaseLost { return state.withLock { $0.loss = error } }
+      }
     }
-    return try await store.write(.lease(lease), body)
+  }
+}
+
+/// Runs some work beside a companion: the first of them that ends cancels the other.
+///
+/// - Returns: The work's result, also if the companion ended first.
+func running<R: Sendable>(
+  beside companion: @escaping @Sendable () async -> Void, _ work: @escaping @Sendable () async -> R
+) async -> R {
+  await withTaskGroup(of: R?.self) { group in
+    group.addTask { await work() }
+    group.addTask {
+      await companion()
+      return nil
+    }
+    var result: R?
+    while let ended = await group.next() {
+      if let ended { result = ended }
+      group.cancelAll()
+    }
+    // The work's task always returns a result, so this never does the work again.
+    guard let result else { return await work() }
+    return result
   }
 }

@@ -39,7 +39,7 @@ final class SingleFlight: Sendable {
       return try await lead(first: scope.first, body)
     case .wait(let id, let sharesThisOne):
       if sharesThisOne, !scope.first.isEmpty { raise(scope.first) }
-      switch await turn(of: id, stop: stop, clock: clock) {
+      switch await stop.cancelling(clock: clock, { await self.seat(id) }) {
       case nil:
         return SyncResult(wasCancelled: true)
       case .share(let landing):
@@ -87,27 +87,9 @@ final class SingleFlight: Sendable {
     for (seat, turn) in ready { seat.resume(returning: turn) }
   }
 
-  /// Waits for a caller's turn; `nil` if it was stopped before.
+  /// Waits for a caller's turn; `nil` if its task was cancelled before.
   ///
   /// A turn that was given is always taken.
-  private func turn(of id: Int, stop: StopSignal, clock: any Clock<Duration>) async -> Turn? {
-    await withTaskGroup(of: Turn?.self) { group in
-      group.addTask { await self.seat(id) }
-      if stop.token != nil {
-        group.addTask {
-          await stop.wait(clock: clock)
-          return nil
-        }
-      }
-      var turn: Turn?
-      while let next = await group.next() {
-        turn = turn ?? next
-        group.cancelAll()
-      }
-      return turn
-    }
-  }
-
   private func seat(_ id: Int) async -> Turn? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -14,22 +14,14 @@ struct StopSignal: Sendable {
     return Task.isCancelled || token?.isCancelled == true
   }
 
-  /// Runs some work, and cancels it if the signal is raised first.
+  /// Runs some work, and cancels its task once the signal is raised.
   ///
-  /// - Returns: The work's result; `nil` if the signal was raised.
-  func race<R: Sendable>(clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> R) async -> R? {
-    await withTaskGroup(of: R?.self) { group in
-      group.addTask { await work() }
-      if token != nil {
-        group.addTask {
-          await wait(clock: clock)
-          return nil
-        }
-      }
-      defer { group.cancelAll() }
-      let first = await group.next() ?? nil
-      return isRaised ? nil : first
-    }
+  /// - Returns: The work's result, also after a request to stop.
+  func cancelling<R: Sendable>(
+    clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> R
+  ) async -> R {
+    guard token != nil else { return await work() }
+    return await running(beside: { await wait(clock: clock) }, work)
   }
 
   /// Returns once the token or the task is cancelled.

@@ -27,9 +27,10 @@ struct SyncProgress: Sendable {
     }
   }
 
-  /// Records pushed edits.
-  mutating func note(_ counts: PushCounts) {
-    result.pushed = counts
+  /// The counts of pushed edits.
+  var pushed: PushCounts {
+    get { result.pushed }
+    set { result.pushed = newValue }
   }
 
   /// Records conflicts of pushed edits.

@@ -22,31 +22,46 @@ struct PullMachine {
   /// The checkpoint after the commit of everything handed out so far.
   private(set) var checkpoint: Checkpoint
   private(set) var isResumed = false
+  /// Whether no page of the pass has arrived in this sync.
+  private(set) var isFirstAnswer = true
 
+  private var state: State
   private var pass: Checkpoint.Pass
+  /// Whether the next page is the first of the pass.
   private var isFirstPage = true
-  private var position: PullPosition?
-  private var isFetching = false
-  /// The pages that are being committed.
-  private var committing: [PageCommit] = []
-  private var isListed = false
-  private var waiting: [PageCommit] = []
-  private var failures = 0
-  private var resets = 0
   private var stall = StallDetector()
-  private var failure: PullFailure?
-  private var hasAnswered = false
+  private var resets = 0
   /// An old token to show to the remote after the start of a complete listing.
   ///
   /// A request without a token cannot reveal that the remote was replaced. A request with the token
   /// before the listing would miss a replacement between the two. The listing's own token does not
   /// reveal that either.
   private var witness: SyncToken?
-  /// The first page, while the old token is shown to the remote.
-  private var held: (page: RecordPage, since: Timestamp)?
+  private var queue = CommitQueue()
 
-  /// The most bytes of memory for three or more uncommitted pages.
-  static let bytesAhead = 4 << 20
+  /// The state of the listing. Commits of the pages that have arrived go on beside it.
+  ///
+  /// - `due` becomes `asking` once there is room for another page.
+  /// - `asking` becomes `due` when a page arrives, and `listed` when the last one arrives. It stays
+  ///   during the pause after a failure, and is `due` again after it.
+  /// - `due` and `asking` become `due` for the first page of a new pass when the remote resets the
+  ///   listing, and `failed` when the pass cannot go on.
+  /// - `listed` and `failed` are final. The machine ends when all pages are committed.
+  private enum State {
+    /// The next request waits for room.
+    case due(Question, failures: Int = 0)
+    /// A request, or the pause before its next attempt, is under way.
+    case asking(Question, failures: Int)
+    case listed
+    case failed(PullFailure)
+  }
+
+  /// What a request asks for.
+  private enum Question {
+    case page(PullPosition)
+    /// Whether the remote still knows an old token, while the listing's first page is held.
+    case witness(SyncToken, first: RecordPage, arrivedAt: Timestamp)
+  }
 
   /// The machine's settings besides the checkpoint.
   struct Settings {
@@ -68,7 +83,7 @@ struct PullMachine {
     checkpoint.enter(settings.scope)
     if !settings.forcesFullPass, let pass = checkpoint.inFlight, let token = pass.resumeAt {
       self.pass = pass
-      self.position = .resume(token)
+      self.state = .due(.page(.resume(token)))
       self.isFirstPage = false
       self.isResumed = true
     } else {
@@ -83,7 +98,7 @@ struct PullMachine {
       {
         witness = stored.committed ?? stored.inFlight?.candidate
       }
-      self.position = .start(since: base)
+      self.state = .due(.page(.start(since: base)))
     }
     self.checkpoint = checkpoint
   }
@@ -92,7 +107,20 @@ struct PullMachine {
   var coverage: RecordPage.Coverage { pass.coverage }
 
   /// Whether an old token is being shown, to find out whether the remote was replaced.
-  var isAskingAgain: Bool { held != nil }
+  var isAskingAgain: Bool {
+    switch state {
+    case .due(.witness, _), .asking(.witness, _): true
+    case .due, .asking, .listed, .failed: false
+    }
+  }
+
+  /// The number of failed attempts at the current page.
+  var failedAttempts: Int {
+    switch state {
+    case .due(_, let failures), .asking(_, let failures): failures
+    case .listed, .failed: 0
+    }
+  }
 
   /// Returns the first steps.
   mutating func start() -> [Action] {
@@ -101,20 +129,22 @@ struct PullMachine {
 
   /// Records that a page arrived.
   mutating func fetched(_ page: RecordPage, at now: Timestamp) -> [Action] {
-    isFetching = false
-    failures = 0
-    hasAnswered = true
-    if let held { return heardWitness(page.next, holding: held) }
-    if case .reset(let reason) = page.next { return reset(reason) }
-    if let witness {
-      held = (page, now)
-      position = .start(since: witness)
+    guard case .asking(let question, _) = state else { return [] }
+    isFirstAnswer = false
+    switch question {
+    case .witness(_, let first, let arrival):
+      return heardWitness(page.next, holding: first, arrivedAt: arrival)
+    case .page(let position):
+      if case .reset(let reason) = page.next { return reset(reason) }
+      guard let witness else { return take(page, of: position, at: now) }
+      state = .due(.witness(witness, first: page, arrivedAt: now))
       return fetchIfRoom()
     }
-    return take(page, at: now)
   }
 
-  private mutating func take(_ page: RecordPage, at now: Timestamp) -> [Action] {
+  private mutating func take(
+    _ page: RecordPage, of position: PullPosition, at now: Timestamp
+  ) -> [Action] {
     if isFirstPage {
       pass.coverage = pass.base == nil ? .everything : page.coverage
       pass.candidate = page.startToken
@@ -122,13 +152,11 @@ struct PullMachine {
       pass.total = page.total.flatMap { StoredNumbers.counts.contains(Int64($0)) ? $0 : nil }
     }
     if stall.isStuck(after: position, page: page) { return fail(.stuck) }
-    waiting.append(commit(of: page, at: now))
+    queue.waiting.append(commit(of: page, at: now))
     isFirstPage = false
     switch page.next {
-    case .more(let token, _): position = .resume(token)
-    case .done, .reset:
-      position = nil
-      isListed = true
+    case .more(let token, _): state = .due(.page(.resume(token)))
+    case .done, .reset: state = .listed
     }
     return commitIfFree() + fetchIfRoom()
   }
@@ -137,77 +165,68 @@ struct PullMachine {
   ///
   /// Only whether the versions start over matters. The listed records are not needed.
   private mutating func heardWitness(
-    _ answer: RecordPage.Continuation, holding first: (page: RecordPage, since: Timestamp)
+    _ answer: RecordPage.Continuation, holding first: RecordPage, arrivedAt arrival: Timestamp
   ) -> [Action] {
     if case .reset(.remoteReplaced) = answer { checkpoint.epoch += 1 }
-    (witness, held) = (nil, nil)
-    position = .start(since: nil)
-    return take(first.page, at: first.since)
+    witness = nil
+    return take(first, of: .start(since: nil), at: arrival)
   }
 
   /// Records that a request failed.
   mutating func fetchFailed(_ error: SyncError, random: UInt64) -> [Action] {
-    isFetching = false
-    failures += 1
+    guard case .asking(let question, let before) = state else { return [] }
+    let failures = before + 1
     if error.code == .tokenExpired {
-      guard let held else { return reset(.tokenExpired) }
-      return heardWitness(.reset(.tokenExpired), holding: held)
+      guard case .witness(_, let first, let arrival) = question else { return reset(.tokenExpired) }
+      return heardWitness(.reset(.tokenExpired), holding: first, arrivedAt: arrival)
     }
     guard let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) else {
       return fail(.remote(error))
     }
-    isFetching = true
+    state = .asking(question, failures: failures)
     return [.wait(pause)]
   }
 
   /// Records that the pause is over.
   mutating func waited() -> [Action] {
-    isFetching = false
+    if case .asking(let question, let failures) = state { state = .due(question, failures: failures) }
     return fetchIfRoom()
   }
 
   /// Records that the pages of the last commit are in the store.
   mutating func committed() -> [Action] {
-    committing = []
+    queue.committing = []
     let actions = commitIfFree() + fetchIfRoom()
-    guard actions.isEmpty, !isFetching else { return actions }
-    if let failure { return [.fail(failure)] }
-    return isListed ? [.finish] : []
+    guard actions.isEmpty else { return actions }
+    switch state {
+    case .failed(let failure): return [.fail(failure)]
+    case .listed: return [.finish]
+    case .due, .asking: return []
+    }
   }
-
-  /// The number of failed attempts at the current page.
-  var failedAttempts: Int { failures }
-
-  /// Whether no page of the pass has arrived in this sync.
-  var isFirstAnswer: Bool { !hasAnswered }
 
   /// Gives the pass up, after the pages that have arrived are committed.
   private mutating func fail(_ failure: PullFailure) -> [Action] {
-    self.failure = failure
-    position = nil
-    return committing.isEmpty && waiting.isEmpty ? [.fail(failure)] : commitIfFree()
+    state = .failed(failure)
+    return queue.isEmpty ? [.fail(failure)] : commitIfFree()
   }
 
   private mutating func fetchIfRoom() -> [Action] {
-    guard failure == nil, let position, !isFetching,
-      isRoom(among: committing.count + waiting.count)
-    else {
+    guard case .due(let question, let failures) = state, queue.hasRoom(ahead: settings.pagesAhead) else {
       return []
     }
-    isFetching = true
-    let size = held == nil ? min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max) : 1
-    return [.fetch(PageRequest(entity: entity, position: position, limit: size, pass: pass.number))]
-  }
-
-  private func isRoom(among pages: Int) -> Bool {
-    guard pages <= settings.pagesAhead else { return false }
-    return pages < 2 || (committing + waiting).reduce(0) { $0 + $1.size } < Self.bytesAhead
+    state = .asking(question, failures: failures)
+    let size = min(settings.pageSize, settings.capabilities.maximumPageSize ?? .max)
+    let (position, limit) =
+      switch question {
+      case .page(let position): (position, size)
+      case .witness(let token, _, _): (PullPosition.start(since: token), 1)
+      }
+    return [.fetch(PageRequest(entity: entity, position: position, limit: limit, pass: pass.number))]
   }
 
   private mutating func commitIfFree() -> [Action] {
-    guard committing.isEmpty, !waiting.isEmpty else { return [] }
-    swap(&committing, &waiting)
-    return [.commit(committing)]
+    queue.commit().map { [.commit($0)] } ?? []
   }
 
   /// Returns the page with the checkpoint to save with it.
@@ -259,12 +278,11 @@ struct PullMachine {
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,
       coverage: base == nil ? .everything : .changes)
     isFirstPage = true
-    isListed = false
     isResumed = false
-    position = .start(since: base)
+    state = .due(.page(.start(since: base)))
     stall = StallDetector()
     // Fetched but uncommitted pages of the void pass are fetched again.
-    waiting = []
+    queue.waiting = []
     return fetchIfRoom()
   }
 
@@ -283,30 +301,5 @@ struct PullMachine {
     }
     // A time in the future was stamped by a wrong clock.
     return last > now || now >= last + settings.deletionCheckInterval
-  }
-}
-
-/// Detects a listing that goes round in circles, in constant memory.
-///
-/// A continuation leads nowhere if it equals the request's own, or one seen before in the pass
-/// (found by R. P. Brent's method, BIT 20, 1980). The first may be an answer that was sent twice.
-/// The second is an error, never "done".
-struct StallDetector {
-  private var strikes = 0
-  private var landmark: PageToken?
-  private var pages = 0
-  private var stride = 1
-
-  /// Records a page and its request, and returns whether the listing is stuck.
-  mutating func isStuck(after position: PullPosition?, page: RecordPage) -> Bool {
-    guard case .more(let token, _) = page.next else { return false }
-    if position == .resume(token) || landmark == token { strikes += 1 }
-    pages += 1
-    if pages == stride {
-      landmark = token
-      pages = 0
-      stride *= 2
-    }
-    return strikes >= 2
   }
 }

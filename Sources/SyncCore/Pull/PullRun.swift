@@ -1,25 +1,37 @@
 import SyncModels
 import SyncPorts
 
+/// Pulls every type, after the types that it refers to.
+struct PullPhase: SyncPhase {
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    let starts = try await PullStart.load(
+      session.entities, request: session.request, environment: session.environment)
+    var run = PullRun(session, starts: starts)
+    await run.run()
+    session = run.session
+    if let error = run.failure {
+      // A type whose pass was completed has not failed, whatever ended the sync.
+      session.failing = session.entities.map(\.type).filter { !run.ended.contains($0) }
+      throw error
+    }
+    return run.end
+  }
+}
+
 /// Runs the pulls of one sync: carries out the machines' steps, one commit at a time.
 ///
 /// All decisions are in ``PullMachine`` and ``PullSchedule``; this is the loop beside them.
 /// Fetches, waits and commits are child tasks of one group, so none outlives the sync.
-struct PullRun {
+private struct PullRun {
   enum Event: Sendable {
     case fetched(RecordType, Result<RecordPage, SyncError>)
     case waited(RecordType)
     case committed(RecordType, Result<CommittedPages, SyncError>)
-    case stopRequested
-    case leaseLost(SyncError)
-    case idle
   }
+  typealias Tasks = TaskGroup<Event>
 
-  let environment: RunEnvironment
-  let stop: StopSignal
-  private(set) var lease: Lease
-  private(set) var progress: SyncProgress
-  private(set) var wasStopped = false
+  private(set) var session: SyncSession
+  private(set) var end = PhaseEnd.finished
   private(set) var failure: SyncError?
   /// The types whose passes have ended, by completion or by a failure of their own.
   private(set) var ended: Set<RecordType> = []
@@ -29,166 +41,140 @@ struct PullRun {
   private var statuses: [RecordType: TypeStatus] = [:]
   private var stopwatches: [RecordType: @Sendable () -> Duration] = [:]
   private let starts: [RecordType: PullStart]
-  /// Whether sweeps may remove all that they find missing.
-  private let allowsMassDeletion: Bool
   /// Requests of types that wait for more urgent ones.
   private var held: [RecordType: PageRequest] = [:]
   private var commits: [(type: RecordType, pages: [PageCommit])] = []
   private var isCommitting = false
   private var underWay = 0
 
-  init(
-    _ entities: [Entity], starts: [RecordType: PullStart], environment: RunEnvironment, lease: Lease,
-    stop: StopSignal, progress: SyncProgress, allowsMassDeletion: Bool
-  ) {
-    self.environment = environment
-    self.stop = stop
-    self.lease = lease
-    self.progress = progress
+  init(_ session: SyncSession, starts: [RecordType: PullStart]) {
+    self.session = session
     self.starts = starts
-    self.allowsMassDeletion = allowsMassDeletion
     schedule = PullSchedule(
-      entities, of: environment.schema, width: environment.options.maximumConcurrentTypes)
+      session.entities, of: session.schema, width: session.environment.options.maximumConcurrentTypes)
   }
 
   /// Pulls every type until all have ended, or the sync stops or fails.
-  mutating func run(in group: inout TaskGroup<Event>) async {
-    schedule.prioritize(environment.priorities.types)
-    startTypes(in: &group)
-    while !schedule.isOver, failure == nil, !wasStopped {
-      guard let event = await group.next() else { break }
-      // Before the event is handled, so that its effects follow the current priorities.
-      let isNews = schedule.prioritize(environment.priorities.types)
-      handle(event, in: &group)
-      if isNews || !held.isEmpty { goOn(in: &group) }
-      if stop.isRaised { wasStopped = true }
-    }
-    guard underWay > 0 else { return }
-    // A request under way is abandoned. A commit that has begun is completed.
-    group.cancelAll()
-    while underWay > 0, let event = await group.next() {
-      settle(event)
+  mutating func run() async {
+    await withTaskGroup(of: Event.self) { tasks in
+      prioritize()
+      startTypes(in: &tasks)
+      while !schedule.isOver, failure == nil, end == .finished, let event = await tasks.next() {
+        // Before the event is handled, so that its effects follow the current priorities.
+        let isNews = prioritize()
+        handle(event, in: &tasks)
+        if isNews || !held.isEmpty { goOn(in: &tasks) }
+      }
+      // A request under way is abandoned. A commit that has begun is completed.
+      tasks.cancelAll()
+      while underWay > 0, let event = await tasks.next() { settle(event) }
     }
   }
 
-  private mutating func handle(_ event: Event, in group: inout TaskGroup<Event>) {
+  @discardableResult
+  private mutating func prioritize() -> Bool {
+    schedule.prioritize(session.environment.priorities.types)
+  }
+
+  private mutating func handle(_ event: Event, in tasks: inout Tasks) {
+    settle(event)
+    // An observer of what was committed may have asked for the stop.
+    if session.isStopped { end = .stopped }
+    guard end == .finished, failure == nil else { return }
     switch event {
     case .fetched(let type, let result):
-      underWay -= 1
-      if stop.isRaised { return wasStopped = true }
-      fetched(type, result, in: &group)
+      fetched(type, result, in: &tasks)
     case .waited(let type):
-      underWay -= 1
-      if stop.isRaised { return wasStopped = true }
-      act(on: type, in: &group) { $0.waited() }
-    case .committed(let type, .success):
-      settle(event)
-      if stop.isRaised { return wasStopped = true }
-      act(on: type, in: &group) { $0.committed() }
-      commitNext(in: &group)
-    case .committed(_, .failure):
-      settle(event)
-    case .stopRequested:
-      wasStopped = true
-    case .leaseLost(let error):
-      failure = failure ?? error
-    case .idle:
-      break
+      act(on: type, in: &tasks) { $0.waited() }
+    case .committed(let type, _):
+      act(on: type, in: &tasks) { $0.committed() }
+      commitNext(in: &tasks)
     }
   }
 
   /// Records what has ended, and starts nothing new.
   private mutating func settle(_ event: Event) {
-    switch event {
-    case .fetched, .waited:
-      underWay -= 1
-    case .committed(let type, .success(let committed)):
-      underWay -= 1
-      isCommitting = false
-      note(committed, of: type)
-    case .committed(_, .failure(let error)):
-      underWay -= 1
-      isCommitting = false
-      failure = failure ?? error
-    case .leaseLost(let error):
-      failure = failure ?? error
-    case .stopRequested, .idle:
-      break
+    underWay -= 1
+    guard case .committed(let type, let result) = event else { return }
+    isCommitting = false
+    switch result {
+    case .success(let committed): note(committed, of: type)
+    case .failure(let error): failure = failure ?? error
     }
   }
 
   private mutating func fetched(
-    _ type: RecordType, _ result: Result<RecordPage, SyncError>, in group: inout TaskGroup<Event>
+    _ type: RecordType, _ result: Result<RecordPage, SyncError>, in tasks: inout Tasks
   ) {
-    let now = environment.clock.timestamp
+    let now = session.environment.clock.timestamp
     switch result {
     case .success(let page):
       // An old token was expected to expire, so this resets nothing.
       if case .reset(let reason) = page.next,
         machines[type]?.isAskingAgain != true || reason == .remoteReplaced
       {
-        environment.emit(.reset(type, reason))
+        session.environment.emit(.reset(type, reason))
       }
       let isFirst = machines[type]?.isFirstAnswer ?? false
-      act(on: type, in: &group) { $0.fetched(page, at: now) }
+      act(on: type, in: &tasks) { $0.fetched(page, at: now) }
       if isFirst, let machine = machines[type] {
-        environment.emit(.entityStarted(type, coverage: machine.coverage, isResumed: machine.isResumed))
+        session.environment.emit(
+          .entityStarted(type, coverage: machine.coverage, isResumed: machine.isResumed))
       }
     case .failure(let error):
-      let random = environment.random()
-      act(on: type, in: &group, after: error) { $0.fetchFailed(error, random: random) }
+      let random = session.environment.random()
+      act(on: type, in: &tasks, after: error) { $0.fetchFailed(error, random: random) }
     }
   }
 
   private mutating func act(
-    on type: RecordType, in group: inout TaskGroup<Event>, after error: SyncError? = nil,
+    on type: RecordType, in tasks: inout Tasks, after error: SyncError? = nil,
     _ step: (inout PullMachine) -> [PullMachine.Action]
   ) {
     guard var machine = machines[type] else { return }
     let actions = step(&machine)
     machines[type] = machine
     for action in actions {
-      perform(action, on: type, attempt: machine.failedAttempts, after: error, in: &group)
+      perform(action, on: type, attempt: machine.failedAttempts, after: error, in: &tasks)
     }
   }
 
   private mutating func perform(
     _ action: PullMachine.Action, on type: RecordType, attempt: Int, after error: SyncError?,
-    in group: inout TaskGroup<Event>
+    in tasks: inout Tasks
   ) {
-    let environment = environment
+    let environment = session.environment
     switch action {
     case .fetch(let request):
       guard !schedule.hold(type) else { return held[type] = request }
       underWay += 1
-      progress.noteRequests(of: type, 1)
-      group.addTask { .fetched(type, await environment.fetch(request)) }
+      session.progress.noteRequests(of: type, 1)
+      tasks.addTask { .fetched(type, await environment.fetch(request)) }
     case .wait(let pause):
       underWay += 1
       if let error { environment.emit(.retrying(type, attempt: attempt + 1, after: pause, error: error)) }
-      group.addTask {
+      tasks.addTask {
         // A wait that is cut short ends the sync, and the loop checks for the reason.
         try? await environment.clock.pause(for: pause)
         return .waited(type)
       }
     case .commit(let pages):
       commits.append((type, pages))
-      commitNext(in: &group)
+      commitNext(in: &tasks)
     case .finish:
-      environment.emit(.entityFinished(type, progress.result[type]))
-      end(type, in: &group)
+      environment.emit(.entityFinished(type, session.progress.result[type]))
+      end(type, in: &tasks)
     case .fail(let reason):
       let error = reason.error(type: type)
       guard error.endsOneTypeAlone else { return failure = error }
-      progress.noteFailure(of: type, error)
-      environment.emit(.entityFailed(type, error))
-      end(type, in: &group)
+      session.noteFailure(of: type, error)
+      end(type, in: &tasks)
     }
   }
 
-  private mutating func commitNext(in group: inout TaskGroup<Event>) {
+  private mutating func commitNext(in tasks: inout Tasks) {
     guard !isCommitting, let index = schedule.mostUrgent(commits.map(\.type)),
-      let entity = environment.schema[commits[index].type]
+      let entity = session.schema[commits[index].type]
     else {
       return
     }
@@ -200,12 +186,12 @@ struct PullRun {
         entity: entity, context: context(for: page, of: entity), commit: page,
         status: status(of: type, after: page))
     }
-    let (store, lease) = (environment.store, lease)
+    let lease = session.lease
     let listing = listing(endedBy: transactions)
-    group.addTask {
+    tasks.addTask {
       do throws(SyncError) {
         if let listing { return .committed(type, .success(try await listing.commit())) }
-        let tallies = try await store.write(.lease(lease)) { (open) throws(SyncError) -> [Tally] in
+        let tallies = try await lease.write { (open) throws(SyncError) -> [Tally] in
           try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open) }
         }
         return .committed(type, .success(CommittedPages(pages: tallies)))
@@ -224,82 +210,77 @@ struct PullRun {
     let checkpoint = last.commit.checkpoint
     let sweep = Sweep(
       last.entity, context: context, passBefore: checkpoint.sweptPass,
-      capabilities: environment.source.capabilities)
+      capabilities: session.environment.source.capabilities)
     return WholeListing(
       pages: pages.dropLast(), last: last, unpublished: unpublished,
-      guardian: allowsMassDeletion
+      guardian: session.request.allowsMassDeletion
         ? nil
-        : SweepGuard(sweep: sweep, options: environment.options, checkpoint: checkpoint),
-      sweep: sweep, environment: environment, lease: lease, stop: stop)
+        : SweepGuard(sweep: sweep, options: session.environment.options, checkpoint: checkpoint),
+      sweep: sweep, session: session)
   }
 
   private mutating func note(_ committed: CommittedPages, of type: RecordType) {
     for tally in committed.pages {
-      progress.note(tally)
+      session.progress.note(tally)
       report(tally, of: type)
     }
-    for tally in committed.changes {
-      progress.note(tally)
-      environment.emitChanges(tally, of: type)
-    }
-    progress.noteRequests(of: type, committed.requests)
-    if let refusal = committed.refusal {
-      progress.note(refusal, of: type)
-      environment.emit(.sweepRefused(type, refusal))
-    }
+    for tally in committed.changes { session.note(tally, of: type) }
+    session.progress.noteRequests(of: type, committed.requests)
+    if let refusal = committed.refusal { session.note(refusal, of: type) }
   }
 
   private mutating func status(of type: RecordType, after commit: PageCommit) -> TypeStatus? {
     guard commit.isLast || statuses[type] == nil else { return nil }
     var status = statuses[type] ?? starts[type]?.status ?? TypeStatus()
-    status.noteAttempt(at: environment.clock.timestamp, isComplete: commit.isLast)
+    status.noteAttempt(at: session.environment.clock.timestamp, isComplete: commit.isLast)
     statuses[type] = status
     return status
   }
 
   private func context(for commit: PageCommit, of entity: Entity) -> MergeContext {
-    MergeContext(
-      schema: environment.schema, edits: environment.edits, finder: .sync(fence: lease.fence),
-      now: environment.clock.timestamp,
-      source: environment.source.capabilities, pass: commit.pass, markPass: commit.markPass,
+    let environment = session.environment
+    return MergeContext(
+      schema: environment.schema, edits: environment.edits, finder: .sync(fence: session.fence),
+      now: environment.clock.timestamp, source: environment.source.capabilities, pass: commit.pass,
+      markPass: commit.markPass,
       stages: entity.visibility == .wholeEntity)
   }
 
   private func report(_ tally: Tally, of type: RecordType) {
-    environment.emitFindings(tally)
-    environment.emit(
+    session.environment.emitFindings(tally)
+    session.environment.emit(
       .pageCommitted(
         SyncEvent.PageReport(
           type: type, counts: tally.counts[type, default: SyncCounts()], changed: tally.changed,
           fetched: tally.passProgress.fetched, total: tally.passProgress.total,
-          elapsed: stopwatches[type]?() ?? .zero, fetchedInSync: progress.result[type].fetched)))
+          elapsed: stopwatches[type]?() ?? .zero, fetchedInSync: session.progress.result[type].fetched)))
   }
 
-  private mutating func startTypes(in group: inout TaskGroup<Event>) {
+  private mutating func startTypes(in tasks: inout Tasks) {
     for entity in schedule.next() {
       guard let start = starts[entity.type] else { continue }
-      progress.noteStart(of: entity.type)
-      stopwatches[entity.type] = environment.clock.stopwatch()
+      session.progress.noteStart(of: entity.type)
+      stopwatches[entity.type] = session.environment.clock.stopwatch()
       machines[entity.type] = PullMachine(
         entity: entity, checkpoint: start.checkpoint, settings: start.settings,
-        now: environment.clock.timestamp)
-      act(on: entity.type, in: &group) { $0.start() }
+        now: session.environment.clock.timestamp)
+      act(on: entity.type, in: &tasks) { $0.start() }
     }
   }
 
   /// Resumes held types, and starts types whose turn it is.
-  private mutating func goOn(in group: inout TaskGroup<Event>) {
-    guard failure == nil, !wasStopped else { return }
+  private mutating func goOn(in tasks: inout Tasks) {
+    guard failure == nil, end == .finished else { return }
     for type in schedule.released() {
       guard let request = held.removeValue(forKey: type) else { continue }
-      perform(.fetch(request), on: type, attempt: 0, after: nil, in: &group)
+      perform(.fetch(request), on: type, attempt: 0, after: nil, in: &tasks)
     }
-    startTypes(in: &group)
+    startTypes(in: &tasks)
   }
 
-  private mutating func end(_ type: RecordType, in group: inout TaskGroup<Event>) {
+  private mutating func end(_ type: RecordType, in tasks: inout Tasks) {
     ended.insert(type)
     schedule.ended(type)
-    goOn(in: &group)
+    goOn(in: &tasks)
   }
 }

@@ -31,52 +31,79 @@ struct PushMachine {
     var rounds = 5
   }
 
-  /// Why the push ended, if it failed.
-  private(set) var failure: SyncError?
   /// Types whose edits the remote rejected altogether, with the errors.
-  private(set) var typeFailures: [(type: RecordType, error: SyncError)] = []
+  var typeFailures: [(type: RecordType, error: SyncError)] = []
   /// Edits that failed alone, if the remote is not known to accept any.
-  private(set) var suspects: [EditSearch.Suspect] = []
-  /// Whether the remote has run out of room.
-  var isRemoteFull: Bool { room != .enough }
+  var suspects: [EditSearch.Suspect] = []
 
-  /// The room at the remote: enough, only for records that it has, or none.
-  private enum Room { case enough, updates, nothing }
-
-  private struct Leg {
-    var type: RecordType
-    var stage: PushPortion.Stage
-    /// The number of entries to process: as many as there were at the start.
-    ///
-    /// An app that edits all the time thus cannot keep a push busy forever.
-    var count: Int
-  }
-  private let settings: Settings
-  private var legs: ArraySlice<Leg>
+  let settings: Settings
+  var state = State.new
   private var limits = SinkLimits()
-  private var cursor: EditStamp?
-  private var looked = 0
-  private var isLoaded = false
-
-  private var queue: [PushCandidate] = []
-  /// Records that others in the queue wait for.
-  ///
-  /// They are not at the remote yet. In the deletion stage, they still refer to a record that is to
-  /// be deleted.
-  private var absent: Set<RecordID> = []
+  var legs: ArraySlice<Leg>
+  /// Edits of the current leg that are read and not prepared.
+  private var queue = PushQueue()
   /// Batches that are prepared and not settled; the first one is being sent.
-  private var batches: [[OutboxEntry]] = []
-  private var failures = 0
+  var batches: [[OutboxEntry]] = []
   private var conflicts: [RecordID: Int] = [:]
   /// Edits that had too many conflicts.
   private var leftAlone: Set<RecordID> = []
-  private var starved: [PushCandidate] = []
-  private var hasAskedForRoom = false
   private var room = Room.enough
+  /// Edits for which the remote had no room.
+  private var starved: [PushCandidate] = []
   /// The search for edits at fault, after a batch used up its attempts.
-  private var search: EditSearch?
-  /// The pause that the remote asked for at an edit that is being isolated.
-  private var pauseAskedFor: Duration?
+  var search: EditSearch?
+
+  /// The step that is under way.
+  ///
+  /// - `new` becomes `askingLimits`, or `ended` if there are no edits.
+  /// - `askingLimits` stays during the pauses between its attempts.
+  /// - Then the next step is chosen again and again: the first prepared batch is `sending`.
+  ///   Otherwise a part of the queue is `preparing`, otherwise a portion of the outbox is
+  ///   `loading`, and at its end the push has `ended`.
+  /// - `sending` stays during the pauses between its attempts. It becomes `settling`, and after a
+  ///   failure that may be an edit's own `isolating`, `pausing`, or the next step.
+  /// - Before the next step, edits without room are shown to the app once, `makingRoom`.
+  enum State {
+    case new
+    case askingLimits(failures: Int)
+    case loading
+    case preparing
+    /// The first batch is being sent, or waits for its next attempt.
+    case sending(failures: Int)
+    case settling
+    /// An edit at fault is being isolated, before the pause that the remote asked for.
+    case isolating(pause: Duration?)
+    case pausing
+    case makingRoom
+    case ended(SyncError?)
+  }
+
+  /// The room at the remote.
+  private enum Room {
+    case enough
+    /// There was none, and the app was asked to make room.
+    case askedFor
+    /// There is none for records that are new to the remote.
+    case updatesOnly
+    case none
+  }
+
+  /// The edits of one type in one stage.
+  struct Leg {
+    let type: RecordType
+    let stage: PushPortion.Stage
+    /// The number of entries still to read: at first as many as there were at the start.
+    ///
+    /// An app that edits all the time thus cannot keep a push busy forever.
+    var unread: Int
+    var position = Position.after(nil)
+
+    enum Position {
+      /// The next portion begins after this stamp; `nil` for the beginning.
+      case after(EditStamp?)
+      case end
+    }
+  }
 
   /// Plans a push.
   ///
@@ -88,43 +115,64 @@ struct PushMachine {
     stages: Set<PushPortion.Stage> = [.upserts, .deletions]
   ) {
     self.settings = settings
-    let upserts = pending.map { Leg(type: $0.type, stage: .upserts, count: $0.count) }
-    let deletions = pending.reversed().map { Leg(type: $0.type, stage: .deletions, count: $0.count) }
+    let upserts = pending.map { Leg(type: $0.type, stage: .upserts, unread: $0.count) }
+    let deletions = pending.reversed().map { Leg(type: $0.type, stage: .deletions, unread: $0.count) }
     legs = (upserts + deletions).filter { stages.contains($0.stage) }[...]
   }
 
   /// The current type.
   var type: RecordType? { legs.first?.type }
 
+  /// Why the push ended, if it failed.
+  var failure: SyncError? {
+    if case .ended(let failure) = state { failure } else { nil }
+  }
+
+  /// Whether the remote has run out of room.
+  var isRemoteFull: Bool {
+    switch room {
+    case .enough, .askedFor: false
+    case .updatesOnly, .none: true
+    }
+  }
+
   /// The number of failed attempts at the current request.
-  var failedAttempts: Int { failures }
+  var failedAttempts: Int {
+    switch state {
+    case .askingLimits(let failures), .sending(let failures): failures
+    case .new, .loading, .preparing, .settling, .isolating, .pausing, .makingRoom, .ended: 0
+    }
+  }
 
   /// Returns the first step.
   mutating func start() -> Action {
-    legs.isEmpty ? .finish : .askLimits
+    if legs.isEmpty { return end(nil) }
+    state = .askingLimits(failures: 0)
+    return .askLimits
   }
 
   /// Records the sink's limits.
   mutating func limitsTold(_ limits: SinkLimits) -> Action {
     self.limits = SinkLimits(
       maximumRecords: max(1, limits.maximumRecords), maximumBytes: max(1, limits.maximumBytes))
-    failures = 0
     return next()
   }
 
   /// Records that a portion was read.
   mutating func loaded(_ portion: LoadedPortion) -> Action {
-    looked += portion.count
-    cursor = portion.last
-    isLoaded = portion.count < settings.portion || looked >= (legs.first?.count ?? 0)
-    queue = portion.candidates
-    if !leftAlone.isEmpty { queue.removeAll { leftAlone.contains($0.entry.id) } }
+    if var leg = legs.first {
+      leg.unread -= portion.count
+      leg.position = portion.count < settings.portion || leg.unread <= 0 ? .end : .after(portion.last)
+      legs[legs.startIndex] = leg
+    }
+    var edits = portion.candidates
+    if !leftAlone.isEmpty { edits.removeAll { leftAlone.contains($0.entry.id) } }
     // A deletion that was sent before is in both stages, and a failure in both proves no more than
     // one.
     let failed = Set((search?.suspects ?? []).map(\.entry.id))
-    if !failed.isEmpty { queue.removeAll { failed.contains($0.entry.id) } }
-    if room != .enough { queue.removeAll(where: \.entry.isNewToTheRemote) }
-    absent = Set(queue.flatMap(\.waitsFor))
+    if !failed.isEmpty { edits.removeAll { failed.contains($0.entry.id) } }
+    if isRemoteFull { edits.removeAll(where: \.entry.isNewToTheRemote) }
+    queue = PushQueue(edits)
     conflicts = [:]
     return next()
   }
@@ -148,85 +196,20 @@ struct PushMachine {
       )
       return failed(error, random: random)
     }
-    failures = 0
     // An edit that failed alone, before the remote was known to be there, is at fault if it fails
     // again.
     batches += (search?.answered() ?? []).map { [$0.entry] }
+    state = .settling
     return .settle(zip(batch, outcomes).map { PushAnswer(entry: $0, outcome: $1) })
-  }
-
-  /// Records that a request failed with unknown effects.
-  ///
-  /// - Parameter random: 64 random bits.
-  mutating func failed(_ error: SyncError, random: UInt64) -> Action {
-    if let batch = batches.first, error.code == .batchTooLarge { return split(batch, error) }
-    if let batch = batches.first, error.code == .quotaExceeded {
-      failures = 0
-      return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
-    }
-    failures += 1
-    // A search sends each part once, as its result says more than a second attempt.
-    if search == nil,
-      let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)
-    {
-      return .wait(pause)
-    }
-    if let batch = batches.first, error.mayBeAboutOne(of: batch.count),
-      error.retryAfter ?? .zero <= settings.retry.cap
-    {
-      return narrow(batch, error)
-    }
-    return giveUp(error)
-  }
-
-  /// Looks for the edits at which the remote fails.
-  private mutating func narrow(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
-    failures = 0
-    var search = search ?? EditSearch()
-    let step = search.failed(batch, error)
-    self.search = search
-    switch step {
-    case .send(let parts): batches.replaceSubrange(0..<1, with: parts)
-    case .isolate(let entry):
-      batches.removeFirst()
-      pauseAskedFor = error.retryAfter
-      return .isolate(entry, EditFailure(error, isProven: true))
-    case .tryAnother: batches.removeFirst()
-    case .giveUp: return giveUp(error)
-    }
-    if let pause = error.retryAfter { return .wait(pause) }
-    return next()
-  }
-
-  /// Ends the push, or only that of one type if the failure concerns no other.
-  private mutating func giveUp(_ error: SyncError) -> Action {
-    suspects += search?.suspects ?? []
-    search = nil
-    guard let type, error.endsOneTypeAlone || error.isAboutEdits && !batches.isEmpty else {
-      failure = error
-      return .fail(error.code)
-    }
-    // A sink that fails to give its limits accepts no type's edits.
-    let barred = batches.isEmpty ? Set(legs.map(\.type)) : [type]
-    for leg in legs where barred.contains(leg.type) && !typeFailures.contains(where: { $0.type == leg.type })
-    {
-      typeFailures.append((leg.type, error))
-    }
-    legs = ArraySlice(legs.filter { !barred.contains($0.type) })
-    beginLeg()
-    return next()
-  }
-
-  /// Records that the isolated edit is in the store.
-  mutating func isolated() -> Action {
-    if batches.isEmpty { search = nil }
-    defer { pauseAskedFor = nil }
-    return pauseAskedFor.map { .wait($0) } ?? next()
   }
 
   /// Records that the pause is over.
   mutating func waited() -> Action {
-    batches.isEmpty ? .askLimits : next()
+    switch state {
+    case .askingLimits: .askLimits
+    case .sending: batches.first.map { .send($0.map(\.outgoing)) } ?? next()
+    case .new, .loading, .preparing, .settling, .isolating, .pausing, .makingRoom, .ended: next()
+    }
   }
 
   /// Records that the sink's answers are settled, with the fates in their order.
@@ -240,10 +223,10 @@ struct PushMachine {
     let isOfLeg = batch.first?.id.type == type
     for (place, fate) in zip(batch.indices, fates) {
       switch fate {
-      case .accepted: absent.remove(batch[place].id)
-      case .lost: if legs.first?.stage != .deletions { absent.remove(batch[place].id) }
+      case .accepted: queue.noteDone(batch[place].id)
+      case .lost: if legs.first?.stage != .deletions { queue.noteDone(batch[place].id) }
       case .stands(let entry):
-        if entry.base.record != nil, legs.first?.stage != .deletions { absent.remove(entry.id) }
+        if entry.base.record != nil, legs.first?.stage != .deletions { queue.noteDone(entry.id) }
         conflicts[entry.id, default: 0] += 1
         if conflicts[entry.id, default: 0] >= settings.rounds {
           leftAlone.insert(entry.id)
@@ -254,44 +237,46 @@ struct PushMachine {
       case .left, .refused, .postponed: break
       }
     }
-    if !again.isEmpty { queue = again + queue }
+    queue.putFirst(again)
     return next()
   }
 
   /// Records whether the app made room at the remote.
   mutating func roomMade(_ wasMade: Bool) -> Action {
     if wasMade {
-      queue = starved + queue
+      queue.putFirst(starved)
       starved = []
     }
     return next()
   }
 
-  // MARK: Next step
-
-  private mutating func next() -> Action {
+  mutating func next() -> Action {
     if !starved.isEmpty {
-      guard hasAskedForRoom else {
-        hasAskedForRoom = true
+      if case .enough = room {
+        (room, state) = (.askedFor, .makingRoom)
         return .onStorageFull
       }
       noteFull()
     }
-    if let batch = batches.first { return .send(batch.map(\.outgoing)) }
-    let ids = pick()
-    if let leg = legs.first, !ids.isEmpty { return .prepare(ids, leg.stage) }
-    if isLoaded {
-      legs = legs.dropFirst()
-      beginLeg()
+    if let batch = batches.first {
+      state = .sending(failures: 0)
+      return .send(batch.map(\.outgoing))
     }
-    guard let leg = legs.first else { return finish() }
-    return .load(PushPortion(type: leg.type, stage: leg.stage, after: cursor, limit: settings.portion))
+    let ids = queue.pick(within: limits)
+    if let leg = legs.first, !ids.isEmpty {
+      state = .preparing
+      return .prepare(ids, leg.stage)
+    }
+    if case .end? = legs.first?.position { begin(legs.dropFirst()) }
+    guard let leg = legs.first, case .after(let stamp) = leg.position else { return finish() }
+    state = .loading
+    return .load(PushPortion(type: leg.type, stage: leg.stage, after: stamp, limit: settings.portion))
   }
 
   /// Begins the first of the remaining legs.
-  private mutating func beginLeg() {
-    (cursor, looked, isLoaded) = (nil, 0, false)
-    (queue, batches, failures) = ([], [], 0)
+  mutating func begin(_ remaining: ArraySlice<Leg>) {
+    legs = remaining
+    (queue, batches) = (PushQueue(), [])
   }
 
   /// Ends the push.
@@ -299,15 +284,17 @@ struct PushMachine {
   /// An edit that failed alone makes it a failure, if no other edit has shown whether the remote is
   /// there.
   private mutating func finish() -> Action {
-    guard let suspect = search?.suspects.last else { return .finish }
+    guard let suspect = search?.suspects.last else { return end(nil) }
     suspects += search?.suspects ?? []
     search = nil
-    guard suspect.error.isAboutEdits else {
-      failure = suspect.error
-      return .fail(suspect.error.code)
-    }
+    guard suspect.error.isAboutEdits else { return end(suspect.error) }
     typeFailures.append((suspect.entry.id.type, suspect.error))
-    return .finish
+    return end(nil)
+  }
+
+  mutating func end(_ failure: SyncError?) -> Action {
+    state = .ended(failure)
+    return failure.map { .fail($0.code) } ?? .finish
   }
 
   /// Stops sending records that are new to the remote.
@@ -316,60 +303,14 @@ struct PushMachine {
   private mutating func noteFull() {
     let updates = starved.filter { !$0.entry.isNewToTheRemote }
     starved = []
-    queue.removeAll(where: \.entry.isNewToTheRemote)
-    if room == .enough {
-      room = .updates
-      queue = updates + queue
+    queue.removeNew()
+    if !isRemoteFull {
+      room = .updatesOnly
+      queue.putFirst(updates)
     } else if !updates.isEmpty, legs.first?.stage == .upserts {
-      room = .nothing
-      legs = ArraySlice(legs.filter { $0.stage == .deletions })
-      beginLeg()
+      room = .none
+      begin(legs.filter { $0.stage == .deletions }[...])
     }
-  }
-
-  /// Takes the next batch from the queue.
-  ///
-  /// The batch is in the queue's order, within the sink's limits, and without edits that wait for
-  /// others.
-  private mutating func pick() -> [RecordID] {
-    var ids: [RecordID] = []
-    var (bytes, isClosed) = (0, false)
-    var rest: [Int] = []
-    for place in queue.indices {
-      let size = queue[place].entry.sizeToSend
-      let waits = !queue[place].waitsFor.isEmpty && !absent.isDisjoint(with: queue[place].waitsFor)
-      let (sum, overflow) = bytes.addingReportingOverflow(size)
-      if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
-        isClosed = true
-      }
-      if waits || isClosed {
-        rest.append(place)
-      } else {
-        ids.append(queue[place].entry.id)
-        bytes = sum
-      }
-    }
-    if ids.isEmpty, let first = queue.memberOfCircle(absent: absent) {
-      ids = [first]
-      rest.removeAll { queue[$0].entry.id == first }
-    }
-    // Edits that wait for a record that this push does not send wait for the next push.
-    if ids.isEmpty { rest = [] }
-    // Moved to the front, in order, without copies.
-    for (place, kept) in rest.enumerated() { queue.swapAt(place, kept) }
-    queue.removeLast(queue.count - rest.count)
-    return ids
-  }
-
-  private mutating func split(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
-    failures = 0
-    guard batch.count > 1 else {
-      let reason = error.message.isEmpty ? "It is larger than the remote accepts." : error.message
-      return .settle(batch.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
-    }
-    let middle = batch.count / 2
-    batches.replaceSubrange(0..<1, with: [Array(batch[..<middle]), Array(batch[middle...])])
-    return next()
   }
 }
 

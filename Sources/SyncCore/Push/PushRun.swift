@@ -6,247 +6,245 @@ import SyncPorts
 /// It can be stopped between any two steps. A batch that is being sent then is abandoned and stays
 /// prepared: the next push sends it again unchanged.
 struct PushRun {
-  let environment: RunEnvironment
   let sink: any RemoteRecordSink
-  let stop: StopSignal
-  let lease: Lease
-  private(set) var progress: SyncProgress
-  private(set) var wasStopped = false
-  /// The error that ended the push.
-  private(set) var failure: SyncError?
-  /// Edits that failed alone, if no edit has shown that the remote is there.
-  private var suspects: [EditSearch.Suspect] = []
-  private var wasAskedToWait = false
-
+  private var machine: PushMachine
   /// The types that have edits to push.
-  private(set) var types: [RecordType] = []
-
-  /// The types whose edits the remote rejected altogether, whatever their content.
-  private(set) var deniedTypes: Set<RecordType> = []
-
-  private var counts = PushCounts()
-
-  init(
-    sink: any RemoteRecordSink, environment: RunEnvironment, lease: Lease, stop: StopSignal,
-    progress: SyncProgress
-  ) {
-    self.sink = sink
-    self.environment = environment
-    self.lease = lease
-    self.stop = stop
-    self.progress = progress
-    counts = progress.result.pushed
-  }
+  private let types: [RecordType]
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
-  /// - Parameter denied: The types that are skipped.
   /// - Throws: The store's errors. Answers settled before stay in the store.
-  mutating func run(
-    _ entities: [Entity], except denied: Set<RecordType> = [],
-    stages: Set<PushPortion.Stage> = [.upserts, .deletions]
-  ) async throws(SyncError) {
-    let requests = counts.requests
-    let pending = try await pending(entities.filter { !denied.contains($0.type) })
-    types = pending.map(\.entity.type)
-    var machine = PushMachine(
-      pending.map { ($0.entity.type, $0.count) },
-      settings: PushMachine.Settings(retry: environment.options.retry), stages: stages)
-    var action = machine.start()
-    while let next = try await perform(action, &machine) { action = next }
-    suspects = machine.suspects
-    deniedTypes = Set(machine.typeFailures.filter { !$0.error.isAboutEdits }.map(\.type))
-    let errors = suspects.map(\.error) + machine.typeFailures.map(\.error) + [failure].compactMap(\.self)
-    wasAskedToWait = errors.contains { $0.retryAfter != nil }
-    counts.isRemoteFull = counts.isRemoteFull || machine.isRemoteFull
-    try await noteRoom(isLacking: counts.isRemoteFull)
-    counts.pending = try await self.pending(entities).reduce(0) { $0 + $1.count }
-    for (type, error) in machine.typeFailures {
-      progress.noteFailure(of: type, error)
-      environment.emit(.entityFailed(type, error))
-    }
-    progress.note(counts)
+  static func run(
+    _ entities: [Entity], stages: Set<PushPortion.Stage> = [.upserts, .deletions],
+    to sink: any RemoteRecordSink, in session: inout SyncSession
+  ) async throws(SyncError) -> PushEnd {
+    let requests = session.progress.pushed.requests
+    let pending = try await session.pendingEdits(of: entities)
+    var run = PushRun(
+      sink: sink,
+      machine: PushMachine(
+        pending.map { ($0.type, $0.count) },
+        settings: PushMachine.Settings(retry: session.environment.options.retry), stages: stages),
+      types: pending.map(\.type))
+    let end = try await run.performAll(in: &session)
+    let machine = run.machine
+    session.progress.pushed.isRemoteFull = session.progress.pushed.isRemoteFull || machine.isRemoteFull
+    try await run.noteRoom(in: session)
+    session.progress.pushed.pending = try await session.pendingEdits(of: session.entities)
+      .reduce(0) { $0 + $1.count }
+    for (type, error) in machine.typeFailures { session.noteFailure(of: type, error) }
+    let counts = session.progress.pushed
     let isFirst = stages.contains(.upserts)
-    if isFirst ? !pending.isEmpty : counts.requests > requests { environment.emit(.pushFinished(counts)) }
-  }
-
-  /// Whether only the edits may have caused the push to fail, which a pull shows.
-  var mayHaveFailedAtEdits: Bool { !suspects.isEmpty }
-
-  /// Whether there are edits besides the suspects, and only the suspects ended the push.
-  ///
-  /// `false` after another failure, and after a pause that the remote asked for.
-  var mayPushOthers: Bool {
-    counts.pending > suspects.count && !wasAskedToWait && (failure == nil || suspects.count > 1)
-  }
-
-  /// Keeps the edits that failed alone out of the next pushes.
-  ///
-  /// The pull has shown that the remote is there.
-  mutating func isolateSuspects(_ progress: SyncProgress) async throws(SyncError) {
-    self.progress = progress
-    for suspect in suspects {
-      try await isolate(suspect.entry, EditFailure(suspect.error, isProven: false))
+    if isFirst ? !pending.isEmpty : counts.requests > requests {
+      session.environment.emit(.pushFinished(counts))
     }
-    self.progress.note(counts)
-    guard let failure else { return }
-    for type in Set(suspects.map(\.entry.id.type)).sorted() {
-      self.progress.noteFailure(of: type, failure)
-      environment.emit(.entityFailed(type, failure))
+    return PushEnd(
+      end: end, failure: machine.failure, types: run.types, typeFailures: machine.typeFailures,
+      suspects: machine.suspects, pending: counts.pending)
+  }
+
+  private mutating func performAll(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    var action = machine.start()
+    while true {
+      if session.isStopped { return .stopped }
+      switch try await perform(action, in: &session) {
+      case .next(let next): action = next
+      case .end: return .finished
+      case .stopped: return .stopped
+      }
     }
   }
 
-  private func noteRoom(isLacking: Bool) async throws(SyncError) {
-    let isKnown = try await environment.store.read { (snapshot) throws(SyncError) in
-      try RemoteRoom.isLacking(in: snapshot) == isLacking
-    }
-    if isKnown { return }
-    try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      try RemoteRoom.note(isLacking: isLacking, in: transaction)
-    }
+  private enum Step {
+    case next(PushMachine.Action)
+    case end
+    case stopped
   }
 
-  /// Performs one step, and returns the next; `nil` at the end.
+  /// Performs one step.
   private mutating func perform(
-    _ action: PushMachine.Action, _ machine: inout PushMachine
-  ) async throws(SyncError) -> PushMachine.Action? {
-    if stop.isRaised {
-      wasStopped = true
-      return nil
-    }
+    _ action: PushMachine.Action, in session: inout SyncSession
+  ) async throws(SyncError) -> Step {
     switch action {
     case .askLimits:
-      let (environment, sink) = (environment, sink)
-      switch await unlessStopped({ await environment.askLimits(of: sink) }) {
-      case .success(let limits)?: return machine.limitsTold(limits)
-      case .failure(let error)?: return failed(error, &machine)
-      case nil: return nil
+      let result = await session.environment.askLimits(of: sink)
+      if session.isStopped { return .stopped }
+      switch result {
+      case .success(let limits): return .next(machine.limitsTold(limits))
+      case .failure(let error): return .next(failed(error, in: session))
       }
     case .load(let portion):
-      return machine.loaded(try await load(portion))
+      return .next(machine.loaded(try await load(portion, in: &session)))
     case .prepare(let ids, let stage):
-      let preparation = PushPreparation(ids: ids, stage: stage, now: environment.clock.timestamp)
-      return machine.prepared(
-        try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-          try preparation.run(in: transaction)
-        })
+      let preparation = PushPreparation(ids: ids, stage: stage, now: session.environment.clock.timestamp)
+      return .next(
+        machine.prepared(
+          try await session.write { (transaction) throws(SyncError) in try preparation.run(in: transaction) })
+      )
     case .send(let changes):
-      counts.requests += 1
-      let (environment, sink) = (environment, sink)
-      switch await unlessStopped({ await environment.push(changes, to: sink) }) {
-      case .success(let outcomes)?: return machine.answered(outcomes, random: environment.random())
-      case .failure(let error)?: return failed(error, &machine)
-      case nil: return nil
+      session.progress.pushed.requests += 1
+      let result = await session.environment.push(changes, to: sink)
+      if session.isStopped { return .stopped }
+      switch result {
+      case .success(let outcomes):
+        return .next(machine.answered(outcomes, random: session.environment.random()))
+      case .failure(let error): return .next(failed(error, in: session))
       }
     case .settle(let answers):
-      return machine.settled(try await settle(answers))
+      return .next(machine.settled(try await settle(answers, in: &session)))
     case .isolate(let entry, let failure):
-      try await isolate(entry, failure)
-      return machine.isolated()
+      try await session.isolate(entry, failure)
+      return .next(machine.isolated())
     case .wait(let pause):
-      let clock = environment.clock
-      // A wait that is cut short is handled like any other stop.
-      guard await unlessStopped({ try? await clock.pause(for: pause) }) != nil else { return nil }
-      return machine.waited()
+      guard (try? await session.environment.clock.pause(for: pause)) != nil else { return .stopped }
+      return .next(machine.waited())
     case .onStorageFull:
-      guard let wasMade = await onStorageFull() else { return nil }
-      return machine.roomMade(wasMade)
-    case .finish:
-      return nil
-    case .fail:
-      failure = machine.failure
-      return nil
+      let wasMade = await onStorageFull(in: session)
+      return session.isStopped ? .stopped : .next(machine.roomMade(wasMade))
+    case .finish, .fail:
+      return .end
     }
   }
 
-  private mutating func unlessStopped<R: Sendable>(_ work: @escaping @Sendable () async -> R) async -> R? {
-    let result = await stop.race(clock: environment.clock, work)
-    if result == nil { wasStopped = true }
-    return result
-  }
-
-  private func failed(_ error: SyncError, _ machine: inout PushMachine) -> PushMachine.Action {
-    let action = machine.failed(error, random: environment.random())
+  private mutating func failed(_ error: SyncError, in session: SyncSession) -> PushMachine.Action {
+    let action = machine.failed(error, random: session.environment.random())
     if case .wait(let pause) = action, let type = machine.type {
-      environment.emit(.retrying(type, attempt: machine.failedAttempts + 1, after: pause, error: error))
+      session.environment.emit(
+        .retrying(type, attempt: machine.failedAttempts + 1, after: pause, error: error))
     }
     return action
   }
 
-  private func pending(
-    _ entities: [Entity]
-  ) async throws(SyncError) -> [(entity: Entity, count: Int)] {
-    try await environment.store.read { (snapshot) throws(SyncError) in
-      var pending: [(Entity, Int)] = []
-      for entity in entities {
-        let count = try snapshot.outboxCount(entity.type)
-        if count > 0 { pending.append((entity, count)) }
-      }
-      return pending
-    }
-  }
-
-  private mutating func load(_ portion: PushPortion) async throws(SyncError) -> LoadedPortion {
+  private func load(
+    _ portion: PushPortion, in session: inout SyncSession
+  ) async throws(SyncError) -> LoadedPortion {
+    let environment = session.environment
     guard let entity = environment.schema[portion.type] else {
       return LoadedPortion(candidates: [], count: 0)
     }
     let outset = PushOutset(
       portion: portion, entity: entity, schema: environment.schema, edits: environment.edits,
-      source: environment.source.capabilities, fence: lease.fence, now: environment.clock.timestamp)
+      source: environment.source.capabilities, fence: session.fence, now: environment.clock.timestamp)
     // Within a write, because a store that caches what it reads in a write need not read it again
     // for the next step.
-    let environment = environment
-    let (loaded, tally) = try await environment.store.write(.lease(lease)) {
-      (transaction) throws(SyncError) in
+    let (loaded, tally) = try await session.write { (transaction) throws(SyncError) in
       try SourceExchange.noteFirst(entity, in: environment, transaction)
       return try outset.load(in: transaction)
     }
     if let tally {
-      counts.conflicts += tally.conflicts.count
-      progress.note(tally)
-      environment.emitChanges(tally, of: portion.type)
+      session.progress.pushed.conflicts += tally.conflicts.count
+      session.note(tally, of: portion.type)
     }
     return loaded
   }
 
-  private mutating func isolate(_ entry: OutboxEntry, _ failure: EditFailure) async throws(SyncError) {
-    let isolation = EditIsolation(entry: entry, failure: failure, now: environment.clock.timestamp)
-    let state = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      try isolation.run(in: transaction)
-    }
-    switch state {
-    case .refused(let reason, _):
-      counts.refused += 1
-      environment.emit(.editRefused(entry.id, reason: reason))
-    case .postponed: counts.postponed += 1
-    case .waiting, nil: break
-    }
-  }
-
-  private mutating func settle(_ answers: [PushAnswer]) async throws(SyncError) -> [PushFate] {
+  private func settle(
+    _ answers: [PushAnswer], in session: inout SyncSession
+  ) async throws(SyncError) -> [PushFate] {
+    let environment = session.environment
     // A batch is of one type.
     guard let type = answers.first?.entry.id.type, let entity = environment.schema[type] else { return [] }
     let settlement = PushSettlement(
       entity: entity, schema: environment.schema, edits: environment.edits,
-      source: environment.source.capabilities, retry: environment.options.retry, fence: lease.fence,
+      source: environment.source.capabilities, retry: environment.options.retry, fence: session.fence,
       now: environment.clock.timestamp, answers: answers)
-    let outcome = try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+    let outcome = try await session.write { (transaction) throws(SyncError) in
       try settlement.run(in: transaction)
     }
-    note(outcome, of: type)
+    session.note(outcome, of: type)
     return outcome.fates
   }
 
-  private mutating func note(_ outcome: PushSettlement.Outcome, of type: RecordType) {
+  /// Reports that the remote is full, and lets the app make room.
+  private func onStorageFull(in session: SyncSession) async -> Bool {
+    let environment = session.environment
+    // The number is for a person to read, so a failed count changes nothing.
+    let pending = (try? await session.pendingEdits(of: environment.schema.entities)) ?? []
+    environment.emit(.remoteStorageFull(pending: pending.reduce(0) { $0 + $1.count }))
+    guard let onStorageFull = environment.edits.onStorageFull else { return false }
+    return await onStorageFull()
+  }
+
+  private func noteRoom(in session: SyncSession) async throws(SyncError) {
+    let isLacking = session.progress.pushed.isRemoteFull
+    let isKnown = try await session.read { (snapshot) throws(SyncError) in
+      try RemoteRoom.isLacking(in: snapshot) == isLacking
+    }
+    if isKnown { return }
+    try await session.write { (transaction) throws(SyncError) in
+      try RemoteRoom.note(isLacking: isLacking, in: transaction)
+    }
+  }
+}
+
+/// How one push ended.
+struct PushEnd: Sendable {
+  let end: PhaseEnd
+  /// The error that ended the push.
+  let failure: SyncError?
+  /// The types that had edits to push.
+  let types: [RecordType]
+  /// The types whose edits the remote rejected altogether, with the errors.
+  fileprivate let typeFailures: [(type: RecordType, error: SyncError)]
+  /// Edits that failed alone, if no edit has shown that the remote is there.
+  ///
+  /// A pull shows whether the remote is there.
+  let suspects: [EditSearch.Suspect]
+  /// The number of edits that are still pending.
+  fileprivate let pending: Int
+
+  /// The types whose edits the remote rejected, whatever their content.
+  var deniedTypes: Set<RecordType> { Set(typeFailures.filter { !$0.error.isAboutEdits }.map(\.type)) }
+
+  /// Whether there are edits besides the suspects, and only the suspects ended the push.
+  ///
+  /// `false` after another failure, and after a pause that the remote asked for.
+  var mayPushOthers: Bool {
+    let errors = suspects.map(\.error) + typeFailures.map(\.error) + [failure].compactMap(\.self)
+    let wasAskedToWait = errors.contains { $0.retryAfter != nil }
+    return pending > suspects.count && !wasAskedToWait && (failure == nil || suspects.count > 1)
+  }
+}
+
+extension SyncSession {
+  /// Counts the pending edits of some types, without types that have none.
+  fileprivate func pendingEdits(
+    of entities: [Entity]
+  ) async throws(SyncError) -> [(type: RecordType, count: Int)] {
+    try await read { (snapshot) throws(SyncError) in
+      var pending: [(RecordType, Int)] = []
+      for entity in entities {
+        let count = try snapshot.outboxCount(entity.type)
+        if count > 0 { pending.append((entity.type, count)) }
+      }
+      return pending
+    }
+  }
+
+  /// Keeps an edit at which the remote fails out of the next pushes.
+  mutating func isolate(_ entry: OutboxEntry, _ failure: EditFailure) async throws(SyncError) {
+    let isolation = EditIsolation(entry: entry, failure: failure, now: environment.clock.timestamp)
+    let state = try await write { (transaction) throws(SyncError) in try isolation.run(in: transaction) }
+    switch state {
+    case .refused(let reason, _):
+      progress.pushed.refused += 1
+      environment.emit(.editRefused(entry.id, reason: reason))
+    case .postponed: progress.pushed.postponed += 1
+    case .waiting, nil: break
+    }
+  }
+
+  /// Counts and reports the settled answers to a batch.
+  fileprivate mutating func note(_ outcome: PushSettlement.Outcome, of type: RecordType) {
     for fate in outcome.fates {
       switch fate {
-      case .accepted: counts.accepted += 1
-      case .refused: counts.refused += 1
-      case .postponed: counts.postponed += 1
+      case .accepted: progress.pushed.accepted += 1
+      case .refused: progress.pushed.refused += 1
+      case .postponed: progress.pushed.postponed += 1
       case .lost, .stands, .left, .full: break
       }
     }
-    counts.conflicts += outcome.tally.conflicts.count
+    progress.pushed.conflicts += outcome.tally.conflicts.count
     // The pull counts what was fetched. Only conflicts are counted for the push as well.
     var found = SyncCounts()
     found.conflicts = outcome.tally.conflicts.count
@@ -259,17 +257,6 @@ struct PushRun {
           SyncEvent.PageReport(
             type: type, counts: found, changed: outcome.tally.changed, fetched: 0, total: nil)))
     }
-  }
-
-  /// Reports that the remote is full, and lets the app make room.
-  ///
-  /// - Returns: Whether room was made; `nil` after a request to stop.
-  private mutating func onStorageFull() async -> Bool? {
-    // The number is for a person to read, so a failed count changes nothing.
-    let pending = (try? await pending(environment.schema.entities)) ?? []
-    environment.emit(.remoteStorageFull(pending: pending.reduce(0) { $0 + $1.count }))
-    guard let onStorageFull = environment.edits.onStorageFull else { return false }
-    return await unlessStopped(onStorageFull)
   }
 }
 

@@ -8,12 +8,12 @@ import SyncPorts
 /// The change is noted at the start of the first sync with the other remote, before any request.
 /// From then on versions have a new epoch, which distinguishes copies that the other remote has
 /// reported from those of the first.
-struct SourceExchange {
+struct SourceExchange: SyncPhase {
   /// Notes the types that were in step with another remote before.
-  static func note(
-    _ entities: [Entity], isPushed: Bool, in environment: RunEnvironment, lease: Lease
-  ) async throws(SyncError) {
-    let due = try await environment.store.read { (snapshot) throws(SyncError) in
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    let (environment, entities) = (session.environment, session.entities)
+    let isPushed = session.request.direction != .pull && environment.sink != nil
+    let due = try await session.read { (snapshot) throws(SyncError) in
       let store = try snapshot.storeIdentity()
       var due: [(type: RecordType, checkpoint: Checkpoint)] = []
       for entity in entities {
@@ -29,13 +29,14 @@ struct SourceExchange {
       }
       return due
     }
-    if due.isEmpty { return }
-    try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+    if due.isEmpty { return .finished }
+    try await session.write { (transaction) throws(SyncError) in
       for (type, checkpoint) in due {
         try transaction.setCheckpoint(checkpoint, for: type)
-        if checkpoint.epoch > 0 { try transaction.encode(checkpoint.epoch, forKey: key(type)) }
+        if checkpoint.epoch > 0 { try transaction.encode(checkpoint.epoch, forKey: Self.key(type)) }
       }
     }
+    return .finished
   }
 
   /// Notes the remote of a type that has edits to push and was never pulled.

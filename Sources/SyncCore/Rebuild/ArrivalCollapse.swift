@@ -4,44 +4,43 @@ import SyncPorts
 /// Collapses the duplicates that a sync brought, at the end of the sync.
 ///
 /// It covers types whose rebuild is done.
-struct ArrivalCollapse {
-  let environment: RunEnvironment
-  let lease: Lease
-  let stop: StopSignal
-
+struct ArrivalCollapse: SyncPhase {
   /// Collapses the duplicates that are due.
   ///
   /// Groups that cannot be judged yet stay due.
-  ///
-  /// - Returns: Whether all was done; `false` after a request to stop. The rest is due at the next
-  ///   sync.
-  func run(_ entities: [Entity]) async throws(SyncError) -> Bool {
-    for entity in entities where entity.naturalKey != nil {
-      guard try await run(entity) else { return false }
-      try await forgetStale(entity.type)
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    for entity in session.entities where entity.naturalKey != nil {
+      if try await collapse(entity, in: session) == .stopped { return .stopped }
+      if try await forgetStale(entity.type, in: session) == .stopped { return .stopped }
     }
-    return true
+    return .finished
   }
 
   /// Removes the kept write stamps of records that were written since or are gone.
-  private func forgetStale(_ type: RecordType) async throws(SyncError) {
+  private func forgetStale(
+    _ type: RecordType, in session: SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
     var last: String?
     repeat {
+      if session.isStopped { return .stopped }
       let start = last
-      let (keys, next) = try await environment.store.read { (snapshot) throws(SyncError) in
+      let (keys, next) = try await session.read { (snapshot) throws(SyncError) in
         try FormerWrites.stale(type, after: start, in: snapshot)
       }
       last = next
       if keys.isEmpty { continue }
-      try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try await session.write { (transaction) throws(SyncError) in
         for key in keys { try transaction.setValue(nil, forKey: key) }
       }
     } while last != nil
+    return .finished
   }
 
-  private func run(_ entity: Entity) async throws(SyncError) -> Bool {
-    let environment = environment
-    let plan = try await environment.store.read {
+  private func collapse(
+    _ entity: Entity, in session: SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    let environment = session.environment
+    let plan = try await session.read {
       (snapshot) throws(SyncError) -> (ArrivedDuplicates, RebuildOptions)? in
       guard let due = try ArrivedDuplicates.load(for: entity.type, from: snapshot),
         // A newer rebuild collapses and counts the duplicates that arrived before it began.
@@ -50,7 +49,7 @@ struct ArrivalCollapse {
       let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
       return try pull.lack(in: snapshot) == nil ? (due, progress.options) : nil
     }
-    guard let (found, options) = plan else { return true }
+    guard let (found, options) = plan else { return .finished }
     var due = found
     let collapse = Collapse(
       entity: entity, schema: environment.schema, options: options, now: environment.clock.timestamp,
@@ -59,27 +58,29 @@ struct ArrivalCollapse {
     var last: String?
     var postponed: [String] = []
     while true {
-      if stop.isRaised { return false }
-      let keys = due.areMany ? try await keys(of: entity, after: last, limit) : Array(due.keys.prefix(limit))
+      if session.isStopped { return .stopped }
+      let keys =
+        due.areMany
+        ? try await keys(of: entity, after: last, limit, in: session) : Array(due.keys.prefix(limit))
       var rest = due
       if due.areMany {
         rest.areMany = !keys.isEmpty
       } else {
         rest.keys.removeFirst(keys.count)
       }
-      let (outcome, noted) = try await write(collapse, keys, due, rest, postponed)
+      let (outcome, noted) = try await write(collapse, keys, due, rest, postponed, in: session)
       if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
       postponed = (postponed + outcome.postponed + noted).distinctByUTF8()
       if outcome.isComplete { (due, last) = (rest, keys.last) }
-      if due.keys.isEmpty && !due.areMany { return true }
+      if due.keys.isEmpty && !due.areMany { return .finished }
     }
   }
 
   private func write(
     _ collapse: Collapse, _ keys: [String], _ due: ArrivedDuplicates, _ rest: ArrivedDuplicates,
-    _ postponed: [String]
+    _ postponed: [String], in session: SyncSession
   ) async throws(SyncError) -> (outcome: Collapse.Outcome, noted: [String]) {
-    try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+    try await session.write { (transaction) throws(SyncError) in
       // Duplicates that re-pointing creates are noted like any others, and are due at the next
       // sync.
       try ArrivedDuplicates().save(for: collapse.entity.type, in: transaction)
@@ -97,9 +98,9 @@ struct ArrivalCollapse {
   }
 
   private func keys(
-    of entity: Entity, after key: String?, _ limit: Int
+    of entity: Entity, after key: String?, _ limit: Int, in session: SyncSession
   ) async throws(SyncError) -> [String] {
-    try await environment.store.read { (snapshot) throws(SyncError) in
+    try await session.read { (snapshot) throws(SyncError) in
       try snapshot.portion(duplicates: entity.type, after: key, limit: limit).map(\.key)
     }
   }

@@ -5,11 +5,7 @@ import SyncPorts
 ///
 /// If a winner is gone from the remote, its losers are shown again, and the rest of the group
 /// elects anew. Records that arrived since and refer to a loser are pointed to its winner.
-struct LoserReview {
-  let environment: RunEnvironment
-  let lease: Lease
-  let stop: StopSignal
-
+struct LoserReview: SyncPhase {
   private struct Outcome: Sendable {
     var tally: Tally
     var changed: SyncEvent.ChangedRecords
@@ -19,48 +15,39 @@ struct LoserReview {
     var isComplete: Bool
   }
 
-  /// Reviews the losers of some types.
-  ///
-  /// - Returns: Whether all was done; `false` after a request to stop.
-  func run(_ entities: [Entity], _ progress: inout SyncProgress) async throws(SyncError) -> Bool {
-    for entity in entities where entity.naturalKey != nil {
-      guard try await isDue(entity) else { continue }
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    for entity in try await session.typesWithLosers() {
       var last: EditStamp?
       var areAny = false
       while true {
-        if stop.isRaised { return false }
-        let outcome = try await review(entity, after: last)
-        progress.note(outcome.tally)
-        environment.emitChanges(outcome.tally, of: entity.type)
-        if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
+        if session.isStopped { return .stopped }
+        let outcome = try await review(entity, after: last, in: session)
+        session.note(outcome.tally, of: entity.type)
+        if !outcome.changed.isEmpty { session.environment.emit(.edited(outcome.changed)) }
         areAny = areAny || outcome.areAny
         guard outcome.isComplete else { continue }
         guard let end = outcome.last else { break }
         last = end
       }
       if !areAny {
-        try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+        try await session.write { (transaction) throws(SyncError) in
           try PendingLosers.forget(entity.type, in: transaction)
         }
       }
     }
-    return true
+    return .finished
   }
 
-  private func isDue(_ entity: Entity) async throws(SyncError) -> Bool {
-    try await environment.store.read { (snapshot) throws(SyncError) in
-      try PendingLosers.load(for: entity.type, from: snapshot) != nil
-    }
-  }
-
-  private func review(_ entity: Entity, after last: EditStamp?) async throws(SyncError) -> Outcome {
-    let (environment, fence) = (environment, lease.fence)
+  private func review(
+    _ entity: Entity, after last: EditStamp?, in session: SyncSession
+  ) async throws(SyncError) -> Outcome {
+    let (environment, fence) = (session.environment, session.fence)
     let collapse = Collapse(
       entity: entity, schema: environment.schema, options: RebuildOptions(), now: environment.clock.timestamp,
       maximumClockSkew: environment.edits.maximumClockSkew)
     let settling = Collapse.Settling(
       edits: environment.edits, serverManagedFields: environment.source.capabilities.serverManagedFields)
-    return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+    return try await session.write { (transaction) throws(SyncError) in
       let entries = try transaction.portion(outbox: entity.type, after: last)
       let all = entries.filter { $0.loser != nil }
       // The push resolves entries that may have reached the remote.
@@ -100,5 +87,19 @@ struct LoserReview {
           finder: .store,
           since: orphan.edit.stamp.physical)
       }, in: transaction)
+  }
+}
+
+extension SyncSession {
+  /// Returns the types with losers of a rebuild that the remote has not yet deleted.
+  func typesWithLosers() async throws(SyncError) -> [Entity] {
+    let entities = entities.filter { $0.naturalKey != nil }
+    return try await read { (snapshot) throws(SyncError) in
+      var losing: [Entity] = []
+      for entity in entities where try PendingLosers.load(for: entity.type, from: snapshot) != nil {
+        losing.append(entity)
+      }
+      return losing
+    }
   }
 }

@@ -16,18 +16,18 @@ struct RebuildRun {
 
   func perform() async throws(SyncError) -> RebuildReport {
     guard !isDryRun else { return try await survey() }
-    return try await LeaseKeeper.hold(environment) { (keeper) throws(SyncError) in
-      try await rebuild(&keeper)
+    return try await LeaseKeeper.hold(environment) { (lease) throws(SyncError) in
+      try await rebuild(lease)
     }
   }
 
-  private func rebuild(_ keeper: inout LeaseKeeper) async throws(SyncError) -> RebuildReport {
+  private func rebuild(_ lease: LeaseKeeper) async throws(SyncError) -> RebuildReport {
     try await walk { (action, machine) throws(SyncError) in
       switch action {
-      case .collapse(let groups): return try await collapse(groups, machine, &keeper)
+      case .collapse(let groups): return try await collapse(groups, machine, lease)
       case .complete:
         let (progress, type) = (machine.progress, entity.type)
-        try await keeper.write { (transaction) throws(SyncError) in
+        try await lease.write { (transaction) throws(SyncError) in
           try progress.save(for: type, in: transaction)
         }
         return (machine, machine.completed())
@@ -72,10 +72,10 @@ struct RebuildRun {
   }
 
   private func collapse(
-    _ groups: [DuplicateGroup], _ machine: RebuildMachine, _ keeper: inout LeaseKeeper
+    _ groups: [DuplicateGroup], _ machine: RebuildMachine, _ lease: LeaseKeeper
   ) async throws(SyncError) -> Step {
     let (collapse, type) = (collapse, entity.type)
-    let (step, changed) = try await keeper.write { (transaction) throws(SyncError) in
+    let (step, changed) = try await lease.write { (transaction) throws(SyncError) in
       let outcome = try collapse.run(
         groups.map(\.key), try transaction.records(ofType: type, in: groups), in: transaction)
       var next = machine

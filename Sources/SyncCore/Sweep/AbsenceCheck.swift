@@ -3,10 +3,8 @@ import SyncPorts
 
 /// Looks up all records that a listing lacked, before the sweep removes any of them.
 struct AbsenceCheck {
-  var sweep: Sweep
-  var environment: RunEnvironment
-  var lease: Lease
-  var stop: StopSignal
+  let sweep: Sweep
+  let session: SyncSession
 
   /// The result of the lookups.
   struct Answer: Sendable {
@@ -24,11 +22,11 @@ struct AbsenceCheck {
   /// - Returns: The result; `nil` after a request to stop the sync.
   /// - Throws: The remote's failure, once the budget of attempts is used up.
   func run() async throws(SyncError) -> Answer? {
-    let lookup = Lookup(entity: sweep.entity, environment: environment, stop: stop)
+    let lookup = Lookup(entity: sweep.entity, session: session)
     var answer = Answer()
     var last: String?
     repeat {
-      if stop.isRaised { return nil }
+      if session.isStopped { return nil }
       guard let found = try await lookup.ask(after: last) else { return nil }
       answer.requests += found.requests
       answer.absent.formUnion(Set(found.asked).subtracting(found.present.compactMap(\.id)))
@@ -40,7 +38,7 @@ struct AbsenceCheck {
 
   private func merge(_ present: [RecordChange]) async throws(SyncError) -> Tally {
     let sweep = sweep
-    return try await environment.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+    return try await session.write { (transaction) throws(SyncError) in
       var merge = PageMerge(sweep.entity, context: sweep.context)
       merge.tally.noteAnswers(of: sweep.entity.type, count: present.count)
       try merge.mergeAndRelease(present.map { Incoming($0) }, in: transaction)

@@ -3,9 +3,8 @@ import SyncPorts
 
 /// Looks up records that a listing of a moving collection lacked.
 struct Lookup {
-  var entity: Entity
-  var environment: RunEnvironment
-  var stop: StopSignal
+  let entity: Entity
+  let session: SyncSession
 
   /// The records of a lookup, and those that the remote still has.
   struct Answer: Sendable {
@@ -18,15 +17,16 @@ struct Lookup {
   ///
   /// - Throws: The remote's failure, once the budget of attempts is used up.
   func ask(after key: String?) async throws(SyncError) -> Answer? {
-    let type = entity.type
-    let ids = try await environment.store.read { (snapshot) throws(SyncError) in
+    let (type, environment) = (entity.type, session.environment)
+    let ids = try await session.read { (snapshot) throws(SyncError) in
       try snapshot.portion(unmarked: type, after: key).map(\.id)
     }
     guard !ids.isEmpty else { return Answer() }
     var answer = Answer(asked: ids)
     while true {
       answer.requests += 1
-      guard let result = await request(ids) else { return nil }
+      let result = await request(ids)
+      if session.isStopped { return nil }
       switch result {
       case .success(let changes):
         // A malformed record exists at the remote as well.
@@ -37,25 +37,18 @@ struct Lookup {
           afterFailures: answer.requests, error: error, random: environment.random())
         guard let pause else { throw error }
         environment.emit(.retrying(type, attempt: answer.requests + 1, after: pause, error: error))
-        guard await wait(pause) else { return nil }
+        guard (try? await environment.clock.pause(for: pause)) != nil else { return nil }
       }
     }
   }
 
-  private func request(_ ids: [RecordID]) async -> Result<[RecordChange], SyncError>? {
-    let (environment, entity) = (environment, entity)
-    return await stop.race(clock: environment.clock) {
-      if let offline = environment.offline { return .failure(offline) }
-      do throws(SyncError) {
-        return .success(try await environment.source.lookup(ids, of: entity))
-      } catch {
-        return .failure(error)
-      }
+  private func request(_ ids: [RecordID]) async -> Result<[RecordChange], SyncError> {
+    let environment = session.environment
+    if let offline = environment.offline { return .failure(offline) }
+    do throws(SyncError) {
+      return .success(try await environment.source.lookup(ids, of: entity))
+    } catch {
+      return .failure(error)
     }
-  }
-
-  private func wait(_ pause: Duration) async -> Bool {
-    let clock = environment.clock
-    return await stop.race(clock: clock) { (try? await clock.pause(for: pause)) != nil } == true
   }
 }

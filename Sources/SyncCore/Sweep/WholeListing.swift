@@ -16,9 +16,7 @@ struct WholeListing: Sendable {
   /// The guard that may refuse the sweep; `nil` if a person has confirmed it.
   var guardian: SweepGuard?
   var sweep: Sweep
-  var environment: RunEnvironment
-  var lease: Lease
-  var stop: StopSignal
+  var session: SyncSession
 
   /// Commits the pages, and publishes the type once all absences are confirmed.
   ///
@@ -27,11 +25,11 @@ struct WholeListing: Sendable {
   /// - Throws: The remote's failure to confirm, if it ends the sync. If the failure concerns the
   ///   type alone, the copies are published without the sweep, which stays due.
   func commit() async throws(SyncError) -> CommittedPages {
-    var committed = try await environment.store.write(.lease(lease)) { (open) throws(SyncError) in
+    var committed = try await session.write { (open) throws(SyncError) in
       try stage(in: open)
     }
     guard committed.isUnconfirmed else { return committed }
-    let check = AbsenceCheck(sweep: staging, environment: environment, lease: lease, stop: stop)
+    let check = AbsenceCheck(sweep: staging, session: session)
     let confirmation: Confirmation
     do throws(SyncError) {
       guard let answer = try await check.run() else { return committed }
@@ -42,7 +40,7 @@ struct WholeListing: Sendable {
       guard error.endsOneTypeAlone else { throw error }
       confirmation = .failed
     }
-    let published = try await environment.store.write(.lease(lease)) { (open) throws(SyncError) in
+    let published = try await session.write { (open) throws(SyncError) in
       var published = CommittedPages()
       try publish(
         PageMerge(last.entity, context: last.context), confirmation, into: &published, in: open)
@@ -124,7 +122,7 @@ struct WholeListing: Sendable {
     _ checkpoint: inout Checkpoint, in open: any StoreTransaction
   ) throws(SyncError) {
     checkpoint.noteSwept(
-      by: lease.fence, at: sweep.context.now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: open))
+      by: session.fence, at: sweep.context.now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: open))
   }
 
   /// The sweep before any record of the listing is shown.

@@ -84,7 +84,7 @@ struct PullMachineTests {
 
   @Test func keepsNoMoreThanOneLargePageAhead() {
     var machine = Self.machine(settings: Self.settings(ahead: 3))
-    let bytes = Payload(Array(repeating: 0, count: PullMachine.bytesAhead))
+    let bytes = Payload(Array(repeating: 0, count: CommitQueue.bytesAhead))
     func page(_ token: String) -> RecordPage {
       let malformed = RecordChange.malformed(MalformedRecord(type: "games", bytes: bytes, reason: "test"))
       return RecordPage(coverage: .everything, changes: [malformed], next: Self.more(token))

@@ -1,0 +1,125 @@
+import SyncModels
+import SyncPorts
+
+/// The state that the phases of one sync share.
+struct SyncSession: Sendable {
+  /// The parts that the sync works with.
+  ///
+  /// A phase that used up the remote's budget of attempts lowers it for the phases after it.
+  var environment: RunEnvironment
+  let request: SyncRequest
+  /// The types that are synced, targets of references first.
+  let entities: [Entity]
+  let lease: LeaseKeeper
+  let stop: StopSignal
+  /// The results so far.
+  var progress: SyncProgress
+  /// The types whose status notes the error that ends the sync.
+  var failing: [RecordType] = []
+  /// How the push before the pulls ended; `nil` if there was none.
+  var push: PushEnd?
+
+  /// Creates the session of a sync that has just acquired its lease.
+  init(
+    _ environment: RunEnvironment, _ request: SyncRequest, types: Set<RecordType>, lease: LeaseKeeper,
+    stop: StopSignal
+  ) {
+    self.environment = environment
+    self.request = request
+    entities = environment.schema.entities.filter { types.contains($0.type) }
+    self.lease = lease
+    self.stop = stop
+    progress = SyncProgress(order: environment.schema.entities.map(\.type))
+  }
+
+  /// The declarations of all types.
+  var schema: SyncSchema { environment.schema }
+
+  /// The lease's fencing number.
+  var fence: Int64 { lease.fence }
+
+  /// Whether the sync has to stop before its next step.
+  var isStopped: Bool { stop.isRaised }
+
+  /// Runs one transaction under the lease.
+  func write<R: Sendable>(
+    _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await lease.write(body)
+  }
+
+  /// Reads one state of the store.
+  func read<R: Sendable>(
+    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await environment.store.read(body)
+  }
+
+  /// Counts and reports a transaction that merged no page.
+  mutating func note(_ tally: Tally, of type: RecordType) {
+    progress.note(tally)
+    environment.emitChanges(tally, of: type)
+  }
+
+  /// Lists a refused sweep.
+  mutating func note(_ refusal: Checkpoint.Refusal, of type: RecordType) {
+    progress.note(refusal, of: type)
+    environment.emit(.sweepRefused(type, refusal))
+  }
+
+  /// Lists a type's own failure; the other types go on.
+  mutating func noteFailure(of type: RecordType, _ error: SyncError) {
+    progress.noteFailure(of: type, error)
+    environment.emit(.entityFailed(type, error))
+  }
+
+  /// Merges withheld changes of a type again, portion by portion.
+  ///
+  /// - Parameters:
+  ///   - start: The key after which the first portion begins.
+  ///   - merge: Releases those of a portion's entries that are due. The last portion is empty.
+  mutating func replay(
+    _ entity: Entity, _ kind: WithheldChange.Kind, after start: WithheldChange.Key? = nil,
+    _ merge:
+      @escaping @Sendable (inout PageMerge, [WithheldChange], any StoreTransaction) throws(SyncError) -> Void
+  ) async throws(SyncError) -> PhaseEnd {
+    let (schema, context) = (schema, environment.releaseContext(fence: fence, markPass: nil))
+    return try await walk(from: start, of: entity.type) { (transaction, start) throws(SyncError) in
+      let entries = try transaction.portion(withheld: entity.type, [kind], after: start)
+      // Records of the listing that waits for its sweep must not be swept.
+      var context = context
+      context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
+      var page = PageMerge(entity, context: context)
+      try merge(&page, entries, transaction)
+      try ArrivedDuplicates.note(page.tally.changed, of: schema, in: transaction)
+      return Portion(tally: page.tally, end: entries.last?.key)
+    }
+  }
+
+  /// One step of a walk through a list of the store.
+  struct Portion<Place: Sendable>: Sendable {
+    var tally = Tally()
+    /// The place after which the next portion begins; `nil` after the last.
+    var end: Place?
+  }
+
+  /// Runs a transaction for each portion of a list, until its end or a stop.
+  ///
+  /// - Parameters:
+  ///   - start: The place after which the list begins; `nil` for its beginning.
+  ///   - type: The type whose records change.
+  mutating func walk<Place: Sendable>(
+    from start: Place? = nil, of type: RecordType,
+    _ step: @escaping @Sendable (any StoreTransaction, Place?) throws(SyncError) -> Portion<Place>
+  ) async throws(SyncError) -> PhaseEnd {
+    var place = start
+    repeat {
+      if isStopped { return .stopped }
+      let start = place
+      let portion = try await write { (transaction) throws(SyncError) in try step(transaction, start) }
+      note(portion.tally, of: type)
+      place = portion.end
+    } while place != nil
+    return .finished
+  }
+}

@@ -1,0 +1,60 @@
+import SyncModels
+import SyncPorts
+
+/// Carries out the held deletions of a type that nothing refers to any more.
+///
+/// A deletion may free the targets of the deleted record, so rounds repeat until one deletes
+/// nothing. Circles that only their own members refer to go after each such round.
+struct HeldRelease: SyncPhase {
+  let entity: Entity
+
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    let deletions = HeldDeletions(entity: entity, context: session.sweepContext(pass: 0))
+    var (rounds, circles) = (DwindlingRounds(), DwindlingRounds())
+    while true {
+      if try await round(of: deletions, &rounds, in: &session) == .stopped { return .stopped }
+      if try rounds.end() { continue }
+      circles.note(try await releaseCircles(in: &session))
+      if try !circles.end() { return .finished }
+    }
+  }
+
+  /// Runs one round over the held deletions.
+  private func round(
+    of deletions: HeldDeletions, _ rounds: inout DwindlingRounds, in session: inout SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    guard try await isAnythingHeld(in: session) else { return .finished }
+    var last: WithheldChange.Key?
+    repeat {
+      if session.isStopped { return .stopped }
+      let start = last
+      let portion = try await session.write { (transaction) throws(SyncError) in
+        try deletions.portion(after: start, in: transaction)
+      }
+      session.note(portion.tally, of: entity.type)
+      rounds.note(portion.released)
+      last = portion.next
+    } while last != nil
+    return .finished
+  }
+
+  /// Deletes records to which only each other refer.
+  ///
+  /// - Returns: The deleted records.
+  private func releaseCircles(in session: inout SyncSession) async throws(SyncError) -> [RecordID] {
+    guard entity.refersToItself, try await isAnythingHeld(in: session) else { return [] }
+    let circles = HeldCircles(entity: entity, context: session.sweepContext(pass: 0))
+    let (tally, deleted) = try await session.write { (transaction) throws(SyncError) in
+      try circles.release(in: transaction)
+    }
+    session.note(tally, of: entity.type)
+    return deleted
+  }
+
+  private func isAnythingHeld(in session: SyncSession) async throws(SyncError) -> Bool {
+    let type = entity.type
+    return try await session.read { (snapshot) throws(SyncError) in
+      try snapshot.withheldCounts(type)[.held, default: 0] > 0
+    }
+  }
+}

@@ -1,0 +1,148 @@
+import SyncModels
+import SyncPorts
+
+/// Sweeps the types whose listings ended, and carries out their held deletions.
+///
+/// Types that refer to others come first.
+struct SweepPhase: SyncPhase {
+  /// Carries out the sweeps and deletions that are due.
+  ///
+  /// A sweep that fails for its type alone stays due and is listed among the failures. The other
+  /// sweeps go on.
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    for entity in session.entities.reversed() {
+      do throws(SyncError) {
+        if try await sweep(entity, in: &session) == .stopped { return .stopped }
+      } catch {
+        guard error.endsOneTypeAlone else {
+          session.failing = [entity.type]
+          throw error
+        }
+        session.noteFailure(of: entity.type, error)
+      }
+      if try await HeldRelease(entity: entity).run(in: &session) == .stopped { return .stopped }
+    }
+    return .finished
+  }
+
+  private func sweep(
+    _ entity: Entity, in session: inout SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    let checkpoint = try await session.read { (snapshot) throws(SyncError) in
+      try snapshot.checkpoint(for: entity.type)
+    }
+    guard let checkpoint, checkpoint.inFlight == nil, let due = checkpoint.sweep else { return .finished }
+    // The publication of a whole type has already reported its refusal.
+    if session.progress.result.refusedSweeps.contains(where: { $0.type == entity.type }) { return .finished }
+    let sweep = Sweep(
+      entity, context: session.sweepContext(pass: due.pass), passBefore: checkpoint.sweptPass,
+      capabilities: session.environment.source.capabilities)
+    if let refusal = try await refusal(of: sweep, checkpoint, in: session) {
+      session.note(refusal, of: entity.type)
+      try await save(checkpoint, of: entity, in: session) { $0.sweep?.refusal = refusal }
+      return .finished
+    }
+    if entity.visibility == .wholeEntity { return try await sweepWhole(sweep, checkpoint, in: &session) }
+    // A record to which only records of its own type refer is removed after those, so rounds repeat
+    // until one removes nothing.
+    var rounds = DwindlingRounds()
+    repeat {
+      if try await round(of: sweep, &rounds, in: &session) == .stopped { return .stopped }
+    } while try rounds.end()
+    let forgotten = try await session.walk(of: entity.type) {
+      (transaction, start: WithheldChange.Key?) throws(SyncError) in
+      SyncSession.Portion(end: try sweep.forgetUnlisted(after: start, in: transaction))
+    }
+    if forgotten == .stopped { return .stopped }
+    let (now, fence) = (session.environment.clock.timestamp, session.fence)
+    let isInDoubt = try await session.read { (snapshot) throws(SyncError) in
+      try sweep.isAnythingInDoubt(in: snapshot)
+    }
+    try await save(checkpoint, of: entity, in: session) {
+      $0.noteSwept(by: fence, at: now, isAnythingInDoubt: isInDoubt)
+    }
+    return .finished
+  }
+
+  /// Sweeps a type that is shown whole, in one transaction.
+  private func sweepWhole(
+    _ sweep: Sweep, _ checkpoint: Checkpoint, in session: inout SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    var absent: Set<RecordID>?
+    if sweep.absence == .lookedUp {
+      guard let answer = try await AbsenceCheck(sweep: sweep, session: session).run() else { return .stopped }
+      session.progress.noteRequests(of: sweep.entity.type, answer.requests)
+      for tally in answer.tallies { session.note(tally, of: sweep.entity.type) }
+      absent = answer.absent
+    }
+    let (confirmed, now, fence) = (absent, session.environment.clock.timestamp, session.fence)
+    let tallies = try await session.write { (transaction) throws(SyncError) in
+      var checkpoint = checkpoint
+      let tallies = try sweep.removeAll(confirmed: confirmed, in: transaction)
+      checkpoint.noteSwept(
+        by: fence, at: now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
+      try transaction.setCheckpoint(checkpoint, for: sweep.entity.type)
+      return tallies
+    }
+    for tally in tallies { session.note(tally, of: sweep.entity.type) }
+    return .finished
+  }
+
+  private func refusal(
+    of sweep: Sweep, _ checkpoint: Checkpoint, in session: SyncSession
+  ) async throws(SyncError) -> Checkpoint.Refusal? {
+    guard !session.request.allowsMassDeletion else { return nil }
+    let guardian = SweepGuard(sweep: sweep, options: session.environment.options, checkpoint: checkpoint)
+    // The count reads a whole index once, and the writer has memory for it anyway.
+    return try await session.write { (transaction) throws(SyncError) in
+      try guardian.refusal(in: transaction)
+    }
+  }
+
+  /// Runs one round over the unmarked records.
+  private func round(
+    of sweep: Sweep, _ rounds: inout DwindlingRounds, in session: inout SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    var last: String?
+    repeat {
+      if session.isStopped { return .stopped }
+      var answer: Lookup.Answer?
+      if sweep.absence == .lookedUp {
+        let lookup = Lookup(entity: sweep.entity, session: session)
+        guard let found = try await lookup.ask(after: last) else { return .stopped }
+        session.progress.noteRequests(of: sweep.entity.type, found.requests)
+        answer = found
+      }
+      let (start, present) = (last, answer)
+      let portion = try await session.write { (transaction) throws(SyncError) in
+        try sweep.portion(after: start, answer: present.map { ($0.asked, $0.present) }, in: transaction)
+      }
+      session.note(portion.tally, of: sweep.entity.type)
+      rounds.note(portion.removed)
+      last = portion.lastKey
+    } while last != nil
+    return .finished
+  }
+
+  private func save(
+    _ checkpoint: Checkpoint, of entity: Entity, in session: SyncSession,
+    _ change: (inout Checkpoint) -> Void
+  ) async throws(SyncError) {
+    var checkpoint = checkpoint
+    change(&checkpoint)
+    let saved = checkpoint
+    try await session.write { (transaction) throws(SyncError) in
+      try transaction.setCheckpoint(saved, for: entity.type)
+    }
+  }
+}
+
+extension SyncSession {
+  /// Returns the context of the merges in a sweep.
+  func sweepContext(pass: Int64) -> MergeContext {
+    MergeContext(
+      schema: schema, edits: environment.edits, finder: .sync(fence: fence),
+      now: environment.clock.timestamp, source: environment.source.capabilities,
+      pass: Checkpoint.Pass(number: pass, base: nil, coverage: .changes), markPass: pass, stages: false)
+  }
+}
