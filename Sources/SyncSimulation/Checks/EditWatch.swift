@@ -77,15 +77,16 @@ final class EditWatch: Sendable {
       sights[.leftOut] == nil,
       !state.withLock({ $0.givenUp.contains(conflict.id) })
     else { return }
-    let met: Version? =
+    let met: (version: Version, isDeletion: Bool)? =
       switch conflict.remote {
-      case .upsert(let record): record.version
-      case .tombstone(let tombstone): tombstone.version
+      case .upsert(let record): (record.version, false)
+      case .tombstone(let tombstone): (tombstone.version, true)
       case .malformed: nil
       }
+    // The deletion of a record that a listing lacked has the version of the record's last copy.
     let own = remote.pushEffects.last { effect in
-      effect.id == conflict.id && effect.version.sequence == met?.sequence
-        && effect.version.modifiedAt == met?.modifiedAt
+      effect.id == conflict.id && effect.version.sequence == met?.version.sequence
+        && effect.version.modifiedAt == met?.version.modifiedAt && effect.isDeletion == met?.isDeletion
     }
     guard let own else { return }
     ledger.report(

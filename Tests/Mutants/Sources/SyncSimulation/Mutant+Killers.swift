@@ -4,7 +4,8 @@ extension Mutant {
   /// The promises that the flaw breaks; one of them has to be broken first.
   var killers: Set<Promise> {
     switch self {
-    case .watermarkOfACancelledPage: [.atomicPage, .nothingSilent]
+    // A token behind a deletion that was never written keeps the record for ever.
+    case .watermarkOfACancelledPage: [.atomicPage, .nothingSilent, .convergence]
     case .watermarkBeforeTheEnd, .watermarkFirst, .watermarkApart: [.atomicPage, .nothingSilent]
     case .errorSwallowed: [.convergence, .atomicPage]
     case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
@@ -13,8 +14,9 @@ extension Mutant {
     case .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
     case .timestampWithoutProgress: [.liveness, .bounds]
     case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
-    case .clientClockAsVersion, .copyUnchecked, .tombstoneUnchecked:
-      [.replication, .convergence, .nothingSilent]
+    // Under a clock that is ahead, a change that a trigger reported looks old, and never comes.
+    case .clientClockAsVersion: [.replication, .convergence, .nothingSilent, .liveness]
+    case .copyUnchecked, .tombstoneUnchecked: [.replication, .convergence, .nothingSilent]
     // A change of a new epoch that a trigger reported looks old, and never comes.
     case .epochForgotten: [.replication, .convergence, .nothingSilent, .liveness]
     case .tombstoneForgotten, .poisonDropped: [.nothingSilent]
