@@ -201,6 +201,16 @@ if triesThreads {
   package.targets.removeAll { $0.type == .executable || others.contains($0.name) }
 }
 
+// For quick turns on one part: builds only the named test targets, and the tools only for their
+// own tests, for example CANONICALSYNC_TESTS=SyncCoreTests,ArchitectureTests.
+if let names = Context.environment["CANONICALSYNC_TESTS"]?.split(separator: ",").map(String.init) {
+  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
+  if !names.contains("ExamplesTests") {
+    package.products.removeAll { $0 is Product.Executable }
+    package.targets.removeAll { $0.type == .executable }
+  }
+}
+
 /// The same settings for every target, the tests and the tools included.
 for target in package.targets where target.type != .system {
   target.swiftSettings = [
