@@ -94,7 +94,7 @@ struct MirrorOptions {
     self.isDryRun = arguments[dryRun]
     self.listsEverything = arguments[resync]
     self.allowsMassDeletion = arguments[allow]
-    self.allowsPlainHTTP = arguments[plain] || Self.isThisMachine(arguments[server])
+    self.allowsPlainHTTP = arguments[plain] || HTTPAddress(arguments[server])?.origin.isLoopback == true
     self.authorities = arguments[authorities]
     self.isLogging = arguments[log]
     self.isJSON = arguments[json]
@@ -114,13 +114,5 @@ struct MirrorOptions {
       throw UsageError("credentials must be USER:PASSWORD")
     }
     return .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
-  }
-
-  /// Whether requests to a server stay on this machine.
-  private static func isThisMachine(_ server: String) -> Bool {
-    guard let host = HTTPAddress(server)?.origin.host else { return false }
-    if host == "localhost" || host == "[::1]" { return true }
-    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
-    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
   }
 }

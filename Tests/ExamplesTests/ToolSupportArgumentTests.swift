@@ -1,3 +1,4 @@
+import CanonicalSync
 import Testing
 
 @testable import ToolSupport

@@ -1,3 +1,5 @@
+import CanonicalSync
+
 /// Reads the words of a command line once, from left to right.
 struct CommandLineReader {
   private let tool: Command

@@ -54,30 +54,20 @@ struct KintoAnswer: Sendable {
 
   /// The error for a status other than 200.
   private static func failure(_ response: HTTPResponse, of collection: KintoCollection) -> SyncError {
-    let status =
-      "The server answered \(response.status)\(errno(response.body).map { " (errno \($0))" } ?? "")"
-    let (code, message): (SyncError.Code, String) =
-      switch response.status {
-      case 401: (.authentication, "\(status): the credentials are not accepted.")
-      case 403:
-        (
+    HTTPFailure.status(
+      response, during: collection.operation, awaited: "an answer to a request for a page",
+      detail: errno(response.body).map { "errno \($0)" },
+      special: [
+        403: (
           .permissionDenied,
-          "\(status): these credentials may not read \(collection.type), or there is no bucket \"\(collection.bucket)\"."
-        )
-      case 404:
-        (
-          .invalidConfiguration,
-          "\(status): bucket \"\(collection.bucket)\" has no collection \(collection.type)."
-        )
-      case 408, 429, 500...599: (.remoteUnavailable, "\(status).")
-      case 410: (.invalidConfiguration, "\(status): the service was closed.")
-      case 412: (.invalidResponse, "\(status) to a request without a condition.")
-      case 400...499: (.invalidConfiguration, "\(status): the server does not understand the request.")
-      default: (.invalidResponse, "\(status), which is not an answer to a request for a page.")
-      }
-    return SyncError(
-      code, during: collection.operation, message,
-      retryAfter: code == .remoteUnavailable ? RequestedPause.retryAfter(in: response) : nil)
+          ": these credentials may not read \(collection.type), or there is no bucket \"\(collection.bucket)\"."
+        ),
+        404: (
+          .invalidConfiguration, ": bucket \"\(collection.bucket)\" has no collection \(collection.type)."
+        ),
+        410: (.invalidConfiguration, ": the service was closed."),
+        412: (.invalidResponse, " to a request without a condition."),
+      ])
   }
 
   /// Whether an answer says that the bucket has no such collection.

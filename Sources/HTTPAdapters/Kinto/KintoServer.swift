@@ -3,43 +3,35 @@ import SyncPorts
 
 /// One bucket of one server: its address, and the client for its requests.
 struct KintoServer: Sendable {
-  let base: HTTPAddress
+  let session: HTTPSession
   let bucket: String
-  let clock: any SyncPorts.Clock<Duration>
-  let notices: ServerNotices
-  private let client: OriginClient
 
   /// The default limit of a Kinto server on the records of one page.
   static let largestPage = 10_000
 
   init(
     _ server: String, bucket: String, credentials: HTTPCredentials?, options: KintoSource.Options,
-    transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration>, notices: ServerNotices
+    transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration>,
+    onAlert: @escaping @Sendable (String) -> Void
   ) throws(SyncError) {
-    func refuse(_ message: String) -> SyncError {
-      SyncError(.invalidConfiguration, during: "preparing to read a Kinto server", message)
-    }
-    let trimmed = server.hasSuffix("/") ? String(server.dropLast()) : server
-    guard let base = HTTPAddress(trimmed), base.query == nil else {
-      throw refuse("The server's address is invalid. A valid one looks like https://settings.example.com/v1.")
-    }
-    guard base.origin.isSecure || options.allowsPlainHTTP else {
-      throw refuse("\(base.origin) is not encrypted; use https, or allow plain HTTP.")
-    }
+    let operation = "preparing to read a Kinto server"
+    var settings = HTTPSession.Options()
+    settings.deadline = options.deadline
+    settings.bodyLimit = options.bodyLimit
+    settings.plainHTTP = options.allowsPlainHTTP ? .everywhere : .refused
+    session = try HTTPSession(
+      server, like: "https://settings.example.com/v1", authorization: credentials, options: settings,
+      transport: transport, clock: clock, onAlert: onAlert, during: operation)
     guard Self.isName(bucket) else {
-      throw refuse("A bucket's name is made of letters, digits, hyphens and underscores.")
+      throw SyncError(
+        .invalidConfiguration, during: operation,
+        "A bucket's name is made of letters, digits, hyphens and underscores.")
     }
-    guard credentials?.isSendable != false else {
-      throw refuse("The credentials contain a character that a header cannot hold.")
+    guard options.overlap > .zero else {
+      throw SyncError(
+        .invalidConfiguration, during: operation, "The overlap has to be greater than zero.")
     }
-    guard options.overlap > .zero else { throw refuse("The overlap has to be greater than zero.") }
-    self.base = base
     self.bucket = bucket
-    self.clock = clock
-    self.notices = notices
-    client = OriginClient(
-      origin: base.origin, credentials: credentials, transport: transport, deadline: options.deadline,
-      bodyLimit: max(0, options.bodyLimit))
   }
 
   /// The collection of a type.
@@ -61,8 +53,8 @@ struct KintoServer: Sendable {
       "collections", bucket: bucket, address: HTTPAddress(base.origin, path: "\(bucketPath)/collections"))
   }
 
-  private var rootPath: String { base.path == "/" ? "" : base.path }
-  private var bucketPath: String { "\(rootPath)/buckets/\(bucket)" }
+  private var base: HTTPAddress { session.base }
+  private var bucketPath: String { "\(session.rootPath)/buckets/\(bucket)" }
 
   /// The path of a record from the API's root, as a batch names it.
   func pathInAPI(of id: RecordID) throws(SyncError) -> String {
@@ -72,26 +64,10 @@ struct KintoServer: Sendable {
   }
 
   /// The address of the server's description of itself.
-  var root: HTTPAddress { HTTPAddress(base.origin, path: "\(rootPath)/") }
+  var root: HTTPAddress { HTTPAddress(base.origin, path: "\(session.rootPath)/") }
 
   /// The address of the batch endpoint.
-  var batch: HTTPAddress { HTTPAddress(base.origin, path: "\(rootPath)/batch") }
-
-  /// Sends a request, unless a pause that the server asked for is not over.
-  func ask(
-    _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
-    repeatsSafely: Bool = false, isAboutEdits: Bool = false, during operation: String
-  ) async throws(SyncError) -> HTTPResponse {
-    if let pause = notices.remainingPause {
-      throw SyncError(
-        .remoteUnavailable, during: operation, "The server asked for a pause, which is not over.",
-        retryAfter: pause)
-    }
-    let response = try await client.send(
-      method, address, headers: headers, body: body, repeatsSafely: repeatsSafely, during: operation)
-    notices.take(response, isAboutEdits: isAboutEdits)
-    return response
-  }
+  var batch: HTTPAddress { HTTPAddress(base.origin, path: "\(session.rootPath)/batch") }
 
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty

@@ -10,7 +10,7 @@ extension KintoSource {
     var query = collections.list(since: nil, limit: KintoServer.largestPage).query ?? ""
     var place: KintoBookmark.Place?
     while true {
-      let response = try await server.ask(
+      let response = try await server.session.send(
         "GET", collections.list(query: query, limit: KintoServer.largestPage), during: collections.operation)
       let answer = try KintoAnswer(response, of: collections)
       let listing = try KintoListing(

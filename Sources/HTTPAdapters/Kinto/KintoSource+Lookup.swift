@@ -18,7 +18,7 @@ extension KintoSource {
       var query = KintoCollection.query(forKeys: keys)
       // A server may return fewer records than requested.
       for _ in keys {
-        let response = try await server.ask(
+        let response = try await server.session.send(
           "GET", collection.list(query: query, limit: Self.lookupSize), during: collection.operation)
         if isMissing(collection, response) { return [] }
         let answer = try KintoAnswer(response, of: collection)
@@ -28,7 +28,8 @@ extension KintoSource {
       }
     }
     for id in ids where !KintoCollection.canBeListed(id.key) {
-      let response = try await server.ask("GET", collection.record(id.key), during: collection.operation)
+      let response = try await server.session.send(
+        "GET", collection.record(id.key), during: collection.operation)
       // 400: not a possible id for Kinto.
       if response.status == 404 || response.status == 400 { continue }
       let answer = try KintoAnswer(response, of: collection)

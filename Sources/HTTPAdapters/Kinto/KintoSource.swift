@@ -34,7 +34,6 @@ public final class KintoSource: RemoteRecordSource {
 
   let server: KintoServer
   let options: Options
-  private let pageSizes = PageSizes()
 
   /// Settings for requests to a server.
   public struct Options: Hashable, Sendable {
@@ -76,12 +75,11 @@ public final class KintoSource: RemoteRecordSource {
     transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration> = ContinuousClock(),
     onAlert: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(SyncError) {
-    let notices = ServerNotices(clock: clock, onAlert: onAlert)
     self.server = try KintoServer(
       server, bucket: bucket, credentials: credentials, options: options,
-      transport: transport, clock: clock, notices: notices)
+      transport: transport, clock: clock, onAlert: onAlert)
     self.options = options
-    identity = "kinto:\(self.server.base)/buckets/\(bucket)"
+    identity = "kinto:\(self.server.session.base)/buckets/\(bucket)"
     capabilities = SourceCapabilities(
       deltas: .modifiedSince(overlap: options.overlap), sendsTombstones: true, listing: .moving,
       supportsLookup: true, maximumPageSize: KintoServer.largestPage,
@@ -128,9 +126,10 @@ public final class KintoSource: RemoteRecordSource {
   private func firstPage(
     _ request: PageRequest, of collection: KintoCollection, since token: KintoToken?
   ) async throws(SyncError) -> RecordPage {
-    let elapsed = server.clock.stopwatch()
-    let response = try await pageSizes.fit(collection, request.limit) { (limit) throws(SyncError) in
-      try await server.ask(
+    let elapsed = server.session.clock.stopwatch()
+    let response = try await server.session.pageSizes.fit(request.entity.type, request.limit) {
+      (limit) throws(SyncError) in
+      try await server.session.send(
         "GET", collection.list(since: token?.since, limit: limit),
         headers: token?.isExact == true ? ["If-None-Match": "\"\(token?.etag ?? 0)\""] : [:],
         during: collection.operation)
@@ -170,8 +169,9 @@ public final class KintoSource: RemoteRecordSource {
   private func nextPage(
     _ request: PageRequest, of collection: KintoCollection, at bookmark: KintoBookmark
   ) async throws(SyncError) -> RecordPage {
-    let response = try await pageSizes.fit(collection, request.limit) { (limit) throws(SyncError) in
-      try await server.ask(
+    let response = try await server.session.pageSizes.fit(request.entity.type, request.limit) {
+      (limit) throws(SyncError) in
+      try await server.session.send(
         "GET", collection.list(query: bookmark.query, limit: limit), during: collection.operation)
     }
     if response.status == 400 || isMissing(collection, response) { return Self.reset(.pageTokenExpired) }
@@ -216,8 +216,8 @@ public final class KintoSource: RemoteRecordSource {
   /// `nil` if the collection is in another state by now.
   private func count(_ collection: KintoCollection, at etag: Int64) async throws(SyncError) -> Int? {
     // A pause that came with the page must not cost the page.
-    guard options.countsRecords, server.notices.remainingPause == nil else { return nil }
-    let response = try await server.ask(
+    guard options.countsRecords, server.session.notices.remainingPause == nil else { return nil }
+    let response = try await server.session.send(
       "HEAD", collection.count, headers: ["If-Match": "\"\(etag)\""], during: collection.operation)
     guard ![404, 405, 412, 501].contains(response.status) else { return nil }
     let answer = try KintoAnswer(response, of: collection)

@@ -10,7 +10,7 @@ public struct HTTPAddress: Hashable, Sendable {
   public let query: String?
 
   /// Creates an address from its parts.
-  init(_ origin: HTTPOrigin, path: String, query: String? = nil) {
+  package init(_ origin: HTTPOrigin, path: String, query: String? = nil) {
     self.origin = origin
     self.path = path
     self.query = query
@@ -38,7 +38,7 @@ public struct HTTPAddress: Hashable, Sendable {
   }
 
   /// The address of a `Location` relative to this one; `nil` for an invalid one.
-  func resolving(_ location: String) -> HTTPAddress? {
+  package func resolving(_ location: String) -> HTTPAddress? {
     guard location.utf8.first == UInt8(ascii: "/"), !location.hasPrefix("//") else {
       return HTTPAddress(
         location.hasPrefix("//") ? "\(origin.isSecure ? "https" : "http"):\(location)" : location)

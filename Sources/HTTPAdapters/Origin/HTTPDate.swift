@@ -1,13 +1,13 @@
-import SyncModels
+package import SyncModels
 
 /// Times in the format of HTTP headers: `Sat, 21 Nov 2026 09:51:24 GMT`.
-enum HTTPDate {
+package enum HTTPDate {
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
 
   /// Parses a time in the form that RFC 9110 prefers; `nil` for any other text.
-  static func timestamp(_ text: String) -> Timestamp? {
+  package static func timestamp(_ text: String) -> Timestamp? {
     let parts = text.split(separator: " ")
     guard parts.count == 6, parts[5] == "GMT", let day = number(parts[1], 1...31),
       let month = months.firstIndex(of: String(parts[2])), let year = number(parts[3], 1970...9999)

@@ -6,6 +6,13 @@ public struct HTTPOrigin: Hashable, Sendable {
   public let host: String
   /// The port.
   public let port: Int
+
+  /// Whether requests to this origin stay on this machine.
+  package var isLoopback: Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
 }
 
 extension HTTPOrigin: CustomStringConvertible {

@@ -1,7 +1,7 @@
 /// Percent encoding of all bytes that have a meaning in a query.
-enum PercentEncoding {
+package enum PercentEncoding {
   /// Encodes all but letters, digits and `-._~`.
-  static func encoded(_ text: some StringProtocol) -> String {
+  package static func encoded(_ text: some StringProtocol) -> String {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count)
     for byte in text.utf8 {
@@ -20,7 +20,7 @@ enum PercentEncoding {
   }
 
   /// Decodes text; `nil` if a percent sign is not followed by two digits.
-  static func decoded(_ text: some StringProtocol) -> String? {
+  package static func decoded(_ text: some StringProtocol) -> String? {
     var bytes: [UInt8] = []
     var rest = Substring(text).utf8
     while let byte = rest.popFirst() {

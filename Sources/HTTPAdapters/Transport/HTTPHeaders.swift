@@ -13,6 +13,14 @@ public struct HTTPHeaders: Hashable, Sendable {
     set { values[name.lowercased()] = newValue }
   }
 
+  /// Whether a text can be a header's name.
+  static func isName(_ text: String) -> Bool {
+    !text.isEmpty
+      && text.utf8.allSatisfy { byte in
+        (0x21...0x7E).contains(byte) && !"\"(),/:;<=>?@[\\]{}".utf8.contains(byte)
+      }
+  }
+
   /// Every name, in lower case, with its value, sorted by name.
   public var fields: [(name: String, value: String)] {
     values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }

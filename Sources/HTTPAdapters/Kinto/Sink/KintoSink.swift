@@ -37,7 +37,7 @@ public final class KintoSink: RemoteRecordSink {
 
   /// Asks the server how many changes a batch may hold.
   public func limits() async throws(SyncError) -> SinkLimits {
-    let response = try await server.ask("GET", server.root, during: Self.operation)
+    let response = try await server.session.send("GET", server.root, during: Self.operation)
     guard response.status == 200 else { throw failure(response) }
     return SinkLimits(maximumRecords: KintoRoot(response.body).batchLimit)
   }
@@ -72,7 +72,7 @@ public final class KintoSink: RemoteRecordSink {
       requests.append(try KintoBatch.Request(change, path: try server.pathInAPI(of: change.id)))
     }
     // Each request of the batch has its own precondition.
-    return try await server.ask(
+    return try await server.session.send(
       "POST", server.batch, headers: ["Content-Type": "application/json"], body: KintoBatch.body(requests),
       repeatsSafely: true, isAboutEdits: true, during: Self.operation)
   }
@@ -107,23 +107,7 @@ public final class KintoSink: RemoteRecordSink {
 
   /// The error for an answer to a whole request.
   private func failure(_ response: HTTPResponse) -> SyncError {
-    let status = "The server answered \(response.status)"
-    return switch response.status {
-    case 401:
-      SyncError(.authentication, during: Self.operation, "\(status): the credentials are not accepted.")
-    case 403:
-      SyncError(.permissionDenied, during: Self.operation, "\(status): these credentials may not do that.")
-    case 408, 429, 500...599:
-      SyncError(
-        .remoteUnavailable, during: Self.operation, "\(status).",
-        retryAfter: RequestedPause.retryAfter(in: response))
-    case 400...499:
-      SyncError(
-        .invalidConfiguration, during: Self.operation,
-        "\(status): the server does not understand the request.")
-    default:
-      SyncError(.invalidResponse, during: Self.operation, "\(status), which is not an answer to a batch.")
-    }
+    HTTPFailure.status(response, during: Self.operation, awaited: "an answer to a batch")
   }
 
   private static let operation = "pushing edits"

@@ -2,12 +2,12 @@ import SyncModels
 import SyncPorts
 
 /// The pause that a server requests.
-enum RequestedPause {
+package enum RequestedPause {
   /// A day. A longer pause would delay edits and pages long after a repair.
   private static let longest: Int64 = 24 * 3600
 
   /// The pause in `Retry-After`, as a number of seconds or a time.
-  static func retryAfter(in response: HTTPResponse) -> Duration? {
+  package static func retryAfter(in response: HTTPResponse) -> Duration? {
     guard let text = response.headers["Retry-After"] else { return nil }
     if let pause = seconds(text) { return pause }
     // The server's own time, if the answer has it, so our clock need not be right.
@@ -16,7 +16,7 @@ enum RequestedPause {
   }
 
   /// The pause in `Backoff`, as a number of seconds.
-  static func backoff(in response: HTTPResponse) -> Duration? {
+  package static func backoff(in response: HTTPResponse) -> Duration? {
     response.headers["Backoff"].flatMap(seconds)
   }
 

@@ -1,0 +1,168 @@
+package import SyncModels
+package import SyncPorts
+
+/// Requests to one origin: with its credentials, within bounds, and never during a requested pause.
+///
+/// All adapters of one server share a session. Retries are the engine's.
+package struct HTTPSession: Sendable {
+  /// The address that the paths of requests begin with.
+  package let base: HTTPAddress
+  /// Measures deadlines and pauses; the engine's clock.
+  package let clock: any SyncPorts.Clock<Duration>
+  /// The pauses that the server requested, and its messages to operators.
+  package let notices: ServerNotices
+  /// The number of records that fit into an answer.
+  package let pageSizes = PageSizes()
+
+  private let authorization: (any HTTPAuthorization)?
+  private let transport: any HTTPTransport
+  private let options: Options
+
+  /// The number of redirects within the origin that are followed.
+  package static let redirectLimit = 3
+
+  /// The bounds of each request.
+  package struct Options: Hashable, Sendable {
+    /// The longest time for a request.
+    package var deadline: Duration = .seconds(60)
+    /// The most bytes of an answer's body.
+    package var bodyLimit = 64 << 20
+    /// Whether `http` is allowed.
+    package var plainHTTP = PlainHTTP.refused
+
+    /// Creates the default options.
+    package init() {}
+  }
+
+  /// Where requests without encryption may go.
+  package enum PlainHTTP: Hashable, Sendable {
+    /// Nowhere.
+    case refused
+    /// To this machine.
+    case onLoopback
+    /// Anywhere. Every host on the way can read and change everything.
+    case everywhere
+  }
+
+  /// Creates a session. Nothing is sent yet.
+  ///
+  /// - Parameters:
+  ///   - base: The address of the server's API. A slash at its end is dropped.
+  ///   - example: A valid address, for the error.
+  ///   - operation: The operation, for errors.
+  /// - Throws: `invalidConfiguration` for an invalid or unencrypted address, and for credentials
+  ///   that no header can hold.
+  package init(
+    _ base: String, like example: String, authorization: (any HTTPAuthorization)?, options: Options,
+    transport: any HTTPTransport, clock: any SyncPorts.Clock<Duration>,
+    onAlert: @escaping @Sendable (String) -> Void = { _ in }, during operation: String
+  ) throws(SyncError) {
+    func refuse(_ message: String) -> SyncError {
+      SyncError(.invalidConfiguration, during: operation, message)
+    }
+    let trimmed = base.hasSuffix("/") ? String(base.dropLast()) : base
+    guard let address = HTTPAddress(trimmed), address.query == nil else {
+      throw refuse("The server's address is invalid. A valid one looks like \(example).")
+    }
+    let isAllowed =
+      switch options.plainHTTP {
+      case .refused: address.origin.isSecure
+      case .onLoopback: address.origin.isSecure || address.origin.isLoopback
+      case .everywhere: true
+      }
+    guard isAllowed else {
+      throw refuse("\(address.origin) is not encrypted; use https, or allow plain HTTP.")
+    }
+    guard authorization?.isSendable != false else {
+      throw refuse("The credentials contain a character that a header cannot hold.")
+    }
+    self.base = address
+    self.authorization = authorization
+    self.transport = transport
+    self.options = options
+    self.clock = clock
+    notices = ServerNotices(clock: clock, onAlert: onAlert)
+  }
+
+  /// The path of the base, without a slash at its end.
+  package var rootPath: String { base.path == "/" ? "" : base.path }
+
+  /// Sends a request, unless the server wants a pause, and follows redirects.
+  ///
+  /// - Parameters:
+  ///   - repeatsSafely: See ``HTTPRequest/repeatsSafely``.
+  ///   - isAboutEdits: Whether the sent edits may have caused a failure. Such a failure requests no
+  ///     pause for other requests.
+  /// - Returns: The answer, whatever its status.
+  /// - Throws: `remoteUnavailable` during a pause, with the rest of it; the transport's errors,
+  ///   with `operation` as their operation; `invalidResponse` for a redirect elsewhere and for a
+  ///   compressed body, which was not requested; the errors of the authorization.
+  package func send(
+    _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
+    repeatsSafely: Bool = false, isAboutEdits: Bool = false, during operation: String
+  ) async throws(SyncError) -> HTTPResponse {
+    if let pause = notices.remainingPause {
+      throw SyncError(
+        .remoteUnavailable, during: operation, "The server asked for a pause, which is not over.",
+        retryAfter: pause)
+    }
+    var request = HTTPRequest(
+      method, address, headers: headers, body: body, deadline: options.deadline,
+      bodyLimit: max(0, options.bodyLimit))
+    request.repeatsSafely = repeatsSafely
+    if request.headers["Accept"] == nil { request.headers["Accept"] = "application/json" }
+    // A small compressed answer could have any size, and a limit would have to count other bytes
+    // than those on the wire.
+    request.headers["Accept-Encoding"] = "identity"
+    let response = try await following(request, during: operation)
+    notices.take(response, isAboutEdits: isAboutEdits)
+    return response
+  }
+
+  private func following(
+    _ first: HTTPRequest, during operation: String
+  ) async throws(SyncError) -> HTTPResponse {
+    var request = first
+    for _ in 0...Self.redirectLimit {
+      guard request.address.origin == base.origin else {
+        throw SyncError(
+          .invalidResponse, during: operation,
+          "The server redirects to \(request.address.origin), which is another origin; nothing was sent there."
+        )
+      }
+      let response = try await response(to: request, during: operation)
+      guard [301, 302, 303, 307, 308].contains(response.status) else { return response }
+      guard let next = response.headers["Location"].flatMap(request.address.resolving) else {
+        throw SyncError(
+          .invalidResponse, during: operation, "The server redirects to an invalid address.")
+      }
+      request.address = next
+    }
+    throw SyncError(.invalidResponse, during: operation, "The server redirects too many times.")
+  }
+
+  private func response(
+    to request: HTTPRequest, during operation: String
+  ) async throws(SyncError) -> HTTPResponse {
+    var signed = request
+    let response: HTTPResponse
+    do {
+      try await authorization?.authorize(&signed)
+      response = try await transport.send(signed)
+    } catch {
+      var failure = error
+      failure.operation = operation
+      throw failure
+    }
+    authorization?.receive(response)
+    let encoding = response.headers["Content-Encoding"]?.lowercased() ?? "identity"
+    guard encoding == "identity" || response.body.isEmpty else {
+      throw HTTPFailure.compressed(request, during: operation)
+    }
+    // An app's own transport may not enforce the limit.
+    guard response.body.count <= request.bodyLimit else {
+      throw HTTPFailure.tooLong(request, during: operation)
+    }
+    return response
+  }
+}

@@ -1,0 +1,29 @@
+import CanonicalSync
+import Testing
+
+@testable import HTTPAdapters
+
+@Suite("An unexpected status")
+struct HTTPStatusTests {
+  @Test(arguments: [
+    (401, SyncError.Code.authentication), (403, .permissionDenied), (404, .invalidConfiguration),
+    (408, .remoteUnavailable), (422, .invalidConfiguration), (429, .remoteUnavailable),
+    (500, .remoteUnavailable), (599, .remoteUnavailable), (204, .invalidResponse), (304, .invalidResponse),
+    (600, .invalidResponse),
+  ])
+  func tellsWhatToDo(_ status: Int, _ code: SyncError.Code) {
+    let response = HTTPResponse(status: status, headers: ["Retry-After": "7"])
+    let error = HTTPFailure.status(response, during: "asking", awaited: "an answer")
+    #expect(error.code == code)
+    #expect(error.message.hasPrefix("The server answered \(status)"))
+    #expect(error.retryAfter == (code == .remoteUnavailable ? .seconds(7) : nil))
+  }
+
+  @Test func mayMeanSomethingElseToOneServer() {
+    let error = HTTPFailure.status(
+      HTTPResponse(status: 421), during: "asking", awaited: "an answer", detail: "AUTH",
+      special: [421: (.authentication, ": sign in.")])
+    #expect(error.code == .authentication)
+    #expect(error.message == "The server answered 421 (AUTH): sign in.")
+  }
+}
