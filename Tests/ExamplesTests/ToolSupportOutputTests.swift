@@ -1,3 +1,4 @@
+import CanonicalSync
 import Foundation
 import Testing
 

@@ -1,3 +1,5 @@
+import CanonicalSync
+
 extension Command {
   /// The text of `--help`: usage, summary, commands, options, exit codes and examples.
   ///

@@ -1,3 +1,4 @@
+import CanonicalSync
 import Synchronization
 
 /// Shows progress on standard error.

@@ -1,3 +1,5 @@
+import CanonicalSync
+
 /// The progress of a task, and its texts.
 package struct ProgressState: Hashable, Sendable {
   /// The task, in a word or two.

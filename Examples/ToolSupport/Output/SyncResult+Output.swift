@@ -12,15 +12,8 @@ extension SyncResult {
   package func table(live: [RecordType: Int]) -> TextTable {
     let total = total
     // A count that is zero everywhere has no column, except for the main one.
-    let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }
-    let rows: [[TextTable.Cell]] = entities.map { row in
-      [.text(row.type.rawValue)] + columns.map { .number(row.counts[keyPath: $0.path]) }
-        + [.number(live[row.type, default: 0])]
-    }
-    return TextTable(
-      ["type"] + columns.map(\.name) + ["in store"], rows: rows,
-      footer: [.text("total")] + columns.map { .number(total[keyPath: $0.path]) }
-        + [.number(live.values.reduce(0, +))])
+    return table(
+      of: SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }, live: live)
   }
 
   /// The members of a sync in the object of `--json`.

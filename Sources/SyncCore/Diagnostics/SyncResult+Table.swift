@@ -9,29 +9,32 @@ extension SyncResult: CustomStringConvertible {
     let total = total
     let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
     guard !columns.isEmpty else { return pushLine ?? "nothing was done" }
-    let header = ["type"] + columns.map(\.name)
-    var rows = entities.map { row in
-      [row.type.rawValue] + columns.map { String(row.counts[keyPath: $0.path]) }
+    return table(of: columns).description + (pushLine.map { "\n" + $0 } ?? "")
+  }
+
+  /// A row per type, a column per count, and totals.
+  ///
+  /// - Parameter live: The number of each type's records in the store; `nil` for no such column.
+  package func table(
+    of columns: [(name: String, path: WritableKeyPath<SyncCounts, Int>)],
+    live: [RecordType: Int]? = nil
+  ) -> TextTable {
+    func row(_ title: String, _ counts: SyncCounts, live count: Int?) -> [TextTable.Cell] {
+      [.text(title)] + columns.map { .number(counts[keyPath: $0.path]) } + (count.map { [.number($0)] } ?? [])
     }
-    rows.append(["total"] + columns.map { String(total[keyPath: $0.path]) })
-    let widths = header.indices.map { index in ([header] + rows).map { $0[index].count }.max() ?? 0 }
-    let lines = ([header] + rows).map { Self.line($0, widths: widths) }
-    return (lines.dropLast() + [String(repeating: "-", count: lines[0].count)] + lines.suffix(1))
-      .joined(separator: "\n") + (pushLine.map { "\n" + $0 } ?? "")
+    return TextTable(
+      ["type"] + columns.map(\.name) + (live == nil ? [] : ["in store"]),
+      rows: entities.map { type, counts in
+        row(type.rawValue, counts, live: live.map { $0[type, default: 0] })
+      },
+      footer: row("total", total, live: live.map { $0.values.reduce(0, +) }))
   }
 
   private var pushLine: String? {
     let parts = PushCounts.names.filter { pushed[keyPath: $0.path] != 0 }.map {
-      "\(pushed[keyPath: $0.path]) \($0.name)"
+      "\(pushed[keyPath: $0.path].grouped) \($0.name)"
     }
     guard !parts.isEmpty else { return nil }
     return "pushed: " + parts.joined(separator: ", ") + (pushed.isRemoteFull ? "; the remote is full" : "")
-  }
-
-  private static func line(_ cells: [String], widths: [Int]) -> String {
-    zip(cells, widths).enumerated().map { index, cell in
-      let padding = String(repeating: " ", count: max(0, cell.1 - cell.0.count))
-      return index == 0 ? cell.0 + padding : padding + cell.0
-    }.joined(separator: "  ")
   }
 }

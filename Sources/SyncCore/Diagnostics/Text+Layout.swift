@@ -1,4 +1,4 @@
-package import CanonicalSync
+package import SyncModels
 
 extension Int {
   /// The number with a comma between thousands: `1,234,567`.
@@ -20,12 +20,12 @@ extension Counted {
 
 extension String {
   /// The text padded with trailing spaces to a number of characters.
-  func padded(to width: Int) -> String {
+  package func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 
   /// The text padded with leading spaces to a number of characters.
-  func paddedBefore(to width: Int) -> String {
+  package func paddedBefore(to width: Int) -> String {
     String(repeating: " ", count: max(0, width - count)) + self
   }
 }
