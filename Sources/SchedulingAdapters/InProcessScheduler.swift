@@ -24,7 +24,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   private let ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)?
   private let elapsed: @Sendable () -> Duration
   private let requests = Mutex(PendingRequests())
-  private let submitted = WakeUpCall()
+  private let submitted = WakeSignal()
 
   /// The longest sleep before the next look at the wall clock.
   ///

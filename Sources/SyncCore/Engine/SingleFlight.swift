@@ -1,6 +1,5 @@
 import SyncModels
 import SyncPorts
-import Synchronization
 
 /// Lets one caller sync at a time, by the decisions of ``FlightMachine``.
 ///
@@ -13,11 +12,10 @@ final class SingleFlight: Sendable {
   }
   private struct State {
     var machine = FlightMachine()
-    var seats: [Int: CheckedContinuation<Turn?, Never>] = [:]
     /// Turns of callers that do not wait yet.
     var turns: [Int: Turn] = [:]
   }
-  private let state = Mutex(State())
+  private let queue = WaitQueue<State, Turn>(State())
 
   /// Runs the body, or waits for a sync that covers the caller's request.
   ///
@@ -31,7 +29,7 @@ final class SingleFlight: Sendable {
     raise: ([RecordType]) -> Void,
     _ body: (_ first: [RecordType]) async throws(SyncError) -> SyncResult
   ) async throws(SyncError) -> SyncResult {
-    switch state.withLock({ $0.machine.arrive(scope, ifBusy: ifBusy) }) {
+    switch queue.update({ state, _ in state.machine.arrive(scope, ifBusy: ifBusy) }) {
     case .refused:
       throw SyncError(
         .syncAlreadyInProgress, during: "starting a sync", "A sync is running in this process.")
@@ -39,7 +37,7 @@ final class SingleFlight: Sendable {
       return try await lead(first: scope.first, body)
     case .wait(let id, let sharesThisOne):
       if sharesThisOne, !scope.first.isEmpty { raise(scope.first) }
-      switch await stop.cancelling(clock: clock, { await self.seat(id) }) {
+      switch await stop.cancelling(clock: clock, { await self.turn(of: id) }) {
       case nil:
         return SyncResult(wasCancelled: true)
       case .share(let landing):
@@ -68,49 +66,26 @@ final class SingleFlight: Sendable {
   }
 
   private func land(_ landing: Landing) {
-    let ready = state.withLock { state in
-      var ready: [(CheckedContinuation<Turn?, Never>, Turn)] = []
+    queue.update { state, callers in
       for (id, step) in state.machine.landed(wasStopped: landing.wasCancelled) {
         let turn: Turn =
           switch step {
           case .lead(let first): .lead(first: first)
           case .share: .share(landing)
           }
-        if let seat = state.seats.removeValue(forKey: id) {
-          ready.append((seat, turn))
-        } else {
-          state.turns[id] = turn
-        }
+        if !callers.deliver(turn, to: id) { state.turns[id] = turn }
       }
-      return ready
     }
-    for (seat, turn) in ready { seat.resume(returning: turn) }
   }
 
   /// Waits for a caller's turn; `nil` if its task was cancelled before.
   ///
   /// A turn that was given is always taken.
-  private func seat(_ id: Int) async -> Turn? {
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let ready = state.withLock { state -> Turn?? in
-          if let turn = state.turns.removeValue(forKey: id) { return turn }
-          if Task.isCancelled {
-            state.machine.leave(id)
-            return .some(nil)
-          }
-          state.seats[id] = continuation
-          return nil
-        }
-        if let ready { continuation.resume(returning: ready) }
-      }
-    } onCancel: {
-      let seat = state.withLock { state in
-        let seat = state.seats.removeValue(forKey: id)
-        if seat != nil { state.machine.leave(id) }
-        return seat
-      }
-      seat?.resume(returning: nil)
+  private func turn(of id: Int) async -> Turn? {
+    await queue.wait(as: id) { state in
+      state.turns.removeValue(forKey: id)
+    } leave: { state in
+      state.machine.leave(id)
     }
   }
 }
