@@ -62,7 +62,7 @@ public protocol StoreSnapshot {
   ///   alone.
   /// - Returns: The ids, or that the observer has to reload everything; with the position for the
   ///   next call.
-  func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords
+  func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges
 
   // MARK: Withheld changes
 

@@ -106,7 +106,7 @@ final class FlawedTransaction: ForwardingTransaction {
     return counts
   }
 
-  func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+  func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
     var changes = try base.changes(after: position)
     switch (flaw, changes.scope) {
     case (.observesOneChange, .records(let ids)): changes.scope = .records(Array(ids.prefix(1)))

@@ -34,7 +34,7 @@ extension ForwardingTransaction {
   package func counts(_ type: RecordType, rows: Bool) throws(SyncError) -> TypeCounts {
     try base.counts(type, rows: rows)
   }
-  package func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+  package func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
     try base.changes(after: position)
   }
 

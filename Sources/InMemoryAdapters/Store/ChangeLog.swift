@@ -23,17 +23,17 @@ struct ChangeLog: Sendable {
   }
 
   /// The changes after a position.
-  func after(_ start: StorePosition?) -> ChangedRecords {
-    guard let start, start != position else { return ChangedRecords(.records([]), through: position) }
+  func after(_ start: StorePosition?) -> CommittedChanges {
+    guard let start, start != position else { return CommittedChanges(.records([]), through: position) }
     let oldest = position.number - Int64(Self.maximumWrites)
     guard start < position, start.number >= oldest else {
-      return ChangedRecords(.everything, through: position)
+      return CommittedChanges(.everything, through: position)
     }
     var ids: Set<RecordID> = []
     for (_, records) in writes.entries(after: start) {
-      guard let records else { return ChangedRecords(.everything, through: position) }
+      guard let records else { return CommittedChanges(.everything, through: position) }
       ids.formUnion(records)
     }
-    return ChangedRecords(.records(ids.sorted()), through: position)
+    return CommittedChanges(.records(ids.sorted()), through: position)
   }
 }

@@ -64,7 +64,7 @@ class MemorySnapshot: StoreSnapshot {
         : nil)
   }
 
-  func changes(after position: StorePosition?) -> ChangedRecords {
+  func changes(after position: StorePosition?) -> CommittedChanges {
     state.changes.after(position)
   }
 

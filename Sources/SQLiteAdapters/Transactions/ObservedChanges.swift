@@ -92,9 +92,9 @@
   }
 
   extension SQLiteSnapshot {
-    func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+    func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
       let last = StorePosition(try connection.value("SELECT max(position) FROM changes") ?? 0)
-      guard let position, position != last else { return ChangedRecords(.records([]), through: last) }
+      guard let position, position != last else { return CommittedChanges(.records([]), through: last) }
       let statement = try connection.statement(
         "SELECT position, records FROM changes WHERE position > ? ORDER BY position")
       defer { statement.reset() }
@@ -104,14 +104,14 @@
       while try statement.step() {
         // A missing position was trimmed. A position without records stands for many.
         guard statement.integer(0) == next, !statement.isNull(1) else {
-          return ChangedRecords(.everything, through: last)
+          return CommittedChanges(.everything, through: last)
         }
         next += 1
         ids.formUnion(try ObservedChanges.records(in: statement.text(1)))
       }
       // A future position belongs to another store.
-      guard next > position.number + 1 else { return ChangedRecords(.everything, through: last) }
-      return ChangedRecords(.records(ids.sorted()), through: last)
+      guard next > position.number + 1 else { return CommittedChanges(.everything, through: last) }
+      return CommittedChanges(.records(ids.sorted()), through: last)
     }
   }
 #endif

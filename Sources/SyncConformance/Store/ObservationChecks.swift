@@ -5,7 +5,7 @@ import SyncPorts
 enum ObservationChecks {
   private static func changes(
     _ bench: StoreBench, after position: StorePosition?
-  ) async throws(SyncError) -> ChangedRecords {
+  ) async throws(SyncError) -> CommittedChanges {
     try await bench.read { snapshot throws(SyncError) in try snapshot.changes(after: position) }
   }
 

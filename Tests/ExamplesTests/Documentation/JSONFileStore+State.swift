@@ -149,13 +149,13 @@ extension JSONFileState {
       rows: rows ? .init(live: marks.count, unmarked: marks.count { !$0 }) : nil)
   }
 
-  func changes(after start: StorePosition?) -> ChangedRecords {
+  func changes(after start: StorePosition?) -> CommittedChanges {
     let (end, count) = (StorePosition(position), position - (start?.number ?? position))
     let later = writes.suffix(Int(clamping: max(0, count)))
     // An unknown position, writes that are no longer kept, or a write that changed many records.
     let isUnknown = count < 0 || later.count < count || later.contains(nil)
     let ids = Set(later.flatMap { $0 ?? [] }).sorted()
-    return ChangedRecords(isUnknown ? .everything : .records(ids), through: end)
+    return CommittedChanges(isUnknown ? .everything : .records(ids), through: end)
   }
 
   private func row(_ id: RecordID) -> StoredRow? { places[id].map { rows[$0] } }

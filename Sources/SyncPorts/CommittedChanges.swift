@@ -15,7 +15,7 @@ public struct StorePosition: Hashable, Sendable, Comparable, Codable {
 }
 
 /// The records that writes changed after a position.
-public struct ChangedRecords: Hashable, Sendable {
+public struct CommittedChanges: Hashable, Sendable {
   /// What an observer has to read again.
   public enum Scope: Hashable, Sendable {
     /// These records, each once and by id.
