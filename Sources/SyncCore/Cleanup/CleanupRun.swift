@@ -49,15 +49,15 @@ struct CleanupRun {
     var rounds = DwindlingRounds()
     repeat {
       round = Portion()
-      repeat {
-        if stop.isRaised { return report.wasCancelled = true }
-        let portion = try await hide(rule, of: entity, after: round.last, lease)
+      let end = try await stop.walk { (last) throws(SyncError) in
+        let portion = try await hide(rule, of: entity, after: last, lease)
         if !portion.hidden.isEmpty { environment.emit(.hidden(.some(portion.hidden))) }
         rounds.note(portion.hidden)
         round.hidden += portion.hidden
         round.spared += portion.spared
-        round.last = portion.last
-      } while round.last != nil
+        return portion.last
+      }
+      if end == .stopped { return report.wasCancelled = true }
       report.hidden[entity.type, default: 0] += round.hidden.count
       // A record to which only records of its own type refer can be hidden after those.
     } while try rounds.end() && refersToItself
@@ -120,11 +120,11 @@ struct CleanupRun {
       return kept.mark.isOver(at: now)
     }
     guard let age = policy.keepsSightings else { return }
-    report.sightings = try await purge(ThrottlePlace.prefix + "seen/", lease, &report) { (bytes) in
+    report.sightings = try await purge(ThrottlePlace.sightings, lease, &report) { (bytes) in
       let seen = try? JSONByteDecoder().decode(AnySighting.self, from: bytes[...])
       return seen.map { $0.seenAt < now - age } ?? true
     }
-    _ = try await purge(ThrottlePlace.prefix + "mark/", lease, &report) { (bytes) in
+    _ = try await purge(ThrottlePlace.marks, lease, &report) { (bytes) in
       let machine = try? JSONByteDecoder().decode(ThrottleMachine.self, from: bytes[...])
       return machine?.lastSeen(at: now).map { $0 < now - age } ?? true
     }
@@ -139,13 +139,7 @@ struct CleanupRun {
   ) async throws(SyncError) -> Int {
     let limit = policy.recordsAtOnce
     var count = 0
-    var last: String?
-    repeat {
-      if stop.isRaised {
-        report.wasCancelled = true
-        return count
-      }
-      let start = last
+    let end = try await stop.walk { (start) throws(SyncError) in
       let (purged, end) = try await lease.write { (transaction) throws(SyncError) in
         let keys = try transaction.portion(keys: prefix, after: start, limit: limit)
         var purged = 0
@@ -157,8 +151,9 @@ struct CleanupRun {
         return (purged, keys.count == limit ? keys.last : nil)
       }
       count += purged
-      last = end
-    } while last != nil
+      return end
+    }
+    if end == .stopped { report.wasCancelled = true }
     return count
   }
 }

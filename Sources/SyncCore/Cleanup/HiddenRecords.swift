@@ -38,17 +38,14 @@ struct HiddenRecords {
   func firstReferring(to id: RecordID) throws(SyncError) -> RecordID? {
     var isAny = false
     for referrer in schema.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
-    var last: WithheldChange.Key?
-    while isAny {
-      let entries = try transaction.portion(withheldReferringTo: [id], [.hidden], after: last)
+    var portions = transaction.portions(withheldReferringTo: [id], [.hidden])
+    while isAny, let entries = try portions.next() {
       for case .upsert(var record) in entries.map(\.change) {
         // References that are no longer declared or no longer ordered do not count.
         guard let entity = schema[record.id.type] else { continue }
         record.fields = (try? entity.fields(of: record.payload)) ?? []
         if entity.requiredReferences(of: record).contains(id) { return record.id }
       }
-      guard let end = entries.last else { break }
-      last = end.key
     }
     return nil
   }

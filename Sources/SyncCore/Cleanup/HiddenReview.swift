@@ -16,14 +16,13 @@ struct HiddenReview {
       try environment.hiddenCounts(in: snapshot)
     }
     for entity in environment.schema.entities where counts[entity.type] != nil {
-      var last: WithheldChange.Key?
-      repeat {
-        if stop.isRaised { return report.wasCancelled = true }
+      let end = try await stop.walk { (last) throws(SyncError) in
         let portion = try await review(entity, after: last, lease)
         environment.emitChanges(portion.tally, of: entity.type)
         report.shown.merge(portion.shown, uniquingKeysWith: +)
-        last = portion.last
-      } while last != nil
+        return portion.last
+      }
+      if end == .stopped { return report.wasCancelled = true }
     }
   }
 

@@ -156,10 +156,10 @@ extension StoredDeclarations.Known {
 }
 
 extension StoredDeclarations {
-  private static let key = "declarations"
+  private static let key = ValueKey<StoredDeclarations>("declarations")
 
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> StoredDeclarations? {
-    try snapshot.decoded(StoredDeclarations.self, forKey: key)
+    try snapshot.value(of: key)
   }
 
   /// Changes the stored value.
@@ -169,7 +169,7 @@ extension StoredDeclarations {
     let before = try load(from: transaction)
     var after = before ?? StoredDeclarations()
     change(&after)
-    if after != before { try transaction.encode(after, forKey: key) }
+    if after != before { try transaction.set(after, for: key) }
   }
 
   /// Notes the declarations that a store follows, before a different schema is registered.

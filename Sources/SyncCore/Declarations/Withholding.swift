@@ -27,13 +27,10 @@ struct Withholding {
     for (target, ids) in Dictionary(grouping: ids, by: \.type).sorted(by: { $0.key < $1.key }) {
       let keys = ids.map { FieldValue.string($0.key) }
       for (type, field) in schema.referrers(to: target) {
-        var query = Query(type, where: .isIn(field, keys), limit: MergeContext.portion)
-        while true {
-          let records = try transaction.portion(of: query)
+        var portions = transaction.portions(of: Query(type, where: .isIn(field, keys)))
+        while let records = try portions.next() {
           let found = records.map(\.id).filter { !known.contains($0) }
           if !found.isEmpty { return found }
-          guard records.count == MergeContext.portion, let last = records.last else { break }
-          query.afterKey = last.id.key
         }
       }
     }

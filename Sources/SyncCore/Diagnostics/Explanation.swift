@@ -41,13 +41,11 @@ extension Explanation {
   ) throws(SyncError) -> [WithheldChange] {
     guard try snapshot.withheldCounts(id.type)[.quarantined, default: 0] > 0 else { return [] }
     var found: [WithheldChange] = []
-    var last: WithheldChange.Key?
-    while true {
-      let entries = try snapshot.portion(withheld: id.type, [.quarantined], after: last)
-      guard let end = entries.last else { return found }
-      last = end.key
+    var portions = snapshot.portions(withheld: id.type, [.quarantined])
+    while let entries = try portions.next() {
       found += entries.filter { $0.key != .record(id) && $0.change.id == id }
     }
+    return found
   }
 }
 

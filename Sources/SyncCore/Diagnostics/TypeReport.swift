@@ -81,32 +81,29 @@ public struct TypeReport: Sendable {
   ) throws(SyncError) -> [PendingEdit.Kind: Int] {
     var waits: [PendingEdit.Kind: Int] = [:]
     guard try snapshot.outboxCount(entity.type) > 0 else { return waits }
-    var last: EditStamp?
-    while true {
-      let entries = try snapshot.portion(outbox: entity.type, after: last)
-      guard let end = entries.last else { return waits }
-      last = end.edit.stamp
+    var portions = snapshot.portions(outbox: entity.type)
+    while let entries = try portions.next() {
       for edit in try PendingEdit.read(entries, of: entity, in: snapshot) {
         waits[edit.kind, default: 0] += 1
       }
     }
+    return waits
   }
 }
 
 extension TypeStatus {
   /// Loads the status of a type; empty if the type was never synced.
   static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> TypeStatus {
-    guard let bytes = try snapshot.value(forKey: key(for: type)) else { return TypeStatus() }
     // A status of an unknown format is ignored: it only describes past syncs.
-    return (try? JSONByteDecoder().decode(TypeStatus.self, from: bytes[...])) ?? TypeStatus()
+    try snapshot.value(ifReadableOf: key(for: type)) ?? TypeStatus()
   }
 
   /// Saves the status within a transaction.
   func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.encode(self, forKey: Self.key(for: type))
+    try transaction.set(self, for: Self.key(for: type))
   }
 
-  private static func key(for type: RecordType) -> String { "status/\(type)" }
+  private static func key(for type: RecordType) -> ValueKey<TypeStatus> { ValueKey("status/\(type)") }
 }
 
 extension TypeReport {

@@ -8,24 +8,24 @@ import SyncPorts
 struct AwaitedRecords: Hashable, Codable {
   var ids: [RecordID] = []
 
-  private static let key = "edits/awaited"
+  private static let key = ValueKey<AwaitedRecords>("edits/awaited")
 
   /// Notes those of some records, new to readers, that a parked copy waits for.
   static func note(_ appeared: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
     var found: [RecordID] = []
     for id in appeared where try !transaction.parked(waitingFor: [id], limit: 1).isEmpty { found.append(id) }
     guard !found.isEmpty else { return }
-    var noted = try transaction.decoded(AwaitedRecords.self, forKey: key) ?? AwaitedRecords()
+    var noted = try transaction.value(of: key) ?? AwaitedRecords()
     for id in found where !noted.ids.contains(id) { noted.ids.append(id) }
-    try transaction.encode(noted, forKey: key)
+    try transaction.set(noted, for: key)
   }
 
   fileprivate static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> [RecordID] {
-    try snapshot.decoded(AwaitedRecords.self, forKey: key)?.ids ?? []
+    try snapshot.value(of: key)?.ids ?? []
   }
 
   fileprivate static func forget(in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.setValue(nil, forKey: key)
+    try transaction.remove(key)
   }
 }
 

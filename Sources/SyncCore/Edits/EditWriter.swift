@@ -343,15 +343,15 @@ extension Entity {
 }
 
 extension HybridClock {
-  private static let key = "edits/clock"
+  private static let key = ValueKey<HybridClock>("edits/clock")
 
   /// Loads the clock of the store's last edit. The replica's name is the store's.
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
-    if let clock = try snapshot.decoded(HybridClock.self, forKey: key) { return clock }
+    if let clock = try snapshot.value(of: key) { return clock }
     return HybridClock(replica: try snapshot.storeIdentity())
   }
 
   func save(in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.encode(self, forKey: Self.key)
+    try transaction.set(self, for: Self.key)
   }
 }

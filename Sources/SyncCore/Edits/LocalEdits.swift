@@ -115,11 +115,8 @@ public struct LocalEdits: Sendable {
   /// - Complexity: O(*p*) in the type's pending edits.
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
     try await store.write(.app) { (transaction) throws(SyncError) in
-      var last: EditStamp?
-      while true {
-        let entries = try transaction.portion(outbox: type, after: last)
-        guard let end = entries.last else { return }
-        last = end.edit.stamp
+      var portions = transaction.portions(outbox: type)
+      while let entries = try portions.next() {
         let chosen = entries.filter { entry in
           entry.state != .waiting && keys?.contains { $0.isSameUTF8(as: entry.id.key) } ?? true
         }

@@ -91,13 +91,9 @@ extension PendingEdit {
     of entity: Entity, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [PendingEdit] {
     var edits: [PendingEdit] = []
-    var last: EditStamp?
-    while true {
-      let entries = try snapshot.portion(outbox: entity.type, after: last)
-      guard let end = entries.last else { return edits }
-      last = end.edit.stamp
-      edits += try read(entries, of: entity, in: snapshot)
-    }
+    var portions = snapshot.portions(outbox: entity.type)
+    while let entries = try portions.next() { edits += try read(entries, of: entity, in: snapshot) }
+    return edits
   }
 
   /// Determines what some edits of one type wait for.
@@ -187,15 +183,15 @@ extension OutboxEntry {
 
 /// What the last push learned about room at the remote.
 enum RemoteRoom {
-  private static let key = "push/full"
+  private static let key = ValueKey<Noted>("push/full")
 
   /// Returns whether the remote had no room for new records.
   static func isLacking(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
-    try snapshot.value(forKey: key) != nil
+    try snapshot.value(of: key) != nil
   }
 
   /// Notes whether the remote had room.
   static func note(isLacking: Bool, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.setValue(isLacking ? [1] : nil, forKey: key)
+    if isLacking { try transaction.set(.noted, for: key) } else { try transaction.remove(key) }
   }
 }

@@ -11,7 +11,7 @@ struct CircleReview: SyncPhase {
       let end = try await session.replay(entity, .parked) { (merge, entries, transaction) throws(SyncError) in
         merge.parked = Set(entries.compactMap(\.change.id))
         try merge.releaseParked(waitingFor: [], in: transaction)
-        if entries.isEmpty { try transaction.setValue([1], forKey: Self.key(entity.type)) }
+        if entries.isEmpty { try transaction.set(.noted, for: Self.key(entity.type)) }
       }
       if end == .stopped { return .stopped }
     }
@@ -22,9 +22,9 @@ struct CircleReview: SyncPhase {
     try await session.read { (snapshot) throws(SyncError) in
       // Without parked copies, the note that the review is done is not needed either.
       guard try snapshot.withheldCounts(type)[.parked, default: 0] > 0 else { return false }
-      return try snapshot.value(forKey: key(type)) == nil
+      return try snapshot.value(of: key(type)) == nil
     }
   }
 
-  private static func key(_ type: RecordType) -> String { "circles/\(type)" }
+  private static func key(_ type: RecordType) -> ValueKey<Noted> { ValueKey("circles/\(type)") }
 }

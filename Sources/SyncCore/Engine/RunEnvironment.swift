@@ -20,10 +20,9 @@ struct RunEnvironment: Sendable {
 
   /// Returns the context of a merge of withheld changes, without a page.
   ///
-  /// - Parameter markPass: The complete listing whose records are marked, from the type's
-  ///   checkpoint.
-  ///
-  /// - Parameter now: The time of a step that has read the clock already.
+  /// - Parameters:
+  ///   - markPass: The complete listing whose records are marked, from the type's checkpoint.
+  ///   - now: The time of a step that has read the clock already.
   func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
       schema: schema, edits: edits, finder: .sync(fence: fence), now: now ?? clock.timestamp,

@@ -11,7 +11,7 @@ struct StopSignal: Sendable {
 
   /// Whether the task or the token was cancelled.
   var isRaised: Bool {
-    return Task.isCancelled || token?.isCancelled == true
+    Task.isCancelled || token?.isCancelled == true
   }
 
   /// Runs some work, and cancels its task once the signal is raised.
@@ -22,6 +22,22 @@ struct StopSignal: Sendable {
   ) async -> R {
     guard token != nil else { return await work() }
     return await running(beside: { await wait(clock: clock) }, work)
+  }
+
+  /// Repeats a step through a list, from place to place, until its end or a stop.
+  ///
+  /// - Parameters:
+  ///   - start: The place after which the list begins; `nil` for its beginning.
+  ///   - step: Works on the portion after a place, and returns its end; `nil` for the last portion.
+  func walk<Place>(
+    from start: Place? = nil, _ step: (Place?) async throws(SyncError) -> Place?
+  ) async throws(SyncError) -> PhaseEnd {
+    var place = start
+    repeat {
+      if isRaised { return .stopped }
+      place = try await step(place)
+    } while place != nil
+    return .finished
   }
 
   /// Returns once the token or the task is cancelled.

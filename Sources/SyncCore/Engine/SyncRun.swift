@@ -10,17 +10,29 @@ struct SyncRun {
 
   /// The phases of the sync, in their order.
   private var phases: [any SyncPhase] {
+    let pulls = request.direction != .push
     let sink = request.direction == .pull ? nil : environment.sink
-    var phases: [any SyncPhase] = [
-      DeclarationRelease(), UpgradeReplay(), SourceExchange(), CircleReview(), AwaitedRelease(),
+    let phases: [(any SyncPhase)?] = [
+      // First, what the store holds is brought in line with this version of the app and its remote.
+      DeclarationRelease(),  // merges copies again that a changed declaration no longer withholds
+      UpgradeReplay(),  // merges records of a newer schema that the app now understands
+      SourceExchange(),  // voids the tokens of another remote
+      CircleReview(),  // shows circles of records that earlier versions did not find
+      AwaitedRelease(),  // shows copies that waited for records which the app itself has made
+
+      // Then edits go out, and changes come in.
+      sink.map { PushPhase(sink: $0) },
+      pulls ? PullPhase() : nil,
+      pulls ? sink.map { SuspectPhase(sink: $0) } : nil,  // pushes again, without failing edits
+
+      // At last, what can only be done with complete pulls.
+      pulls ? DeclarationWithholding() : nil,  // withholds what dangles by a changed declaration
+      pulls ? SweepPhase() : nil,  // removes what listings lacked, and carries out held deletions
+      pulls ? LoserReview() : nil,  // shows losers again whose winners are gone
+      pulls ? ArrivalCollapse() : nil,  // collapses duplicates that have arrived
+      pulls ? sink.map { LoserDeletion(sink: $0) } : nil,  // deletes losers at the remote
     ]
-    if let sink { phases.append(PushPhase(sink: sink)) }
-    if request.direction == .push { return phases }
-    phases.append(PullPhase())
-    if let sink { phases.append(SuspectPhase(sink: sink)) }
-    phases += [DeclarationWithholding(), SweepPhase(), LoserReview(), ArrivalCollapse()]
-    if let sink { phases.append(LoserDeletion(sink: sink)) }
-    return phases
+    return phases.compactMap(\.self)
   }
 
   /// Syncs, and always releases the lease afterwards.

@@ -112,14 +112,10 @@ struct SyncSession: Sendable {
     from start: Place? = nil, of type: RecordType,
     _ step: @escaping @Sendable (any StoreTransaction, Place?) throws(SyncError) -> Portion<Place>
   ) async throws(SyncError) -> PhaseEnd {
-    var place = start
-    repeat {
-      if isStopped { return .stopped }
-      let start = place
+    try await stop.walk(from: start) { (start) throws(SyncError) in
       let portion = try await write { (transaction) throws(SyncError) in try step(transaction, start) }
       note(portion.tally, of: type)
-      place = portion.end
-    } while place != nil
-    return .finished
+      return portion.end
+    }
   }
 }

@@ -67,17 +67,14 @@ public struct ExpiringValues: Sendable {
   ) async throws(SyncError) -> Value? {
     let (place, now) = (try ExpiryMark.place(of: field.name, id), clock.timestamp)
     return try await store.read { (snapshot) throws(SyncError) in
-      guard let bytes = try snapshot.value(forKey: place),
-        let kept = try? JSONByteDecoder().decode(KeptValue<Value>.self, from: bytes[...]),
-        !kept.mark.isOver(at: now)
-      else { return nil }
-      return kept.value
+      let kept = try snapshot.value(ifReadableOf: ValueKey<KeptValue<Value>>(place))
+      return kept.flatMap { $0.mark.isOver(at: now) ? nil : $0.value }
     }
   }
 }
 
 /// When a value ends.
-struct ExpiryMark: Hashable, Codable {
+struct ExpiryMark: Hashable, Codable, Sendable {
   static let prefix = "expiring/"
   var writtenAt: Timestamp
   /// The lifetime in microseconds.
@@ -102,7 +99,7 @@ struct ExpiryMark: Hashable, Codable {
   }
 }
 
-private struct KeptValue<Value: Codable>: Codable {
+private struct KeptValue<Value: Codable & Sendable>: Codable, Sendable {
   var mark: ExpiryMark
   var value: Value
 }

@@ -45,14 +45,11 @@ struct PageTransaction: Sendable {
   ///
   /// A sweep must not remove them.
   private func markEdited(in transaction: any StoreTransaction) throws(SyncError) {
-    var last: EditStamp?
-    while true {
-      let entries = try transaction.portion(outbox: entity.type, after: last)
-      guard let end = entries.last else { return }
+    var portions = transaction.portions(outbox: entity.type)
+    while let entries = try portions.next() {
       try transaction.mark(entries.map(\.id))
       let isUnanswered = entries.contains { $0.sent != nil }
       try ListingGap.open(for: entity.type, isUnanswered: isUnanswered, in: transaction)
-      last = end.edit.stamp
     }
   }
 
@@ -65,11 +62,10 @@ struct PageTransaction: Sendable {
     var context = context
     context.stages = false
     var publication = PageMerge(entity, context: context, tally: merge.tally)
-    var last: WithheldChange.Key?
-    while try transaction.withheldCounts(entity.type)[.staged, default: 0] > 0 {
-      let entries = try transaction.portion(withheld: entity.type, [.staged], after: last)
-      guard let end = entries.last else { break }
-      last = end.key
+    var portions = transaction.portions(withheld: entity.type, [.staged])
+    while try transaction.withheldCounts(entity.type)[.staged, default: 0] > 0,
+      let entries = try portions.next()
+    {
       try transaction.release(entries.map(\.key))
       // Records that an abandoned pass staged are listed again by this one, or are gone from the
       // remote.

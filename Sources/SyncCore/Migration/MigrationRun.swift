@@ -151,12 +151,12 @@ struct MigrationProgress: Hashable, Sendable, Codable {
   var counts = MigrationReport.Counts()
 
   static func load(_ name: String, from snapshot: any StoreSnapshot) throws(SyncError) -> MigrationProgress {
-    try snapshot.decoded(MigrationProgress.self, forKey: key(name)) ?? MigrationProgress()
+    try snapshot.value(of: key(name)) ?? MigrationProgress()
   }
 
   func save(_ name: String, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.encode(self, forKey: Self.key(name))
+    try transaction.set(self, for: Self.key(name))
   }
 
-  private static func key(_ name: String) -> String { "migration/\(name)" }
+  private static func key(_ name: String) -> ValueKey<MigrationProgress> { ValueKey("migration/\(name)") }
 }

@@ -14,7 +14,7 @@ enum PutOff {
   static func note(_ type: RecordType, at now: Timestamp, in transaction: any StoreTransaction)
     throws(SyncError)
   {
-    try transaction.encode(now, forKey: key(type))
+    try transaction.set(now, for: key(type))
   }
 
   /// Makes edits due that were postponed by a clock that was ahead.
@@ -27,7 +27,7 @@ enum PutOff {
       if case .postponed(let until) = entry.state, until > now { (entry, until) } else { nil }
     }
     guard !waiting.isEmpty else { return false }
-    let noted = try transaction.decoded(Timestamp.self, forKey: key(type))
+    let noted = try transaction.value(of: key(type))
     let isPutBack = noted.map { $0 > now } ?? false
     let due = waiting.filter { isPutBack || $0.1 > now + longest }.map { entry, _ in
       var entry = entry
@@ -38,5 +38,5 @@ enum PutOff {
     return !due.isEmpty
   }
 
-  private static func key(_ type: RecordType) -> String { "put-off/\(type)" }
+  private static func key(_ type: RecordType) -> ValueKey<Timestamp> { ValueKey("put-off/\(type)") }
 }

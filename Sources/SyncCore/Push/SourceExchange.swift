@@ -33,7 +33,7 @@ struct SourceExchange: SyncPhase {
     try await session.write { (transaction) throws(SyncError) in
       for (type, checkpoint) in due {
         try transaction.setCheckpoint(checkpoint, for: type)
-        if checkpoint.epoch > 0 { try transaction.encode(checkpoint.epoch, forKey: Self.key(type)) }
+        if checkpoint.epoch > 0 { try transaction.set(checkpoint.epoch, for: Self.key(type)) }
       }
     }
     return .finished
@@ -60,7 +60,7 @@ struct SourceExchange: SyncPhase {
   static func forgetBases(
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    guard !entries.isEmpty, let epoch = try transaction.decoded(Int64.self, forKey: key(entity.type)) else {
+    guard !entries.isEmpty, let epoch = try transaction.value(of: key(entity.type)) else {
       return false
     }
     let foreign = entries.filter { entry in
@@ -83,7 +83,7 @@ struct SourceExchange: SyncPhase {
     return true
   }
 
-  private static func key(_ type: RecordType) -> String { "source-epoch/\(type)" }
+  private static func key(_ type: RecordType) -> ValueKey<Int64> { ValueKey("source-epoch/\(type)") }
 }
 
 extension Checkpoint {

@@ -2,6 +2,73 @@ import SyncJSON
 public import SyncModels
 public import SyncPorts
 
+/// The key of a value that the store keeps for the engine, with the value's type.
+///
+/// Values are stored as JSON, and those of a raw byte as that byte.
+package struct ValueKey<Value: Sendable>: Sendable {
+  /// The name in the store.
+  let name: String
+
+  /// Names a value.
+  package init(_ name: String) {
+    self.name = name
+  }
+}
+
+/// A note whose presence is all that it says.
+enum Noted: UInt8 {
+  case noted = 1
+}
+
+extension StoreSnapshot {
+  /// Returns the value of a key; `nil` if none is kept.
+  ///
+  /// - Throws: `storeUnreadable` if the kept value is of another format.
+  package func value<Value: Decodable>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
+    guard let bytes = try value(forKey: key.name) else { return nil }
+    do {
+      return try JSONByteDecoder().decode(Value.self, from: bytes[...])
+    } catch {
+      throw SyncError(
+        .storeUnreadable, during: "reading \(key.name)",
+        "The value is not in the format of this version of the library.", underlying: error)
+    }
+  }
+
+  /// Returns the value of a key; `nil` also for a value of another format.
+  func value<Value: Decodable>(ifReadableOf key: ValueKey<Value>) throws(SyncError) -> Value? {
+    try value(forKey: key.name).flatMap { try? JSONByteDecoder().decode(Value.self, from: $0[...]) }
+  }
+
+  /// Returns the byte of a key; `nil` if none is kept, and for a byte without a meaning.
+  func value<Value: RawRepresentable<UInt8>>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
+    try value(forKey: key.name)?.first.flatMap(Value.init)
+  }
+}
+
+extension StoreTransaction {
+  /// Keeps a value under a key.
+  package func set<Value: Encodable>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
+    let bytes: [UInt8]
+    do {
+      bytes = try JSONByteEncoder().encode(value)
+    } catch {
+      throw SyncError(.storeFailure, during: "saving \(key.name)", underlying: error)
+    }
+    try setValue(bytes, forKey: key.name)
+  }
+
+  /// Keeps a byte under a key.
+  func set<Value: RawRepresentable<UInt8>>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
+    try setValue([value.rawValue], forKey: key.name)
+  }
+
+  /// Removes the value of a key, if there is one.
+  func remove(_ key: ValueKey<some Sendable>) throws(SyncError) {
+    try setValue(nil, forKey: key.name)
+  }
+}
+
 // Checkpoints are kept values, one for each type.
 
 extension StoreSnapshot {
@@ -9,14 +76,14 @@ extension StoreSnapshot {
   ///
   /// - Throws: `storeUnreadable` if another kind of value is kept in its place.
   public func checkpoint(for type: RecordType) throws(SyncError) -> Checkpoint? {
-    try decoded(Checkpoint.self, forKey: Checkpoint.key(for: type))
+    try value(of: Checkpoint.key(for: type))
   }
 }
 
 extension StoreTransaction {
   /// Saves the checkpoint of a type.
   package func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError) {
-    try encode(checkpoint, forKey: Checkpoint.key(for: type))
+    try set(checkpoint, for: Checkpoint.key(for: type))
   }
 }
 
@@ -25,37 +92,8 @@ extension Checkpoint {
   package static let keyPrefix = "checkpoint/"
 
   /// Returns the key of a type's checkpoint.
-  package static func key(for type: RecordType) -> String { keyPrefix + type.rawValue }
-}
-
-// Small state of the engine, kept in the store under a key, as JSON.
-extension StoreSnapshot {
-  /// Returns the value of a key.
-  ///
-  /// - Throws: `storeUnreadable` if the value is of another kind.
-  func decoded<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(SyncError) -> Value? {
-    guard let bytes = try value(forKey: key) else { return nil }
-    do {
-      return try JSONByteDecoder().decode(Value.self, from: bytes[...])
-    } catch {
-      throw SyncError(
-        .storeUnreadable, during: "reading \(key)",
-        "The value is not in the format of this version of the library.",
-        underlying: error)
-    }
-  }
-}
-
-extension StoreTransaction {
-  /// Keeps a value under a key.
-  func encode<Value: Encodable>(_ value: Value, forKey key: String) throws(SyncError) {
-    let bytes: [UInt8]
-    do {
-      bytes = try JSONByteEncoder().encode(value)
-    } catch {
-      throw SyncError(.storeFailure, during: "saving \(key)", underlying: error)
-    }
-    try setValue(bytes, forKey: key)
+  package static func key(for type: RecordType) -> ValueKey<Checkpoint> {
+    ValueKey(keyPrefix + type.rawValue)
   }
 }
 

@@ -20,20 +20,17 @@ struct ArrivalCollapse: SyncPhase {
   private func forgetStale(
     _ type: RecordType, in session: SyncSession
   ) async throws(SyncError) -> PhaseEnd {
-    var last: String?
-    repeat {
-      if session.isStopped { return .stopped }
-      let start = last
+    try await session.stop.walk { (start) throws(SyncError) in
       let (keys, next) = try await session.read { (snapshot) throws(SyncError) in
         try FormerWrites.stale(type, after: start, in: snapshot)
       }
-      last = next
-      if keys.isEmpty { continue }
-      try await session.write { (transaction) throws(SyncError) in
-        for key in keys { try transaction.setValue(nil, forKey: key) }
+      if !keys.isEmpty {
+        try await session.write { (transaction) throws(SyncError) in
+          for key in keys { try transaction.remove(key) }
+        }
       }
-    } while last != nil
-    return .finished
+      return next
+    }
   }
 
   private func collapse(

@@ -53,16 +53,18 @@ struct ArrivedDuplicates: Hashable, Codable {
   static func load(
     for type: RecordType, from snapshot: any StoreSnapshot
   ) throws(SyncError) -> ArrivedDuplicates? {
-    try snapshot.decoded(ArrivedDuplicates.self, forKey: key(for: type))
+    try snapshot.value(of: key(for: type))
   }
 
   func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if keys.isEmpty && !areMany {
-      try transaction.setValue(nil, forKey: Self.key(for: type))
+      try transaction.remove(Self.key(for: type))
     } else {
-      try transaction.encode(self, forKey: Self.key(for: type))
+      try transaction.set(self, for: Self.key(for: type))
     }
   }
 
-  private static func key(for type: RecordType) -> String { "rebuild/\(type)/arrived" }
+  private static func key(for type: RecordType) -> ValueKey<ArrivedDuplicates> {
+    ValueKey("rebuild/\(type)/arrived")
+  }
 }

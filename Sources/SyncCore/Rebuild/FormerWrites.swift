@@ -11,7 +11,8 @@ struct FormerWrites {
   private let maximumClockSkew: Duration
   private let areAny: Bool
 
-  private struct Kept: Codable {
+  /// What is kept of a record.
+  struct Kept: Codable {
     /// When the record was last written by anything but a rebuild.
     var before: EditStamp
     /// The version of the copy that the remote accepted.
@@ -38,7 +39,7 @@ struct FormerWrites {
   func lastWrite(
     of record: Record, pending: OutboxEntry?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> EditStamp {
-    if areAny, pending == nil, let kept = try snapshot.decoded(Kept.self, forKey: Self.key(of: record.id)),
+    if areAny, pending == nil, let kept = try snapshot.value(of: Self.key(of: record.id)),
       kept.isOf(record)
     {
       return kept.before
@@ -55,27 +56,27 @@ struct FormerWrites {
     else { return }
     let kept = Kept(
       before: rebuilt.lastWrite, version: record.version, digest: ContentDigest.of(record.payload.bytes))
-    try transaction.encode(kept, forKey: key(of: record.id))
+    try transaction.set(kept, for: key(of: record.id))
   }
 
   /// Returns a portion of the keys whose records are gone or were written since.
   ///
-  /// - Returns: The keys, and where the next portion begins; `nil` after the last.
+  /// - Returns: The keys, and the name after which the next portion begins; `nil` after the last.
   static func stale(
     _ type: RecordType, after last: String?, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> (keys: [String], next: String?) {
-    let keys = try snapshot.portion(keys: prefix(type), after: last)
-    let ids = keys.map {
+  ) throws(SyncError) -> (keys: [ValueKey<Kept>], next: String?) {
+    let names = try snapshot.portion(keys: prefix(type), after: last)
+    let ids = names.map {
       RecordID(type: type, key: String(decoding: $0.utf8.dropFirst(prefix(type).utf8.count), as: UTF8.self))
     }
-    var stale: [String] = []
-    for (key, record) in zip(keys, try snapshot.records(withIDs: ids)) {
-      if let record, try snapshot.decoded(Kept.self, forKey: key)?.isOf(record) ?? false { continue }
-      stale.append(key)
+    var stale: [ValueKey<Kept>] = []
+    for (id, record) in zip(ids, try snapshot.records(withIDs: ids)) {
+      if let record, try snapshot.value(of: key(of: id))?.isOf(record) ?? false { continue }
+      stale.append(key(of: id))
     }
-    return (stale, keys.count < MergeContext.portion ? nil : keys.last)
+    return (stale, names.count < MergeContext.portion ? nil : names.last)
   }
 
   private static func prefix(_ type: RecordType) -> String { "rebuild/\(type)/former/" }
-  private static func key(of id: RecordID) -> String { prefix(id.type) + id.key }
+  private static func key(of id: RecordID) -> ValueKey<Kept> { ValueKey(prefix(id.type) + id.key) }
 }

@@ -15,13 +15,13 @@ struct PendingLosers: Codable {
   static func load(
     for type: RecordType, from snapshot: any StoreSnapshot
   ) throws(SyncError) -> PendingLosers? {
-    try snapshot.decoded(PendingLosers.self, forKey: key(for: type))
+    try snapshot.value(of: key(for: type))
   }
 
   /// Notes that there are losers.
   static func note(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     if try load(for: type, from: transaction) == nil {
-      try transaction.encode(PendingLosers(), forKey: key(for: type))
+      try transaction.set(PendingLosers(), for: key(for: type))
     }
   }
 
@@ -31,15 +31,17 @@ struct PendingLosers: Codable {
   ) throws(SyncError) {
     guard var known = try load(for: type, from: transaction), !known.hasEnded(natural) else { return }
     known.ended.append(natural)
-    try transaction.encode(known, forKey: key(for: type))
+    try transaction.set(known, for: key(for: type))
   }
 
   /// Removes the note, as there are no more losers.
   static func forget(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.setValue(nil, forKey: key(for: type))
+    try transaction.remove(key(for: type))
   }
 
-  private static func key(for type: RecordType) -> String { "rebuild/\(type)/losers" }
+  private static func key(for type: RecordType) -> ValueKey<PendingLosers> {
+    ValueKey("rebuild/\(type)/losers")
+  }
 }
 
 extension OutboxEntry {

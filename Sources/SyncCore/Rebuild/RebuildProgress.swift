@@ -21,20 +21,22 @@ struct RebuildProgress: Hashable, Sendable, Codable {
   static func load(
     for type: RecordType, from snapshot: any StoreSnapshot
   ) throws(SyncError) -> RebuildProgress? {
-    try snapshot.decoded(RebuildProgress.self, forKey: key(for: type))
+    try snapshot.value(of: key(for: type))
   }
 
   func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.encode(self, forKey: Self.key(for: type))
+    try transaction.set(self, for: Self.key(for: type))
   }
 
   /// Removes the progress of a type's rebuild, and the duplicates that arrived since.
   static func forget(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.setValue(nil, forKey: key(for: type))
+    try transaction.remove(key(for: type))
     try ArrivedDuplicates().save(for: type, in: transaction)
   }
 
-  private static func key(for type: RecordType) -> String { "rebuild/\(type)" }
+  private static func key(for type: RecordType) -> ValueKey<RebuildProgress> {
+    ValueKey("rebuild/\(type)")
+  }
 }
 
 extension RebuildProgress {

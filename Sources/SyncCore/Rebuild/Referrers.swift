@@ -38,15 +38,12 @@ struct Referrers {
     var found: [RecordID: Found] = [:]
     for (entity, field) in columns {
       for keys in portions {
-        var query = Query(entity.type, where: .isIn(field, keys), limit: limit)
-        while true {
-          let records = try snapshot.portion(of: query)
+        var portions = snapshot.portions(of: Query(entity.type, where: .isIn(field, keys), limit: limit))
+        while let records = try portions.next() {
           for record in records where winners[record.id] == nil {
             found[record.id, default: Found(record: record, fields: [])].fields.append(field)
           }
           if found.count >= limit { return (found, false) }
-          guard records.count == limit, let last = records.last else { break }
-          query.afterKey = last.id.key
         }
       }
     }

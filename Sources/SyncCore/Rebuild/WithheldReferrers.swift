@@ -48,14 +48,12 @@ struct WithheldReferrers {
     var shown: [RecordID] = []
     for start in stride(from: 0, to: ids.count, by: MergeContext.portion) {
       let portion = Array(ids[start..<min(start + MergeContext.portion, ids.count)])
-      var last: WithheldChange.Key?
-      repeat {
-        let entries = try entries(referringTo: portion, kinds: [.hidden], after: last, in: transaction)
-        last = entries.count < MergeContext.portion ? nil : entries.last?.key
+      var portions = transaction.portions(withheldReferringTo: portion, [.hidden])
+      while let entries = try portions.next() {
         shown += try HiddenRecords(schema: schema, transaction: transaction)
           .reveal(entries.compactMap(\.change.id)).map(\.id)
         if shown.count >= limit { return shown }
-      } while last != nil
+      }
     }
     return shown
   }

@@ -48,11 +48,8 @@ struct HeldCircles: Sendable {
     by merge: PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) -> Set<RecordID> {
     var candidates: Set<RecordID> = []
-    var last: WithheldChange.Key?
-    while true {
-      let entries = try transaction.portion(withheld: entity.type, [.held], after: last)
-      guard let end = entries.last else { return candidates }
-      last = end.key
+    var portions = transaction.portions(withheld: entity.type, [.held])
+    while let entries = try portions.next() {
       let tombstones = entries.compactMap {
         if case .tombstone(let tombstone) = $0.change { tombstone } else { nil }
       }
@@ -65,6 +62,7 @@ struct HeldCircles: Sendable {
         if goes { candidates.insert(tombstone.id) }
       }
     }
+    return candidates
   }
 
   /// Adds the live records that refer to some of the candidates by a field.

@@ -24,18 +24,14 @@ struct HeldRelease: SyncPhase {
     of deletions: HeldDeletions, _ rounds: inout DwindlingRounds, in session: inout SyncSession
   ) async throws(SyncError) -> PhaseEnd {
     guard try await isAnythingHeld(in: session) else { return .finished }
-    var last: WithheldChange.Key?
-    repeat {
-      if session.isStopped { return .stopped }
-      let start = last
+    return try await session.stop.walk { (start) throws(SyncError) in
       let portion = try await session.write { (transaction) throws(SyncError) in
         try deletions.portion(after: start, in: transaction)
       }
       session.note(portion.tally, of: entity.type)
       rounds.note(portion.released)
-      last = portion.next
-    } while last != nil
-    return .finished
+      return portion.next
+    }
   }
 
   /// Deletes records to which only each other refer.

@@ -44,19 +44,19 @@ enum ListingGap: UInt8 {
 
   /// Removes the gap of earlier listings, as the next one begins.
   static func close(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    if try of(type, in: transaction) != nil { try transaction.setValue(nil, forKey: key(type)) }
+    if try of(type, in: transaction) != nil { try transaction.remove(key(type)) }
   }
 
   /// Returns the gap of a type's last complete listing; `nil` for none.
   static func of(_ type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> ListingGap? {
-    try snapshot.value(forKey: key(type))?.first.flatMap(ListingGap.init)
+    try snapshot.value(of: key(type))
   }
 
   private func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.setValue([rawValue], forKey: Self.key(type))
+    try transaction.set(self, for: Self.key(type))
   }
 
-  private static func key(_ type: RecordType) -> String { "listing-gap/\(type)" }
+  private static func key(_ type: RecordType) -> ValueKey<ListingGap> { ValueKey("listing-gap/\(type)") }
 }
 
 extension StoreTransaction {

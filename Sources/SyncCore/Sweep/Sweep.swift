@@ -101,16 +101,13 @@ struct Sweep: Sendable {
   /// A record with a pending edit does not count: the push finds out its remote state.
   func isAnythingInDoubt(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
     guard absence != .once else { return false }
-    var last: WithheldChange.Key?
-    while true {
-      let entries = try snapshot.portion(
-        withheld: entity.type, Self.forgettable.union([.missing]), after: last)
+    var portions = snapshot.portions(withheld: entity.type, Self.forgettable.union([.missing]))
+    while let entries = try portions.next() {
       if entries.contains(where: { $0.kind != .missing && $0.pass < pass }) { return true }
       let missing = entries.filter { $0.kind == .missing }.compactMap(\.change.id)
       if try missing.count > snapshot.outbox(for: missing).count { return true }
-      guard let end = entries.last else { return false }
-      last = end.key
     }
+    return false
   }
 
   /// The kinds of withheld changes without a live record that would be swept instead.

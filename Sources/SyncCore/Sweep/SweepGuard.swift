@@ -49,11 +49,8 @@ struct SweepGuard: Sendable {
     let counts = try snapshot.withheldCounts(type)
     let kept = Sweep.forgettable.reduce(0) { $0 + counts[$1, default: 0] }
     var (unlisted, unidentified) = (0, 0)
-    var last: WithheldChange.Key?
-    while kept > 0 {
-      let entries = try snapshot.portion(withheld: type, Sweep.forgettable, after: last)
-      guard let end = entries.last else { break }
-      last = end.key
+    var portions = snapshot.portions(withheld: type, Sweep.forgettable)
+    while kept > 0, let entries = try portions.next() {
       unlisted += entries.count { sweep.isUnlisted($0) }
       unidentified += entries.count { isNewAndNameless($0) }
     }

@@ -109,13 +109,11 @@ struct WholeListing: Sendable {
   private func isAnythingUnasked(
     besides asked: Set<RecordID>, in open: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    var last: String?
-    while true {
-      let unmarked = try open.portion(unmarked: sweep.entity.type, after: last)
-      guard let end = unmarked.last else { return false }
+    var portions = open.portions(unmarked: sweep.entity.type)
+    while let unmarked = try portions.next() {
       if unmarked.contains(where: { !asked.contains($0.id) }) { return true }
-      last = end.id.key
     }
+    return false
   }
 
   private func noteSwept(

@@ -1,4 +1,3 @@
-import SyncJSON
 public import SyncModels
 import SyncPorts
 
@@ -46,12 +45,11 @@ public struct WriteThrottle: Sendable {
     return try await edits.perform { (batch) throws(SyncError) in
       let place = ThrottlePlace(id)
       var machine =
-        try batch.transaction.decoded(ThrottleMachine.self, forKey: place.mark)
-        ?? ThrottleMachine()
+        try batch.transaction.value(of: place.mark) ?? ThrottleMachine()
       let decision = machine.see(at: now, interval: interval)
       if decision == .record { try batch.upsert(value, key: key) }
-      try batch.transaction.encode(machine, forKey: place.mark)
-      try batch.transaction.encode(Sighting(value: value, seenAt: now), forKey: place.sighting)
+      try batch.transaction.set(machine, for: place.mark)
+      try batch.transaction.set(Sighting(value: value, seenAt: now), for: place.sighting())
       return switch decision {
       case .record: .recorded
       case .cache(let end): .cached(until: end)
@@ -67,9 +65,8 @@ public struct WriteThrottle: Sendable {
   ) async throws(SyncError) -> (value: T, seenAt: Timestamp)? {
     let place = ThrottlePlace(RecordID(type: T.recordType, key: key))
     return try await store.read { (snapshot) throws(SyncError) in
-      guard let bytes = try snapshot.value(forKey: place.sighting) else { return nil }
       // Another version of the app may have kept a value of another shape.
-      let sighting = try? JSONByteDecoder().decode(Sighting<T>.self, from: bytes[...])
+      let sighting = try snapshot.value(ifReadableOf: place.sighting(of: T.self))
       return sighting.map { ($0.value, $0.seenAt) }
     }
   }
@@ -79,13 +76,13 @@ public struct WriteThrottle: Sendable {
   /// The last sighting stays known.
   public func reset(_ id: RecordID) async throws(SyncError) {
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.setValue(nil, forKey: ThrottlePlace(id).mark)
+      try transaction.remove(ThrottlePlace(id).mark)
     }
   }
 }
 
 /// A sighting of a record.
-struct Sighting<Value> {
+struct Sighting<Value: Sendable>: Sendable {
   var value: Value
   var seenAt: Timestamp
 }
@@ -95,13 +92,20 @@ extension Sighting: Decodable where Value: Decodable {}
 
 /// The store keys of a throttle's knowledge of a record.
 struct ThrottlePlace {
-  static let prefix = "throttle/"
-  let mark: String
-  let sighting: String
+  static let marks = "throttle/mark/"
+  static let sightings = "throttle/seen/"
+  private let id: RecordID
 
   init(_ id: RecordID) {
-    mark = "\(Self.prefix)mark/\(id)"
-    sighting = "\(Self.prefix)seen/\(id)"
+    self.id = id
+  }
+
+  /// When a sighting of the record was recorded.
+  var mark: ValueKey<ThrottleMachine> { ValueKey("\(Self.marks)\(id)") }
+
+  /// The last sighting of the record.
+  func sighting<Value: Sendable>(of type: Value.Type = Value.self) -> ValueKey<Sighting<Value>> {
+    ValueKey("\(Self.sightings)\(id)")
   }
 }
 

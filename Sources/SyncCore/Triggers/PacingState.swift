@@ -1,4 +1,3 @@
-import SyncJSON
 import SyncModels
 import SyncPorts
 
@@ -23,18 +22,15 @@ struct PacingState: Hashable, Sendable, Codable {
   /// `nil` once that attempt has begun.
   var expiredAt: Timestamp?
 
-  private static let key = "sync/pacing"
+  private static let key = ValueKey<PacingState>("sync/pacing")
 
   /// Loads the stored pacing, combined with the status of the single types.
   ///
   /// The types' status counts because an app may sync without a coordinator.
   static func load(_ types: [RecordType], from store: any LocalStore) async throws(SyncError) -> PacingState {
     try await store.read { (snapshot) throws(SyncError) in
-      var record = PacingState()
-      if let bytes = try snapshot.value(forKey: key) {
-        // A value of an unknown format is ignored: at worst there is one sync too many.
-        record = (try? JSONByteDecoder().decode(PacingState.self, from: bytes[...])) ?? record
-      }
+      // A value of an unknown format is ignored: at worst there is one sync too many.
+      var record = try snapshot.value(ifReadableOf: key) ?? PacingState()
       let statuses = try types.map { (type) throws(SyncError) in
         try TypeStatus.load(for: type, from: snapshot)
       }
@@ -53,14 +49,8 @@ struct PacingState: Hashable, Sendable, Codable {
 
   /// Saves the pacing in the store.
   func save(in store: any LocalStore) async throws(SyncError) {
-    let bytes: [UInt8]
-    do {
-      bytes = try JSONByteEncoder().encode(self)
-    } catch {
-      throw SyncError(.storeFailure, during: "saving the pacing of syncs", underlying: error)
-    }
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.setValue(bytes, forKey: Self.key)
+      try transaction.set(self, for: Self.key)
     }
   }
 }

@@ -8,9 +8,9 @@ extension WriteThrottle {
   ) async throws(SyncError) -> Outcome {
     let (place, interval) = (ThrottlePlace(RecordID(type: T.recordType, key: key)), interval)
     let decision = try await store.write(.app) { (transaction) throws(SyncError) in
-      var machine = try transaction.decoded(ThrottleMachine.self, forKey: place.mark) ?? ThrottleMachine()
+      var machine = try transaction.value(of: place.mark) ?? ThrottleMachine()
       let decision = machine.see(at: now, interval: interval)
-      try transaction.encode(machine, forKey: place.mark)
+      try transaction.set(machine, for: place.mark)
       return decision
     }
     guard decision == .record else { return .cached(until: now) }
