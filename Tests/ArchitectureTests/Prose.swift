@@ -124,15 +124,19 @@ enum Prose {
 
   /// The vague words of a text, apart from those that its file may use.
   private static func vague(_ text: String, in file: SourceFile) -> [String] {
+    let allowed = exceptions[file.path] ?? []
+    return vague(text).filter { !allowed.contains($0) }
+  }
+
+  /// The vague words of a text.
+  static func vague(_ text: String) -> [String] {
     let words = text.lowercased().utf8.split { !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) }
       .map { String(decoding: $0, as: UTF8.self) }
     var found: [String] = []
     for index in words.indices {
       for count in 1...3 where index + count <= words.count {
         let phrase = words[index..<index + count].joined(separator: " ")
-        if vagueWords.contains(phrase), exceptions[file.path]?.contains(phrase) != true {
-          found.append(phrase)
-        }
+        if vagueWords.contains(phrase) { found.append(phrase) }
       }
     }
     return found

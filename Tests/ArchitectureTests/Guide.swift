@@ -1,0 +1,69 @@
+import Foundation
+
+/// A guide in Markdown: the README, or a page of Docs.
+struct Guide: Sendable {
+  /// The path from the package's root.
+  let path: String
+  let text: String
+
+  /// The greatest width of a line of prose.
+  static let width = 120
+
+  /// All violations of the rules for prose.
+  static func violations(in guide: Guide) -> [Violation] {
+    var found: [Violation] = []
+    for (index, line) in guide.prose {
+      let plain = line.replacing(#/`[^`]*`/#, with: "`code`")
+      for word in Prose.vague(String(plain)) {
+        found.append(Violation(path: guide.path, line: index + 1, message: "\"\(word)\": name the component"))
+      }
+      // A table row and a link cannot be wrapped.
+      if line.count > width, !line.hasPrefix("|"), !line.contains("](") {
+        found.append(
+          Violation(path: guide.path, line: index + 1, message: "the line is wider than \(width) columns"))
+      }
+    }
+    return found
+  }
+
+  /// The lines outside of code blocks, with their indices.
+  private var prose: [(index: Int, line: Substring)] {
+    var isCode = false
+    return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().filter { _, line in
+      guard line.drop(while: { $0 == " " }).hasPrefix("```") else { return !isCode }
+      isCode.toggle()
+      return false
+    }.map { (index: $0.offset, line: $0.element) }
+  }
+
+  /// The files that the prose names in code spans, with their folders and in order.
+  var files: [String] {
+    prose.flatMap { _, line in
+      line.matches(of: #/`((?:[\w.+-]+/)+[\w.+-]+\.(?:swift|md|json|patch|h))`/#).map { String($0.1) }
+    }
+  }
+
+  /// The part under a heading; `nil` without such a heading.
+  func section(_ heading: String) -> Guide? {
+    guard let start = text.range(of: "\n## \(heading)\n") else { return nil }
+    let rest = text[start.upperBound...]
+    let end = rest.range(of: "\n## ")?.lowerBound ?? rest.endIndex
+    return Guide(path: path, text: String(rest[..<end]))
+  }
+}
+
+extension PackageFiles {
+  /// The README and the pages of Docs.
+  static func guides() throws -> [Guide] {
+    let pages = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Docs").path)
+      .filter { $0.hasSuffix(".md") }.sorted().map { "Docs/\($0)" }
+    return try (["README.md"] + pages).map { path in
+      Guide(path: path, text: try String(contentsOf: root.appending(path: path), encoding: .utf8))
+    }
+  }
+
+  /// Whether a file exists that a guide names, from the package's root or from Sources.
+  static func exists(_ path: String) -> Bool {
+    [path, "Sources/\(path)"].contains { FileManager.default.fileExists(atPath: root.appending(path: $0).path) }
+  }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Testing
+
+@Suite("The guides")
+struct GuidesTests {
+  @Test func arePlain() throws {
+    let violations = try PackageFiles.guides().flatMap(Guide.violations)
+    #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
+  }
+
+  @Test func nameFilesThatExist() throws {
+    let guides = try PackageFiles.guides()
+    let named = guides.flatMap { guide in guide.files.map { (guide: guide.path, file: $0) } }
+    #expect(named.count > 30)
+    let missing = named.filter { !PackageFiles.exists($0.file) }
+    #expect(missing.isEmpty, "\(missing.map { "\($0.guide) names \($0.file)" }.joined(separator: "\n"))")
+  }
+
+  /// The most files that a reader has to open for each way.
+  @Test(arguments: [("The way of a pulled record", 25), ("The way of an edit", 10)])
+  func tellAWayInFewFiles(_ heading: String, _ most: Int) throws {
+    let guides = try PackageFiles.guides()
+    let guide = try #require(guides.first { $0.path == "Docs/Architecture.md" })
+    let files = try #require(guide.section(heading)).files
+    #expect(files.count >= most / 2)
+    #expect(Set(files).count <= most)
+  }
+}
+
+@Suite("The rules of guides")
+struct GuideRulesTests {
+  @Test func coverProseAndTablesButNoCode() {
+    let text = """
+      # Nobody's heading
+      A line that is told. `nobody`
+
+      ```sh
+      # somebody
+      ```
+      | whoever | x |
+      \(String(repeating: "a ", count: 60))a
+      [a](\(String(repeating: "b", count: 130)))
+      | \(String(repeating: "a ", count: 70)) |
+      """
+    let found = Guide.violations(in: Guide(path: "Docs/A.md", text: text)).map(\.description)
+    #expect(
+      found == [
+        "Docs/A.md:1: \"nobody\": name the component", "Docs/A.md:2: \"is told\": name the component",
+        "Docs/A.md:7: \"whoever\": name the component", "Docs/A.md:8: the line is wider than 120 columns",
+      ])
+  }
+
+  @Test func findFilesAndSections() throws {
+    let text = """
+      `Sources/A/B.swift`, `SyncCore/C+D.swift` and `swift test`, `Sources/<Kind>Adapters/`, `Docs/E.md`
+      ## One
+      `Tests/*/F.swift` [G](G.md)
+      ### Inner
+      `Tests/H.swift`
+      ## Two
+      `Tests/I.swift`
+      """
+    let guide = Guide(path: "Docs/A.md", text: text)
+    #expect(
+      guide.files == ["Sources/A/B.swift", "SyncCore/C+D.swift", "Docs/E.md", "Tests/H.swift", "Tests/I.swift"])
+    #expect(try #require(guide.section("One")).files == ["Tests/H.swift"])
+    #expect(guide.section("Three") == nil)
+  }
+}
