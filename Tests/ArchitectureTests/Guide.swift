@@ -64,6 +64,8 @@ extension PackageFiles {
 
   /// Whether a file exists that a guide names, from the package's root or from Sources.
   static func exists(_ path: String) -> Bool {
-    [path, "Sources/\(path)"].contains { FileManager.default.fileExists(atPath: root.appending(path: $0).path) }
+    [path, "Sources/\(path)"].contains { path in
+      FileManager.default.fileExists(atPath: root.appending(path: path).path)
+    }
   }
 }

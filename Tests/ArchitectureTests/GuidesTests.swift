@@ -62,7 +62,9 @@ struct GuideRulesTests {
       """
     let guide = Guide(path: "Docs/A.md", text: text)
     #expect(
-      guide.files == ["Sources/A/B.swift", "SyncCore/C+D.swift", "Docs/E.md", "Tests/H.swift", "Tests/I.swift"])
+      guide.files == [
+        "Sources/A/B.swift", "SyncCore/C+D.swift", "Docs/E.md", "Tests/H.swift", "Tests/I.swift",
+      ])
     #expect(try #require(guide.section("One")).files == ["Tests/H.swift"])
     #expect(guide.section("Three") == nil)
   }

@@ -11,7 +11,7 @@ struct StopSignal: Sendable {
 
   /// Whether the task or the token was cancelled.
   var isRaised: Bool {
-    Task.isCancelled || token?.isCancelled == true
+    return Task.isCancelled || token?.isCancelled == true
   }
 
   /// Runs some work, and cancels its task once the signal is raised.
