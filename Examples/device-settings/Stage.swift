@@ -75,7 +75,7 @@ struct Stage: Sendable {
       .map { (name, path) in
         Counted(result.pushed[keyPath: path], name == "conflicts" ? "conflict" : name, name).grouped
       }
-    let pulled = SyncCounts.names.prefix(8).filter { result.total[keyPath: $0.path] != 0 }
+    let pulled = SyncCounts.outcomes.filter { result.total[keyPath: $0.path] != 0 }
       .map { "\(result.total[keyPath: $0.path].grouped) \($0.name)" }
     let parts = [
       pushed.isEmpty ? nil : "pushed: " + pushed.joined(separator: ", "),

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A state under a lock, and the tasks that wait until it has a value for them.
+/// A state under a lock, and the tasks that wait for a value of it.
 ///
 /// Each wait ends with a value, or with `nil` once its task is cancelled. A delivered value is never
 /// lost. Tasks are resumed after the lock is released.

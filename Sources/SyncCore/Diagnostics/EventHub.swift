@@ -83,7 +83,7 @@ final class EventBuffer: Sendable {
     var events: [SyncEvent] = []
     var lost = 0
   }
-  /// Readers of one sequence share its events, and the one that has waited longest goes first.
+  /// Readers of one sequence share its events. The one that has waited longest goes first.
   private let queue = WaitQueue<State, SyncEvent>(State())
 
   func append(_ event: SyncEvent) {

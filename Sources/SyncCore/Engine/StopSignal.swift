@@ -24,7 +24,7 @@ struct StopSignal: Sendable {
     return await running(beside: { await wait(clock: clock) }, work)
   }
 
-  /// Repeats a step through a list, from place to place, until its end or a stop.
+  /// Walks through a list, portion by portion, until its end or a stop.
   ///
   /// - Parameters:
   ///   - start: The place after which the list begins; `nil` for its beginning.

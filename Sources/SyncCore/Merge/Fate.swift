@@ -25,6 +25,14 @@ enum Fate: Hashable {
     case .unchanged, .skippedOlder, .skippedIncompatible, .deferred, .quarantined: false
     }
   }
+
+  /// Whether readers now see a record that they did not see before.
+  var shows: Bool {
+    switch self {
+    case .inserted: true
+    case .updated, .deleted, .unchanged, .skippedOlder, .skippedIncompatible, .deferred, .quarantined: false
+    }
+  }
 }
 
 /// Decides the outcome of a remote copy, by the store's state of the record.

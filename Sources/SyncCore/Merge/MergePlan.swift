@@ -120,7 +120,7 @@ struct MergePlan {
     }
     // Only copies that need further checks are copied from the round.
     if view.absent.isEmpty, rival == nil {
-      if fate == .inserted { appeared.append(round.copies[place].id) }
+      if fate.shows { appeared.append(round.copies[place].id) }
       note(fate, of: round.copies[place].id, origin: origin)
       return true
     }
@@ -146,7 +146,7 @@ struct MergePlan {
       note(.deferred, of: record.id, origin: origin)
       return false
     }
-    if fate == .inserted { appeared.append(record.id) }
+    if fate.shows { appeared.append(record.id) }
     note(fate, of: record.id, origin: origin)
     return true
   }

@@ -2,7 +2,7 @@ import SyncJSON
 public import SyncModels
 public import SyncPorts
 
-/// The key of a value that the store keeps for the engine, with the value's type.
+/// The key of a value in the store, with the value's type.
 ///
 /// Values are stored as JSON, and those of a raw byte as that byte.
 package struct ValueKey<Value: Sendable>: Sendable {
@@ -40,7 +40,9 @@ extension StoreSnapshot {
     try value(forKey: key.name).flatMap { try? JSONByteDecoder().decode(Value.self, from: $0[...]) }
   }
 
-  /// Returns the byte of a key; `nil` if none is kept, and for a byte without a meaning.
+  /// Returns the byte of a key.
+  ///
+  /// `nil` if none is kept, and for a byte without a meaning.
   func value<Value: RawRepresentable<UInt8>>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
     try value(forKey: key.name)?.first.flatMap(Value.init)
   }

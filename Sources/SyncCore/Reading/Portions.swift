@@ -40,7 +40,7 @@ struct Portions<Element, Place> {
 }
 
 extension StoreSnapshot {
-  /// The records of a query in the order of their keys, in portions of the query's limit.
+  /// The records of a query by key, in portions of the query's limit.
   func portions(of query: Query) -> Portions<Record, String> {
     let limit = query.limit ?? MergeContext.portion
     return Portions(at: \.id.key, limit: limit) { (last) throws(SyncError) in

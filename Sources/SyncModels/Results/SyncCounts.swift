@@ -1,6 +1,6 @@
 /// The numbers of a sync's fetched changes, each counted once by its final outcome.
 ///
-/// ``fetched`` equals the sum of the eight outcomes less ``swept``: a sweep deletes records that
+/// ``fetched`` equals the sum of the outcomes less ``swept``: a sweep deletes records that
 /// were *not* fetched.
 public struct SyncCounts: Hashable, Sendable, Codable {
   /// Records that are new in the store.
@@ -42,7 +42,7 @@ public struct SyncCounts: Hashable, Sendable, Codable {
   /// Creates counts of zero.
   public init() {}
 
-  /// The sum of the eight outcomes.
+  /// The sum of the outcomes.
   public var fates: Int {
     inserted + updated + deleted + unchanged + skippedOlder + skippedIncompatible + deferred + quarantined
   }
@@ -71,14 +71,20 @@ public struct SyncCounts: Hashable, Sendable, Codable {
     total.requests += part.requests
   }
 
-  /// Every number with its stable name, in display order.
-  package static var names: [(name: String, path: WritableKeyPath<SyncCounts, Int>)] {
+  /// The outcomes with their stable names, in display order.
+  package static var outcomes: [(name: String, path: WritableKeyPath<SyncCounts, Int>)] {
     [
       ("inserted", \.inserted), ("updated", \.updated), ("deleted", \.deleted), ("unchanged", \.unchanged),
       ("skippedOlder", \.skippedOlder), ("skippedIncompatible", \.skippedIncompatible),
-      ("deferred", \.deferred), ("quarantined", \.quarantined), ("swept", \.swept),
-      ("conflicts", \.conflicts), ("replayed", \.replayed), ("fetched", \.fetched), ("pages", \.pages),
-      ("requests", \.requests),
+      ("deferred", \.deferred), ("quarantined", \.quarantined),
+    ]
+  }
+
+  /// Every number with its stable name, in display order.
+  package static var names: [(name: String, path: WritableKeyPath<SyncCounts, Int>)] {
+    outcomes + [
+      ("swept", \.swept), ("conflicts", \.conflicts), ("replayed", \.replayed), ("fetched", \.fetched),
+      ("pages", \.pages), ("requests", \.requests),
     ]
   }
 }
