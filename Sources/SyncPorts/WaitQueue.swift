@@ -2,7 +2,7 @@ import Synchronization
 
 /// A state under a lock, and the tasks that wait for a value of it.
 ///
-/// Each wait ends with a value, or with `nil` once its task is cancelled. A delivered value is never
+/// Each wait ends with a value, or with `nil` once its task is cancelled. No delivered value is
 /// lost. Tasks are resumed after the lock is released.
 package final class WaitQueue<State: Sendable, Value: Sendable>: Sendable {
   private typealias Continuation = CheckedContinuation<Value?, Never>
