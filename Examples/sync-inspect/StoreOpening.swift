@@ -22,7 +22,31 @@ import CanonicalSync
     await store.close()
     return try result.get()
   }
+
+  /// Opens a damaged store, for the time of some work. It is not changed.
+  ///
+  /// - Parameter scratch: The path of a copy, which is made if the file cannot be read in place.
+  func withSalvageSource<R>(
+    at path: String, scratch: String, _ work: (any SalvageSource) async throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let source = SQLiteSalvage(path: path, scratch: scratch)
+    let result: Result<R, SyncError>
+    do throws(SyncError) {
+      result = .success(try await work(source))
+    } catch {
+      result = .failure(error)
+    }
+    await source.close()
+    return try result.get()
+  }
 #else
+  /// Throws: this build lacks the trait SQLite.
+  func withSalvageSource<R>(
+    at path: String, scratch: String, _ work: (any SalvageSource) async throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await work(PortSalvage(try await openStore(at: path)))
+  }
+
   /// Throws: this build lacks the trait SQLite.
   func openStore(at path: String) async throws(SyncError) -> any LocalStore {
     throw SyncError(

@@ -18,39 +18,55 @@ import ToolSupport
   private static let delete = Option.flag("delete", "Delete the record.")
   private static let discard = Option.flag(
     "discard", "Discard the edit in the outbox, and restore the remote's last known state.")
+  private static let from = Option.requiredText(
+    "from", "BROKEN", "The damaged store's file; it is not changed.")
+  private static let to = Option.requiredText("to", "NEW", "The new store's file; it must not exist.")
   private static let retry = Option.flag("retry", "Send an edit again that the remote refused or postponed.")
 
   private static let command = Command(
     "sync-inspect", "Inspects a store, and changes nothing except by `edit`.",
-    options: [store, json],
+    options: [json],
     commands: [
       Command(
         "status", "Print the status of each type: records, checkpoint, last sync, withheld changes.",
+        options: [store],
         examples: [("sync-inspect status --store schedule.db", "how the last sync left the store")]),
       Command(
-        "export", "Print each live record as one line of compact JSON, sorted by id.", options: [type],
+        "export", "Print each live record as one line of compact JSON, sorted by id.",
+        options: [store, type],
         examples: [("sync-inspect export --store schedule.db --type games | head", "the first games")]),
       Command(
         "explain", "Print what the store knows of one record; exit 1 if it knows nothing.",
-        options: [type, id],
+        options: [store, type, id],
         examples: [
           ("sync-inspect explain --store schedule.db --type games --id g1", "why a game is missing")
         ]),
       Command(
         "quarantine", "List malformed records, with reason, place and bytes.",
-        options: [anyType, full]),
+        options: [store, anyType, full]),
       Command(
         "outbox", "List the local edits that the remote has not acknowledged, and what they wait for.",
-        options: [anyType]),
+        options: [store, anyType]),
       Command(
         "conflicts", "List merge conflicts, the newest first: both versions, the winner and the reason.",
-        options: [anyType, limit, full]),
+        options: [store, anyType, limit, full]),
       Command(
         "edit", "Edit one record, here at once and at the remote with the next push.",
-        options: [type, id, set, unset, delete, discard, retry],
+        options: [store, type, id, set, unset, delete, discard, retry],
         examples: [
           ("sync-inspect edit --store schedule.db --type teams --id BOS --set 'name=\"Bees\"'", "a new name"),
           ("sync-inspect edit --store schedule.db --type games --id g1 --delete", "a game less"),
+        ]),
+      Command(
+        "verify",
+        "Check the file and every invariant of a store, also while it is in use; exit 1 on a finding.",
+        options: [store],
+        examples: [("sync-inspect verify --store schedule.db && echo sound", "whether the store is damaged")]),
+      Command(
+        "salvage", "Make a new store of a damaged one: edits first; exit 1 if some were lost.",
+        options: [from, to],
+        examples: [
+          ("sync-inspect salvage --from schedule.db --to rescued.db", "a store to sync instead")
         ]),
     ],
     examples: [("sync-inspect status --store schedule.db", "how the last sync left the store")])
@@ -61,6 +77,13 @@ import ToolSupport
     // Once the reader of a pipe is gone, an error message has no reader either.
     signal(SIGPIPE, SIG_DFL)
     do throws(SyncError) {
+      switch arguments.command {
+      case "verify":
+        try await Verification(isJSON: arguments[json]).run(at: arguments[store]).endProcess()
+      case "salvage":
+        try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to]).endProcess()
+      default: break
+      }
       let inspection = Inspection(
         store: try await openStore(at: arguments[store]), isJSON: arguments[json])
       try await run(arguments, alteration, on: inspection).endProcess()

@@ -96,6 +96,60 @@ static inline int csqlite_open_private(const char *path) {
 
 static inline void csqlite_close(int file) { close(file); }
 
+/// Removes a file; 0, or an errno.
+static inline int csqlite_remove(const char *path) { return unlink(path) == 0 ? 0 : errno; }
+
+/// Copies a file to one that its owner alone may read; 0, or an errno.
+static inline int csqlite_copy_file(const char *from, const char *to) {
+  int source = open(from, O_RDONLY | O_CLOEXEC);
+  if (source < 0) return errno;
+  int target = open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  int failure = target < 0 ? errno : 0;
+  char buffer[65536];
+  while (!failure) {
+    ssize_t count = read(source, buffer, sizeof buffer);
+    if (count == 0) break;
+    if (count < 0) {
+      if (errno != EINTR) failure = errno;
+      continue;
+    }
+    for (ssize_t written = 0; written < count && !failure;) {
+      ssize_t step = write(target, buffer + written, (size_t)(count - written));
+      if (step >= 0) written += step;
+      else if (errno != EINTR) failure = errno;
+    }
+  }
+  close(source);
+  if (target >= 0 && close(target) != 0 && !failure) failure = errno;
+  return failure;
+}
+
+/// Writes the header that a store's file has, for the size of the file: pages of 4,096 bytes, a log,
+/// UTF-8, no free pages; 0, or an errno. <https://www.sqlite.org/fileformat.html>
+static inline int csqlite_repair_header(const char *path, unsigned version) {
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return errno;
+  struct stat status;
+  unsigned char header[100] = "SQLite format 3";
+  int failure = fstat(file, &status) == 0 ? 0 : errno;
+  unsigned pages = failure ? 0 : (unsigned)((status.st_size + 4095) / 4096);
+  // Offsets and values of the numbers of four bytes.
+  unsigned numbers[][2] = {
+      {24, 1}, {28, pages}, {40, 1}, {44, 4}, {56, 1}, {60, version}, {68, 0x4353796E}, {92, 1}, {96, 3037000}};
+  header[16] = 0x10;
+  header[18] = header[19] = 2;
+  header[21] = 64;
+  header[22] = header[23] = 32;
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+    for (int byte = 0; byte < 4; byte++)
+      header[numbers[i][0] + (unsigned)byte] = (unsigned char)(numbers[i][1] >> (24 - 8 * byte));
+  // A page that is cut short would make the file unreadable.
+  if (!failure && ftruncate(file, (off_t)pages * 4096) != 0) failure = errno;
+  if (!failure && pwrite(file, header, sizeof header, 0) != (ssize_t)sizeof header) failure = EIO;
+  if (close(file) != 0 && !failure) failure = errno;
+  return failure;
+}
+
 /// Takes a file from everybody but its owner; 0, or an errno where that cannot be.
 static inline int csqlite_make_private(int file) {
   struct stat status;

@@ -68,8 +68,9 @@
         () throws(SyncError) in try opening.openCopier()
       }
       self.copier = copier
-      writer = SerialConnection(label: "CanonicalSync.writer", executor: configuration.executor) {
-        () throws(SyncError) in
+      writer = SerialConnection(
+        label: "CanonicalSync.writer", remembers: .connection, executor: configuration.executor
+      ) { () throws(SyncError) in
         let connection = try opening.openWriter()
         connection.copyLog(by: LogCopier(beside: copier.hasQueue ? copier : nil))
         return connection
@@ -131,10 +132,12 @@
       _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
-      return try await readers.run { connection throws(SyncError) -> R in
-        try connection.transaction(.read) { () throws(SyncError) -> R in
-          try connection.refreshCatalog(declared)
-          return try body(SQLiteSnapshot(on: connection))
+      return try await readers.run { connection, cache throws(SyncError) -> R in
+        try cache.scope { () throws(SyncError) -> R in
+          try connection.transaction(.read) { () throws(SyncError) -> R in
+            try connection.refreshCatalog(declared)
+            return try body(SQLiteSnapshot(on: connection, cache))
+          }
         }
       }
     }
@@ -146,17 +149,19 @@
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
-      return try await writer.run { connection throws(SyncError) -> R in
-        // A sync repeats the commits that a power failure loses. An app's edits would not be
-        // repeated.
-        try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
-          try connection.checkIsInPlace()
-          try connection.demand(authority)
-          try connection.refreshCatalog(declared)
-          let transaction = SQLiteTransaction(on: connection)
-          let result = try body(transaction)
-          try transaction.noteObservedChanges()
-          return result
+      return try await writer.run { connection, cache throws(SyncError) -> R in
+        try cache.scope { () throws(SyncError) -> R in
+          // A sync repeats the commits that a power failure loses. An app's edits would not be
+          // repeated.
+          try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
+            try connection.checkIsInPlace()
+            try connection.demand(authority)
+            try connection.refreshCatalog(declared)
+            let transaction = SQLiteTransaction(on: connection, cache)
+            let result = try body(transaction)
+            try transaction.noteObservedChanges()
+            return result
+          }
         }
       }
     }

@@ -4,7 +4,9 @@
 
   /// Stores with flipped bits, cut files and changed rows, used like intact ones.
   ///
-  /// An app opens, syncs, inspects, edits, rebuilds and cleans up each of them. Every step succeeds
+  /// A verification finds each store that answers otherwise than before. A salvage keeps every
+  /// edit that is readable, and a sync makes its new store equal to the remote. Then an app opens,
+  /// syncs, inspects, edits, rebuilds and cleans up the damaged store. Every step succeeds
   /// or throws, the process survives, and no step exceeds its time limit. One process handles many
   /// stores, because a process for each would take too long. A process that dies, or ends itself
   /// after a time limit, has printed the number of its store before.
@@ -19,6 +21,7 @@
 
     @Test func killNoProcessAndHoldNoneForEver() async throws {
       var counts = (opened: 0, synced: 0, resynced: 0)
+      var verified = (changed: 0, found: 0, silent: [String]())
       try await withFolder { folder in
         let share = Self.stores / Self.processes
         let running = try (0..<Self.processes).map { number in
@@ -38,6 +41,17 @@
             The last store: \(store). The last step: \(step). CANONICALSYNC_SEED=<its number> tries from there. \
             \(outcome.errors.suffix(2000))
             """)
+          let complaints = lines.filter { $0.hasPrefix("complaint ") }
+          #expect(complaints == [])
+          let checked = (lines.last { $0.hasPrefix("verified ") } ?? "").split(separator: " ").map {
+            Int($0) ?? 0
+          }
+          if checked.count == 10 {
+            verified.changed += checked[3]
+            verified.found += checked[5]
+            verified.silent += lines.filter { $0.hasPrefix("silent ") }
+            #expect(checked[9] == share)
+          }
           let words = (lines.last { $0.hasPrefix("done ") } ?? "").split(separator: " ").map { Int($0) ?? 0 }
           guard words.count == 8 else { continue }
           #expect(words[1] == share)
@@ -48,6 +62,9 @@
       #expect(counts.opened > Self.stores / 2 && counts.opened < Self.stores)
       #expect(counts.synced > Self.stores / 5 && counts.synced < counts.opened)
       #expect(counts.resynced > Self.stores / 5)
+      #expect(
+        verified.changed > Self.stores / 2 && verified.found >= verified.changed - verified.silent.count)
+      #expect(verified.silent == [])
     }
   }
 #endif

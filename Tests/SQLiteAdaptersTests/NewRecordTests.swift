@@ -58,16 +58,19 @@
       }
     }
 
-    @Test func areMostlyKnownToBeNew() {
+    // Slices of 16 KiB, 128 KiB and 2 MiB have room for 8,192, 65,536 and a million records.
+    @Test(arguments: [(100, 16 << 10), (10_000, 144 << 10), (100_000, (144 << 10) + (2 << 20))])
+    func areMostlyKnownToBeNew(count: Int, size: Int) {
       var filter = NewRecordFilter()
-      #expect(filter.wasEmpty("games") == nil)
+      #expect(filter.wasEmpty("games") == nil && filter.size == 0)
       filter.note("games", isEmpty: true)
-      let ids = (0..<20_000).map { RecordID(type: "games", key: "record \($0)") }
-      for id in ids.prefix(10_000) { filter.insert(id) }
-      #expect(ids.prefix(10_000).allSatisfy { filter.mayContain($0) })
-      #expect(ids.suffix(10_000).count { filter.mayContain($0) } < 10)
+      let ids = (0..<2 * count).map { RecordID(type: "games", key: "record \($0)") }
+      for id in ids.prefix(count) { filter.insert(id) }
+      #expect(ids.prefix(count).allSatisfy { filter.mayContain($0) })
+      #expect(ids.suffix(count).count { filter.mayContain($0) } < max(2, count / 150))
+      #expect(filter.size == size)
       filter.forget()
-      #expect(filter.wasEmpty("games") == nil)
+      #expect(filter.wasEmpty("games") == nil && filter.size == 0)
     }
   }
 #endif

@@ -35,6 +35,11 @@
       let world = try DamagedWorld()
       try await world.make(at: path)
       let template = try Data(contentsOf: URL(fileURLWithPath: path))
+      let (answers, edits) = (await StoreAnswers.read(path), try await KnownEdits(of: path))
+      guard answers != nil, try await verified(path) == true else {
+        throw SyncError(.storeUnreadable, during: "verifying the intact store")
+      }
+      var (changed, found, silent, salvaged) = (0, 0, 0, 0)
       let place = PlaceKeeper()
       place.watch(deadline: Self.deadline)
       var (opened, synced, resynced): (Int, Int, Int) = (0, 0, 0)
@@ -45,6 +50,27 @@
         var damage = Damage(seed: seed)
         let story = try await damage.copy(template, to: path)
         say("store \(seed) \(story)")
+        // The file may change when it is opened for writing, so it is verified first.
+        place.enter(seed, "verify")
+        say("step verify")
+        let isSound = try await verified(path)
+        place.enter(seed, "answers")
+        let isChanged = await StoreAnswers.read(path) != answers
+        if isChanged { changed += 1 }
+        if isSound != true { found += 1 }
+        if isChanged, isSound == true {
+          silent += 1
+          say("silent \(seed) \(story)")
+        }
+        place.enter(seed, "salvage")
+        say("step salvage")
+        do throws(SyncError) {
+          let complaints = try await world.salvage(path, to: path + ".new", edits: edits)
+          for complaint in complaints { say("complaint \(seed) \(complaint)") }
+          salvaged += 1
+        } catch {
+          say("complaint \(seed) \(error)")
+        }
         await world.live(in: path) { (name, step) in
           place.enter(seed, name)
           say("step \(name)")
@@ -64,13 +90,30 @@
           }
         }
         place.enter(seed, "remove")
-        for suffix in ["", "-wal", "-shm", ".lease", "-journal"] {
-          try? FileManager.default.removeItem(atPath: path + suffix)
+        for name in [path, path + ".new", path + ".new.copy"] {
+          for suffix in ["", "-wal", "-shm", ".lease", "-journal"] {
+            try? FileManager.default.removeItem(atPath: name + suffix)
+          }
         }
       }
       say("done \(seeds.count) opened \(opened) synced \(synced) resynced \(resynced)")
+      say("verified \(seeds.count) changed \(changed) found \(found) silent \(silent) salvaged \(salvaged)")
       let told = codes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       say("codes \(told.joined(separator: " "))")
+    }
+
+    /// Whether a store is sound; `nil` if it cannot be opened.
+    private func verified(_ path: String) async throws(SyncError) -> Bool? {
+      let store: SQLiteStore
+      do throws(SyncError) {
+        store = try await SQLiteStore.open(
+          path: path, configuration: .init(isReadOnly: true, busyTimeout: .milliseconds(50), readerCount: 1))
+      } catch {
+        return nil
+      }
+      let report = try await StoreVerification(of: store).run()
+      await store.close()
+      return report.isSound
     }
 
     private func say(_ line: String) {

@@ -36,7 +36,9 @@
     public func release(_ lease: Lease) async throws(SyncError) {
       // Even if the row cannot be written, the released lock shows that the lease has no holder.
       defer { heldLeases.withLock { _ = $0.removeValue(forKey: lease.fence) } }
-      try await writer.run { connection throws(SyncError) in
+      try await writer.run { connection, cache throws(SyncError) in
+        // A sync's edits and new records are of little use after it, and take memory.
+        cache.forget()
         try connection.transaction(.write) { () throws(SyncError) in
           var row = try connection.leaseRow()
           guard row.fence == lease.fence, row.expiresAt != nil else { return }

@@ -7,13 +7,6 @@
     let handle: OpaquePointer
     /// The registered types, cached while the file's catalog is unchanged.
     var catalog = Catalog.empty
-    /// Filters for records of types that the writer found empty. They contain the records that it
-    /// has added since.
-    var newRecords = NewRecordFilter()
-    /// The outbox entries that the writer has read.
-    var knownEdits = KnownEdits()
-    // The data version of the file when the caches were last checked.
-    private var knownVersion: Int64?
     // Keeps the log short. Without it, the log is copied only when the connection is closed.
     private var logCopier: LogCopier?
     private var statements: [String: Statement] = [:]
@@ -62,6 +55,11 @@
     /// Whether closing the last connection moves the log into the file.
     func setCheckpointsOnClose(_ flag: Bool) {
       _ = csqlite_configure(handle, Int32(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE), flag ? 0 : 1)
+    }
+
+    /// Allows the schema to be read where it is damaged, and to be repaired.
+    func allowDamagedSchema() {
+      _ = csqlite_configure(handle, Int32(SQLITE_DBCONFIG_DEFENSIVE), 0)
     }
 
     /// Lets a copier keep the log short, instead of SQLite.
@@ -191,7 +189,6 @@
         return result
       } catch {
         forgetFailure()
-        forgetWhatIsKnown()
         // SQLite ends a transaction itself for some failures, such as a full disk.
         if sqlite3_get_autocommit(handle) == 0 {
           // A rollback that fails needs no handling: closing the connection undoes the transaction
@@ -221,21 +218,11 @@
       if isSpoilt, let failure { throw failure }
     }
 
-    /// Clears the caches if another connection has changed the file.
-    ///
-    /// Call it within a transaction.
-    func refreshWhatIsKnown() throws(SyncError) {
-      // The number changes with commits of other connections, not with those of this one.
+    /// The file's data version, which changes with the commits of other connections.
+    func dataVersion() throws(SyncError) -> Int64? {
       let statement = try statement("PRAGMA data_version")
       defer { statement.reset() }
-      let version = try statement.step() ? statement.integer(0) : nil
-      if version == nil || version != knownVersion { forgetWhatIsKnown() }
-      knownVersion = version
-    }
-
-    private func forgetWhatIsKnown() {
-      newRecords.forget()
-      knownEdits.forget()
+      return try statement.step() ? statement.integer(0) : nil
     }
 
     private func forgetFailure() {

@@ -19,7 +19,7 @@
 
     /// Runs a read on a free connection.
     func run<R: Sendable>(
-      _ body: @Sendable (Connection) throws(SyncError) -> R
+      _ body: @Sendable (Connection, ConnectionCache) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let connection = await take()
       defer { giveBack(connection) }

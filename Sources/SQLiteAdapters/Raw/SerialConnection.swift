@@ -8,7 +8,7 @@
   final class SerialConnection: Sendable {
     private enum State {
       case unopened
-      case open(Connection)
+      case open(Connection, ConnectionCache)
       case closed
     }
 
@@ -16,13 +16,16 @@
     // executor, callers wait for it.
     private let state = Mutex(State.unopened)
     private let hop: Hop?
+    private let span: ConnectionCache.Span
     private let open: @Sendable () throws(SyncError) -> Connection
 
     /// Describes a connection that is opened at its first use.
     init(
-      label: String, executor: SQLiteExecutor, open: @escaping @Sendable () throws(SyncError) -> Connection
+      label: String, remembers span: ConnectionCache.Span = .snapshot, executor: SQLiteExecutor,
+      open: @escaping @Sendable () throws(SyncError) -> Connection
     ) {
       hop = executor.makeQueue(label).map { Hop($0) }
+      self.span = span
       self.open = open
     }
 
@@ -32,6 +35,13 @@
     /// Runs work on the connection.
     func run<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
+    ) async throws(SyncError) -> R {
+      try await run { connection, _ throws(SyncError) in try body(connection) }
+    }
+
+    /// Runs work on the connection, with what it remembers.
+    func run<R: Sendable>(
+      _ body: @Sendable (Connection, ConnectionCache) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       guard let hop else { return try runHere(body) }
       return try await hop.run { () throws(SyncError) -> R in try runHere(body) }
@@ -57,18 +67,18 @@
     }
 
     private func runHere<R: Sendable>(
-      _ body: @Sendable (Connection) throws(SyncError) -> R
+      _ body: @Sendable (Connection, ConnectionCache) throws(SyncError) -> R
     ) throws(SyncError) -> R {
       try state.withLock { (state: inout sending State) throws(SyncError) -> R in
         switch state {
         case .closed:
           throw SyncError(.storeFailure, during: "using the store", "The store has been closed.")
-        case .open(let connection):
-          return try body(connection)
+        case .open(let connection, let cache):
+          return try body(connection, cache)
         case .unopened:
-          let connection = try open()
-          state = .open(connection)
-          return try body(connection)
+          let (connection, cache) = (try open(), ConnectionCache(span))
+          state = .open(connection, cache)
+          return try body(connection, cache)
         }
       }
     }

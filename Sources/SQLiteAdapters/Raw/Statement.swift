@@ -151,6 +151,9 @@
       sqlite3_column_type(handle, column) == SQLITE_TEXT
     }
 
+    /// The number of columns of a row.
+    var columnCount: Int32 { sqlite3_column_count(handle) }
+
     func type(_ column: Int32) -> Int32 {
       sqlite3_column_type(handle, column)
     }

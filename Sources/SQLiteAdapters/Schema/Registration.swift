@@ -33,7 +33,7 @@
       try connection.transaction(.write) { () throws(SyncError) in
         for entity in schema.entities {
           try checkName(of: entity)
-          try makeTable(entity)
+          for statement in TypeObjects(entity).creation { try connection.execute(statement) }
           if try declareColumns(of: entity) { unfilled.append(entity) }
           if let former = connection.catalog.stored.first(where: { $0.type == entity.type }),
             former.references != entity.references
@@ -53,8 +53,10 @@
       try connection.transaction(.write) { () throws(SyncError) in
         for entity in schema.entities {
           try retireOtherColumns(of: entity)
-          try makeIndexes(entity)
-          try makeView(entity)
+          let (objects, declared) = (TypeObjects(entity), try connection.declaredFields(of: entity))
+          for statement in objects.indexes(declared) + objects.view(declared) {
+            try connection.execute(statement)
+          }
           let statement = try connection.statement("INSERT OR REPLACE INTO entities VALUES (?, ?)")
           try statement.bind(entity.type.rawValue, at: 1)
           try statement.bind(try encoded(entity, what: "declaration of \(entity.type)"), at: 2)
@@ -77,51 +79,14 @@
       }
     }
 
-    private func makeTable(_ entity: Entity) throws(SyncError) {
-      let name = EntityTable.name(of: entity.type)
-      try connection.execute(
-        """
-        CREATE TABLE IF NOT EXISTS \(quoted(name)) (
-          row INTEGER PRIMARY KEY, id TEXT NOT NULL, version_epoch INTEGER NOT NULL,
-          version_sequence INTEGER NOT NULL, version_modified_at INTEGER NOT NULL, entity_tag TEXT, schema_version INTEGER, payload BLOB)
-        """)
-      try connection.execute(
-        "CREATE UNIQUE INDEX IF NOT EXISTS \(quoted(name + ".id")) ON \(quoted(name)) (id)")
-      // The column is always null in those rows. It lets the index alone count deletions.
-      try connection.execute(
-        """
-        CREATE INDEX IF NOT EXISTS \(quoted(name + ".deleted")) ON \(quoted(name)) (payload) WHERE payload IS NULL
-        """)
-    }
-
     // MARK: Columns
-
-    private struct Known {
-      var column: String
-      var isDeclared: Bool
-      var isFilled: Bool
-    }
-
-    private func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: Known] {
-      let statement = try connection.statement(
-        "SELECT name, is_key, column_name, is_declared, filled_through IS NULL FROM fields WHERE type = ?")
-      try statement.bind(entity.type.rawValue, at: 1)
-      defer { statement.reset() }
-      var known: [StoredColumn: Known] = [:]
-      while try statement.step() {
-        known[try StoredColumn(name: statement.text(0), mark: statement.integer(1))] = Known(
-          column: statement.text(2), isDeclared: statement.integer(3) != 0,
-          isFilled: statement.integer(4) != 0)
-      }
-      return known
-    }
 
     /// Adds a column for every declared field and natural key.
     ///
     /// Returns whether a column has to be filled.
     private func declareColumns(of entity: Entity) throws(SyncError) -> Bool {
       let table = quoted(EntityTable.name(of: entity.type))
-      let known = try knownColumns(of: entity)
+      let known = try connection.knownColumns(of: entity)
       let hasRows = try connection.value("SELECT 1 FROM \(table) LIMIT 1") != nil
       var next = known.count
       var needsFilling = false
@@ -134,7 +99,7 @@
         let column = known[field]?.column ?? "f\(next)"
         if known[field] == nil {
           next += 1
-          try connection.execute("ALTER TABLE \(table) ADD COLUMN \(column)")
+          try connection.execute(TypeObjects(entity).addition(of: column))
         }
         let statement = try connection.statement("INSERT OR REPLACE INTO fields VALUES (?, ?, ?, ?, 1, ?)")
         try statement.bind(field, of: entity.type, at: 1)
@@ -151,13 +116,13 @@
     /// Their indexes are dropped; the columns stay.
     private func retireOtherColumns(of entity: Entity) throws(SyncError) {
       let declared = entity.storedColumns
-      for (field, column) in try knownColumns(of: entity) where !declared.contains(field) && column.isDeclared
-      {
+      for (field, column) in try connection.knownColumns(of: entity)
+      where !declared.contains(field) && column.isDeclared {
         let statement = try connection.statement(
           "UPDATE fields SET is_declared = 0 WHERE type = ? AND name = ? AND is_key = ?")
         try statement.bind(field, of: entity.type, at: 1)
         try statement.run()
-        try connection.execute("DROP INDEX IF EXISTS \(indexName(entity, column.column))")
+        try connection.execute(TypeObjects(entity).removalOfIndex(over: column.column))
       }
     }
 
@@ -166,7 +131,9 @@
     /// Fills one portion of rows, and returns whether more may remain.
     private func fillPortion(of entity: Entity) throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
-        let wanted = try knownColumns(of: entity).filter { $0.value.isDeclared && !$0.value.isFilled }
+        let wanted = try connection.knownColumns(of: entity).filter {
+          $0.value.isDeclared && !$0.value.isFilled
+        }
         guard !wanted.isEmpty else { return false }
         let lifter = ColumnLifter(wanted.keys)
         let reached = try filledThrough(entity)
@@ -227,53 +194,33 @@
       }
       return rows
     }
+  }
 
-    // MARK: Indexes and views
-
-    private func indexName(_ entity: Entity, _ column: String) -> String {
-      quoted("\(EntityTable.name(of: entity.type)).\(column)")
+  extension Connection {
+    /// A column of a type's table, as the table `fields` describes it.
+    struct KnownColumn {
+      var column: String
+      var isDeclared: Bool
+      var isFilled: Bool
     }
 
-    private func makeIndexes(_ entity: Entity) throws(SyncError) {
-      let table = quoted(EntityTable.name(of: entity.type))
-      let names = Set(entity.indexes + entity.references.filter(\.isOrdered).map(\.field))
-      let indexed = Set(names.map { entity.storedField($0) })
-      for (field, column) in try knownColumns(of: entity) where column.isDeclared {
-        let name = indexName(entity, column.column)
-        let index: String? =
-          switch field {
-          case .field(let field):
-            indexed.contains(field) ? "(\(column.column), id) WHERE payload IS NOT NULL" : nil
-          // A deleted record has no natural key. A condition on the payload would prevent an
-          // index-only scan. Ids would make the index three times as large, and few records share a
-          // key.
-          case .naturalKey: "(\(column.column)) WHERE \(column.column) IS NOT NULL"
-          }
-        try connection.execute(
-          index.map { "CREATE INDEX IF NOT EXISTS \(name) ON \(table) \($0)" }
-            ?? "DROP INDEX IF EXISTS \(name)")
+    func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: KnownColumn] {
+      let statement = try statement(
+        "SELECT name, is_key, column_name, is_declared, filled_through IS NULL FROM fields WHERE type = ?")
+      try statement.bind(entity.type.rawValue, at: 1)
+      defer { statement.reset() }
+      var known: [StoredColumn: KnownColumn] = [:]
+      while try statement.step() {
+        known[try StoredColumn(name: statement.text(0), mark: statement.integer(1))] = KnownColumn(
+          column: statement.text(2), isDeclared: statement.integer(3) != 0,
+          isFilled: statement.integer(4) != 0)
       }
+      return known
     }
 
-    /// Creates a view for people: the live rows, with fields under their names.
-    private func makeView(_ entity: Entity) throws(SyncError) {
-      let known = try knownColumns(of: entity)
-      let fields = entity.storedFields.compactMap { field in
-        known[.field(field)].map { known in
-          """
-          CASE \(known.column) WHEN x'00' THEN 'false' WHEN x'01' THEN 'true' WHEN x'02' THEN '[...]' \
-          ELSE \(known.column) END AS \(quoted(field.name.rawValue))
-          """
-        }
-      }
-      let columns = ["id"] + fields + ["CAST(payload AS TEXT) AS payload"]
-      let name = quoted(EntityTable.viewName(of: entity.type))
-      try connection.execute("DROP VIEW IF EXISTS \(name)")
-      try connection.execute(
-        """
-        CREATE VIEW \(name) AS SELECT \(columns.joined(separator: ", "))
-        FROM \(quoted(EntityTable.name(of: entity.type))) WHERE payload IS NOT NULL
-        """)
+    /// The columns of a type's declared fields and natural keys.
+    func declaredFields(of entity: Entity) throws(SyncError) -> [StoredColumn: String] {
+      try knownColumns(of: entity).filter(\.value.isDeclared).mapValues(\.column)
     }
   }
 

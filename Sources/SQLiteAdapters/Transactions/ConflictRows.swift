@@ -89,7 +89,7 @@
     }
 
     /// Reads the conflict from a row of its number and ``ConflictRows/columns``.
-    fileprivate func conflict() throws(SyncError) -> Conflict {
+    func conflict() throws(SyncError) -> Conflict {
       let id = RecordID(type: RecordType(text(1)), key: text(2))
       guard let winner = Conflict.Winner(rawValue: text(4)) else {
         throw SyncError(

@@ -114,7 +114,7 @@
       }
       // Later records mostly have greater keys, so most lists are sorted already.
       for place in lists.indices where !lists[place].areInOrder { lists[place].sort { $0.id < $1.id } }
-      hasFound(trail)
+      cache.hasFound(trail)
       return lists
     }
 

@@ -57,12 +57,9 @@
       defer { statement.clear() }
       var type: RecordType?
       var gaps = OutboxGaps()
-      let mayKnowSome = try knowsEdits()
+      try refreshCache()
       for id in ids {
-        if mayKnowSome, let known = knownEdit(id) {
-          entries.append(known)
-          continue
-        }
+        if cache.appendEdit(of: id, to: &entries) { continue }
         if id.type != type {
           type = id.type
           try statement.bind(id.type.rawValue, at: 1)
@@ -73,7 +70,7 @@
           defer { statement.reset() }
           guard try statement.step() else { return false }
           let entry = try statement.outboxEntry(of: id.type)
-          hasRead(entry, in: statement.integer(OutboxRows.numberColumn))
+          cache.hasRead(entry, in: statement.integer(OutboxRows.numberColumn))
           entries.append(entry)
           return true
         }
@@ -100,10 +97,11 @@
       if let after { try statement.bind(after, at: 2) }
       try statement.bind(Int64(limit), at: after == nil ? 2 : 5)
       var entries: [OutboxEntry] = []
-      try forgetEdits()
+      try refreshCache()
+      cache.forgetEdits()
       while try statement.step() {
         let entry = try statement.outboxEntry(of: type)
-        hasRead(entry, in: statement.integer(OutboxRows.numberColumn))
+        cache.hasRead(entry, in: statement.integer(OutboxRows.numberColumn))
         entries.append(entry)
       }
       return entries
@@ -119,7 +117,7 @@
 
   extension Statement {
     /// Reads the entry from a row of ``OutboxRows/columns``.
-    fileprivate func outboxEntry(of type: RecordType) throws(SyncError) -> OutboxEntry {
+    func outboxEntry(of type: RecordType) throws(SyncError) -> OutboxEntry {
       let id = RecordID(type: type, key: text(1))
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
       return OutboxEntry(
@@ -176,7 +174,7 @@
 
   extension SQLiteTransaction {
     func insertIntoOutbox(_ entries: [OutboxEntry]) throws(SyncError) {
-      try refreshKnowledge()
+      try refreshCache()
       let send = try connection.statement(OutboxRows.send)
       let change = try connection.statement(OutboxRows.change)
       let put = try connection.statement(OutboxRows.put)
@@ -191,7 +189,7 @@
       try connection.forgetLeaves(of: entries.lazy.map(\.id))
       for entry in entries { try connection.noteLeaves(of: entry) }
       var next = entries.startIndex
-      var areNew = connection.knownEdits.isEmpty
+      var areNew = cache.hasNoEdits
       while next < entries.endIndex {
         if areNew, let batch = entries[next...].batchToAdd {
           let many = if let addMany { addMany } else { try connection.statement(OutboxRows.addMany) }
@@ -208,13 +206,9 @@
         }
         let entry = entries[next]
         next += 1
-        if let place = connection.knownEdits.find(entry.id) {
-          if let known = connection.knownEdits.entry(at: place), entry.differsInSendingAlone(from: known) {
-            try send.run(entry, in: connection.knownEdits.row(at: place))
-            connection.knownEdits.replace(at: place, by: entry)
-            continue
-          }
-          connection.knownEdits.remove(at: place)
+        if let row = cache.replaceEdit(by: entry) {
+          try send.run(entry, in: row)
+          continue
         }
         // An entry that was sent, or may not be sent, is already in the outbox, usually otherwise
         // unchanged.
@@ -230,7 +224,7 @@
     }
 
     func removeFromOutbox(_ ids: [RecordID]) throws(SyncError) {
-      try refreshKnowledge()
+      try refreshCache()
       try connection.forgetLeaves(of: ids)
       let byRow = try connection.statement(OutboxRows.removeRow)
       let byID = try connection.statement(OutboxRows.remove)
@@ -238,10 +232,9 @@
       var counts = EntryCounts()
       var type: RecordType?
       for id in ids {
-        if let place = connection.knownEdits.find(id) {
-          try byRow.bind(connection.knownEdits.row(at: place), at: 1)
+        if let row = cache.removeEdit(id) {
+          try byRow.bind(row, at: 1)
           try byRow.run()
-          connection.knownEdits.remove(at: place)
         } else {
           if id.type != type {
             type = id.type

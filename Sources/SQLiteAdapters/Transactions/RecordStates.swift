@@ -14,7 +14,7 @@
       } else {
         try lookUp(ids, comparing: payloads, &trail, &states)
       }
-      hasFound(trail)
+      cache.hasFound(trail)
       return states
     }
 
@@ -65,6 +65,7 @@
       _ ids: [RecordID], comparing payloads: [Payload], _ trail: inout RowTrail,
       _ states: inout [StoredState?]
     ) throws(SyncError) {
+      try refreshCache()
       var rows = BatchStatement(self, \.stateOfCopy)
       for (place, id) in ids.enumerated() {
         guard let statement = try rows.statement(for: id), try mayHaveRow(id) else {
@@ -79,6 +80,15 @@
         }
         trail.append(row: found?.row)
         states.append(found?.state)
+      }
+    }
+
+    private func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
+      try cache.mayHaveRow(id) { () throws(SyncError) in
+        let table = try catalog.table(id.type, during: "reading \(id.type)")
+        let statement = try connection.statement(table.anyRow)
+        defer { statement.reset() }
+        return try statement.step()
       }
     }
 

@@ -6,12 +6,11 @@
   class SQLiteSnapshot: StoreSnapshot {
     final let connection: Connection
     final let catalog: Catalog
-    // Chunks of marks that were read. A listing asks for marks row by row.
-    private final var books: [RecordType: MarkBook] = [:]
-    private final var lastBook: MarkBook?
+    final let cache: ConnectionCache
 
-    init(on connection: Connection) {
+    init(on connection: Connection, _ cache: ConnectionCache) {
       self.connection = connection
+      self.cache = cache
       catalog = connection.catalog
     }
 
@@ -81,24 +80,6 @@
       return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    /// Receives the rows of found records, which are possibly written next.
-    func hasFound(_ trail: RowTrail) {}
-
-    /// Whether a record may have a row, so that a lookup is worthwhile.
-    func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool { true }
-
-    /// Whether pending edits are cached.
-    func knowsEdits() throws(SyncError) -> Bool { false }
-
-    /// The cached pending edit of a record.
-    func knownEdit(_ id: RecordID) -> OutboxEntry? { nil }
-
-    /// Called before many pending edits are read.
-    func forgetEdits() throws(SyncError) {}
-
-    /// Receives a pending edit that was read, for later lookups.
-    func hasRead(_ entry: OutboxEntry, in row: Int64) {}
-
     // MARK: Small state
 
     func value(forKey key: String) throws(SyncError) -> [UInt8]? {
@@ -125,21 +106,15 @@
       return keys
     }
 
-    // MARK: Marks
-
-    /// The marks of a type. Chunks that were read stay in memory.
-    final func marks(of type: RecordType) -> MarkBook {
-      if let lastBook, lastBook.type == type { return lastBook }
-      let book = books[type] ?? MarkBook(of: type, on: connection)
-      books[type] = book
-      lastBook = book
-      return book
+    /// Forgets what other connections' writes have made untrue.
+    ///
+    /// Call it before the cache is asked for edits or new records.
+    final func refreshCache() throws(SyncError) {
+      try cache.refresh { () throws(SyncError) in try connection.dataVersion() }
     }
 
-    /// Writes the new marks.
-    final func flushMarks() throws(SyncError) {
-      for book in books.values { try book.flush() }
-    }
+    /// The marks of a type.
+    final func marks(of type: RecordType) -> MarkBook { cache.marks(of: type, on: connection) }
   }
 
   extension Connection {

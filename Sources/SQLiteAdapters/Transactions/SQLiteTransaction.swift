@@ -4,54 +4,7 @@
 
   /// Reads and writes within one transaction of the writer's connection.
   final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
-    private var trail = RowTrail()
     private(set) var observed = ObservedChanges()
-    // Whether the connection's caches have been checked against other connections' writes.
-    private var isKnowledgeFresh = false
-
-    override func mayHaveRow(_ id: RecordID) throws(SyncError) -> Bool {
-      try refreshKnowledge()
-      if let wasEmpty = connection.newRecords.wasEmpty(id.type) {
-        return !wasEmpty || connection.newRecords.mayContain(id)
-      }
-      let table = try catalog.table(id.type, during: "reading \(id.type)")
-      let statement = try connection.statement(table.anyRow)
-      defer { statement.reset() }
-      let hasRows = try statement.step()
-      connection.newRecords.note(id.type, isEmpty: !hasRows)
-      return hasRows
-    }
-
-    override func hasFound(_ trail: RowTrail) {
-      self.trail = trail
-    }
-
-    // MARK: What is known
-
-    /// Refreshes the connection's caches. Call it before they are used.
-    func refreshKnowledge() throws(SyncError) {
-      if isKnowledgeFresh { return }
-      try connection.refreshWhatIsKnown()
-      isKnowledgeFresh = true
-    }
-
-    override func knowsEdits() throws(SyncError) -> Bool {
-      try refreshKnowledge()
-      return !connection.knownEdits.isEmpty
-    }
-
-    override func knownEdit(_ id: RecordID) -> OutboxEntry? {
-      connection.knownEdits.find(id).flatMap { connection.knownEdits.entry(at: $0) }
-    }
-
-    override func forgetEdits() throws(SyncError) {
-      try refreshKnowledge()
-      connection.knownEdits.forget()
-    }
-
-    override func hasRead(_ entry: OutboxEntry, in row: Int64) {
-      connection.knownEdits.append(entry, in: row)
-    }
 
     // MARK: Writing
 
@@ -77,12 +30,12 @@
       var added: [(place: Int, step: Int)] = []
       added.reserveCapacity(EntityTable.rowsAtOnce)
       for place in copies.indices {
-        let (step, row) = trail.find(copies[place].id)
+        let (step, row) = cache.findRow(copies[place].id)
         if let row {
           try writer.replace(row, by: copies[place])
           continue
         }
-        connection.newRecords.insert(copies[place].id)
+        cache.willAdd(copies[place].id)
         if let step {
           added.append((place, step))
           if added.count == EntityTable.rowsAtOnce { try add(&added, of: copies, by: &writer) }
@@ -101,11 +54,11 @@
       {
         // One statement numbers its rows consecutively.
         let first = connection.lastRow - Int64(places.count - 1)
-        for (offset, (_, step)) in places.enumerated() { trail.set(first + Int64(offset), at: step) }
+        for (offset, (_, step)) in places.enumerated() { cache.setRow(first + Int64(offset), at: step) }
       } else {
         for (place, step) in places {
           try writer.put(copies[place])
-          trail.set(connection.lastRow, at: step)
+          cache.setRow(connection.lastRow, at: step)
         }
       }
       places.removeAll(keepingCapacity: true)
@@ -116,7 +69,7 @@
       var knownRows = BatchStatement(self, \.touchRow)
       for copy in copies {
         let statement: Statement
-        if let row = trail.find(copy.id).row {
+        if let row = cache.findRow(copy.id).row {
           (statement, _) = try knownRows.demandStatement(for: copy.id, during: "writing")
           try statement.bind(row, at: 1)
         } else {
@@ -132,7 +85,7 @@
       var knownRows = BatchStatement(self, \.deleteRow)
       var rowsForNow = BatchStatement(self, \.deleteRowForNow)
       for tombstone in tombstones {
-        let (place, row) = trail.find(tombstone.id)
+        let (place, row) = cache.findRow(tombstone.id)
         let statement: Statement
         if let row {
           (statement, _) =
@@ -142,9 +95,9 @@
           try statement.bind(row, at: 1)
         } else {
           (statement, _) = try rows.demand(tombstone.id, during: "deleting")
-          connection.newRecords.insert(tombstone.id)
+          cache.willAdd(tombstone.id)
           // The record gets a row now, which the trail does not contain.
-          if place != nil { trail = RowTrail() }
+          if place != nil { cache.forgetRows() }
         }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)
         try statement.run()
@@ -158,10 +111,10 @@
       var rows: [Int64] = []
       rows.reserveCapacity(ids.count)
       var type: RecordType?
-      let known = trail.rows(ofVery: ids)
+      let known = cache.rows(ofVery: ids)
       if let known, let first = ids.first?.type, !known.contains(nil), catalog.tables[first] != nil {
         try marks(of: first).mark(known.compactMap(\.self))
-        return try flushMarks()
+        return try cache.flushMarks()
       }
       for id in ids {
         if id.type != type {
@@ -169,7 +122,7 @@
           rows.removeAll(keepingCapacity: true)
           type = id.type
         }
-        if let row = trail.find(id).row {
+        if let row = cache.findRow(id).row {
           rows.append(row)
           continue
         }
@@ -178,7 +131,7 @@
         if try statement.step() { rows.append(statement.integer(0)) }
       }
       if let type { try marks(of: type).mark(rows) }
-      try flushMarks()
+      try cache.flushMarks()
     }
 
     private func unmark(_ type: RecordType) throws(SyncError) {

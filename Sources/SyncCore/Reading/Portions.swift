@@ -70,7 +70,7 @@ extension StoreSnapshot {
     withheldReferringTo ids: [RecordID], _ kinds: Set<WithheldChange.Kind>
   ) -> Portions<WithheldChange, WithheldChange.Key> {
     Portions(at: \.key) { (last) throws(SyncError) in
-      try portion(withheldReferringTo: ids, kinds, after: last)
+      try portion(related: .referringTo, ids, kinds, after: last)
     }
   }
 

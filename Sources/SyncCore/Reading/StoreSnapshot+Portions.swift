@@ -13,12 +13,20 @@ extension StoreSnapshot {
       reading: "the records of \(query.type)")
   }
 
+  /// Returns a portion of ``StoreSnapshot/rows(_:_:after:limit:)``.
+  func portion(
+    rows type: RecordType, _ selection: RowSelection, after key: String?
+  ) throws(SyncError) -> [StoredRow] {
+    try advancing(
+      try rows(type, selection, after: key, limit: MergeContext.portion), past: key, at: \.id.key,
+      by: { $0.precedesByUTF8($1) }, reading: "the rows of \(type)")
+  }
+
   /// Returns a portion of the live records without a mark, as tombstones of them.
   func portion(unmarked type: RecordType, after key: String?) throws(SyncError) -> [Tombstone] {
-    try advancing(
-      try rows(type, .unmarked, after: key, limit: MergeContext.portion), past: key, at: \.id.key,
-      by: { $0.precedesByUTF8($1) }, reading: "the unmarked records of \(type)"
-    ).map { Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag) }
+    try portion(rows: type, .unmarked, after: key).map {
+      Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag)
+    }
   }
 
   /// Returns a portion of ``StoreSnapshot/withheld(_:kinds:after:limit:)``.
@@ -34,11 +42,12 @@ extension StoreSnapshot {
 
   /// Returns a portion of ``StoreSnapshot/withheld(_:_:kinds:after:limit:)``.
   func portion(
-    withheldReferringTo ids: [RecordID], _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?
+    related relation: WithheldChange.Relation, _ ids: [RecordID], _ kinds: Set<WithheldChange.Kind>,
+    after key: WithheldChange.Key?
   ) throws(SyncError) -> [WithheldChange] {
     try advancing(
-      try withheld(.referringTo, ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
-      at: \.key, by: <, reading: "the withheld copies that refer to others")
+      try withheld(relation, ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
+      at: \.key, by: <, reading: "the withheld changes that depend on others")
   }
 
   /// Returns a portion of ``StoreSnapshot/outbox(_:after:limit:)``.

@@ -32,7 +32,7 @@ struct WithheldReferrers {
     in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [WithheldChange] {
     guard try areAny(kinds, in: snapshot) else { return [] }
-    return try snapshot.portion(withheldReferringTo: ids, kinds, after: after)
+    return try snapshot.portion(related: .referringTo, ids, kinds, after: after)
   }
 
   /// Shows hidden records that refer to given records, so that they can be edited.

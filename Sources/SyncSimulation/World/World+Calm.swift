@@ -94,8 +94,10 @@ extension World {
       trace.mix(UInt64(view.live.count))
       let truth = RemoteTruth(
         remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape)
+      // A verification finds what no reader should see, by other ways than the world's own checks.
+      let report = try await StoreVerification(of: store).run()
       return ConvergenceCheck(schema: schema, view: view, truth: truth, waiting: waiting).differences
-        + view.dangling(in: schema)
+        + view.dangling(in: schema) + report.findings.map(\.description)
     } catch {
       return ["the store cannot be read: \(error)"]
     }

@@ -11,7 +11,7 @@ struct DocumentedCodeTests {
       ["JSONFileStore.swift", "JSONFileStore+State.swift", "StoreExampleTests.swift"]
     ),
     ("Docs/MirroringKinto.md", ["TransportExample.swift"]),
-    ("Docs/LocalEdits.md", ["EditsExample.swift"]),
+    ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/DamagedStores.md", ["DamageExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
   ])
   func isCompiled(_ guide: String, _ sources: [String]) throws {

@@ -10,7 +10,8 @@
     // Separate from the entries, because only ids are searched.
     private var ids: [RecordID] = []
     private var areThere: [Bool] = []
-    private var entries: [OutboxEntry?] = []
+    // Removed ones as well, until all are removed: an optional would be copied to be compared.
+    private(set) var entries: [OutboxEntry] = []
     private var rows: [Int64] = []
     private var walk = BatchWalk()
     private var count = 0
@@ -31,8 +32,6 @@
       return nil
     }
 
-    func entry(at place: Int) -> OutboxEntry? { entries[place] }
-
     func row(at place: Int) -> Int64 { rows[place] }
 
     /// Adds an edit that is not cached.
@@ -52,10 +51,8 @@
     }
 
     mutating func remove(at place: Int) {
-      guard let size = entries[place]?.bytes else { return }
-      (areThere[place], entries[place]) = (false, nil)
+      areThere[place] = false
       count -= 1
-      bytes -= size
       if isEmpty { forget() }
     }
 

@@ -1,0 +1,64 @@
+import SyncModels
+import SyncPorts
+
+/// Makes edits of a damaged store fit for a new one.
+///
+/// An edit is its record and its content. Whatever else of its entry is damaged gets a value with
+/// which the edit is pushed and settled as usual.
+struct SalvagedEdits {
+  /// The epoch of each type whose checkpoint could be read.
+  let epochs: [RecordType: Int64]
+  private var seen: Set<RecordID> = []
+  private var stamps: [RecordType: Set<EditStamp>] = [:]
+
+  init(epochs: [RecordType: Int64]) {
+    self.epochs = epochs
+  }
+
+  /// Returns the entry for the new store; `nil` for an edit without readable content.
+  mutating func repaired(_ entry: OutboxEntry) -> OutboxEntry? {
+    if let payload = entry.edit.content.payload, !payload.isObject { return nil }
+    guard !entry.id.key.isEmpty, seen.insert(entry.id).inserted else { return nil }
+    var entry = entry
+    if let record = entry.base.record, !record.payload.isObject { entry.base = .none }
+    if let payload = entry.sent?.content.payload, !payload.isObject { entry.sent = nil }
+    entry.base = entry.base.inEpoch(atMost: epochs[entry.id.type] ?? 0)
+    if !StoredNumbers.counts.contains(Int64(entry.attempts)) { entry.attempts = 0 }
+    entry.leaves = Array(Set(entry.leaves.filter { !$0.key.isEmpty && $0 != entry.id })).sorted()
+    if case .rebuild(let rebuilt) = entry.author, !StoredNumbers.counts.contains(rebuilt.pass) {
+      entry.author = .app
+    }
+    restamp(&entry)
+    return entry
+  }
+
+  /// Gives an edit a stamp of its own: the outbox is read by stamps.
+  private mutating func restamp(_ entry: inout OutboxEntry) {
+    while !stamps[entry.id.type, default: []].insert(entry.edit.stamp).inserted {
+      let (counter, isBeyond) = entry.edit.stamp.counter.addingReportingOverflow(1)
+      entry.edit.stamp.counter = counter
+      if isBeyond { entry.edit.stamp.replica += "+" }
+    }
+  }
+}
+
+extension OutboxEntry.Base {
+  /// Returns the base with a version that the new store's checkpoint can follow.
+  ///
+  /// Copies of the next listing have the checkpoint's epoch. A base of a later one would seem newer
+  /// than every copy.
+  fileprivate func inEpoch(atMost epoch: Int64) -> OutboxEntry.Base {
+    guard let version, version != .unversioned, version.epoch > epoch || version.epoch < 0 else {
+      return self
+    }
+    switch self {
+    case .none: return self
+    case .copy(var record):
+      record.version.epoch = epoch
+      return .copy(record)
+    case .deleted(var tombstone):
+      tombstone.version.epoch = epoch
+      return .deleted(tombstone)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+public import SyncModels
+public import SyncPorts
+
+/// Checks every invariant of a store that readers rely on, and changes nothing.
+///
+/// ```swift
+/// let report = try await StoreVerification(of: store).run()
+/// if !report.isSound { print(report.findings) }
+/// ```
+///
+/// It reads in portions, each from a snapshot of its own, so the store may be in use. It compares
+/// what the store says in different places: rows with lookups, fields with payloads, edits with
+/// rows, entries with their counts. A store that conforms to ``VerifiableStore`` checks its own
+/// format as well. It cannot find a changed byte that nothing else in the store depends on, such as
+/// a member of a payload that is not declared; the next complete listing replaces such a copy.
+public struct StoreVerification: Sendable {
+  private let store: any LocalStore
+  private let limit: Int
+
+  /// Describes the verification of a store.
+  ///
+  /// - Parameter limit: The most findings to keep; all are counted.
+  public init(of store: any LocalStore, limit: Int = 1000) {
+    self.store = store
+    self.limit = max(1, limit)
+  }
+
+  /// Verifies the store.
+  ///
+  /// What cannot be read is a finding, not an error.
+  ///
+  /// - Parameter token: Stops the verification between two portions.
+  /// - Throws: `cancelled`, or `storeBusy` if the store could not be read in time.
+  /// - Complexity: O(*n* log *n*) for *n* rows and entries.
+  public func run(
+    token: (any CancellationToken)? = nil
+  ) async throws(SyncError) -> VerificationReport {
+    var walk = VerificationWalk(store: store, stop: StopSignal(token: token), limit: limit)
+    if let verifiable = store as? any VerifiableStore {
+      walk.report.add(try await verifiable.formatFindings(limit: limit), limit: limit)
+    }
+    var entities: [Entity] = []
+    try await walk.step(.schema, nil) { (snapshot) throws(SyncError) in
+      let registered = try snapshot.registeredEntities()
+      return (registered, SchemaCheck.findings(registered))
+    } then: {
+      entities = $0
+    }
+    let schema = VerifiedSchema(entities, inLine: try await declarations(&walk))
+    for entity in entities {
+      try await verify(entity, in: schema, &walk)
+    }
+    try await walk.portions(.conflicts, nil) { (snapshot, number: Int64?) throws(SyncError) in
+      try ConflictCheck.portion(before: number, in: snapshot)
+    }
+    try await walk.portions(.values, nil) { (snapshot, key: String?) throws(SyncError) in
+      try ValueCheck.portion(after: key, in: snapshot)
+    }
+    return walk.report
+  }
+
+  private func declarations(_ walk: inout VerificationWalk) async throws(SyncError) -> StoredDeclarations? {
+    var declarations: StoredDeclarations?
+    try await walk.step(.values, nil) { (snapshot) throws(SyncError) in
+      (try StoredDeclarations.load(from: snapshot), [])
+    } then: {
+      declarations = $0
+    }
+    return declarations
+  }
+
+  private func verify(
+    _ entity: Entity, in schema: VerifiedSchema, _ walk: inout VerificationWalk
+  ) async throws(SyncError) {
+    let type = entity.type
+    let before = try await CountCheck.position(store)
+    var walked = CountCheck.Walked()
+    let rows = RowCheck(entity, isInLine: schema.isInLine(entity))
+    let isWhole = try await walk.portions(.rows, type) { (snapshot, key: String?) throws(SyncError) in
+      try rows.portion(after: key, in: snapshot)
+    } counting: {
+      walked.add($0)
+    }
+    if entity.naturalKey != nil {
+      try await walk.portions(.naturalKeys, type) { (snapshot, key: String?) throws(SyncError) in
+        try rows.sharedKeys(after: key, in: snapshot)
+      }
+    }
+    let withheld = WithheldCheck(entity)
+    try await walk.portions(.withheld, type) { (snapshot, key: WithheldChange.Key?) throws(SyncError) in
+      try withheld.portion(after: key, in: snapshot)
+    }
+    let outbox = OutboxCheck(entity)
+    try await walk.portions(.outbox, type) { (snapshot, stamp: EditStamp?) throws(SyncError) in
+      try outbox.portion(after: stamp, in: snapshot)
+    }
+    try await walk.step(.counts, type) { (snapshot) throws(SyncError) in
+      ((), try CountCheck.entries(of: type, in: snapshot))
+    } then: {
+    }
+    guard isWhole else { return }
+    // Rows that changed during the walk are counted again, in one snapshot.
+    let isCurrent = try await CountCheck.position(store) == before
+    let counted = isCurrent ? walked : nil
+    try await walk.step(.counts, type) { (snapshot) throws(SyncError) in
+      ((), try CountCheck.rows(of: type, counted, in: snapshot))
+    } then: {
+    }
+  }
+}
+
+/// The findings of a verification, and the amount that was checked.
+public struct VerificationReport: Sendable {
+  /// The first findings, in the order of the walk.
+  public private(set) var findings: [StoreFinding] = []
+  /// The number of all findings.
+  public private(set) var count = 0
+  /// The number of entries that were checked, for each part that has entries.
+  public internal(set) var checked: [StoreFinding.Part: Int] = [:]
+
+  /// Whether the store has no contradiction.
+  public var isSound: Bool { count == 0 }
+
+  /// Creates an empty report.
+  public init() {}
+
+  /// Adds findings, and keeps the first ones.
+  public mutating func add(_ found: [StoreFinding], limit: Int = .max) {
+    findings += found.prefix(max(0, limit - findings.count))
+    count += found.count
+  }
+}
+
+/// The declarations that a store's records follow.
+struct VerifiedSchema {
+  private let inLine: Set<RecordType>
+
+  /// - Parameter declarations: The declarations that were last carried out.
+  init(_ entities: [Entity], inLine declarations: StoredDeclarations?) {
+    let known = declarations?.types ?? []
+    inLine = Set(
+      entities.filter { entity in
+        known.contains {
+          $0.type == entity.type && $0.carriedOut == DeclaredShape(entity) && $0.underWay == nil
+        }
+      }.map(\.type))
+  }
+
+  /// Whether the type's records follow its declaration.
+  ///
+  /// After a change of the declaration, records may refer to missing ones until the next sync.
+  func isInLine(_ entity: Entity) -> Bool { inLine.contains(entity.type) }
+}

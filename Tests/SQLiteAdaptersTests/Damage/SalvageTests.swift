@@ -1,0 +1,232 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import InMemoryAdapters
+  import SQLiteAdapters
+  import Testing
+
+  @Suite("The salvage of a store", .timeLimit(.minutes(10)))
+  struct SalvageTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(inMemory: true) }
+
+    /// The outbox and the log of conflicts, without the conflicts' numbers.
+    private func localState(of store: SQLiteStore) async throws -> (
+      edits: [OutboxEntry], conflicts: [Conflict]
+    ) {
+      try await store.read { (snapshot) throws(SyncError) in
+        var edits: [OutboxEntry] = []
+        for entity in try snapshot.registeredEntities() {
+          edits += try snapshot.outbox(entity.type, after: nil, limit: 1000)
+        }
+        let conflicts = try snapshot.conflicts(nil, before: nil, limit: 1000).map { conflict in
+          var conflict = conflict
+          conflict.number = 0
+          return conflict
+        }
+        return (edits.sorted { $0.id < $1.id }, conflicts)
+      }
+    }
+
+    /// Salvages a store into a new one, and opens it.
+    private func salvage(
+      _ source: any SalvageSource, _ name: String = "new.db"
+    ) async throws -> (SQLiteStore, SalvageReport) {
+      let store = try await SQLiteStore.open(path: directory.file(name))
+      return (store, try await StoreSalvage(from: source, to: store).run())
+    }
+
+    /// Whether a store equals a new one after a sync, except for edited records.
+    private func isEqual(_ store: SQLiteStore, _ rich: RichStore) async throws -> Bool {
+      let engine = try await rich.engine(on: store)
+      _ = try await engine.sync()
+      let fresh = InMemoryStore()
+      _ = try await rich.engine(on: fresh).sync(SyncRequest(direction: .pull))
+      let edited = Set(try await localState(of: store).edits.map(\.id))
+      for type: RecordType in ["teams", "games"] {
+        let own = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(Query(type)) }
+          .filter { !edited.contains($0.id) }
+        let theirs = fresh.records(of: type).filter { !edited.contains($0.id) }.sorted { $0.id < $1.id }
+        if own.map(\.id) != theirs.map(\.id) || own.map(\.payload) != theirs.map(\.payload) { return false }
+      }
+      return try await StoreVerification(of: store).run().findings == []
+    }
+
+    @Test(arguments: [true, false])
+    func takesOverEverythingOfASoundStore(byPort: Bool) async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let (edits, conflicts) = try await localState(of: broken)
+      #expect(edits.count == 5 && conflicts.count == 1)
+      let source: any SalvageSource =
+        byPort ? PortSalvage(broken) : SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      #expect(report.losses == [] && !report.lostLocalState)
+      #expect(report.edits == 5 && report.conflicts == 1 && report.values == 2)
+      #expect(report.records == 40 - 3 + 17 - 1)
+      let salvaged = try await localState(of: store)
+      #expect(salvaged.edits == edits && salvaged.conflicts == conflicts)
+      #expect(try await StoreVerification(of: store).run().findings == [])
+      #expect(try await isEqual(store, rich))
+      await broken.close()
+      await store.close()
+    }
+
+    @Test func readsBehindADamagedPage() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let engine = try await rich.engine(on: broken)
+      let note = Array(#""\#(String(repeating: "x", count: 300))""#.utf8)
+      for start in stride(from: 0, to: 300, by: 100) {
+        try await engine.edits.perform { (batch) throws(SyncError) in
+          for number in start..<start + 100 {
+            try batch.set(RecordID(type: "teams", key: "e\(number)")) { $0["note"] = note[...] }
+          }
+        }
+      }
+      // A leaf of the outbox's table, and one of the teams' table.
+      let pages = try await [
+        broken.number(
+          "SELECT pageno FROM dbstat WHERE name = 'outbox' AND pagetype = 'leaf' LIMIT 1 OFFSET 5"),
+        broken.number(
+          "SELECT pageno FROM dbstat WHERE name = 'rows_teams' AND pagetype = 'leaf' LIMIT 1 OFFSET 2"),
+      ].compactMap { $0 }
+      let total = try await localState(of: broken).edits
+      await broken.close()
+      try #require(pages.count == 2, "this SQLite has no dbstat")
+      var bytes = [UInt8](try directory.contents("store.db"))
+      for page in pages {
+        for place in Int(page - 1) * 4096..<Int(page) * 4096 { bytes[place] = 0 }
+      }
+      try directory.write(Data(bytes), to: "store.db")
+
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      await source.close()
+      let salvaged = Dictionary(
+        uniqueKeysWithValues: try await localState(of: store).edits.map { ($0.id, $0) })
+      #expect(salvaged.count < total.count && salvaged.count > total.count - 12)
+      #expect(salvaged.allSatisfy { id, entry in total.contains(entry) })
+      #expect(report.lostLocalState && report.lost[.outbox] == 1)
+      #expect((report.lost[.records] ?? 0) > 0)
+      #expect(try directory.contents("store.db") == Data(bytes))
+      #expect(try await isEqual(store, rich))
+      await store.close()
+    }
+
+    /// Damage after which SQLite refuses the whole file.
+    @Test(arguments: ["header", "schema", "cut", "cut within a page"])
+    func repairsACopyOfAFileThatSQLiteRefuses(damage: String) async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let edits = try await localState(of: broken).edits
+      await broken.close()
+      var bytes = [UInt8](try directory.contents("store.db"))
+      switch damage {
+      case "header": for place in 0..<100 { bytes[place] = 0xAA }
+      case "schema":
+        let text = Array("CREATE TABLE outbox (".utf8)
+        let place = try #require(bytes.indices.first { bytes[$0...].starts(with: text) })
+        bytes[place + 8] = 0x21
+      case "cut": bytes.removeLast(4096)
+      default: bytes.removeLast(1000)
+      }
+      try directory.write(Data(bytes), to: "store.db")
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, _) = try await salvage(source)
+      await source.close()
+      #expect(try await localState(of: store).edits.map(\.id) == edits.map(\.id))
+      #expect(try directory.contents("store.db") == Data(bytes))
+      #expect(try !directory.names.contains { $0.hasPrefix("scratch") })
+      #expect(try await isEqual(store, rich))
+      await store.close()
+    }
+
+    /// Damage in one column of an edit, which is kept all the same.
+    @Test(arguments: [
+      "state = 'x'", "base = 'x'", "attempts = -5", "leaves = 'x'", "sent = 7", "counter = -1",
+      "rebuilt_pass = 9", "replica = x'ff'", "base_payload = x'00'",
+      "physical = 5, counter = 0, replica = 'r'",
+      "base_epoch = 9007199254740991",
+    ])
+    func keepsAnEditWhoseEntryIsDamaged(column: String) async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let contents = try await localState(of: broken).edits.map { ($0.id, $0.edit.content) }
+      try await broken.execute("UPDATE outbox SET \(column)")
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      let edits = try await localState(of: store).edits
+      #expect(edits.map(\.id) == contents.map(\.0) && edits.map(\.edit.content) == contents.map(\.1))
+      #expect(report.lost[.outbox] == nil)
+      #expect(try await isEqual(store, rich))
+      await broken.close()
+      await store.close()
+    }
+
+    @Test func listsAnEditWithoutContent() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      try await broken.execute("UPDATE outbox SET payload = x'7b' WHERE id = 't6'")
+      try await broken.execute("DELETE FROM entities WHERE type = 'games'")
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      #expect(report.edits == 4 && report.lostLocalState)
+      #expect(report.losses.contains { $0.part == .outbox && $0.key == "t6" })
+      #expect(report.losses.contains { $0.part == .declarations && $0.type == "games" })
+      #expect(try await isEqual(store, rich))
+      await broken.close()
+      await store.close()
+    }
+
+    @Test func refusesAStoreThatIsNotNewAndAFileThatIsNone() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let used = try await SQLiteStore.open(path: rich.path)
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      await #expect(throws: SyncError.self) { try await StoreSalvage(from: source, to: used).run() }
+      await used.close()
+      try directory.write(Data("no database".utf8), to: "text.db")
+      for name in ["text.db", "missing.db"] {
+        let source = SQLiteSalvage(path: directory.file(name), scratch: directory.file("scratch"))
+        let store = try await SQLiteStore.open(path: directory.file("for \(name)"))
+        await #expect { try await StoreSalvage(from: source, to: store).run() } throws: {
+          ($0 as? SyncError)?.code == .storeUnreadable
+        }
+        await source.close()
+        await store.close()
+      }
+      #expect(try !directory.names.contains { $0.hasPrefix("scratch") })
+    }
+
+    @Test func readsManyConflictsThroughThePortTheOldestFirst() async throws {
+      let old = InMemoryStore()
+      try await old.register(SyncSchema(Entity("teams")))
+      let stamp = EditStamp(physical: Timestamp(microseconds: 1), replica: "r")
+      let id = RecordID(type: "teams", key: "t")
+      let conflicts = (0..<1000).map { number in
+        Conflict(
+          id: id, settledAt: Timestamp(microseconds: Int64(number)), local: Edit(.deletion, stamp: stamp),
+          remote: .tombstone(Tombstone(id: id, version: .unversioned)), remoteStamp: stamp, base: nil,
+          winner: .remote, reason: "a test")
+      }
+      for start in [0, 500] {
+        try await old.write(.app) { (transaction) throws(SyncError) in
+          var changes = StoreChanges()
+          changes.conflicts = Array(conflicts[start..<start + 500])
+          try transaction.apply(changes)
+        }
+      }
+      try await old.write(.app) { (transaction) throws(SyncError) in
+        var changes = StoreChanges()
+        changes.forgottenConflicts = Timestamp(microseconds: 600)
+        try transaction.apply(changes)
+      }
+      let (store, report) = try await salvage(PortSalvage(old))
+      #expect(report.conflicts == 400)
+      let times = try await localState(of: store).conflicts.reversed().map(\.settledAt.microseconds)
+      #expect(times == Array(600..<1000))
+      await store.close()
+    }
+  }
+#endif

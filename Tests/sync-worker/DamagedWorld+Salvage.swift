@@ -1,0 +1,205 @@
+#if SQLite && (Curl || !os(Linux))
+  import CanonicalSync
+  import InMemoryAdapters
+  import SQLiteAdapters
+
+  /// Everything that a store answers to readers, at one instant.
+  struct StoreAnswers: Equatable {
+    private var rows: [StoredRow] = []
+    private var withheld: [WithheldChange] = []
+    private var outbox: [OutboxEntry] = []
+    private var conflicts: [Conflict] = []
+    private var counts: [TypeCounts] = []
+    private var duplicates: [DuplicateGroup] = []
+    private var values: [String: [UInt8]] = [:]
+    private var entities: [Entity] = []
+
+    /// Reads the answers; `nil` if the store does not give all of them.
+    static func read(_ path: String) async -> StoreAnswers? {
+      do throws(SyncError) {
+        let store = try await SQLiteStore.open(
+          path: path, configuration: .init(isReadOnly: true, readerCount: 1))
+        let answers: Result<StoreAnswers, SyncError>
+        do throws(SyncError) {
+          answers = .success(
+            try await store.read { (snapshot) throws(SyncError) in try StoreAnswers(snapshot) })
+        } catch {
+          answers = .failure(error)
+        }
+        await store.close()
+        return try answers.get()
+      } catch {
+        return nil
+      }
+    }
+
+    private init(_ snapshot: any StoreSnapshot) throws(SyncError) {
+      entities = try snapshot.registeredEntities()
+      for entity in entities {
+        let type = entity.type
+        rows += try snapshot.rows(type, .all, after: nil, limit: 100_000)
+        withheld += try snapshot.withheld(
+          type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 100_000)
+        outbox += try snapshot.outbox(type, after: nil, limit: 100_000)
+        counts.append(try snapshot.counts(type, rows: true))
+        duplicates += try snapshot.duplicates(type, after: nil, limit: 100_000)
+      }
+      conflicts = try snapshot.conflicts(nil, before: nil, limit: 100_000)
+      for key in try snapshot.keys(withPrefix: "", after: nil, limit: 100_000) {
+        values[key] = try snapshot.value(forKey: key)
+      }
+    }
+  }
+
+  /// The edits of an intact store, to look for in a damaged copy.
+  struct KnownEdits {
+    private var questions: [(id: RecordID, sql: String)] = []
+
+    init(of path: String) async throws(SyncError) {
+      let store = try await SQLiteStore.open(path: path)
+      let entries = try await store.read { (snapshot) throws(SyncError) in
+        var entries: [OutboxEntry] = []
+        for entity in try snapshot.registeredEntities() {
+          entries += try snapshot.outbox(entity.type, after: nil, limit: 10_000)
+        }
+        return entries
+      }
+      for entry in entries {
+        let record = "type = '\(entry.id.type)' AND id = '\(entry.id.key)'"
+        let row = try await store.number("SELECT entry FROM outbox WHERE \(record)") ?? 0
+        let payload = entry.edit.content.payload.map { payload in
+          "= x'" + payload.bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            + "'"
+        }
+        questions.append(
+          (
+            entry.id,
+            """
+            SELECT count(*) FROM outbox WHERE entry = \(row) AND \(record) \
+            AND payload \(payload ?? "IS NULL AND schema_version IS NULL")
+            """
+          ))
+      }
+      await store.close()
+    }
+
+    /// The edits whose record and content a damaged store still holds, each looked up by its row.
+    func readable(in path: String) async -> Set<RecordID> {
+      guard let store = try? await DamagedWorld.opened(path) else { return [] }
+      var readable: Set<RecordID> = []
+      for question in questions where (try? await store.number(question.sql)) == 1 {
+        readable.insert(question.id)
+      }
+      await store.close()
+      return readable
+    }
+  }
+
+  extension DamagedWorld {
+    /// Makes a new store of a damaged one, syncs it, and returns what is wrong with it.
+    func salvage(_ path: String, to target: String, edits: KnownEdits) async throws(SyncError) -> [String] {
+      let readable = await edits.readable(in: path)
+      let store = try await SQLiteStore.open(
+        path: target, configuration: .init(busyTimeout: .milliseconds(50), readerCount: 1))
+      let source = SQLiteSalvage(path: path, scratch: target + ".copy")
+      let complaints: Result<[String], SyncError>
+      do throws(SyncError) {
+        complaints = .success(try await check(source, store, readable))
+      } catch {
+        complaints = .failure(error)
+      }
+      await source.close()
+      await store.close()
+      return try complaints.get()
+    }
+
+    private func check(
+      _ source: SQLiteSalvage, _ store: SQLiteStore, _ readable: Set<RecordID>
+    ) async throws(SyncError) -> [String] {
+      let report: SalvageReport
+      do throws(SyncError) {
+        report = try await StoreSalvage(from: source, to: store).run()
+      } catch {
+        // A file of which nothing can be read has no edit that could be kept.
+        guard error.code == .storeUnreadable else { throw error }
+        return readable.isEmpty ? [] : ["nothing is salvaged, and \(readable.count) edits are readable"]
+      }
+      var complaints: [String] = []
+      let kept = try await pending(store)
+      let lost = readable.subtracting(kept).sorted()
+      if !lost.isEmpty { complaints.append("\(lost.count) readable edits are lost, such as \(lost[0])") }
+      if report.edits != kept.count { complaints.append("\(report.edits) edits are told, not \(kept.count)") }
+      let findings = try await StoreVerification(of: store).run().findings
+      if let first = findings.first { complaints.append("the new store is not sound: \(first)") }
+      let engine = try await engine(on: store)
+      for _ in 0..<2 { _ = try await engine.sync(SyncRequest(allowsMassDeletion: true)) }
+      complaints += try await differences(store)
+      let after = try await StoreVerification(of: store).run().findings
+      if let first = after.first { complaints.append("the synced store is not sound: \(first)") }
+      return complaints
+    }
+
+    private func pending(_ store: SQLiteStore) async throws(SyncError) -> Set<RecordID> {
+      try await store.read { (snapshot) throws(SyncError) in
+        var ids: Set<RecordID> = []
+        for entity in try snapshot.registeredEntities() {
+          ids.formUnion(try snapshot.outbox(entity.type, after: nil, limit: 100_000).map(\.id))
+        }
+        return ids
+      }
+    }
+
+    /// The records whose deletion a store holds, and those that wait for them in another store.
+    private func held(
+      in store: SQLiteStore, besides fresh: InMemoryStore
+    ) async throws(SyncError) -> Set<RecordID> {
+      let held = try await withheld(.held, in: store).compactMap(\.change.id)
+      let waiting = try await withheld(.parked, in: fresh).filter { entry in
+        entry.waitsFor.contains { held.contains($0) }
+      }
+      return Set(held + waiting.compactMap(\.change.id))
+    }
+
+    private func withheld(
+      _ kind: WithheldChange.Kind, in store: some LocalStore
+    ) async throws(SyncError) -> [WithheldChange] {
+      let types = schema.entities.map(\.type)
+      return try await store.read { (snapshot) throws(SyncError) in
+        var found: [WithheldChange] = []
+        for type in types {
+          found += try snapshot.withheld(type, kinds: [kind], after: nil, limit: 10_000)
+        }
+        return found
+      }
+    }
+
+    /// The differences between a synced store and one that was synced for the first time.
+    private func differences(_ store: SQLiteStore) async throws(SyncError) -> [String] {
+      let fresh = InMemoryStore()
+      let engine = try await SyncEngine(
+        schema: schema, store: fresh, source: remote, clock: clock, options: SyncOptions(pageSize: 1000),
+        random: { 7 })
+      _ = try await engine.sync()
+      // A new store has neither the record of a held deletion nor what refers to it.
+      let excepted = try await pending(store).union(try await held(in: store, besides: fresh))
+      var complaints: [String] = []
+      for type in schema.entities.map(\.type) {
+        let own = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(Query(type)) }
+        let (a, b) = (own.payloads(without: excepted), fresh.records(of: type).payloads(without: excepted))
+        let different = Set(a.keys).union(b.keys).filter { a[$0] != b[$0] }.sorted()
+        if let first = different.first {
+          complaints.append("\(different.count) of \(type) differ from the remote's, such as \(first)")
+        }
+      }
+      return complaints
+    }
+  }
+
+  extension [Record] {
+    fileprivate func payloads(without edited: Set<RecordID>) -> [RecordID: Payload] {
+      Dictionary(
+        filter { !edited.contains($0.id) }.map { ($0.id, $0.payload) },
+        uniquingKeysWith: { first, _ in first })
+    }
+  }
+#endif
