@@ -3,7 +3,7 @@ import Foundation
 import SyncJSON
 import ToolSupport
 
-/// Makes a new store of what can be read of a damaged one, and prints the results.
+/// Makes a new store of a damaged one, and prints the results.
 struct Salvage {
   let isJSON: Bool
   private let output = StandardStream.output

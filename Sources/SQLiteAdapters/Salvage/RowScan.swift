@@ -75,6 +75,8 @@
         guard let last = found.reached else { break }
         switch try next(after: last) {
         case .row(let number):
+          // A damaged number in a page hides the rows behind it from this search.
+          found.rows += lookUp(between: last, number, read)
           found.reached = number
           do throws(SyncError) {
             if let row = try row(number, read) { found.rows.append(row) }
@@ -86,11 +88,32 @@
           found.reached = nil
         case .damage:
           let (number, end) = try searchBehind(last)
+          // A search for the first row of an intact page may begin on the damaged one before it.
+          found.rows += lookUp(between: last, number ?? end, read)
           found.gaps.append(last...(number.map { $0 - 1 } ?? end))
           found.reached = number.map { $0 - 1 }
         }
       }
       return found
+    }
+
+    /// The most numbers that are looked up at each end of a gap.
+    private static let maximumLookups: Int64 = 1000
+
+    /// Looks up the numbers between two others: the first ones and the last ones of many.
+    private func lookUp<Row>(
+      between last: Int64, _ next: Int64, _ read: (Statement) throws(SyncError) -> Row?
+    ) -> [Row] {
+      let (distance, isBeyond) = next.subtractingReportingOverflow(last)
+      guard last > .min, isBeyond || distance > 1 else { return [] }
+      let (first, final) = (last + 1, next - 1)
+      let isShort = !isBeyond && distance <= 2 * Self.maximumLookups
+      let ranges =
+        isShort
+        ? [first...final]
+        : [first...first + Self.maximumLookups, final - Self.maximumLookups...final]
+      // A lookup that fails finds no row.
+      return ranges.joined().compactMap { (try? row($0, read)) ?? nil }
     }
 
     private enum Next {

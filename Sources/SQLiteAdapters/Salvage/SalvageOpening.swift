@@ -64,12 +64,9 @@
         throw SyncError(
           .storeUnreadable, during: "opening the damaged store", "The file has no table of a store.")
       }
-      if isWhole {
-        try connection.transaction(.read) { () throws(SyncError) in
-          for name in try connection.schemaObjects(ofTables: true).keys {
-            _ = try connection.value("SELECT 1 FROM \(quoted(name)) LIMIT 0")
-          }
-        }
+      if isWhole, try !damagedDefinitions(on: connection).isEmpty {
+        throw SyncError(
+          .storeUnreadable, during: "opening the damaged store", "The definition of a table is damaged.")
       }
       return connection
     }
@@ -98,19 +95,43 @@
       }
     }
 
+    /// The tables that every store has and whose definition differs, with the row of each.
+    ///
+    /// A definition is found by its name or by its text.
+    private func damagedDefinitions(
+      on connection: Connection
+    ) throws(SyncError) -> [(row: Int64, name: String, sql: String)] {
+      let intended = try SchemaReference().objects().filter { $0.value.hasPrefix("CREATE TABLE ") }
+      var damaged: [(row: Int64, name: String, sql: String)] = []
+      try connection.transaction(.read) { () throws(SyncError) in
+        let sql = "SELECT rowid, type, name, tbl_name, CAST(sql AS BLOB) FROM sqlite_schema"
+        try connection.forEachRow(sql) { row throws(SyncError) in
+          let (type, name, table) = (row.value(1).text, row.value(2).text, row.value(3).text)
+          let text = String(decoding: row.bytes(4), as: UTF8.self)
+          // An index has its table's name, and a name of its own.
+          let own =
+            name.flatMap { intended[$0] == nil ? nil : $0 } ?? intended.first { $0.value == text }?.key
+          guard let own, let sql = intended[own] else { return }
+          if type != "table" || name != own || table != own || text != sql {
+            damaged.append((row.integer(0), own, sql))
+          }
+        }
+      }
+      return damaged
+    }
+
     /// Writes the definitions of the tables that every store has, where they differ.
     private func repairSchema() throws(SyncError) {
-      let intended = try SchemaReference().objects()
       let connection = try connection(scratch, flags: SQLITE_OPEN_READWRITE, options: "")
-      let stored = try connection.schemaObjects(ofTables: true)
-      let damaged = intended.filter { name, sql in stored[name].map { $0 != sql } ?? false }
+      let damaged = try damagedDefinitions(on: connection)
       guard !damaged.isEmpty else { return }
       try connection.transaction(.write) { () throws(SyncError) in
         let statement = try connection.statement(
-          "UPDATE sqlite_schema SET sql = ?2 WHERE name = ?1 AND type = 'table'")
-        for (name, sql) in damaged {
-          try statement.bind(name, at: 1)
-          try statement.bind(sql, at: 2)
+          "UPDATE sqlite_schema SET type = 'table', name = ?2, tbl_name = ?2, sql = ?3 WHERE rowid = ?1")
+        for (row, name, sql) in damaged {
+          try statement.bind(row, at: 1)
+          try statement.bind(name, at: 2)
+          try statement.bind(sql, at: 3)
           try statement.run()
         }
       }

@@ -152,17 +152,8 @@
 
   extension Connection {
     /// The statements that made the tables, indexes, triggers and views, by name.
-    ///
-    /// - Parameter areTables: Whether to return tables alone, as far as their definition is a text.
-    func schemaObjects(ofTables areTables: Bool = false) throws(SyncError) -> [String: String] {
+    func schemaObjects() throws(SyncError) -> [String: String] {
       var objects: [String: String] = [:]
-      if areTables {
-        try forEachRow("SELECT name, CAST(sql AS BLOB) FROM sqlite_schema WHERE type = 'table'") {
-          row throws(SyncError) in
-          if let name = row.value(0).text { objects[name] = String(decoding: row.bytes(1), as: UTF8.self) }
-        }
-        return objects
-      }
       try forEachRow("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'")
       {
         row throws(SyncError) in
