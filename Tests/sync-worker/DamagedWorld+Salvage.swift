@@ -149,15 +149,17 @@
       }
     }
 
-    /// The records whose deletion a store holds, and their referrers in another.
-    private func held(
-      in store: SQLiteStore, besides fresh: InMemoryStore
+    /// The records that two stores have to show differently.
+    ///
+    /// A new store has neither the record of a held deletion nor what refers to it, and it has the
+    /// records that are deleted here by an edit, with what refers to them.
+    private func withheld(
+      in store: SQLiteStore, besides fresh: InMemoryStore, edited: Set<RecordID>
     ) async throws(SyncError) -> Set<RecordID> {
-      let held = try await withheld(.held, in: store).compactMap(\.change.id)
-      let waiting = try await withheld(.parked, in: fresh).filter { entry in
-        entry.waitsFor.contains { held.contains($0) }
-      }
-      return Set(held + waiting.compactMap(\.change.id))
+      let held = Set(try await withheld(.held, in: store).compactMap(\.change.id))
+      let there = try await withheld(.parked, in: fresh).filter { !held.isDisjoint(with: $0.waitsFor) }
+      let here = try await withheld(.parked, in: store).filter { !edited.isDisjoint(with: $0.waitsFor) }
+      return held.union((there + here).compactMap(\.change.id))
     }
 
     private func withheld(
@@ -180,8 +182,8 @@
         schema: schema, store: fresh, source: remote, clock: clock, options: SyncOptions(pageSize: 1000),
         random: { 7 })
       _ = try await engine.sync()
-      // A new store has neither the record of a held deletion nor what refers to it.
-      let excepted = try await pending(store).union(try await held(in: store, besides: fresh))
+      let edited = try await pending(store)
+      let excepted = edited.union(try await withheld(in: store, besides: fresh, edited: edited))
       var complaints: [String] = []
       for type in schema.entities.map(\.type) {
         let own = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(Query(type)) }

@@ -104,10 +104,11 @@
     private func lookUp<Row>(
       between last: Int64, _ next: Int64, _ read: (Statement) throws(SyncError) -> Row?
     ) -> [Row] {
-      let (distance, isBeyond) = next.subtractingReportingOverflow(last)
-      guard last > .min, isBeyond || distance > 1 else { return [] }
+      // The library numbers rows from 1 on.
+      let last = max(last, 0)
+      guard next > last, next - last > 1 else { return [] }
       let (first, final) = (last + 1, next - 1)
-      let isShort = !isBeyond && distance <= 2 * Self.maximumLookups
+      let isShort = final - first < 2 * Self.maximumLookups
       let ranges =
         isShort
         ? [first...final]
