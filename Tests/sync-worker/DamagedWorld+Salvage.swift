@@ -149,17 +149,23 @@
       }
     }
 
-    /// The records that two stores have to show differently.
+    /// The records that two stores may show differently.
     ///
-    /// A new store has neither the record of a held deletion nor what refers to it, and it has the
-    /// records that are deleted here by an edit, with what refers to them.
+    /// A new store has neither the record of a held deletion nor what refers to it. Of a record whose
+    /// newest copy is parked in both, the salvaged store may show an older copy. It shows no record
+    /// that refers to one which an edit deletes.
     private func withheld(
       in store: SQLiteStore, besides fresh: InMemoryStore, edited: Set<RecordID>
     ) async throws(SyncError) -> Set<RecordID> {
       let held = Set(try await withheld(.held, in: store).compactMap(\.change.id))
-      let there = try await withheld(.parked, in: fresh).filter { !held.isDisjoint(with: $0.waitsFor) }
-      let here = try await withheld(.parked, in: store).filter { !edited.isDisjoint(with: $0.waitsFor) }
-      return held.union((there + here).compactMap(\.change.id))
+      let there = try await withheld(.parked, in: fresh)
+      let here = try await withheld(.parked, in: store)
+      let parkedThere = Set(there.compactMap(\.change.id))
+      let referring = there.filter { !held.isDisjoint(with: $0.waitsFor) }
+      let older = here.filter { entry in
+        !edited.isDisjoint(with: entry.waitsFor) || entry.change.id.map(parkedThere.contains) ?? false
+      }
+      return held.union((referring + older).compactMap(\.change.id))
     }
 
     private func withheld(
