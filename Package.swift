@@ -35,7 +35,10 @@ let package = Package(
     .target(name: "SyncModels", dependencies: ["SyncJSON"]),
     .target(name: "SyncPorts", dependencies: ["SyncModels"]),
     .target(name: "SyncCore", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
-    .target(name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore"]),
+    // The types of Foundation in records; the one part of the engine's half that imports any of it.
+    .target(name: "SyncFoundation", dependencies: ["SyncModels"]),
+    .target(
+      name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"]),
 
     // Adapters, one external technology each.
     .target(name: "InMemoryAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
@@ -114,6 +117,8 @@ let package = Package(
     .target(name: "TestExecutors", path: "Tests/TestExecutors"),
     .testTarget(name: "SyncJSONTests", dependencies: ["SyncJSON"]),
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncJSON", "SyncModels"]),
+    .testTarget(
+      name: "SyncFoundationTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON"]),
     .testTarget(
       name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON", "TestExecutors"]),
     .testTarget(

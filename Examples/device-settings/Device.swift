@@ -27,7 +27,9 @@ struct Device: Sendable {
   func close() async { await store.close() }
 
   /// All meters that the app shows.
-  func meters() async throws(SyncError) -> [Meter] { try await engine.records.all(Meter.self) }
+  func meters() async throws(SyncError) -> [Meter] {
+    try await engine.records.all(Meter.self).complete().map(\.value)
+  }
 
   /// The name that the app shows for a meter.
   func name(of key: String) async throws(SyncError) -> String? {

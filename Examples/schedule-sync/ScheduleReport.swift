@@ -92,9 +92,9 @@ struct ScheduleReport {
       GameRecord.self, where: condition, order: order, limit: limit,
       including: ["home_team_id", "away_team_id", "stadium_id"])
     for game in games {
-      let home = game.reference("home_team_id", as: TeamRecord.self)?.name ?? "?"
-      let away = game.reference("away_team_id", as: TeamRecord.self)?.name ?? "?"
-      let place = game.reference("stadium_id", as: StadiumRecord.self)?.name.map { ", \($0)" } ?? ""
+      let home = try game.reference("home_team_id", as: TeamRecord.self)?.name ?? "?"
+      let away = try game.reference("away_team_id", as: TeamRecord.self)?.name ?? "?"
+      let place = try game.reference("stadium_id", as: StadiumRecord.self)?.name.map { ", \($0)" } ?? ""
       output.line("  \(game.record.date ?? "?")  \(away) at \(home)\(place)")
     }
   }

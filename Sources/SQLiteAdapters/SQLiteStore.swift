@@ -12,7 +12,7 @@
   /// Any SQLite tool can read the file while the store is open; `Docs/StoreFormat.md` describes its
   /// tables. The log (`-wal`), its index (`-shm`) and the lock file of the lease (`.lease`) lie
   /// beside it. Only their owner can read these files.
-  public final class SQLiteStore: LocalStore {
+  public final class SQLiteStore: LocalStore, SharedStore {
     let path: String
     let leaseClock: @Sendable () -> Timestamp
     let writer: SerialConnection
@@ -20,6 +20,7 @@
     let readers: ReaderPool
     let heldLeases = Mutex<[Int64: LeaseFile]>([:])
     private let declarations = Mutex(Declarations())
+    private let commits = Atomic<Int64>(0)
 
     /// The options for opening a store.
     public struct Configuration: Sendable {
@@ -149,6 +150,7 @@
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       let declared = declarations.withLock { $0 }
+      defer { commits.add(1, ordering: .relaxed) }
       return try await writer.run { connection, cache throws(SyncError) -> R in
         try cache.scope { () throws(SyncError) -> R in
           // A sync repeats the commits that a power failure loses. An app's edits would not be
@@ -164,6 +166,15 @@
           }
         }
       }
+    }
+
+    /// Returns a mark of the commits, from the header of the log's index.
+    public func commitMark() async throws(SyncError) -> CommitMark {
+      // SQLite changes the number of a connection for the commits of the others.
+      let others = try await writer.run { connection throws(SyncError) in
+        try connection.value("PRAGMA data_version")
+      }
+      return CommitMark(own: commits.load(ordering: .relaxed), others: others ?? 0)
     }
   }
 #endif

@@ -12,6 +12,8 @@ public struct JSONByteDecoder: Sendable {
   public var depthLimit: Int
   /// Context that types may look up while they are decoded.
   public var userInfo: [CodingUserInfoKey: any Sendable]
+  /// The forms of types that do not decode themselves.
+  package var forms: (any JSONForms)?
 
   /// Creates a decoder.
   public init(
@@ -27,13 +29,37 @@ public struct JSONByteDecoder: Sendable {
   ///   A type's own `init(from:)` may throw other errors.
   /// - Complexity: O(*n*) in the number of bytes, apart from the work of the types.
   public func decode<Value: Decodable>(_ type: Value.Type, from bytes: ArraySlice<UInt8>) throws -> Value {
-    let text: JSONText
+    try JSONCursor(text: text(of: bytes), node: 0, path: nil).decode(type)
+  }
+
+  /// Decodes one object, and adds a member that it lacks.
+  ///
+  /// - Parameter value: The JSON value of the added member.
+  package func decode<Value: Decodable>(
+    _ type: Value.Type, from bytes: ArraySlice<UInt8>, addingIfAbsent member: String, _ value: [UInt8]
+  ) throws -> Value {
+    let text = try text(of: bytes)
+    let cursor = JSONCursor(text: text, node: 0, path: nil)
+    guard text.kind(of: 0) == .object, try JSONObject(cursor).value(of: member) == nil else {
+      return try cursor.decode(type)
+    }
+    let object = text.nodes[0]
+    var extended = Array(
+      bytes[bytes.startIndex + object.token.start..<bytes.startIndex + object.token.end - 1])
+    if object.next > 1 { extended.append(UInt8(ascii: ",")) }
+    JSONString.append(member, to: &extended)
+    extended.append(UInt8(ascii: ":"))
+    extended.append(contentsOf: value)
+    extended.append(UInt8(ascii: "}"))
+    return try decode(type, from: extended[...])
+  }
+
+  private func text(of bytes: ArraySlice<UInt8>) throws -> JSONText {
     do throws(JSONError) {
-      text = try JSONText(bytes, depthLimit: depthLimit, userInfo: userInfo)
+      return try JSONText(bytes, depthLimit: depthLimit, userInfo: userInfo, forms: forms)
     } catch {
       throw DecodingError.dataCorrupted(
         .init(codingPath: [], debugDescription: "The bytes are not JSON.", underlyingError: error))
     }
-    return try JSONCursor(text: text, node: 0, path: nil).decode(type)
   }
 }

@@ -10,6 +10,8 @@
 public struct JSONByteEncoder: Sendable {
   /// Context that types may look up while they are encoded.
   public var userInfo: [CodingUserInfoKey: any Sendable]
+  /// The forms of types that do not encode themselves.
+  package var forms: (any JSONForms)?
 
   /// Creates an encoder.
   public init(userInfo: [CodingUserInfoKey: any Sendable] = [:]) {
@@ -33,7 +35,7 @@ public struct JSONByteEncoder: Sendable {
   /// - Throws: `EncodingError` for a number that JSON cannot spell, or for a type that requests
   ///   containers of different kinds in one place; any error of the type's own `encode(to:)`.
   public func encode<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-    let draft = JSONDraft(userInfo: userInfo, path: nil)
+    let draft = JSONDraft(userInfo: userInfo, forms: forms, path: nil)
     try value.encode(to: JSONPen(draft: draft))
     return try draft.finished()
   }

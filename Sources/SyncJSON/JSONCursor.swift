@@ -37,5 +37,7 @@ struct JSONCursor: Decoder, SingleValueDecodingContainer {
 
   func decode(_ type: UInt128.Type) throws -> UInt128 { try text.integer(type, at: node) { codingPath } }
 
-  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try Value(from: self) }
+  func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    try text.formed(type, at: node) { codingPath } ?? Value(from: self)
+  }
 }

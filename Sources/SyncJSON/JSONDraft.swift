@@ -8,6 +8,7 @@ final class JSONDraft {
   enum Shape { case object, array, scalar }
 
   let userInfo: [CodingUserInfoKey: any Sendable]
+  let forms: (any JSONForms)?
   let path: JSONPath?
   private(set) var count = 0
   private var bytes: [UInt8] = []
@@ -16,8 +17,9 @@ final class JSONDraft {
   private var conflict: Shape?
   private var open: [(offset: Int, draft: JSONDraft)] = []
 
-  init(userInfo: [CodingUserInfoKey: any Sendable], path: JSONPath?) {
+  init(userInfo: [CodingUserInfoKey: any Sendable], forms: (any JSONForms)?, path: JSONPath?) {
     self.userInfo = userInfo
+    self.forms = forms
     self.path = path
   }
 
@@ -67,6 +69,8 @@ final class JSONDraft {
     }
   }
 
+  func append(_ text: [UInt8]) { bytes.append(contentsOf: text) }
+
   func writeNull() { bytes.append(contentsOf: "null".utf8) }
 
   func write(_ bool: Bool) { bytes.append(contentsOf: (bool ? "true" : "false").utf8) }
@@ -88,7 +92,8 @@ final class JSONDraft {
 
   /// Encodes a whole value at this position.
   func write<Value: Encodable>(_ value: Value, path: JSONPath?) throws {
-    let inner = JSONDraft(userInfo: userInfo, path: path)
+    if try writeFormed(value, path: path) { return }
+    let inner = JSONDraft(userInfo: userInfo, forms: forms, path: path)
     swap(&inner.bytes, &bytes)
     inner.start = inner.bytes.count
     defer { swap(&inner.bytes, &bytes) }

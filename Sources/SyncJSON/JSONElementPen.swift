@@ -59,7 +59,7 @@ struct JSONElementPen: UnkeyedEncodingContainer {
   private var nextPath: JSONPath { JSONPath(PayloadKey(index: count), after: draft.path) }
 
   private func opened() -> JSONDraft {
-    let inner = JSONDraft(userInfo: draft.userInfo, path: nextPath)
+    let inner = JSONDraft(userInfo: draft.userInfo, forms: draft.forms, path: nextPath)
     draft.element { draft.insert(inner) }
     return inner
   }

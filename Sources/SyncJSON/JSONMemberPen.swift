@@ -62,7 +62,8 @@ struct JSONMemberPen<Key: CodingKey>: KeyedEncodingContainerProtocol {
   func superEncoder(forKey key: Key) -> any Encoder { JSONPen(draft: opened(key)) }
 
   private func opened(_ key: some CodingKey) -> JSONDraft {
-    let inner = JSONDraft(userInfo: draft.userInfo, path: JSONPath(key, after: draft.path))
+    let inner = JSONDraft(
+      userInfo: draft.userInfo, forms: draft.forms, path: JSONPath(key, after: draft.path))
     draft.member(key) { draft.insert(inner) }
     return inner
   }

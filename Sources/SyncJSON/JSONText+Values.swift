@@ -30,6 +30,7 @@ extension JSONText {
     _ type: Value.Type, at node: Int, key: some CodingKey, after path: JSONPath?
   ) throws -> Value {
     if let value = try common(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
+    if let value = try formed(type, at: node, path: { JSONPath.keys(path) + [key] }) { return value }
     return try Value(from: JSONCursor(text: self, node: node, path: JSONPath(key, after: path)))
   }
 

@@ -14,12 +14,14 @@ final class JSONText {
   let bytes: ArraySlice<UInt8>
   let nodes: [Node]
   let userInfo: [CodingUserInfoKey: any Sendable]
+  let forms: (any JSONForms)?
 
   /// The node that stands for a missing value.
   var missing: Int { nodes.count - 1 }
 
   init(
-    _ bytes: ArraySlice<UInt8>, depthLimit: Int, userInfo: [CodingUserInfoKey: any Sendable]
+    _ bytes: ArraySlice<UInt8>, depthLimit: Int, userInfo: [CodingUserInfoKey: any Sendable],
+    forms: (any JSONForms)?
   ) throws(JSONError) {
     var list = NodeList(bytes: bytes)
     _ = try JSONScanner.wholeValue(in: bytes.span, depthLimit: depthLimit, events: &list)
@@ -28,6 +30,7 @@ final class JSONText {
     self.bytes = bytes
     self.nodes = list.nodes
     self.userInfo = userInfo
+    self.forms = forms
   }
 
   func kind(of node: Int) -> JSONValueSlice.Kind { nodes[node].token.kind }

@@ -97,6 +97,14 @@ final class EventBuffer: Sendable {
     }
   }
 
+  /// Returns the events that have not been read, without waiting.
+  func takeAll() -> [SyncEvent] {
+    queue.update { state, _ in
+      defer { (state.events, state.lost) = ([], 0) }
+      return (state.lost > 0 ? [.lost(state.lost)] : []) + state.events
+    }
+  }
+
   /// Returns the next event, or `nil` when the consuming task is cancelled.
   func next() async -> SyncEvent? {
     await queue.wait { state in

@@ -13,6 +13,18 @@ public struct EditBatch {
     try transaction.records(withIDs: [id]).first ?? nil
   }
 
+  /// Returns the current record as the app's type, with the edits so far.
+  ///
+  /// - Throws: ``SyncError`` with code `undecodable` for a record that does not decode.
+  public func find<T: SyncedRecord>(_ type: T.Type, key: String) throws(SyncError) -> Stored<T>? {
+    let id = RecordID(type: T.recordType, key: key)
+    let found = try transaction.records(withIDs: [id]).compactMap(\.self)
+    return try ReadRecords(found, of: id.type, in: transaction).list {
+      (record, pending) throws(Undecodable) in
+      try record.stored(as: type, pending: pending, reportingTo: { _ in })
+    }.complete().first
+  }
+
   /// Returns the records that a query selects, with the edits made so far.
   public func records(_ query: Query) throws(SyncError) -> [Record] {
     try transaction.records(query)
@@ -21,16 +33,22 @@ public struct EditBatch {
   /// Updates a record to a value, or inserts it; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
     let id = RecordID(type: T.recordType, key: key)
+    if value.isNamed(otherThan: key) {
+      throw SyncError(
+        .invalidEdit, during: "editing \(id)",
+        "The value's id names another record. Edit that one, or declare in its coding that id is not the key."
+      )
+    }
     try set(id) { (fields) throws(SyncError) in
-      let new = try Self.fields(id) { try JSONByteEncoder().encode(value) }
+      let new = try Self.fields(id) { try value.fields() }
       // A new record has no stored members to keep.
       guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
       let overlay =
-        if let old = try? JSONByteDecoder().decode(T.self, from: stored.bytes) {
-          TypedOverlay(try Self.fields(id) { try JSONByteEncoder().encode(old) }, .asStored)
+        if let old = try? stored.decoded(as: T.self, key: key) {
+          TypedOverlay(try Self.fields(id) { try old.fields() }, .asStored)
         } else {
-          TypedOverlay(try Self.fields(id) { try JSONByteEncoder().encodeSpellingNil(value) }, .named)
+          TypedOverlay(try Self.fields(id) { try value.fields(spellingNil: true) }, .named)
         }
       overlay.lay(new, over: &fields)
     }
@@ -39,8 +57,18 @@ public struct EditBatch {
   /// Updates or inserts the record of the value's own key; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
-  ) throws(SyncError) where T.ID == String {
-    try upsert(value, key: value.id)
+  ) throws(SyncError) where T.ID: RecordKey {
+    guard let key = value.ownKey else {
+      throw SyncError(
+        .invalidEdit, during: "editing \(T.recordType)",
+        "The type's coding says that id is not the record's key: name the key.")
+    }
+    try upsert(value, key: key)
+  }
+
+  /// Updates a record that was read, under its key; see ``LocalEdits/upsert(_:key:)``.
+  public mutating func upsert<T: SyncedRecord & Encodable>(_ record: Stored<T>) throws(SyncError) {
+    try upsert(record.value, key: record.key)
   }
 
   /// Changes some members of a record, or inserts a record with them.
@@ -96,12 +124,13 @@ public struct EditBatch {
     try writer.edit(id) { (_) throws(SyncError) in .deletion }
   }
 
-  private static func fields(_ id: RecordID, _ encoded: () throws -> [UInt8]) throws(SyncError) -> FieldMap {
+  private static func fields(_ id: RecordID, _ encoded: () throws -> FieldMap) throws(SyncError) -> FieldMap {
     do {
-      return try FieldMap(Payload(encoded()))
+      return try encoded()
     } catch {
       throw SyncError(
-        .invalidEdit, during: "editing \(id)", "The value does not make one JSON object: \(error)",
+        .invalidEdit, during: "editing \(id)",
+        "The value does not make one JSON object. \(CodingFlaw(error))",
         underlying: error)
     }
   }

@@ -58,8 +58,8 @@ public struct LocalEdits: Sendable {
   /// does not change keep their spelling. An optional that is `nil` removes its member.
   ///
   /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` for a value
-  ///   that refers to a record that is not in the store, or that JSON cannot represent; the store's
-  ///   codes.
+  ///   whose `id` is another key (see ``RecordCoding/key``), that refers to a record that is not in
+  ///   the store, or that JSON cannot represent; the store's codes.
   public func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.upsert(value, key: key) }
   }
@@ -67,8 +67,13 @@ public struct LocalEdits: Sendable {
   /// Updates or inserts the record of the value's own key; see ``upsert(_:key:)``.
   public func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
-  ) async throws(SyncError) where T.ID == String {
-    try await upsert(value, key: value.id)
+  ) async throws(SyncError) where T.ID: RecordKey {
+    try await perform { (batch) throws(SyncError) in try batch.upsert(value) }
+  }
+
+  /// Updates a record that was read, under its key; see ``upsert(_:key:)``.
+  public func upsert<T: SyncedRecord & Encodable>(_ record: Stored<T>) async throws(SyncError) {
+    try await perform { (batch) throws(SyncError) in try batch.upsert(record) }
   }
 
   /// Deletes a record, here at once and at the remote with the next push.

@@ -7,15 +7,17 @@ extension SyncEngine {
   /// An app uses it to refresh what it shows. Each element holds the changes of one transaction,
   /// after its commit. A consumer that is too slow for each of them receives
   /// ``SyncEvent/ChangedRecords/many``, and should reload everything.
+  ///
+  /// If the store is a ``SharedStore``, changes of other connections and processes come as well,
+  /// within 250 ms, counted from the first request for an element. An element with them may repeat
+  /// changes of this engine.
+  ///
+  /// To miss nothing, call this first, then load, then iterate.
+  /// ``LocalRecords/observe(_:where:order:limit:)`` does all of this for one query.
   public func changes() -> some AsyncSequence<SyncEvent.ChangedRecords, Never> & Sendable {
-    events().compactMap { event in
-      switch event {
-      case .edited(let changed), .hidden(let changed): changed
-      case .pageCommitted(let report): report.changed.isEmpty ? nil : report.changed
-      case .lost: .many
-      default: nil
-      }
-    }
+    ChangeSequence(
+      watch: CommitWatch(
+        store: environment.store, clock: environment.clock, events: events().subscription))
   }
 }
 

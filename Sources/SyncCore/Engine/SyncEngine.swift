@@ -163,7 +163,9 @@ public final class SyncEngine: Sendable {
   /// Reads the records in the store, without network access.
   public var records: LocalRecords {
     let hub = hub
-    return LocalRecords(store: environment.store, schema: schema) { hub.emit($0) }
+    return LocalRecords(
+      store: environment.store, schema: schema, clock: environment.clock,
+      subscribe: { hub.subscribe().subscription }, emit: { hub.emit($0) })
   }
 
   /// Edits the records in the store; the next sync pushes the edits.

@@ -1,4 +1,3 @@
-import SyncJSON
 public import SyncModels
 import SyncPorts
 
@@ -46,7 +45,7 @@ extension ExpiringValues {
     var bytes: [UInt8]?
     if let value {
       do {
-        bytes = try JSONByteEncoder().encode(Expiring(value, until: clock.timestamp + member.lifetime))
+        bytes = try RecordCoding().encode(Expiring(value, until: clock.timestamp + member.lifetime))
       } catch {
         throw SyncError(
           .invalidEdit, during: "writing \(member.name) of \(id)", "JSON cannot represent the value.",
@@ -71,7 +70,7 @@ extension ExpiringValues {
       try snapshot.records(withIDs: [id])
     }
     guard let record = records.first ?? nil, let bytes = (try? FieldMap(record.payload))?[member.name],
-      let kept = try? JSONByteDecoder().decode(Expiring<Value>.self, from: bytes),
+      let kept = try? RecordCoding().decode(Expiring<Value>.self, from: bytes),
       kept.expiresAt <= now + member.lifetime + maximumClockSkew
     else { return nil }
     return kept.value(at: now)

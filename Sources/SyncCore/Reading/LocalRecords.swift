@@ -1,31 +1,56 @@
-import SyncJSON
 public import SyncModels
 public import SyncPorts
 
 /// Reads the records of a store as the app's own types, without network access.
 ///
 /// Each call reads one snapshot. A record whose payload does not decode as the requested type is
-/// left out, and reported to the engine's observers as ``SyncEvent/undecodable(_:reason:)``. It
-/// stays in the store, unchanged. ``undecodable(_:where:)`` lists such records.
+/// listed in ``RecordList/leftOut``, and reported to the engine's observers as
+/// ``SyncEvent/undecodable(_:reason:)``. It stays in the store, unchanged.
+/// ``undecodable(_:where:)`` lists such records alone.
 public struct LocalRecords: Sendable {
-  private let store: any LocalStore
+  let store: any LocalStore
   private let schema: SyncSchema
-  private let emit: @Sendable (SyncEvent) -> Void
+  private let clock: any Clock<Duration>
+  private let subscribe: (@Sendable () -> EventSequence.Subscription)?
+  let emit: @Sendable (SyncEvent) -> Void
 
   /// Creates a reader of a store with the types of a schema.
+  ///
+  /// - Parameter clock: Times the look-outs for commits while a query is observed.
   public init(
-    store: any LocalStore, schema: SyncSchema, emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+    store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
+    emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
+  ) {
+    self.init(store: store, schema: schema, clock: clock, subscribe: nil, emit: emit)
+  }
+
+  /// Creates a reader that hears an engine's events.
+  init(
+    store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration>,
+    subscribe: (@Sendable () -> EventSequence.Subscription)?, emit: @escaping @Sendable (SyncEvent) -> Void
   ) {
     self.store = store
     self.schema = schema
+    self.clock = clock
+    self.subscribe = subscribe
     self.emit = emit
+  }
+
+  /// Begins to hear of commits.
+  func watch() -> CommitWatch { CommitWatch(store: store, clock: clock, events: subscribe?()) }
+
+  /// The records as a type of the app's.
+  func decoded<T: SyncedRecord>(_ read: ReadRecords, as type: T.Type) -> RecordList<Stored<T>> {
+    read.list { (record, pending) throws(Undecodable) in
+      try record.stored(as: type, pending: pending, reportingTo: emit)
+    }
   }
 
   /// Returns every live record of a type, by key.
   ///
   /// - Complexity: O(*n*) in the type's records, all of which are held in memory; see
-  ///   ``filter(_:where:order:limit:)``.
-  public func all<T: SyncedRecord>(_ type: T.Type) async throws(SyncError) -> [T] {
+  ///   ``filter(_:where:order:afterKey:limit:)``.
+  public func all<T: SyncedRecord>(_ type: T.Type) async throws(SyncError) -> RecordList<Stored<T>> {
     try await filter(type)
   }
 
@@ -33,15 +58,25 @@ public struct LocalRecords: Sendable {
   ///
   /// Records with equal fields are sorted by key.
   ///
-  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared.
+  /// ```swift
+  /// // A portion at a time: begin without a key, and go on after the last one until none follows.
+  /// let portion = try await records.filter(Game.self, afterKey: previous?.lastKey, limit: 500)
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - afterKey: Selects only records with a greater key; `order` has to be empty then.
+  ///   - limit: The most records to read; `nil` for all.
+  /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared, an
+  ///   order beside `afterKey`, or a negative limit.
   /// - Complexity: O(log *m* + *k*) for *k* records of *m* if a declared index fits, otherwise
   ///   O(*m*).
   public func filter<T: SyncedRecord>(
-    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil
-  ) async throws(SyncError) -> [T] {
-    let query = Query(T.recordType, where: condition, order: order, limit: limit)
-    let records = try await store.read { (snapshot) throws(SyncError) in try snapshot.records(query) }
-    return decoded(records)
+    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [],
+    afterKey: String? = nil, limit: Int? = nil
+  ) async throws(SyncError) -> RecordList<Stored<T>> {
+    let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
+    let read = try await store.read { (snapshot) throws(SyncError) in try ReadRecords(query, in: snapshot) }
+    return decoded(read, as: type)
   }
 
   /// Returns the live records that do not decode as a type, with the reasons.
@@ -62,7 +97,11 @@ public struct LocalRecords: Sendable {
         try snapshot.portion(of: portion)
       }
       for record in records {
-        if case .failure(let flaw) = record.decode(as: T.self) { found.append(flaw) }
+        do throws(Undecodable) {
+          _ = try record.payload.decoded(as: type, key: record.id.key)
+        } catch {
+          found.append(error)
+        }
       }
       guard records.count == MergeContext.portion, let last = records.last else { return found }
       query.afterKey = last.id.key
@@ -70,13 +109,14 @@ public struct LocalRecords: Sendable {
   }
 
   /// Returns the live record with a key, if there is one.
-  public func find<T: SyncedRecord>(_ type: T.Type, key: String) async throws(SyncError) -> T? {
+  ///
+  /// - Throws: ``SyncError`` with code `undecodable` for a record that does not decode.
+  public func find<T: SyncedRecord>(_ type: T.Type, key: String) async throws(SyncError) -> Stored<T>? {
     let id = RecordID(type: T.recordType, key: key)
-    let records = try await store.read { (snapshot) throws(SyncError) in
-      try snapshot.records(withIDs: [id])
+    let read = try await store.read { (snapshot) throws(SyncError) in
+      try ReadRecords(try snapshot.records(withIDs: [id]).compactMap(\.self), of: id.type, in: snapshot)
     }
-    let values: [T] = decoded(records.compactMap(\.self))
-    return values.first
+    return try decoded(read, as: type).complete().first
   }
 
   /// Returns the number of live records that satisfy a condition.
@@ -93,30 +133,30 @@ public struct LocalRecords: Sendable {
   ///
   /// - Parameter fields: Fields that the type declares as references.
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a field that is not declared as a
-  ///   reference.
+  ///   reference; otherwise as ``filter(_:where:order:afterKey:limit:)``.
   public func filter<T: SyncedRecord>(
-    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [], limit: Int? = nil,
-    including fields: [FieldName]
-  ) async throws(SyncError) -> [Included<T>] {
+    _ type: T.Type, where condition: Condition? = nil, order: [Query.SortField] = [],
+    afterKey: String? = nil, limit: Int? = nil, including fields: [FieldName]
+  ) async throws(SyncError) -> RecordList<Included<T>> {
     let columns = try columns(of: fields, in: T.recordType)
-    let query = Query(T.recordType, where: condition, order: order, limit: limit)
-    let (records, targets) = try await store.read { (snapshot) throws(SyncError) in
-      let records = try snapshot.records(query)
+    let query = try Self.query(type, condition, order, afterKey: afterKey, limit)
+    let (read, targets) = try await store.read { (snapshot) throws(SyncError) in
+      let read = try ReadRecords(query, in: snapshot)
       var ids: Set<RecordID> = []
-      for record in records {
+      for record in read.records {
         for column in columns { if let id = column.target(in: record) { ids.insert(id) } }
       }
       let wanted = Array(ids)
       let found = try snapshot.records(withIDs: wanted)
       var targets: [RecordID: Record] = [:]
       for (id, record) in zip(wanted, found) { targets[id] = record }
-      return (records, targets)
+      return (read, targets)
     }
-    return records.compactMap { record in
-      guard let value: T = decoded(record) else { return nil }
+    return read.list { (record, pending) throws(Undecodable) in
+      let stored = try record.stored(as: type, pending: pending, reportingTo: emit)
       var references: [FieldName: Record] = [:]
       for column in columns { references[column.field] = column.target(in: record).flatMap { targets[$0] } }
-      return Included(record: value, references: references, emit: emit)
+      return Included(record: stored, references: references, emit: emit)
     }
   }
 
@@ -146,70 +186,76 @@ public struct LocalRecords: Sendable {
     return columns
   }
 
-  private func decoded<T: SyncedRecord>(_ records: [Record]) -> [T] {
-    records.compactMap { decoded($0) }
+  static func query<T: SyncedRecord>(
+    _ type: T.Type, _ condition: Condition?, _ order: [Query.SortField], afterKey: String? = nil,
+    _ limit: Int?
+  ) throws(SyncError) -> Query {
+    let flaw: String? =
+      if afterKey != nil, !order.isEmpty {
+        "A read that begins after a key is in the order of keys: leave out the other order, or the key."
+      } else if let limit, limit < 0 {
+        "The limit is negative: give the most records to read, or none for all."
+      } else {
+        nil
+      }
+    if let flaw { throw SyncError(.invalidConfiguration, during: "reading \(T.recordType)", flaw) }
+    return Query(T.recordType, where: condition, order: order, afterKey: afterKey, limit: limit)
+  }
+}
+
+/// Records from one snapshot, and which of them have pending edits.
+struct ReadRecords: Equatable {
+  let records: [Record]
+  let pending: Set<RecordID>
+
+  init(_ query: Query, in snapshot: any StoreSnapshot) throws(SyncError) {
+    try self.init(try snapshot.records(query), of: query.type, in: snapshot)
   }
 
-  private func decoded<T: SyncedRecord>(_ record: Record) -> T? {
-    record.decoded(reportingTo: emit)
+  init(_ records: [Record], of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
+    self.records = records
+    let ids = try snapshot.outboxCount(type) == 0 ? [] : records.map(\.id)
+    pending = ids.isEmpty ? [] : Set(try snapshot.outbox(for: ids).map(\.id))
+  }
+
+  /// Decodes each record, and lists those that do not decode.
+  func list<Element>(
+    _ decode: (Record, Set<RecordID>) throws(Undecodable) -> Element
+  ) -> RecordList<Element> {
+    var elements: [Element] = []
+    elements.reserveCapacity(records.count)
+    var leftOut: [Undecodable] = []
+    for record in records {
+      do throws(Undecodable) {
+        elements.append(try decode(record, pending))
+      } catch {
+        leftOut.append(error)
+      }
+    }
+    return RecordList(elements, leftOut: leftOut, lastKey: records.last?.id.key)
   }
 }
 
 /// A record, with the records that its references name.
 public struct Included<Value: SyncedRecord>: Sendable {
   /// The record itself.
-  public let record: Value
+  public let record: Stored<Value>
   let references: [FieldName: Record]
   let emit: @Sendable (SyncEvent) -> Void
 
   /// Returns the record that a reference names.
   ///
   /// `nil` if the field is null, was not included, or names no live record.
-  public func reference<T: SyncedRecord>(_ field: FieldName, as type: T.Type = T.self) -> T? {
-    references[field].flatMap { $0.decoded(reportingTo: emit) }
-  }
-}
-
-/// A live record that does not decode as the requested type.
-public struct Undecodable: Error, Hashable, Sendable {
-  /// The record; it stays in the store, unchanged.
-  public var id: RecordID
-  /// The missing or mistyped part, without record contents.
-  public var reason: String
-}
-
-extension Record {
-  fileprivate func decode<T: SyncedRecord>(as type: T.Type) -> Result<T, Undecodable> {
-    do {
-      return .success(try JSONByteDecoder().decode(T.self, from: payload.bytes))
+  ///
+  /// - Throws: ``SyncError`` with code `undecodable` for a record that does not decode as the type.
+  public func reference<T: SyncedRecord>(
+    _ field: FieldName, as type: T.Type = T.self
+  ) throws(SyncError) -> T? {
+    guard let record = references[field] else { return nil }
+    do throws(Undecodable) {
+      return try record.stored(as: type, pending: [], reportingTo: emit).value
     } catch {
-      return .failure(Undecodable(id: id, reason: "\(error)"))
+      throw SyncError(.undecodable, during: "reading \(field)", "\(error).", underlying: error)
     }
   }
-
-  fileprivate func decoded<T: SyncedRecord>(reportingTo emit: (SyncEvent) -> Void) -> T? {
-    switch decode(as: T.self) {
-    case .success(let value): return value
-    case .failure(let flaw):
-      emit(.undecodable(flaw.id, reason: flaw.reason))
-      return nil
-    }
-  }
-}
-
-/// A Swift type that the records of one record type decode as.
-///
-/// A type that is `Identifiable` by its key, a `String`, can be edited without naming the key:
-/// `edits.upsert(game)`.
-///
-/// ```swift
-/// struct Game: SyncedRecord, Identifiable {
-///   static let recordType: RecordType = "games"
-///   var id: String
-///   var date: String
-/// }
-/// ```
-public protocol SyncedRecord: Decodable, Sendable {
-  /// The type of the records.
-  static var recordType: RecordType { get }
 }

@@ -44,6 +44,7 @@ extension SyncError {
       case untrustedServer, permissionDenied, tokenExpired, invalidResponse, inconsistentData
       case invalidConfiguration, invalidEdit, batchTooLarge, pullIncomplete
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
+      case undecodable
     }
     private let name: Name
 
@@ -100,6 +101,8 @@ extension SyncError {
     public static let storeNewer = Code(name: .storeNewer)
     /// The file is not a store, or is damaged. It was not touched.
     public static let storeUnreadable = Code(name: .storeUnreadable)
+    /// A stored record does not decode as the requested Swift type. It stays as it is.
+    public static let undecodable = Code(name: .undecodable)
     /// The operation was cancelled. Earlier commits stay.
     public static let cancelled = Code(name: .cancelled)
 

@@ -37,6 +37,10 @@ struct LocalRecordsTests {
       if case .undecodable(let id, _) = $0 { id } else { nil }
     }
     #expect(reported == [RecordID(type: "teams", key: "t4")])
+    let teams = try await world.engine.records.all(Team.self)
+    #expect(teams.leftOut.map(\.id) == [RecordID(type: "teams", key: "t4")])
+    #expect(throws: SyncError.self) { try teams.complete() }
+    #expect(try await world.engine.records.all(Game.self).complete().count == 3)
     #expect(try await world.engine.records.count(Team.self) == 4)
   }
 
@@ -65,19 +69,24 @@ struct LocalRecordsTests {
 
   @Test func areFoundByKey() async throws {
     let records = try await synced().engine.records
-    #expect(try await records.find(Team.self, key: "t2") == Team(id: "t2", name: "Team"))
+    #expect(try await records.find(Team.self, key: "t2")?.value == Team(id: "t2", name: "Team"))
     #expect(try await records.find(Team.self, key: "t9") == nil)
-    #expect(try await records.find(Team.self, key: "t4") == nil)
+    await #expect {
+      try await records.find(Team.self, key: "t4")
+    } throws: { error in
+      (error as? SyncError)?.code == .undecodable && "\(error)".contains("teams/t4")
+        && !"\(error)".contains("7")
+    }
   }
 
   @Test func comeWithWhatTheyReferTo() async throws {
     let records = try await synced().engine.records
     let games = try await records.filter(Game.self, order: ["date"], including: ["home", "away"])
     #expect(games.map(\.record.id) == ["g2", "g3", "g1"])
-    let homes: [Team?] = games.map { $0.reference("home") }
+    let homes: [Team?] = try games.map { try $0.reference("home") }
     #expect(homes.map { $0?.id } == ["t2", "t1", "t1"])
-    #expect(games[1].reference("away", as: Team.self) == nil)
-    #expect(games[0].reference("date", as: Team.self) == nil)
+    #expect(throws: SyncError.self) { try games[1].reference("away", as: Team.self) }
+    #expect(try games[0].reference("date", as: Team.self) == nil)
   }
 
   @Test func ofAnUndeclaredTypeOrReferenceAreAnError() async throws {

@@ -48,10 +48,10 @@ package struct ScheduleService: Sendable {
   package func games(on date: String) async throws(SyncError) -> [(game: Game, home: String, away: String)] {
     let games = try await engine.records.filter(
       Game.self, where: .equal("date", .string(date)), including: ["home_team_id", "away_team_id"])
-    return games.map { game in
-      let home: Team? = game.reference("home_team_id")
-      let away: Team? = game.reference("away_team_id")
-      return (game.record, home?.name ?? "", away?.name ?? "")
+    return try games.complete().map { (game) throws(SyncError) in
+      let home: Team? = try game.reference("home_team_id")
+      let away: Team? = try game.reference("away_team_id")
+      return (game.record.value, home?.name ?? "", away?.name ?? "")
     }
   }
 

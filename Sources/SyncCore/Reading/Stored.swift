@@ -1,0 +1,106 @@
+public import SyncModels
+
+/// A stored record as the app's type, with its key and state.
+///
+/// The value's members are at hand: `game.startsAt` is `game.value.startsAt`. A changed value goes
+/// back by `edits.upsert(game)`, under the same key.
+@dynamicMemberLookup
+public struct Stored<Value: SyncedRecord>: Sendable {
+  /// The record as the app's type.
+  public var value: Value
+  /// The record's key.
+  public let key: String
+  /// The version of the remote's copy that the record is based on.
+  public let version: Version
+  /// Whether an edit of the record waits in the outbox.
+  public let hasPendingEdit: Bool
+
+  /// Creates a stored record, for tests and previews.
+  public init(_ value: Value, key: String, version: Version = .unversioned, hasPendingEdit: Bool = false) {
+    self.value = value
+    self.key = key
+    self.version = version
+    self.hasPendingEdit = hasPendingEdit
+  }
+
+  /// The record's type and key.
+  public var recordID: RecordID { RecordID(type: Value.recordType, key: key) }
+
+  /// A member of the value.
+  public subscript<Member>(dynamicMember path: KeyPath<Value, Member>) -> Member { value[keyPath: path] }
+
+  /// A member of the value, which can be set.
+  public subscript<Member>(dynamicMember path: WritableKeyPath<Value, Member>) -> Member {
+    get { value[keyPath: path] }
+    set { value[keyPath: path] = newValue }
+  }
+}
+
+extension Stored: Equatable where Value: Equatable {}
+extension Stored: Hashable where Value: Hashable {}
+extension Stored: Identifiable where Value: Identifiable {
+  /// The value's own `id`.
+  public var id: Value.ID { value.id }
+}
+
+/// The result of a typed read: the records, and those that did not decode.
+///
+/// ```swift
+/// let games = try await engine.records.all(Game.self)
+/// for game in games { print(game.key, game.startsAt) }
+/// if !games.leftOut.isEmpty { print(games.leftOut) }
+/// ```
+public struct RecordList<Element: Sendable>: RandomAccessCollection, Sendable {
+  private let elements: [Element]
+  /// The records that do not decode, in the read's order.
+  public let leftOut: [Undecodable]
+  /// The key of the last record read, decoded or not; `nil` without records.
+  ///
+  /// The next portion begins after it.
+  public let lastKey: String?
+
+  init(_ elements: [Element], leftOut: [Undecodable], lastKey: String?) {
+    self.elements = elements
+    self.leftOut = leftOut
+    self.lastKey = lastKey
+  }
+
+  /// The position of the first element.
+  public var startIndex: Int { elements.startIndex }
+  /// The position after the last element.
+  public var endIndex: Int { elements.endIndex }
+  /// The element at a position.
+  public subscript(position: Int) -> Element { elements[position] }
+
+  /// Returns the list if every record decoded.
+  ///
+  /// - Throws: ``SyncError`` with code `undecodable`, which tells how many records do not decode,
+  ///   and why the first one does not.
+  public func complete() throws(SyncError) -> Self {
+    guard let first = leftOut.first else { return self }
+    throw SyncError(
+      .undecodable, during: "reading \(first.id.type)",
+      """
+      \(Counted(leftOut.count, "record")) of \(leftOut.count + count) cannot be read as the requested type. \
+      \(first).
+      """, underlying: first)
+  }
+}
+
+extension RecordList: Equatable where Element: Equatable {}
+
+extension Record {
+  /// Decodes the record, and reports it if that fails.
+  func stored<T: SyncedRecord>(
+    as type: T.Type, pending: Set<RecordID>, reportingTo emit: (SyncEvent) -> Void
+  ) throws(Undecodable) -> Stored<T> {
+    do throws(Undecodable) {
+      return Stored(
+        try payload.decoded(as: type, key: id.key), key: id.key, version: version,
+        hasPendingEdit: pending.contains(id))
+    } catch {
+      emit(.undecodable(error.id, reason: error.reason))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// Reads and writes values of some types in forms other than their `Codable` ones.
+///
+/// `path` gives the names of the members around the value, and is evaluated only if it is needed.
+package protocol JSONForms: Sendable {
+  /// Reads a value; `nil` if the type decodes itself.
+  ///
+  /// - Throws: ``JSONFormFailure`` for a JSON value of another form.
+  func read<Value>(
+    _ type: Value.Type, from json: JSONValueSlice, at path: () -> [String]
+  ) throws(JSONFormFailure) -> Value?
+
+  /// Returns the JSON text of a value; `nil` if its type encodes itself.
+  ///
+  /// - Throws: ``JSONFormFailure`` for a value that the form cannot represent.
+  func write<Value>(_ value: Value, at path: () -> [String]) throws(JSONFormFailure) -> [UInt8]?
+}
+
+/// A value that does not fit a form. The sentence names the form, never the value.
+package struct JSONFormFailure: Error {
+  package var message: String
+
+  package init(_ message: String) {
+    self.message = message
+  }
+}
+
+extension JSONText {
+  /// Decodes a value of any type, in its form if it has one.
+  @inline(never)
+  func formed<Value: Decodable>(
+    _ type: Value.Type, at node: Int, path: () -> [any CodingKey]
+  ) throws -> Value? {
+    guard let forms else { return nil }
+    let json = JSONValueSlice(document: bytes, token: nodes[node].token)
+    do throws(JSONFormFailure) {
+      return try forms.read(type, from: json) { path().memberNames }
+    } catch {
+      let context = DecodingError.Context(codingPath: path(), debugDescription: error.message)
+      throw kind(of: node) == .null
+        ? DecodingError.valueNotFound(type, context) : DecodingError.dataCorrupted(context)
+    }
+  }
+}
+
+extension JSONDraft {
+  /// Writes a value in its form, if it has one.
+  func writeFormed<Value: Encodable>(_ value: Value, path: JSONPath?) throws -> Bool {
+    guard let forms else { return false }
+    do throws(JSONFormFailure) {
+      guard let text = try forms.write(value, at: { JSONPath.keys(path).memberNames }) else { return false }
+      append(text)
+      return true
+    } catch {
+      // Not the value itself: it is no part of a message, and describing a date out of range traps.
+      throw EncodingError.invalidValue(
+        "\(Value.self)", .init(codingPath: JSONPath.keys(path), debugDescription: error.message))
+    }
+  }
+}
+
+extension [any CodingKey] {
+  /// The names of the members in a coding path, without the places in arrays.
+  fileprivate var memberNames: [String] { compactMap { $0.intValue == nil ? $0.stringValue : nil } }
+}

@@ -1,0 +1,48 @@
+/// A JSON string, number or Boolean value.
+public enum JSONScalar: Hashable, Sendable {
+  /// A string, with its escapes resolved.
+  case string(String)
+  /// A number, as it is spelled in JSON.
+  case number(String)
+  /// `true` or `false`.
+  case boolean(Bool)
+}
+
+/// The JSON form of a type's values, such as dates as RFC 3339 strings.
+///
+/// A form of your own needs a name and two closures:
+///
+/// ```swift
+/// ScalarForm<Date>("a date in .NET ticks") { json in … } write: { date in … }
+/// ```
+public struct ScalarForm<Value>: Sendable {
+  /// What the form is, with its article, for messages: `an RFC 3339 date`.
+  public let name: String
+  let read: @Sendable (JSONScalar) -> Value?
+  let write: @Sendable (Value) -> JSONScalar?
+
+  /// Creates a form.
+  ///
+  /// - Parameters:
+  ///   - name: What the form is, with its article.
+  ///   - read: Returns the value of a JSON scalar, or `nil` if it is of another form.
+  ///   - write: Returns a value in this form, or `nil` if the form has no place for it. Reading the
+  ///     result gives an equal value.
+  public init(
+    _ name: String, read: @escaping @Sendable (JSONScalar) -> Value?,
+    write: @escaping @Sendable (Value) -> JSONScalar?
+  ) {
+    self.name = name
+    self.read = read
+    self.write = write
+  }
+}
+
+/// A type whose values are JSON scalars in records, unlike its `Codable` form.
+///
+/// `Date`, `URL`, `Data`, `Decimal` and `UUID` conform by `SyncFoundation`, which `CanonicalSync`
+/// re-exports. Make a type of your own conform where its synthesized code would not fit the remote.
+public protocol ScalarFormed {
+  /// The form of values for which a record's type has no other; see ``RecordCoding``.
+  static var scalarForm: ScalarForm<Self> { get }
+}

@@ -1,0 +1,125 @@
+import SyncJSON
+
+/// A Swift type that the records of one record type decode as.
+///
+/// A type that is `Identifiable` by its record's key can be edited without naming the key:
+/// `edits.upsert(game)`. Its `id` need not be a member of the payload: the key takes its place.
+/// Dates, URLs, data, decimal numbers and UUIDs have the forms that JSON APIs use;
+/// ``RecordCoding`` tells which, and how to select others.
+///
+/// ```swift
+/// struct Game: SyncedRecord, Codable, Identifiable {
+///   static let recordType: RecordType = "games"
+///   var id: String
+///   var startsAt: Date
+///   var tickets: URL?
+///   var price: Decimal
+/// }
+/// ```
+public protocol SyncedRecord: Decodable, Sendable {
+  /// The type of the records.
+  static var recordType: RecordType { get }
+  /// The forms of the values, and the place of the key.
+  static var coding: RecordCoding { get }
+}
+
+extension SyncedRecord {
+  /// Each value in its type's form, and `id` as the record's key.
+  public static var coding: RecordCoding { RecordCoding() }
+}
+
+/// A live record that does not decode as the requested type.
+public struct Undecodable: Error, Hashable, Sendable {
+  /// The record; it stays in the store, unchanged.
+  public var id: RecordID
+  /// The missing or mistyped part, without record contents.
+  public var reason: String
+
+  /// Creates the description of a record that does not decode.
+  public init(id: RecordID, reason: String) {
+    self.id = id
+    self.reason = reason
+  }
+}
+
+extension Undecodable: CustomStringConvertible {
+  /// The record and the reason, as one sentence.
+  public var description: String { "\(id) does not decode: \(reason)" }
+}
+
+extension Payload {
+  /// Decodes the payload of a record as the app's own type.
+  ///
+  /// Merge policies use it for the sides of a conflict.
+  ///
+  /// - Parameter key: The record's key, which a missing `id` gets; see ``RecordCoding/key``.
+  /// - Throws: ``Undecodable`` with the missing or mistyped part, without contents.
+  public func decoded<T: SyncedRecord>(as type: T.Type, key: String) throws(Undecodable) -> T {
+    let coding = T.coding
+    var decoder = JSONByteDecoder()
+    decoder.forms = coding
+    do {
+      if let member = coding.keyMember, let value = T.json(ofKey: key) {
+        return try decoder.decode(T.self, from: bytes, addingIfAbsent: member.rawValue, value)
+      }
+      return try decoder.decode(T.self, from: bytes)
+    } catch {
+      throw Undecodable(id: RecordID(type: T.recordType, key: key), reason: CodingFlaw(error).description)
+    }
+  }
+}
+
+extension SyncedRecord where Self: Encodable {
+  /// Returns the value's members, as an edit writes them.
+  ///
+  /// - Parameter spellsNil: Whether each optional that is nil becomes null, and is not left out.
+  package func fields(spellingNil spellsNil: Bool = false) throws -> FieldMap {
+    var encoder = JSONByteEncoder()
+    encoder.forms = Self.coding
+    let bytes = spellsNil ? try encoder.encodeSpellingNil(self) : try encoder.encode(self)
+    var fields = try FieldMap(Payload(bytes))
+    if case .omitted(let member) = Self.coding.key, Self.self is any Identifiable.Type {
+      fields[member] = nil
+    }
+    return fields
+  }
+}
+
+extension SyncedRecord {
+  /// Returns the key that `id` names; `nil` where it is no key.
+  package var ownKey: String? {
+    guard let id = ownID, let member = Self.coding.keyMember else { return nil }
+    guard let formed = id as? any ScalarFormed,
+      case .string(let text)? = try? Self.coding.scalar(of: formed, at: { [member.rawValue] })
+    else { return id.recordKey }
+    return text
+  }
+
+  /// Whether the value's `id` names another record than a key does.
+  package func isNamed(otherThan key: String) -> Bool { ownID.map { !$0.names(key) } ?? false }
+
+  private var ownID: (any RecordKey)? {
+    guard Self.coding.keyMember != nil, let value = self as? any Identifiable else { return nil }
+    return value.id as? any RecordKey
+  }
+
+  /// Returns a key as the JSON value of `id`; `nil` where it is no key.
+  fileprivate static func json(ofKey key: String) -> [UInt8]? {
+    guard let type = Self.self as? any Identifiable.Type, let id = idType(of: type) else { return nil }
+    return (id.isNumber ? JSONScalar.number(key).json : nil) ?? JSONScalar.string(key).json
+  }
+
+  private static func idType<T: Identifiable>(of type: T.Type) -> (any RecordKey.Type)? {
+    T.ID.self as? any RecordKey.Type
+  }
+}
+
+extension RecordCoding {
+  /// The member in whose place the key stands; `nil` if `id` is not the key.
+  var keyMember: FieldName? {
+    switch key {
+    case .member(let name), .omitted(let name): name
+    case .unrelated: nil
+    }
+  }
+}

@@ -1,0 +1,26 @@
+public import SyncModels
+
+/// A store whose data other connections or processes may change.
+///
+/// For implementers: conforming is optional. It lets observers hear of other processes' commits at
+/// little cost. Observers of a store without it read ``StoreSnapshot/changes(after:)`` each time.
+public protocol SharedStore: LocalStore {
+  /// Returns a mark of the commits so far, without reading data.
+  ///
+  /// Observers ask for it several times a second, as long as a query is observed.
+  func commitMark() async throws(SyncError) -> CommitMark
+}
+
+/// A mark of a store's commits: two marks differ if there were commits between them.
+public struct CommitMark: Hashable, Sendable {
+  /// A number that changes with each commit made through this object.
+  public var own: Int64
+  /// A number that changes with commits of other connections and processes.
+  public var others: Int64
+
+  /// Creates a mark.
+  public init(own: Int64, others: Int64) {
+    self.own = own
+    self.others = others
+  }
+}

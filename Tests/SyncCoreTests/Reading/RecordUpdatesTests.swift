@@ -1,0 +1,110 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("Observed queries", .timeLimit(.minutes(5)))
+struct RecordUpdatesTests {
+  struct Team: SyncedRecord, Codable, Equatable, Identifiable {
+    static let recordType: RecordType = "teams"
+    static let name = Field<Team, String>("name")
+    var id: String
+    var name: String
+  }
+
+  @Test func giveTheResultNowAndAfterEachChangeThatTouchesIt() async throws {
+    let world = try await World()
+    world.addTeams(1...2)
+    _ = try await world.engine.sync()
+    var updates = world.engine.records.observe(Team.self, where: Team.name == "Team").makeAsyncIterator()
+    #expect(try await updates.next()?.map(\.key) == ["t1", "t2"])
+    // Changes before the request are one result.
+    try await world.engine.edits.upsert(Team(id: "t3", name: "Team"))
+    try await world.engine.edits.upsert(Team(id: "t2", name: "Owls"))
+    let edited = try #require(try await updates.next())
+    #expect(edited.map(\.key) == ["t1", "t3"])
+    #expect(edited.map(\.hasPendingEdit) == [false, true])
+    // A pull's commit is one, too, and a change of another record or type is none.
+    world.addGame("g1", home: "t1", away: "t2")
+    world.remote.upsert("teams", "t4", #"{"id":"t4","name":"Bats"}"#)
+    _ = try await world.engine.sync()
+    world.remote.upsert("teams", "t1", #"{"id":"t1","name":"Team","x":1}"#)
+    world.remote.delete("teams", "t2")
+    _ = try await world.engine.sync()
+    let pulled = try #require(try await updates.next())
+    #expect(pulled.map(\.key) == ["t1", "t3"])
+    #expect(pulled[0].version > edited[0].version)
+  }
+
+  @Test func noteThatAnEditIsNotPendingAnyMore() async throws {
+    let world = try await PushWorld()
+    struct Meter: SyncedRecord, Codable {
+      static let recordType: RecordType = "meters"
+      var name: String
+    }
+    try await world.engine.edits.upsert(Meter(name: "A"), key: "m")
+    var updates = world.engine.records.observe(Meter.self).makeAsyncIterator()
+    #expect(try await updates.next()?.map(\.hasPendingEdit) == [true])
+    _ = try await world.engine.sync()
+    #expect(try await updates.next()?.map(\.hasPendingEdit) == [false])
+  }
+
+  @Test func neverGoBackAndEndWithTheNewest() async throws {
+    let world = try await World()
+    let engine = world.engine
+    let last = 60
+    async let observed = Self.numbers(in: engine.records.observe(Team.self), through: last)
+    for number in 1...last { try await engine.edits.upsert(Team(id: "t", name: "\(number)")) }
+    let numbers = try await observed
+    #expect(numbers == numbers.sorted() && Set(numbers).count == numbers.count)
+    #expect(numbers.last == last)
+  }
+
+  /// The names of the first team, until one is the last number.
+  private static func numbers(in updates: RecordUpdates<Team>, through last: Int) async throws -> [Int] {
+    var numbers: [Int] = []
+    for try await teams in updates {
+      guard let number = teams.first.flatMap({ Int($0.name) }) else { continue }
+      numbers.append(number)
+      if number == last { break }
+    }
+    return numbers
+  }
+
+  @Test func hearAnotherEngineOnTheSameStore() async throws {
+    let world = try await World()
+    let other = try await SyncEngine(schema: world.engine.schema, store: world.store, source: world.remote)
+    async let names = Self.numbers(in: world.engine.records.observe(Team.self), through: 2)
+    #expect(await world.clock.nextSleep() == .milliseconds(250))
+    try await other.edits.upsert(Team(id: "t1", name: "2"))
+    world.clock.advance(by: .milliseconds(250))
+    #expect(try await names == [2])
+    #expect(world.clock.sleepers == 0)
+  }
+
+  @Test func endWithTheirTaskAndLeaveNoWaitBehind() async throws {
+    let world = try await World()
+    let engine = world.engine
+    let task = Task {
+      var count = 0
+      for try await _ in engine.records.observe(Team.self) { count += 1 }
+      return count
+    }
+    _ = await world.clock.nextSleep()
+    task.cancel()
+    #expect(try await task.value == 1)
+    #expect(world.clock.sleepers == 0)
+  }
+
+  @Test func reportWhatDoesNotDecodeAndWhatCannotBeRead() async throws {
+    let world = try await World()
+    world.remote.upsert("teams", "t1", "{}")
+    _ = try await world.engine.sync()
+    var updates = world.engine.records.observe(Team.self).makeAsyncIterator()
+    #expect(try await updates.next()?.leftOut.map(\.id.key) == ["t1"])
+    struct Venue: SyncedRecord { static let recordType: RecordType = "venues" }
+    await #expect(throws: SyncError.self) {
+      var venues = world.engine.records.observe(Venue.self).makeAsyncIterator()
+      _ = try await venues.next()
+    }
+  }
+}
