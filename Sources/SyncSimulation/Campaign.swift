@@ -10,6 +10,8 @@ public struct Campaign: Sendable {
   public private(set) var hash: UInt64 = 0
   /// The observed events, with their numbers.
   public private(set) var sights: [Sight: Int] = [:]
+  /// How the merge policy resolved conflicts, with their numbers.
+  public private(set) var verdicts: [Verdict: Int] = [:]
   /// The worlds in which a promise was broken, by seed.
   public private(set) var failures: [(seed: UInt64, outcome: Outcome)] = []
 
@@ -22,6 +24,7 @@ public struct Campaign: Sendable {
     steps += outcome.steps
     hash &+= outcome.hash
     for (sight, count) in outcome.sights { sights[sight, default: 0] += count }
+    for (verdict, count) in outcome.verdicts { verdicts[verdict, default: 0] += count }
     if !outcome.violations.isEmpty { failures.append((seed, outcome)) }
   }
 
@@ -31,7 +34,22 @@ public struct Campaign: Sendable {
     steps += other.steps
     hash &+= other.hash
     for (sight, count) in other.sights { sights[sight, default: 0] += count }
+    for (verdict, count) in other.verdicts { verdicts[verdict, default: 0] += count }
     failures += other.failures
+  }
+
+  /// Adds a failure if the worlds did not test a policy.
+  ///
+  /// - Parameter seed: The seed of the last world.
+  mutating func demand(_ coverage: PolicyCoverage, seed: UInt64) {
+    guard let gap = coverage.gap(in: verdicts, worlds: worlds) else { return }
+    failures.append(
+      (
+        seed,
+        Outcome(
+          violations: [gap], sights: [:], hazards: [], hash: 0, steps: 0, calls: 0,
+          recording: Recording(choices: []), timeline: [])
+      ))
   }
 
   /// The events that must occur in some world, and occurred in none.
@@ -45,10 +63,13 @@ public struct Campaign: Sendable {
 extension Simulation {
   /// Runs the worlds of some seeds in order.
   ///
-  /// Every hundredth world runs twice, to check that both runs are equal.
+  /// Every hundredth world runs twice, to check that both runs are equal. If the worlds have a
+  /// merge policy of the app's and did not put each of its branches to the test, the last seed
+  /// counts as a failure of ``Promise/coverage``.
   public func run(seeds: Range<UInt64>) -> Campaign {
     var campaign = Campaign()
     for seed in seeds { campaign.add(seed % 100 == 0 ? runTwice(seed: seed) : run(seed: seed), seed: seed) }
+    if let coverage, let last = seeds.last { campaign.demand(coverage, seed: last) }
     return campaign
   }
 

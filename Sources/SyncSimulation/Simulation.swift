@@ -27,6 +27,9 @@ public struct Simulation: Sendable {
   /// A flaw of one of the ports, introduced on purpose.
   var flaw: PortFlaw?
   private var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
+  /// What the worlds have to show of that policy.
+  private(set) var coverage: PolicyCoverage?
+  private var records: WorldRecords?
 
   /// Creates a simulation of the library's own reference store and remote.
   public init() {
@@ -66,8 +69,22 @@ public struct Simulation: Sendable {
   ///   - policy: Resolves every merge conflict. It is called twice, and must return one resolution.
   ///   - treatsSidesAlike: Whether the policy must ignore which of two edits is the local one.
   ///     Every replica then converges to the same state.
-  public mutating func useMergePolicy(_ policy: any MergePolicy, treatsSidesAlike: Bool = true) {
+  ///   - reasons: The reasons that the policy gives, one for each of its branches. A campaign in
+  ///     which one was never given is reported as a failure of ``Promise/coverage``, and so is one
+  ///     in which the policy was not asked, or had one verdict for everything.
+  public mutating func useMergePolicy(
+    _ policy: any MergePolicy, treatsSidesAlike: Bool = true, reasons: Set<String> = []
+  ) {
     self.policy = (policy, treatsSidesAlike)
+    coverage = PolicyCoverage(reasons: reasons)
+  }
+
+  /// Replaces the records of the worlds with the app's own.
+  ///
+  /// The hazards that belong to the built-in records, such as duplicates, circles and updates of
+  /// the app, then do not occur.
+  public mutating func useRecords(_ records: WorldRecords) {
+    self.records = records
   }
 
   /// Runs the world of a seed.
@@ -105,12 +122,14 @@ public struct Simulation: Sendable {
     let trace = Trace(keepsLines: keepsTimeline)
     let choices = choices(trace)
     let plan = WorldPlan(
-      hazards: hazards, fault: fault, stores: stores, source: source, flaw: flaw, policy: policy)
+      hazards: records == nil ? hazards : hazards.subtracting(Hazard.ofBuiltInRecords), fault: fault,
+      stores: stores, source: source, flaw: flaw, policy: policy, records: records)
     do throws(SyncError) {
       let world = try World(plan, choices: choices, trace: trace)
       world.run()
       return Outcome(
-        violations: world.ledger.violations, sights: world.ledger.sights, hazards: world.shape.hazards,
+        violations: world.ledger.violations, sights: world.ledger.sights, verdicts: world.ledger.verdicts,
+        hazards: world.shape.hazards,
         hash: trace.hash, steps: world.executor.steps, calls: world.faults.calls,
         recording: Recording(
           choices: choices.made, fault: fault.map { Recording.Fault(call: $0.call, kind: $0.kind) }),

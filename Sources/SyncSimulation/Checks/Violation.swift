@@ -44,6 +44,8 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case honestErrors
   /// Without faults, the sync completes in a bounded number of steps.
   case liveness
+  /// The worlds show what is to be tested: each branch of the app's policy has run.
+  case coverage
 }
 
 /// A promise that was broken in a world, with the observation.

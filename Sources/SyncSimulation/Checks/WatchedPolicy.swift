@@ -12,6 +12,7 @@ struct WatchedPolicy: MergePolicy {
 
   func settle(_ conflict: MergeConflict) -> MergeResolution {
     let resolution = base.settle(conflict)
+    ledger.settled(Verdict(resolution, of: conflict.id.type))
     if conflict.local.stamp.physical == conflict.remote.stamp.physical { ledger.saw(.stampsTied) }
     if base.settle(conflict) != resolution {
       ledger.report(.arithmetic, "one conflict over \(conflict.id) is settled in two ways")
@@ -19,7 +20,8 @@ struct WatchedPolicy: MergePolicy {
     guard treatsSidesAlike else { return resolution }
     var mirrored = conflict
     (mirrored.local, mirrored.remote) = (conflict.remote, conflict.local)
-    let theirs = Self.content(base.settle(mirrored), of: mirrored)
+    let reverse = base.settle(mirrored)
+    let theirs = Self.content(reverse, of: mirrored)
     let ours = Self.content(resolution, of: conflict)
     let isSame =
       switch (ours, theirs) {
@@ -28,9 +30,21 @@ struct WatchedPolicy: MergePolicy {
       default: false
       }
     if !isSame {
-      ledger.report(.arithmetic, "two replicas settle a conflict over \(conflict.id) each in its own way")
+      let verdicts = [resolution, reverse].map { Verdict($0, of: conflict.id.type).description }
+      ledger.report(
+        .arithmetic,
+        """
+        two replicas settle a conflict over \(conflict.id) each in its own way: between \
+        \(Self.words(conflict.local)) and \(Self.words(conflict.remote)) one says \(verdicts[0]), and the other, \
+        whose local side is the second, \(verdicts[1])
+        """)
     }
     return resolution
+  }
+
+  private static func words(_ side: StampedValue) -> String {
+    let content = side.content.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "a deletion"
+    return "\(content) of \(side.stamp)"
   }
 
   private static func content(_ resolution: MergeResolution, of conflict: MergeConflict) -> Payload? {

@@ -6,6 +6,15 @@ final class Trace: Sendable {
     // FNV-1a, word by word.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     var lines: [String] = []
+    /// The last line without its time, and how often it came again since.
+    var last = ""
+    var repeats = 0
+
+    /// Notes how often the last line was repeated.
+    mutating func closeRepeats() {
+      if repeats > 0 { lines.append("\(String(repeating: " ", count: 10))  … \(repeats) more times") }
+      repeats = 0
+    }
   }
   private let state = Mutex(State())
   /// Whether lines are kept.
@@ -17,7 +26,13 @@ final class Trace: Sendable {
   }
 
   var hash: UInt64 { state.withLock { $0.hash } }
-  var lines: [String] { state.withLock { $0.lines } }
+  /// The lines, of which repeated ones are one.
+  var lines: [String] {
+    state.withLock { state in
+      state.closeRepeats()
+      return state.lines
+    }
+  }
 
   /// Sets the time for later lines.
   func stamp(with elapsed: @escaping @Sendable () -> Duration) {
@@ -47,7 +62,12 @@ final class Trace: Sendable {
     let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
     let time = "\(seconds).\(fraction)"
     let margin = String(repeating: " ", count: max(0, 10 - time.count))
-    let text = "\(margin)\(time)  \(who)\(String(repeating: " ", count: max(0, 10 - who.count)))  \(line())"
-    state.withLock { $0.lines.append(text) }
+    let text = "\(who)\(String(repeating: " ", count: max(0, 10 - who.count)))  \(line())"
+    state.withLock { state in
+      if text == state.last { return state.repeats += 1 }
+      state.closeRepeats()
+      state.last = text
+      state.lines.append("\(margin)\(time)  \(text)")
+    }
   }
 }

@@ -48,6 +48,11 @@ extension Incarnation {
 
   private func write(_ id: RecordID, _ engine: SyncEngine) async throws(SyncError) {
     let (choices, keys) = (world.choices, world.shape.keys)
+    if let records = world.records {
+      return try await engine.edits.perform { (batch) throws(SyncError) in
+        try records.edit(id, in: &batch, WorldRandom(choices, keys: keys))
+      }
+    }
     let areCirclesPossible = world.shape.hazards.contains(.circles)
     let ownNumber = Int(id.key.dropFirst()) ?? 1
     let references: [(field: FieldName, target: RecordType)] =

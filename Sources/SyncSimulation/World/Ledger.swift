@@ -5,6 +5,7 @@ final class Ledger: Sendable {
   private struct State {
     var sights: [Sight: Int] = [:]
     var violations: [Violation] = []
+    var verdicts: [Verdict: Int] = [:]
   }
   private let state = Mutex(State())
   private let trace: Trace
@@ -15,17 +16,24 @@ final class Ledger: Sendable {
 
   var sights: [Sight: Int] { state.withLock { $0.sights } }
   var violations: [Violation] { state.withLock { $0.violations } }
+  var verdicts: [Verdict: Int] { state.withLock { $0.verdicts } }
+
+  /// Notes how a merge policy resolved a conflict.
+  func settled(_ verdict: Verdict) { state.withLock { $0.verdicts[verdict, default: 0] += 1 } }
 
   func saw(_ sight: Sight, times: Int = 1) {
     guard times > 0 else { return }
     state.withLock { $0.sights[sight, default: 0] += times }
   }
 
-  /// Notes a violation; the first few are kept.
+  /// Notes a violation; the first few are kept, and each observation once.
   func report(_ promise: Promise, _ words: String) {
     trace.tell("!!", "\(promise.rawValue): \(words)")
     state.withLock { state in
-      if state.violations.count < 10 { state.violations.append(Violation(promise: promise, words: words)) }
+      let violation = Violation(promise: promise, words: words)
+      if state.violations.count < 10, !state.violations.contains(violation) {
+        state.violations.append(violation)
+      }
     }
   }
 }

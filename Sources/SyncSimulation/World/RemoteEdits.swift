@@ -6,6 +6,7 @@ import Synchronization
 final class RemoteEdits: Sendable {
   private let remotes: Remotes
   private let shape: WorldShape
+  private let records: WorldRecords?
   private let choices: Choices
   private let watch: Watch
   private let ledger: Ledger
@@ -24,13 +25,15 @@ final class RemoteEdits: Sendable {
   private let isWiped = Mutex(false)
 
   init(
-    _ remotes: Remotes, shape: WorldShape, clock: ManualClock, choices: Choices, watch: Watch,
+    _ remotes: Remotes, shape: WorldShape, records: WorldRecords?, clock: ManualClock, choices: Choices,
+    watch: Watch,
     ledger: Ledger, trace: Trace
   ) {
     self.clock = clock
     self.watch = watch
     self.remotes = remotes
     self.shape = shape
+    self.records = records
     self.choices = choices
     self.ledger = ledger
     self.trace = trace
@@ -101,6 +104,10 @@ final class RemoteEdits: Sendable {
 
   /// A random record of the world's ids.
   func anyRecord() -> RecordID {
+    if let types = records?.types, !types.isEmpty {
+      let type = types[choices.below(types.count)]
+      return RecordID(type: type, key: WorldRandom(choices, keys: shape.keys).key(of: type))
+    }
     let type: RecordType = choices.pick("games", "teams", "leagues", "games")
     return RecordID(type: type, key: "\(type.rawValue.prefix(1))\(choices.number(in: 1...shape.keys))")
   }
@@ -241,6 +248,12 @@ final class RemoteEdits: Sendable {
   }
 
   private func payload(of id: RecordID) -> String {
+    if let records {
+      let current =
+        choices.once(in: 4) ? nil : remote.records(of: id.type).first { $0.key == id.key }?.payload
+      let written = records.payload(of: id, over: current, WorldRandom(choices, keys: shape.keys))
+      return written.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "{}"
+    }
     let name = choices.number(in: 1...3)
     switch id.type.rawValue {
     case "leagues":

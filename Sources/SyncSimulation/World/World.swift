@@ -10,6 +10,8 @@ final class World: Sendable {
   let choices: Choices
   let ledger: Ledger
   let shape: WorldShape
+  /// The app's own records; `nil` for the built-in ones.
+  let records: WorldRecords?
   let executor: SeededExecutor
   let time: VirtualTime
   let remotes: Remotes
@@ -83,10 +85,11 @@ final class World: Sendable {
     flaw = plan.flaw
     bench = try plan.stores { databaseClock.timestamp }
     faults = FaultPlan(shape.hazards, single: plan.fault, choices: choices)
-    let schema = try AppVersion().schema(shape)
+    records = plan.records
+    let schema = if let records { records.schema } else { try AppVersion().schema(shape) }
     let ids = schema.entities.flatMap { entity in
       (Array(1...shape.keys) + [99]).map {
-        RecordID(type: entity.type, key: "\(entity.type.rawValue.prefix(1))\($0)")
+        RecordID(type: entity.type, key: WorldRandom.key(of: entity.type, $0))
       }
     }
     watch = Watch(
@@ -95,7 +98,8 @@ final class World: Sendable {
       edits: EditWatch(remotes: remotes, ledger: ledger), hasEdits: remotes.home.sink != nil,
       ledger: ledger)
     edits = RemoteEdits(
-      remotes, shape: shape, clock: serverClock, choices: choices, watch: watch, ledger: ledger, trace: trace)
+      remotes, shape: shape, records: plan.records, clock: serverClock, choices: choices, watch: watch,
+      ledger: ledger, trace: trace)
     let edits = edits
     meanwhile.set { edits.goOn(from: $0) }
   }
@@ -203,6 +207,7 @@ final class World: Sendable {
 
   /// The schema of a version of the app.
   func schema(of version: AppVersion) -> SyncSchema? {
+    if let records { return records.schema }
     if let schema = state.withLock({ $0.schemas[version] }) { return schema }
     let schema = try? version.schema(shape)
     state.withLock { $0.schemas[version] = schema }

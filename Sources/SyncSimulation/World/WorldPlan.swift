@@ -13,4 +13,6 @@ struct WorldPlan: Sendable {
   var flaw: PortFlaw?
   /// A custom policy, and whether it ignores which of two edits is the local one.
   var policy: (policy: any MergePolicy, treatsSidesAlike: Bool)?
+  /// The app's own records; `nil` for the worlds' built-in ones.
+  var records: WorldRecords?
 }
