@@ -1,11 +1,26 @@
 /// A promise of a port that an adapter broke.
 public struct ConformanceFailure: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The promise and the finding, in a sentence.
+  /// The promise and the finding, in a sentence without control characters.
   public var description: String
 
   /// Creates a failure with its description.
+  ///
+  /// Control characters are escaped, because a tool that prints the message may end it at a NUL.
   public init(_ description: String) {
-    self.description = description
+    self.description = String(
+      String.UnicodeScalarView(
+        description.unicodeScalars.flatMap { scalar in
+          scalar.properties.generalCategory == .control && scalar != "\n"
+            ? Array(scalar.escaped(asASCII: true).unicodeScalars) : [scalar]
+        }))
+  }
+}
+
+extension ConformanceFailure {
+  /// A promise, with the member in which two values differ and both sides of it.
+  package static func message<Value: Equatable>(_ promise: String, _ found: Value, _ wanted: Value) -> String
+  {
+    "\(promise) \(Difference(found, wanted).sentence)"
   }
 }
 
@@ -41,5 +56,7 @@ func expect(_ isSo: Bool, _ sentence: @autoclosure () -> String) throws(Conforma
 func expect<Value: Equatable>(
   _ found: Value, equals wanted: Value, _ sentence: @autoclosure () -> String
 ) throws(ConformanceFailure) {
-  if found != wanted { throw ConformanceFailure("\(sentence()) Found \(found) instead of \(wanted).") }
+  if found != wanted {
+    throw ConformanceFailure(ConformanceFailure.message(sentence(), found, wanted))
+  }
 }

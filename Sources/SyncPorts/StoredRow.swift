@@ -1,7 +1,7 @@
 public import SyncModels
 
 /// One row of a store: a live record, or the version that a deletion left.
-public struct StoredRow: Hashable, Sendable {
+public struct StoredRow: Hashable, Sendable, Codable {
   /// The record's id.
   public let id: RecordID
   /// The version of the last copy or deletion from the remote.

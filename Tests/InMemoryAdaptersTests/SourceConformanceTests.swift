@@ -99,7 +99,14 @@ final class World: Sendable {
       })
     harness.reopen = { self.again().remote }
     harness.settle = { self.act { $0.clock.advance(by: .seconds(60)) } }
-    harness.putMalformed = { bytes in self.act { $0.remote.upsert(type, "malformed", bytes) } }
+    let count = Mutex(0)
+    harness.putMalformed = { bytes in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      self.act { $0.remote.upsert(type, "malformed\(number)", bytes) }
+    }
     harness.voidTokens = { self.act { $0.remote.expireTokens() } }
     harness.beginUpsert = { key, value in
       let change = self.remote.prepareUpsert(type, key, #"{"value":\#(value)}"#)

@@ -25,8 +25,11 @@ struct SinkBench: Sendable {
   private func change(
     _ key: String, _ content: Edit.Content, on base: OutboxEntry.Base, edit number: Int
   ) -> OutgoingChange {
+    // As the engine's, no two edits have one stamp, and so no two records one idempotency key: a
+    // remote may remember keys for all records together.
     let stamp = EditStamp(
-      physical: Timestamp(milliseconds: 1_700_000_000_000 + Int64(number)), replica: "check")
+      physical: Timestamp(milliseconds: 1_700_000_000_000 + Int64(number)),
+      counter: key.utf8.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }, replica: "check")
     let entry = OutboxEntry(
       id: SourceBench.id(key), edit: Edit(content, stamp: stamp), base: base)
     return OutgoingChange(

@@ -52,7 +52,7 @@ enum ListingChecks {
     try await bench.fill(10)
     let first = try await bench.page(.start(since: nil))
     let again = try await bench.page(.start(since: nil))
-    try expect(again.changes == first.changes, "A repeated start gets the same answer.")
+    try expect(again.changes, equals: first.changes, "A repeated start gets the same answer.")
     guard case .more(let token, _) = first.next else {
       throw Inapplicable(reason: "The source lists everything on one page.")
     }
@@ -61,7 +61,7 @@ enum ListingChecks {
     try expect(
       Set(first.changes.map(\.id)).isDisjoint(with: second.changes.map(\.id)) && second.next != first.next,
       "A continuation leads on, when nothing changes meanwhile.")
-    try expect(repeated.changes == second.changes, "A repeated continuation gets the same answer.")
+    try expect(repeated.changes, equals: second.changes, "A repeated continuation gets the same answer.")
   }
 
   static func resumablePassGoesOnInAnotherProcess(_ bench: SourceBench) async throws {
@@ -72,7 +72,8 @@ enum ListingChecks {
     }
     let here = try await bench.page(.resume(token))
     let there = try await reopen().page(bench.request(.resume(token)))
-    try expect(there.changes == here.changes, "A resumable continuation is understood by another process.")
+    try expect(
+      there.changes, equals: here.changes, "A resumable continuation is understood by another process.")
   }
 
   static func deletedRecordIsNotListed(_ bench: SourceBench) async throws {
@@ -92,7 +93,7 @@ enum ListingChecks {
 
   static func malformedRecordComesInItsPlace(_ bench: SourceBench) async throws {
     try await bench.fill(3)
-    let bytes = Array(#"{"value":"#.utf8)
+    let bytes = bench.harness.malformedBytes
     try await bench.harness.putMalformed?(bytes)
     let pass = try await bench.pull(limit: 2)
     try expect(
@@ -109,6 +110,16 @@ enum ListingChecks {
       malformed.first.map { Array($0.bytes.bytes) }, equals: bytes,
       "A malformed record has its bytes unchanged.")
     try expect(malformed.first?.reason.isEmpty, equals: false, "A malformed record has a reason.")
+  }
+
+  static func malformedRecordsMayFillAPage(_ bench: SourceBench) async throws {
+    try await bench.fill(1)
+    for _ in 0..<5 { try await bench.harness.putMalformed?(bench.harness.malformedBytes) }
+    try await bench.harness.upsert("last", 1)
+    let pass = try await bench.pull(limit: 2)
+    try expect(
+      Set(pass.upserted), equals: ["i00", "last"],
+      "A page of malformed records alone leads on to the records after it.")
   }
 
   static func lookupGivesCurrentCopies(_ bench: SourceBench) async throws {

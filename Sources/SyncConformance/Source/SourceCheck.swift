@@ -8,7 +8,8 @@ public enum SourceCheck: String, CaseIterable, Sendable {
   // Listings.
   case listingHoldsEveryRecordOnce, emptyRemoteListsNothing, pagesObeyTheirLimit, recordsAreReadWhole
   case samePositionIsAnsweredAlike, resumablePassGoesOnInAnotherProcess, deletedRecordIsNotListed
-  case totalCountsTheListing, malformedRecordComesInItsPlace, lookupGivesCurrentCopies
+  case totalCountsTheListing, malformedRecordComesInItsPlace, malformedRecordsMayFillAPage
+  case lookupGivesCurrentCopies
   // Deltas and tokens.
   case deltaHoldsWhatChanged, deltaOfNothingIsEmpty, deletionComesAsTombstone, changesDuringAPassAreNotLost
   case changesDuringADeltaAreNotLost, lateCommitIsFound, tokenComesFromTheStart, unknownTokenIsNoError
@@ -30,7 +31,8 @@ public enum SourceCheck: String, CaseIterable, Sendable {
     return switch self {
     case .resumablePassGoesOnInAnotherProcess where harness.reopen == nil:
       "The harness cannot make a second source."
-    case .malformedRecordComesInItsPlace where harness.putMalformed == nil:
+    case .malformedRecordComesInItsPlace where harness.putMalformed == nil,
+      .malformedRecordsMayFillAPage where harness.putMalformed == nil:
       "The harness cannot put malformed records."
     case .voidTokenIsNoError where harness.voidTokens == nil: "The harness cannot make tokens void."
     case .lookupGivesCurrentCopies where !capabilities.supportsLookup: "The source has no lookup."
@@ -51,6 +53,7 @@ public enum SourceCheck: String, CaseIterable, Sendable {
     case .deletedRecordIsNotListed: ListingChecks.deletedRecordIsNotListed
     case .totalCountsTheListing: ListingChecks.totalCountsTheListing
     case .malformedRecordComesInItsPlace: ListingChecks.malformedRecordComesInItsPlace
+    case .malformedRecordsMayFillAPage: ListingChecks.malformedRecordsMayFillAPage
     case .lookupGivesCurrentCopies: ListingChecks.lookupGivesCurrentCopies
     case .deltaHoldsWhatChanged: DeltaChecks.deltaHoldsWhatChanged
     case .deltaOfNothingIsEmpty: DeltaChecks.deltaOfNothingIsEmpty

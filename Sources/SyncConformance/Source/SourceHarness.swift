@@ -24,7 +24,12 @@ public struct SourceHarness: Sendable {
   ///
   /// It is `nil` if that is impossible.
   public var settle: (@Sendable () async throws -> Void)?
-  /// Adds bytes that are not a record; `nil` if that is impossible.
+  /// Bytes that are not a record, as the remote's format can carry them.
+  ///
+  /// They are a cut object by default. In a JSON array, which no cut element can be in, they are a
+  /// value that is no record, such as `{"value":5}` without a key.
+  public var malformedBytes = Array(#"{"value":"#.utf8)
+  /// Adds ``malformedBytes`` beside all that was added; `nil` if that is impossible.
   public var putMalformed: (@Sendable (_ bytes: [UInt8]) async throws -> Void)?
   /// Invalidates every token so far; `nil` if that is impossible.
   public var voidTokens: (@Sendable () async throws -> Void)?

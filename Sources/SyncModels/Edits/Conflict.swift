@@ -1,5 +1,5 @@
 /// A local edit that met a different change at the remote, and its resolution.
-public struct Conflict: Hashable, Sendable {
+public struct Conflict: Hashable, Sendable, Codable {
   /// The conflict's number in the log, assigned by the store; 0 before that.
   public var number: Int64
   /// The record that both sides changed.

@@ -1,5 +1,5 @@
 /// The new state that an app gives a record, and when the app set it.
-public struct Edit: Hashable, Sendable {
+public struct Edit: Hashable, Sendable, Codable {
   /// The record's whole new payload, or its deletion.
   public var content: Content
   /// When the edit was made.
@@ -12,7 +12,7 @@ public struct Edit: Hashable, Sendable {
   }
 
   /// The state of the record after an edit.
-  public enum Content: Hashable, Sendable {
+  public enum Content: Hashable, Sendable, Codable {
     /// The record with this payload, and the schema version that the payload was written with.
     case upsert(Payload, schemaVersion: Int)
     /// No record.

@@ -2,7 +2,7 @@
 ///
 /// A record has at most one entry. Edits before a push coalesce into it and keep its base. While
 /// there is an entry, the record's row shows the edit, and the row's version is the base's.
-public struct OutboxEntry: Hashable, Sendable {
+public struct OutboxEntry: Hashable, Sendable, Codable {
   /// The record that was edited.
   public let id: RecordID
   /// The latest edit. Entries are sent in the order of their edits' stamps.
@@ -40,8 +40,17 @@ public struct OutboxEntry: Hashable, Sendable {
     self.attempts = attempts
   }
 
+  /// The entry as stores keep it: a base that is a copy has no fields.
+  public var withoutFields: OutboxEntry {
+    guard case .copy(var copy) = base else { return self }
+    copy.fields = []
+    var entry = self
+    entry.base = .copy(copy)
+    return entry
+  }
+
   /// The remote state that an edit was made on.
-  public enum Base: Hashable, Sendable {
+  public enum Base: Hashable, Sendable, Codable {
     /// No known state: the remote has never listed the record.
     case none
     // Indirect: a push passes an entry on many times, and a record has five parts to retain each
@@ -67,7 +76,7 @@ public struct OutboxEntry: Hashable, Sendable {
   }
 
   /// The author of an edit.
-  public enum Author: Hashable, Sendable {
+  public enum Author: Hashable, Sendable, Codable {
     /// The app.
     case app
     // Indirect, as most entries are the app's.
@@ -76,7 +85,7 @@ public struct OutboxEntry: Hashable, Sendable {
   }
 
   /// A rebuild's knowledge of a record that it edits or deletes.
-  public struct Rebuilt: Hashable, Sendable {
+  public struct Rebuilt: Hashable, Sendable, Codable {
     /// The last write of the record by anything but a rebuild.
     public var lastWrite: EditStamp
     /// The number of the type's last pass at the time of the rebuild's decision.
@@ -95,7 +104,7 @@ public struct OutboxEntry: Hashable, Sendable {
   }
 
   /// Whether and when an entry is sent.
-  public enum State: Hashable, Sendable {
+  public enum State: Hashable, Sendable, Codable {
     /// The next push sends the entry.
     case waiting
     /// A push after this instant sends the entry, as the remote asked.

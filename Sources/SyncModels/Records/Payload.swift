@@ -30,3 +30,25 @@ extension Payload: CustomStringConvertible {
   /// The number of bytes. Contents stay out of descriptions, which end up in logs.
   public var description: String { "\(Counted(bytes.count, "byte"))" }
 }
+
+extension Payload: Codable {
+  /// Reads the form that ``encode(to:)`` writes.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    if let text = try? container.decode(String.self) {
+      self.init(Array(text.utf8))
+    } else {
+      self.init(try container.decode([UInt8].self))
+    }
+  }
+
+  /// Writes UTF-8 as a string, and other bytes as an array of numbers.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    if let text = String(validating: bytes, as: UTF8.self) {
+      try container.encode(text)
+    } else {
+      try container.encode(Array(bytes))
+    }
+  }
+}

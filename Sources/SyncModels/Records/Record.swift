@@ -33,3 +33,31 @@ public struct Record: Hashable, Sendable {
     self.fields = fields
   }
 }
+
+// The fields are not encoded: they are what a type's current declaration reads from the payload.
+extension Record: Codable {
+  private enum CodingKeys: CodingKey {
+    case id, version, entityTag, schemaVersion, payload
+  }
+
+  /// Reads a copy without its ``fields``, which ``Entity/fields(of:)`` extracts anew.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      id: try container.decode(RecordID.self, forKey: .id),
+      version: try container.decode(Version.self, forKey: .version),
+      entityTag: try container.decodeIfPresent(String.self, forKey: .entityTag),
+      schemaVersion: try container.decode(Int.self, forKey: .schemaVersion),
+      payload: try container.decode(Payload.self, forKey: .payload), fields: [])
+  }
+
+  /// Writes everything but the ``fields``.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(id, forKey: .id)
+    try container.encode(version, forKey: .version)
+    try container.encodeIfPresent(entityTag, forKey: .entityTag)
+    try container.encode(schemaVersion, forKey: .schemaVersion)
+    try container.encode(payload, forKey: .payload)
+  }
+}

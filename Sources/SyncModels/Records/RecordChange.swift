@@ -1,5 +1,5 @@
 /// One entry of a page: a copy, a tombstone or a malformed record.
-public enum RecordChange: Hashable, Sendable {
+public enum RecordChange: Hashable, Sendable, Codable {
   /// The current copy of a record that exists at the remote.
   case upsert(Record)
   /// The record was deleted at the remote.
@@ -15,10 +15,17 @@ public enum RecordChange: Hashable, Sendable {
     case .malformed(let malformed): malformed.id
     }
   }
+
+  /// The change as stores keep it in edits and conflicts: a copy without its fields.
+  public var withoutFields: RecordChange {
+    guard case .upsert(var copy) = self else { return self }
+    copy.fields = []
+    return .upsert(copy)
+  }
 }
 
 /// A record's deletion at the remote.
-public struct Tombstone: Hashable, Sendable {
+public struct Tombstone: Hashable, Sendable, Codable {
   /// The id of the deleted record.
   public let id: RecordID
   /// The deletion's place in the remote's order of changes.
@@ -35,7 +42,7 @@ public struct Tombstone: Hashable, Sendable {
 }
 
 /// Bytes that a source could not read as a record.
-public struct MalformedRecord: Hashable, Sendable {
+public struct MalformedRecord: Hashable, Sendable, Codable {
   /// The type whose page held the bytes.
   public let type: RecordType
   /// The record's key, if it could be determined.

@@ -4,7 +4,7 @@ extension String {
   /// Swift compares strings by canonical equivalence, and SQL databases compare bytes. Identifiers
   /// travel between them and must mean the same in both, so they compare by bytes. (Strings with
   /// equal bytes are canonically equal, so `String`'s own hash is consistent with this.)
-  package func isSameUTF8(as other: String) -> Bool {
+  public func isSameUTF8(as other: String) -> Bool {
     let isSame = utf8.withContiguousStorageIfAvailable { a in
       other.utf8.withContiguousStorageIfAvailable { b in
         UnsafeRawBufferPointer(a).hasSameBytes(as: b)
@@ -15,7 +15,7 @@ extension String {
   }
 
   /// Whether a string's UTF-8 bytes come before another's.
-  package func precedesByUTF8(_ other: String) -> Bool {
+  public func precedesByUTF8(_ other: String) -> Bool {
     let precedes = utf8.withContiguousStorageIfAvailable { a in
       other.utf8.withContiguousStorageIfAvailable { b in
         UnsafeRawBufferPointer(a).precedes(UnsafeRawBufferPointer(b))
@@ -27,7 +27,7 @@ extension String {
 
 extension Sequence<String> {
   /// The strings in the order of their UTF-8 bytes, each once.
-  package func distinctByUTF8() -> [String] {
+  public func distinctByUTF8() -> [String] {
     var distinct: [String] = []
     for string in sorted(by: { $0.precedesByUTF8($1) }) {
       if let last = distinct.last, last.isSameUTF8(as: string) { continue }

@@ -1,7 +1,7 @@
 /// A change that the store keeps without showing it to readers.
 ///
 /// No change of a remote is dropped in silence.
-public struct WithheldChange: Hashable, Sendable {
+public struct WithheldChange: Hashable, Sendable, Codable {
   /// The entry's key. A later entry with the same key replaces it.
   public var key: Key
   /// Why the change is withheld.
@@ -35,7 +35,7 @@ public struct WithheldChange: Hashable, Sendable {
   }
 
   /// The key of an entry. A record has at most one entry.
-  public enum Key: Hashable, Sendable {
+  public enum Key: Hashable, Sendable, Codable {
     /// The id of the record.
     case record(RecordID)
     /// The digest of bytes without a known record, or of a record's losing copy.

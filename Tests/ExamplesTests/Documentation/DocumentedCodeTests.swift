@@ -5,7 +5,8 @@ import Testing
 @Suite("Documented code")
 struct DocumentedCodeTests {
   @Test(arguments: [
-    ("README.md", ["ReadmeExample.swift"]), ("Docs/WritingASource.md", ["SourceExample.swift"]),
+    ("README.md", ["ReadmeExample.swift"]),
+    ("Docs/WritingASource.md", ["SourceExample.swift", "SourceExampleTests.swift"]),
     (
       "Docs/WritingAStore.md",
       ["JSONFileStore.swift", "JSONFileStore+State.swift", "StoreExampleTests.swift"]

@@ -8,11 +8,11 @@ final class JSONFileState: Codable, StoreTransaction {
   private var identity = UUID().uuidString
   var entities: [RecordType: Entity] = [:]
   /// In the order in which their records were added.
-  @Spelled private var rows: [StoredRow] = []
+  private var rows: [StoredRow] = []
   private var places: [RecordID: Int] = [:]
-  @Spelled private var withheld: [WithheldChange] = []
-  @Spelled private var outbox: [OutboxEntry] = []
-  @Spelled private var conflicts: [Conflict] = []
+  private var withheld: [WithheldChange] = []
+  private var outbox: [OutboxEntry] = []
+  private var conflicts: [Conflict] = []
   private var lastConflict: Int64 = 0
   /// By the bytes of their names, because Swift compares strings by canonical equivalence.
   private var values: [Data: Data] = [:]
@@ -48,11 +48,11 @@ final class JSONFileState: Codable, StoreTransaction {
     withheld = withheld.filter { !keys.contains($0.key) } + changes.withheld
     for id in changes.marked where row(id) != nil { try change(id, isSeen: false) { $0.isMarked = true } }
     let edited = Set(changes.dequeued + changes.queued.map(\.id))
-    outbox = outbox.filter { !edited.contains($0.id) } + changes.queued.map(\.bare)
+    outbox = outbox.filter { !edited.contains($0.id) } + changes.queued.map(\.withoutFields)
     for var conflict in changes.conflicts {
       if case .malformed = conflict.remote { throw SyncError(.invalidConfiguration, during: "logging") }
       lastConflict += 1
-      (conflict.number, conflict.remote) = (lastConflict, conflict.remote.bare)
+      (conflict.number, conflict.remote) = (lastConflict, conflict.remote.withoutFields)
       conflicts.append(conflict)
     }
     if let time = changes.forgottenConflicts { conflicts.removeAll { $0.settledAt < time } }
