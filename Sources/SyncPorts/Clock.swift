@@ -8,6 +8,10 @@ public import SyncModels
   import Musl
 #elseif canImport(Android)
   import Android
+#elseif canImport(WASILibc)
+  import WASILibc
+#elseif canImport(ucrt)
+  import ucrt
 #endif
 
 /// A clock that also gives timestamps.
@@ -41,14 +45,48 @@ extension Clock where Duration == Swift.Duration {
   }
 
   /// Sleeps for a duration by this clock, or until the task is cancelled.
-  package func pause(for duration: Duration) async throws(CancellationError) {
+  ///
+  /// - Parameter wait: What the sleep is for.
+  package func pause(
+    for duration: Duration, as wait: WaitName? = nil
+  ) async throws(CancellationError) {
     do {
-      try await sleep(until: now.advanced(by: duration), tolerance: nil)
+      try await WaitName.$current.withValue(wait) {
+        try await sleep(until: now.advanced(by: duration), tolerance: nil)
+      }
     } catch {
       // A clock's sleep ends early only on cancellation.
       throw CancellationError()
     }
   }
+}
+
+/// What the engine sleeps for, by which a clock for tests tells its sleeps apart.
+public struct WaitName: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The name.
+  public let rawValue: String
+
+  /// Creates a name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// The name itself.
+  public var description: String { rawValue }
+
+  /// The pause before a failed request is made again.
+  public static let retry = WaitName(rawValue: "retry")
+  /// The time until the lease has to be renewed.
+  public static let lease = WaitName(rawValue: "lease")
+  /// The time until another holder of the lease is looked for again.
+  public static let busy = WaitName(rawValue: "busy")
+  /// The time until a token's cancellation is looked for again.
+  public static let cancellation = WaitName(rawValue: "cancellation")
+  /// The time until an observed query looks for commits of others.
+  public static let observation = WaitName(rawValue: "observation")
+  /// The time until the coordinator has something to do.
+  public static let trigger = WaitName(rawValue: "trigger")
+
+  /// What the current task is about to sleep for; `nil` if it does not say.
+  @TaskLocal public static var current: WaitName?
 }
 
 extension ContinuousClock: Clock {}
@@ -60,9 +98,13 @@ extension Timestamp {
   /// The pure modules read the wall clock only here.
   package static var wallClock: Timestamp {
     var now = timespec()
-    // CLOCK_REALTIME exists on every platform that this builds for. If the call fails, the
-    // timestamp is the epoch.
-    _ = clock_gettime(CLOCK_REALTIME, &now)
+    // Each of these clocks exists wherever this builds for it. If the call fails, the timestamp is
+    // the epoch.
+    #if canImport(WASILibc) || canImport(ucrt)
+      _ = timespec_get(&now, TIME_UTC)
+    #else
+      _ = clock_gettime(CLOCK_REALTIME, &now)
+    #endif
     return Timestamp(microseconds: Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1000)
   }
 }

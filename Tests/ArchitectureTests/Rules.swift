@@ -9,7 +9,7 @@ struct Violation: Hashable, Sendable, CustomStringConvertible {
 
 /// The rules of the design, and the violations in a file.
 enum Rules {
-  private static let platform: Set<String> = ["Darwin", "Glibc", "Musl", "Android"]
+  private static let platform: Set<String> = ["Darwin", "Glibc", "Musl", "Android", "WASILibc", "ucrt"]
   private static let system: Set<String> = platform.union(["Foundation", "Dispatch"])
   private static let ports: Set<String> = ["SyncJSON", "SyncModels", "SyncPorts"]
 

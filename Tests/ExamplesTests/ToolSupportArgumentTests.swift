@@ -106,6 +106,7 @@ struct ToolSupportArgumentTests {
           --page-size N  Records in a page. (1 to 10000, default 400)
           --json         End with one line of JSON.
           --help         Print this help.
+          --version      Print the version.
 
         exit codes:
           0    success
@@ -118,6 +119,15 @@ struct ToolSupportArgumentTests {
               See how far the last sync came.
 
         """)
+  }
+
+  @Test(arguments: ["--version", "export --version", "--json --version"])
+  func getTheVersion(_ line: String) throws {
+    guard case .help(let text) = try Self.tool.parse(line.split(separator: " ").map(String.init)) else {
+      Issue.record("no version")
+      return
+    }
+    #expect(text == "inspect \(LibraryVersion.current)\n")
   }
 
   @Test func getACommandsOwnHelpAfterItsName() throws {

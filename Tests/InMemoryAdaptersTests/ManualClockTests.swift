@@ -1,3 +1,4 @@
+import CanonicalSync
 import InMemoryAdapters
 import SyncModels
 import SyncPorts
@@ -115,5 +116,24 @@ struct EventRecorderTests {
       return await group.next()
     }
     #expect(found == false)
+  }
+}
+
+@Suite("The names of sleeps", .timeLimit(.minutes(5)))
+struct WaitNameTests {
+  @Test func tellTheRetryFromTheLease() async throws {
+    let clock = ManualClock()
+    let remote = InMemoryRemote(clock: clock)
+    remote.behave(.fail(SyncError(.remoteUnavailable, during: "testing")))
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("items")), store: InMemoryStore(leaseClock: { clock.timestamp }),
+      source: remote,
+      clock: clock, random: { .max })
+    async let result = engine.sync()
+    let pause = await clock.nextSleep(.retry)
+    #expect(pause > .zero && pause < .seconds(10))
+    #expect(await clock.nextSleep(.lease) == .seconds(5))
+    clock.advance(by: pause)
+    #expect(try await result.wasCancelled == false)
   }
 }

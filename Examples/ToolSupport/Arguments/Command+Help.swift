@@ -6,7 +6,10 @@ extension Command {
   /// - Parameter tool: The tool of this command, whose options it shares.
   func helpText(within tool: Command? = nil) -> String {
     let options = self.options + (tool?.options ?? [])
-    let optionRows = options.map { ($0.spelling, $0.help) } + [("--help", "Print this help.")]
+    let optionRows =
+      options.map { ($0.spelling, $0.help) } + [
+        ("--help", "Print this help."), ("--version", "Print the version."),
+      ]
     var sections = [
       usage(within: tool, options: options),
       Self.wrapped(summary, indent: 0, width: Self.width),

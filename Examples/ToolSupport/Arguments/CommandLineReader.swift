@@ -15,6 +15,7 @@ struct CommandLineReader {
   mutating func read() throws(UsageError) -> Request {
     while let word = words.popFirst() {
       if word == "--help" || word == "-h" { return .help(help) }
+      if word == "--version" { return .help("\(tool.name) \(LibraryVersion.current)\n") }
       if word.hasPrefix("-") { try readOption(word) } else { try readCommand(word) }
     }
     if command == nil, !tool.commands.isEmpty {
@@ -46,7 +47,7 @@ struct CommandLineReader {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let spelled = String(parts[0])
     guard let option = known.first(where: { "--\($0.name)" == spelled }) else {
-      let hint = Spelling.hint(for: spelled, among: known.map { "--\($0.name)" } + ["--help"])
+      let hint = Spelling.hint(for: spelled, among: known.map { "--\($0.name)" } + ["--help", "--version"])
       throw UsageError("unknown option \(spelled)\(hint)")
     }
     let text = try value(of: option, attached: parts.count > 1 ? String(parts[1]) : nil)

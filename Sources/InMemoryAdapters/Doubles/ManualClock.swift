@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// ```swift
 /// async let sync = engine.sync()
-/// #expect(await clock.nextSleep() == .seconds(1))  // resumes when the engine sleeps
+/// #expect(await clock.nextSleep(.retry) == .seconds(1))  // resumes when the engine sleeps
 /// clock.advance(by: .seconds(1))
 /// ```
 public final class ManualClock: SyncPorts.Clock {
@@ -38,9 +38,9 @@ public final class ManualClock: SyncPorts.Clock {
     /// The earliest of their deadlines.
     private(set) var earliest: Instant?
     /// Sleeps that began and were not yet returned to the test, oldest first.
-    var unseen: [(id: Int, duration: Duration)] = []
+    var unseen: [(id: Int, name: WaitName?, duration: Duration)] = []
     /// Tasks that wait for a sleep to begin, oldest first.
-    var watchers: [(id: Int, continuation: CheckedContinuation<Duration, Never>)] = []
+    var watchers: [(id: Int, name: WaitName?, continuation: CheckedContinuation<Duration, Never>)] = []
   }
 
   private let state: Mutex<State>
@@ -92,7 +92,7 @@ public final class ManualClock: SyncPorts.Clock {
   ///
   /// - Throws: `CancellationError`, at once when the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
-    let id = state.withLock { $0.takeID() }
+    let (id, name) = (state.withLock { $0.takeID() }, WaitName.current)
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         // The handler below may have run already. In that case nothing else would resume this
@@ -102,11 +102,11 @@ public final class ManualClock: SyncPorts.Clock {
           guard state.now < deadline else { return .due }
           state.add(Sleeper(deadline: deadline, continuation: continuation), as: id)
           let duration = state.now.duration(to: deadline)
-          guard !state.watchers.isEmpty else {
-            state.unseen.append((id, duration))
+          guard let watcher = state.watchers.firstIndex(where: { $0.name == nil || $0.name == name }) else {
+            state.unseen.append((id, name, duration))
             return .asleep(nil, duration)
           }
-          return .asleep(state.watchers.removeFirst().continuation, duration)
+          return .asleep(state.watchers.remove(at: watcher).continuation, duration)
         }
         switch ending {
         case .cancelled: continuation.resume(throwing: CancellationError())
@@ -129,14 +129,19 @@ public final class ManualClock: SyncPorts.Clock {
   ///
   /// Sleeps come in the order in which they began. A sleep that has ended is skipped. Zero means
   /// that the asking task was cancelled.
-  public func nextSleep() async -> Duration {
+  ///
+  /// - Parameter name: What the sleep has to be for; `nil` for any sleep. Sleeps for other purposes
+  ///   stay for later calls.
+  public func nextSleep(_ name: WaitName? = nil) async -> Duration {
     let id = state.withLock { $0.takeID() }
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let known = state.withLock { state -> Duration? in
           if Task.isCancelled { return .zero }
-          if !state.unseen.isEmpty { return state.unseen.removeFirst().duration }
-          state.watchers.append((id, continuation))
+          if let place = state.unseen.firstIndex(where: { name == nil || $0.name == name }) {
+            return state.unseen.remove(at: place).duration
+          }
+          state.watchers.append((id, name, continuation))
           return nil
         }
         if let known { continuation.resume(returning: known) }

@@ -31,6 +31,11 @@ extension String {
   }
 }
 
+extension SyncEvent: CustomStringConvertible {
+  /// The event as one line: its stable name, and its values by theirs.
+  public var description: String { logLine }
+}
+
 extension SyncEvent {
   /// The event as one line.
   package var logLine: String {

@@ -83,7 +83,7 @@ final class LeaseKeeper: Sendable {
 
   /// Renews the lease until another holder takes it over, or the task is cancelled.
   private func renewUntilLost() async {
-    while (try? await clock.pause(for: duration / 3)) != nil {
+    while (try? await clock.pause(for: duration / 3, as: .lease)) != nil {
       do throws(SyncError) {
         try await renewIfDue()
       } catch {

@@ -46,7 +46,7 @@ struct StopSignal: Sendable {
     if let source = token as? CancellationSource { return await source.waitUntilCancelled() }
     while !isRaised {
       // A cancelled sleep means that the signal is raised.
-      try? await clock.pause(for: Self.pollInterval)
+      try? await clock.pause(for: Self.pollInterval, as: .cancellation)
     }
   }
 }

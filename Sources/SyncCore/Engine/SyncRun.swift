@@ -123,7 +123,8 @@ struct SyncRun {
           throw error
         }
         // A pause is cut short only by a stop.
-        guard (try? await clock.pause(for: min(left, Self.leaseInterval))) != nil, !stop.isRaised else {
+        guard (try? await clock.pause(for: min(left, Self.leaseInterval), as: .busy)) != nil, !stop.isRaised
+        else {
           return nil
         }
       }

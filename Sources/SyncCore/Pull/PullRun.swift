@@ -155,7 +155,7 @@ private struct PullRun {
       if let error { environment.emit(.retrying(type, attempt: attempt + 1, after: pause, error: error)) }
       tasks.addTask {
         // A wait that is cut short ends the sync, and the loop checks for the reason.
-        try? await environment.clock.pause(for: pause)
+        try? await environment.clock.pause(for: pause, as: .retry)
         return .waited(type)
       }
     case .commit(let pages):

@@ -96,7 +96,9 @@ struct PushRun {
       try await session.isolate(entry, failure)
       return .next(machine.isolated())
     case .wait(let pause):
-      guard (try? await session.environment.clock.pause(for: pause)) != nil else { return .stopped }
+      guard (try? await session.environment.clock.pause(for: pause, as: .retry)) != nil else {
+        return .stopped
+      }
       return .next(machine.waited())
     case .onStorageFull:
       let wasMade = await onStorageFull(in: session)

@@ -53,7 +53,7 @@ struct CommitWatch: Sendable {
   private func poll(after mark: CommitMark?, ignoresOwn: Bool) async -> Awakening {
     while true {
       do {
-        try await clock.pause(for: Self.interval)
+        try await clock.pause(for: Self.interval, as: .observation)
       } catch {
         return Awakening()
       }

@@ -37,7 +37,7 @@ struct Lookup {
           afterFailures: answer.requests, error: error, random: environment.random())
         guard let pause else { throw error }
         environment.emit(.retrying(type, attempt: answer.requests + 1, after: pause, error: error))
-        guard (try? await environment.clock.pause(for: pause)) != nil else { return nil }
+        guard (try? await environment.clock.pause(for: pause, as: .retry)) != nil else { return nil }
       }
     }
   }

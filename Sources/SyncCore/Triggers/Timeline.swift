@@ -30,7 +30,9 @@ struct Timeline: Sendable {
     timestamp = { clock.timestamp }
     wait = { due in
       // A sleep ends early only on cancellation of its task, which the caller checks anyway.
-      try? await clock.sleep(until: start.advanced(by: due), tolerance: nil)
+      try? await WaitName.$current.withValue(.trigger) {
+        try await clock.sleep(until: start.advanced(by: due), tolerance: nil)
+      }
     }
   }
 

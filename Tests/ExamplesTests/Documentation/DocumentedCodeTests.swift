@@ -6,6 +6,8 @@ import Testing
 struct DocumentedCodeTests {
   @Test(arguments: [
     ("README.md", ["ReadmeExample.swift"]),
+    ("Docs/FirstApp.md", ["AppExample.swift", "AppExampleTests.swift"]),
+
     ("Docs/WritingASource.md", ["SourceExample.swift", "SourceExampleTests.swift"]),
     (
       "Docs/WritingAStore.md",

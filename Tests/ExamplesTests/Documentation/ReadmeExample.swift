@@ -1,27 +1,38 @@
 #if SQLite
   import CanonicalSync
+  import Foundation
   import SQLiteAdapters
 
   // The code of README.md.
 
-  struct Game: SyncedRecord {
+  struct Game: SyncedRecord, Codable, Identifiable {
     static let recordType: RecordType = "games"
+    static let startsAt = Field<Game, Date>("startsAt")
     var id: String
-    var date: String
+    var startsAt: Date  // RFC 3339 in JSON, unless you select another form
+    var tickets: URL?
+    var price: Decimal?
   }
 
-  func readmeExample(source: any RemoteRecordSource) async throws {
+  func readmeExample(source: any RemoteRecordSource, monday: Date) async throws {
     let schema = try SyncSchema(
       Entity("teams"),
-      Entity("games", references: [.to("teams", by: "home_team_id")], indexes: ["date"]))
+      Entity("games", references: [.to("teams", by: "home_team_id")], indexes: ["startsAt"]))
 
     let store = try await SQLiteStore.open(path: "app.sqlite")
     let engine = try await SyncEngine(schema: schema, store: store, source: source)
     let result = try await engine.sync()
     print(result)  // a table: inserted, updated, deleted, … of each type
 
-    let week = try await engine.records.filter(
-      Game.self, where: .range("date", from: "2026-04-06", to: "2026-04-12"), order: ["date"])
-    print(week)
+    if var game = try await engine.records.find(Game.self, key: "g1") {
+      game.startsAt += 3600
+      try await engine.edits.upsert(game)  // visible at once, pushed by the next sync
+    }
+
+    for try await games in engine.records.observe(
+      Game.self, where: Game.startsAt >= monday, order: [.ascending(Game.startsAt)])
+    {
+      print(games.map(\.startsAt), games.leftOut)  // now, and after each change
+    }
   }
 #endif
