@@ -3,34 +3,6 @@
   import SyncModels
   import SyncPorts
 
-  /// The records whose visible state a transaction changes, if they are few.
-  struct ObservedChanges {
-    private var ids: [RecordID] = []
-    private(set) var isEmpty = true
-    private var areMany = false
-
-    /// The most records that one position lists.
-    static let maximumRecords = 256
-    /// The number of positions that are kept, at least.
-    static let maximumWrites: Int64 = 1000
-
-    /// The records; `nil` if they are too many.
-    var records: [RecordID]? { areMany ? nil : ids }
-
-    mutating func note(_ changes: StoreChanges) {
-      let count = changes.put.count + changes.deleted.count
-      if count == 0 { return }
-      isEmpty = false
-      if areMany { return }
-      guard ids.count + count <= Self.maximumRecords else {
-        (ids, areMany) = ([], true)
-        return
-      }
-      ids += changes.put.lazy.map(\.id)
-      ids += changes.deleted.lazy.map(\.id)
-    }
-  }
-
   // Encoded by hand: an encoder takes longer than writing the records.
   extension ObservedChanges {
     /// Encodes records as JSON: an array of types, each followed by the key.

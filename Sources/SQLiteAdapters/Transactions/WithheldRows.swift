@@ -216,26 +216,4 @@
       }
     }
   }
-
-  extension WithheldChange.Finder {
-    /// The number in the column `fence`: a push's is negative, and zero stands for the store.
-    fileprivate var stored: Int64 {
-      switch self {
-      case .sync(let fence): fence
-      case .push(let fence): 0 &- fence
-      case .store: 0
-      }
-    }
-
-    fileprivate init(stored number: Int64) {
-      // A damaged file may hold the least number, which has no negative.
-      self = number > 0 ? .sync(fence: number) : number < 0 ? .push(fence: 0 &- number) : .store
-    }
-  }
-
-  extension WithheldChange.Key {
-    var isBytes: Bool {
-      if case .bytes = self { true } else { false }
-    }
-  }
 #endif
