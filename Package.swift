@@ -9,6 +9,7 @@ let package = Package(
     .library(name: "SyncJSON", targets: ["SyncJSON"]),
     .library(name: "InMemoryAdapters", targets: ["InMemoryAdapters"]),
     .library(name: "SQLiteAdapters", targets: ["SQLiteAdapters"]),
+    .library(name: "PostgresAdapters", targets: ["PostgresAdapters"]),
     .library(name: "FileAdapters", targets: ["FileAdapters"]),
     .library(name: "HTTPAdapters", targets: ["HTTPAdapters"]),
     .library(name: "CurlAdapters", targets: ["CurlAdapters"]),
@@ -25,6 +26,7 @@ let package = Package(
   ],
   traits: [
     .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
+    .trait(name: "Postgres", description: "PostgresStore, on the system's libpq."),
     .trait(name: "Curl", description: "CurlTransport, on the system's libcurl, on Linux."),
     .default(enabledTraits: ["Curl", "SQLite"]),
   ],
@@ -52,6 +54,14 @@ let package = Package(
     .systemLibrary(
       name: "CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+
+    .target(
+      name: "PostgresAdapters",
+      dependencies: [
+        "SyncModels", "SyncPorts", .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+      ]),
+    .systemLibrary(
+      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
     .target(name: "HTTPAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(
@@ -130,6 +140,19 @@ let package = Package(
     .testTarget(
       name: "SQLiteAdaptersTests",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON"]),
+    // The database that Tests/run starts.
+    .target(
+      name: "TestPostgres", dependencies: ["PostgresAdapters", "SyncModels"], path: "Tests/TestPostgres"),
+    .testTarget(
+      name: "PostgresAdaptersTests",
+      dependencies: [
+        "CanonicalSync", "InMemoryAdapters", "PostgresAdapters", "SyncConformance", "SyncJSON",
+        "TestPostgres",
+      ]),
+    // The simulator's worlds in a real server.
+    .testTarget(
+      name: "PostgresSimulationTests",
+      dependencies: ["CanonicalSync", "PostgresAdapters", "SyncSimulation", "TestPostgres"]),
     .testTarget(
       name: "NetworkAdaptersTests",
       dependencies: [
@@ -200,7 +223,7 @@ if triesThreads {
   let others = [
     "ToolSupport", "ScheduleKit", "ArchitectureTests", "RequirementsTests", "ExamplesTests", "KintoTests",
     "SyncJSONTests", "SyncModelsTests",
-    "SyncSimulation", "SyncSimulationTests",
+    "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",
   ]
   package.products.removeAll { $0 is Product.Executable || others.contains($0.name) }
   package.targets.removeAll { $0.type == .executable || others.contains($0.name) }

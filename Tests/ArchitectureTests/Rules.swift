@@ -24,6 +24,7 @@ enum Rules {
     "InMemoryAdapters": ports,
     "FileAdapters": ports.union(system),
     "SQLiteAdapters": ports.union(system).union(["CSQLite"]),
+    "PostgresAdapters": ports.union(["Dispatch", "CPostgres"]),
     "HTTPAdapters": ports.union(["Foundation", "FoundationNetworking"]),
     "CurlAdapters": ports.union(["HTTPAdapters", "CCurl"]),
     "NetworkAdapters": ports.union(system).union(["CNetlink"]),
@@ -33,7 +34,7 @@ enum Rules {
   ]
 
   /// Module maps of system libraries.
-  static let systemLibraries: Set<String> = ["CCurl", "CNetlink", "CSQLite"]
+  static let systemLibraries: Set<String> = ["CCurl", "CNetlink", "CPostgres", "CSQLite"]
 
   /// Modules of the compiler, which bring no technology with them.
   private static let standard: Set<String> = ["Swift", "Synchronization"]

@@ -1,0 +1,62 @@
+#pragma once
+
+// What Swift cannot say itself: macros that are characters, waits for a socket, and the environment.
+
+#include <errno.h>
+#include <libpq-fe.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef LIBPQ_HAS_PIPELINING
+#error "CanonicalSync needs libpq 14 or later."
+#endif
+
+/// The SQLSTATE of a failed result; NULL if the server gave none.
+static inline const char *cpostgres_state(const PGresult *result) {
+  return PQresultErrorField(result, PG_DIAG_SQLSTATE);
+}
+
+/// Waits until a connection can be read, at most for some milliseconds; 1 if it can, -1 if it has no socket.
+static inline int cpostgres_wait(PGconn *connection, int milliseconds) {
+  struct pollfd socket = {PQsocket(connection), POLLIN, 0};
+  if (socket.fd < 0) return -1;
+  int ready = poll(&socket, 1, milliseconds);
+  return ready < 0 ? (errno == EINTR ? 0 : -1) : ready;
+}
+
+static inline long long cpostgres_milliseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/// Connects within some milliseconds. A refusal's message begins with its SQLSTATE, which libpq tells no other way.
+static inline PGconn *cpostgres_connect(const char *const *keywords, const char *const *values, int milliseconds) {
+  PGconn *connection = PQconnectStartParams(keywords, values, 0);
+  if (!connection || PQstatus(connection) == CONNECTION_BAD) return connection;
+  PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
+  long long end = cpostgres_milliseconds() + milliseconds;
+  for (PostgresPollingStatusType next = PGRES_POLLING_WRITING;
+       next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED; next = PQconnectPoll(connection)) {
+    struct pollfd socket = {PQsocket(connection), next == PGRES_POLLING_READING ? POLLIN : POLLOUT, 0};
+    long long left = end - cpostgres_milliseconds();
+    if (left <= 0 || poll(&socket, 1, (int)left) == 0) {
+      PQfinish(connection);
+      errno = ETIMEDOUT;
+      return NULL;
+    }
+  }
+  return connection;
+}
+
+/// The value of a variable of the environment; NULL if it is not set or empty.
+static inline const char *cpostgres_environment(const char *name) {
+  const char *value = getenv(name);
+  return value && *value ? value : NULL;
+}
+
+static inline int cpostgres_is_readable(const char *path) { return access(path, R_OK) == 0; }
+
+static inline void cpostgres_pause(int milliseconds) { poll(NULL, 0, milliseconds); }

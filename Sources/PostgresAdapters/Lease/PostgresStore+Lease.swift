@@ -1,0 +1,121 @@
+#if Postgres
+  public import SyncModels
+  import SyncPorts
+
+  extension PostgresStore {
+    /// Takes the lease if it is free, has expired, or has a dead holder.
+    ///
+    /// The server's clock decides when it has expired. Each holder keeps a lock of its connection, which
+    /// ends with it: a dead holder's lease is available at once.
+    public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+      let (context, clock) = (context, configuration.leaseClock)
+      return try await writer.run { connection throws(SyncError) -> Lease in
+        var isTaking = false
+        do throws(SyncError) {
+          let lease = try connection.change(context) { (opening) throws(SyncError) -> Lease in
+            try opening.demand(.app)
+            let now = try connection.now(clock)
+            try connection.demandFree(opening, now)
+            let lease = Lease(fence: opening.fence + 1, expiresAt: now + duration)
+            isTaking = true
+            connection.take(lease, for: duration)
+            return lease
+          }
+          connection.heldFences.insert(lease.fence)
+          return lease
+        } catch {
+          // The session may have the lock of a lease that it did not get.
+          if isTaking { connection.close() }
+          throw error
+        }
+      }
+    }
+
+    /// Extends the lease to a duration from now.
+    ///
+    /// An expired lease can be renewed too, unless another sync has taken it over.
+    public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
+      let (context, clock) = (context, configuration.leaseClock)
+      return try await writer.run { connection throws(SyncError) -> Lease in
+        try connection.change(context) { (opening) throws(SyncError) -> Lease in
+          try opening.demand(.lease(lease))
+          let renewed = Lease(fence: lease.fence, expiresAt: try connection.now(clock) + duration)
+          connection.enqueue(
+            Statement("UPDATE store SET lease_ends_at = $1::bigint") {
+              $0.add(renewed.expiresAt.microseconds)
+            })
+          return renewed
+        }
+      }
+    }
+
+    /// Gives the lease back. Giving back a lost lease does nothing.
+    public func release(_ lease: Lease) async throws(SyncError) {
+      let context = context
+      try await writer.run { connection throws(SyncError) in
+        // Even if the row cannot be written, the released lock shows that the lease has no holder.
+        let isHeld = connection.heldFences.remove(lease.fence) != nil
+        try connection.change(context) { (opening) throws(SyncError) in
+          if isHeld {
+            connection.enqueue(
+              Statement(
+                "SELECT pg_advisory_unlock(\(connection.settings.holderLock(lease.fence)))", isKept: false))
+          }
+          guard opening.fence == lease.fence, opening.leaseEnd != nil else { return }
+          connection.enqueue(Statement("UPDATE store SET lease_ends_at = NULL, holder = NULL"))
+        }
+      }
+    }
+  }
+
+  extension Connection {
+    /// The time by the server's clock, or by the clock of a test.
+    fileprivate func now(_ clock: (@Sendable () -> Timestamp)?) throws(SyncError) -> Timestamp {
+      if let clock { return clock() }
+      let row = try query(
+        Statement("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"),
+        during: "reading the clock")
+      return Timestamp(microseconds: row.first?.integer(0) ?? 0)
+    }
+
+    /// Refuses a lease that another holder has, and that lives.
+    fileprivate func demandFree(_ opening: Opening, _ now: Timestamp) throws(SyncError) {
+      guard let end = opening.leaseEnd, now < end else { return }
+      // A session gets a lock that it has. Locks of others are free once their session is gone.
+      if !heldFences.contains(opening.fence) {
+        let lock = settings.holderLock(opening.fence)
+        let row = try query(
+          Statement("SELECT pg_try_advisory_xact_lock(\(lock))", isKept: false), during: "taking the lease")
+        if row.first?.bool(0) == true { return }
+      }
+      let holder = try query(Statement("SELECT holder FROM store"), during: "taking the lease").first?
+        .optionalText(0)
+      throw SyncError(
+        .syncAlreadyInProgress, during: "taking the lease",
+        """
+        \(holder ?? "Another process") is syncing into this store; its lease lasts for another \
+        \(end.duration(since: now)) unless it is renewed or given back.
+        """)
+    }
+
+    /// Writes the lease, and takes the lock that shows that its holder lives.
+    fileprivate func take(_ lease: Lease, for duration: Duration) {
+      enqueue(
+        Statement(
+          """
+          UPDATE store SET fence = $1::bigint, lease_ends_at = $2::bigint, holder = \
+          current_setting('application_name') || ', server process ' || pg_backend_pid()
+          """
+        ) {
+          $0.add(lease.fence)
+          $0.add(lease.expiresAt.microseconds)
+        })
+      enqueue(Statement("SELECT pg_try_advisory_lock(\(settings.holderLock(lease.fence)))", isKept: false))
+      // A holder that was paused inside a transaction must not keep others waiting past its lease.
+      let milliseconds = max(1000, duration.wholeMicroseconds / 1000)
+      enqueue(
+        Statement("SET idle_in_transaction_session_timeout = \(min(milliseconds, 86_400_000))", isKept: false)
+      )
+    }
+  }
+#endif

@@ -1,0 +1,190 @@
+#if Postgres
+  import CPostgres
+  import SyncModels
+
+  /// All that a connection needs to open itself, and to set itself up.
+  struct ConnectionSettings: Sendable {
+    /// What a connection is for.
+    enum Purpose {
+      /// Transactions that write, one after another.
+      case writing
+      /// Snapshots.
+      case reading
+      /// Notifications.
+      case listening
+    }
+
+    let schema: String
+    let purpose: Purpose
+    /// The name of this connection among those that write.
+    let writer: [UInt8]
+    /// How long a transaction may wait for reconnecting.
+    let patience: Duration
+    private let keywords: [(name: String, value: String)]
+    private let connectTimeout: Duration
+    private let statementTimeout: Duration
+    private let busyTimeout: Duration
+    private let idleTimeout: Duration
+
+    init(_ configuration: PostgresStore.Configuration, at address: PostgresAddress, for purpose: Purpose) {
+      schema = address.schema
+      self.purpose = purpose
+      writer = (0..<16).map { _ in UInt8.random(in: 0...255) }
+      patience = configuration.reconnectTimeout
+      connectTimeout = configuration.connectTimeout
+      statementTimeout = configuration.statementTimeout
+      busyTimeout = configuration.busyTimeout
+      idleTimeout = configuration.idleTransactionTimeout
+      var values = address.parameters
+      if let password = configuration.password { values["password"] = password }
+      values["client_encoding"] = "UTF8"
+      values["fallback_application_name"] = "CanonicalSync"
+      // A connection to a host that vanished ends within about half a minute.
+      values["keepalives_idle"] = "10"
+      values["keepalives_interval"] = "5"
+      values["keepalives_count"] = "3"
+      if !configuration.isReadOnly { values["target_session_attrs"] = "read-write" }
+      Self.demandTrust(in: &values)
+      keywords = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    // MARK: Trust
+
+    /// Asks for a verified server, unless it is on this machine or the app asked otherwise.
+    private static func demandTrust(in values: inout [String: String]) {
+      guard values["sslmode"] == nil, environment("PGSSLMODE") == nil else { return }
+      let isService = values["service"] != nil || environment("PGSERVICE") != nil
+      let host = values["host"] ?? environment("PGHOST") ?? environment("PGHOSTADDR") ?? ""
+      if isLocal(host), !isService { return }
+      values["sslmode"] = "verify-full"
+      guard values["sslrootcert"] == nil, environment("PGSSLROOTCERT") == nil,
+        environment("HOME").map({ cpostgres_is_readable($0 + "/.postgresql/root.crt") == 0 }) ?? true
+      else { return }
+      let bundles = [
+        "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem",
+      ]
+      if let bundle = bundles.first(where: { cpostgres_is_readable($0) != 0 }) {
+        values["sslrootcert"] = bundle
+      }
+    }
+
+    /// Whether all hosts are this machine: loopback addresses and directories of sockets.
+    static func isLocal(_ hosts: String) -> Bool {
+      hosts.split(separator: ",").allSatisfy { host in
+        host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
+          || host.hasPrefix("127.")
+      }
+    }
+
+    private static func environment(_ name: String) -> String? {
+      cpostgres_environment(name).map { String(cString: $0) }
+    }
+
+    // MARK: Connecting
+
+    /// Opens a connection; `nil` if the time ran out.
+    func connect() -> OpaquePointer? {
+      let names = keywords.map { Array($0.name.utf8CString) }
+      let values = keywords.map { Array($0.value.utf8CString) }
+      return Self.withPointers(names) { names in
+        Self.withPointers(values) { values in
+          cpostgres_connect(names, values, Int32(clamping: connectTimeout.wholeMicroseconds / 1000))
+        }
+      }
+    }
+
+    /// Calls a body with a list of texts that ends with a null pointer.
+    private static func withPointers<R>(
+      _ texts: [[CChar]], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
+    ) -> R {
+      var pointers: [UnsafePointer<CChar>?] = []
+      func add(_ place: Int) -> R {
+        guard place < texts.count else {
+          pointers.append(nil)
+          return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+        }
+        return texts[place].withUnsafeBufferPointer { text in
+          pointers.append(text.baseAddress)
+          return add(place + 1)
+        }
+      }
+      return add(0)
+    }
+
+    /// The failure of an attempt to connect. The words of libpq name hosts, never passwords.
+    func failure(of connection: OpaquePointer) -> PostgresFailure {
+      let words = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
+      let state = Self.state(in: words)
+      let code = PostgresFailure(state: state, isConnectionLost: false).meaning
+      let place = keywords.first { $0.name == "host" }.map { "at \($0.value)" } ?? "on this machine"
+      let text: String? =
+        switch code {
+        case .authentication:
+          "The PostgreSQL server \(place) refuses the role or its password; see PGUSER, PGPASSWORD and PGPASSFILE."
+        case .invalidConfiguration: "The PostgreSQL server \(place) has no such database."
+        case .permissionDenied: "The PostgreSQL server \(place) does not let the role use the database."
+        case .storeBusy: "The PostgreSQL server \(place) has no connection left; lower the pools' sizes."
+        default: nil
+        }
+      if let text { return PostgresFailure(state: state, isConnectionLost: false, connecting: text) }
+      if words.contains("read-only") || words.contains("hot standby") {
+        return PostgresFailure(
+          state: "25006", isConnectionLost: false,
+          connecting: "The PostgreSQL server \(place) only reads: it is a standby in recovery.")
+      }
+      let isTrust = words.contains("certificate") || words.contains("SSL")
+      let line = words.split(separator: "\n").first.map(String.init) ?? "no words"
+      return PostgresFailure(
+        state: state, isConnectionLost: !isTrust,
+        connecting: isTrust
+          ? "The PostgreSQL server \(place) could not be verified; see sslmode and sslrootcert. \(line)"
+          : "The PostgreSQL server \(place) cannot be reached: \(line)", isUntrusted: isTrust)
+    }
+
+    /// The SQLSTATE in verbose words such as `FATAL:  28P01: …`.
+    private static func state(in words: String) -> String {
+      guard let mark = words.firstMatch(of: #/:  ([0-9A-Z]{5}): /#) else { return "" }
+      return String(mark.1)
+    }
+
+    // MARK: Setting up
+
+    /// The statements that set a new connection up.
+    var preparation: String {
+      func milliseconds(_ duration: Duration) -> Int64 { max(0, duration.wholeMicroseconds / 1000) }
+      var settings = [
+        "search_path = \(StoredName.quoted(schema))", "statement_timeout = \(milliseconds(statementTimeout))",
+        "lock_timeout = \(milliseconds(busyTimeout))",
+        "idle_in_transaction_session_timeout = \(milliseconds(idleTimeout))", "jit = off",
+        "bytea_output = hex", "extra_float_digits = 1",
+      ]
+      switch purpose {
+      case .writing:
+        // Its statements look up keys in indexes. A plan that was right for an empty table, and is
+        // kept, would scan the table that grew.
+        settings += [
+          "plan_cache_mode = force_generic_plan", "enable_seqscan = off", "enable_hashjoin = off",
+          "enable_mergejoin = off",
+        ]
+      case .reading, .listening: settings.append("plan_cache_mode = force_custom_plan")
+      }
+      return settings.map { "SET \($0)" }.joined(separator: "; ")
+    }
+
+    /// The number of the lock under which writes queue.
+    var writeLock: Int64 { Self.lock("write/\(schema)") }
+
+    /// The number of the lock that the holder of a lease keeps while it lives.
+    func holderLock(_ fence: Int64) -> Int64 { Self.lock("lease/\(schema)/\(fence)") }
+
+    /// The name under which commits are notified.
+    var channel: String {
+      let digits = String(ContentDigest.of(schema), radix: 16)
+      return "canonicalsync_" + digits
+    }
+
+    private static func lock(_ name: String) -> Int64 {
+      Int64(bitPattern: ContentDigest.of("CanonicalSync/" + name))
+    }
+  }
+#endif

@@ -1,0 +1,190 @@
+#if Postgres
+  public import SyncModels
+  public import SyncPorts
+  import Synchronization
+
+  /// A store in a schema of a PostgreSQL database, for many servers at once.
+  ///
+  /// ```swift
+  /// let store = try await PostgresStore.open(PostgresAddress("postgres://app@db.example.com/league"))
+  /// ```
+  ///
+  /// One server at a time syncs, by a lease; all read and edit. Writes queue on a lock of the
+  /// database, so positions follow the order of commits. The tables can be read with any client
+  /// while the store is open; `Docs/StoreFormat.md` describes them.
+  ///
+  /// A transaction runs again, whole, after a deadlock or a lost connection. If the connection is
+  /// lost while a transaction is being committed, the store finds out whether it was.
+  public final class PostgresStore: LocalStore {
+    let address: PostgresAddress
+    let configuration: Configuration
+    let writer: ConnectionLane
+    let readers: ConnectionPool
+    private let declarations = Mutex(Declarations())
+    private let steps: [LayoutStep]
+
+    /// The options for opening a store.
+    public struct Configuration: Sendable {
+      /// Whether the store is only read, also on a standby. A missing store is then an error.
+      public var isReadOnly: Bool
+      /// The password; `nil` takes it from `PGPASSWORD`, `PGPASSFILE` or the service file.
+      public var password: String?
+      /// The number of connections for reads; one more writes.
+      public var readerCount: Int
+      /// The most time that connecting may take.
+      public var connectTimeout: Duration
+      /// The time for which a transaction tries to connect again after the connection was lost.
+      public var reconnectTimeout: Duration
+      /// The time that a write waits for others before it fails with `storeBusy`.
+      public var busyTimeout: Duration
+      /// The time after which the server ends a statement, which then fails with `storeBusy`.
+      public var statementTimeout: Duration
+      /// The time after which the server ends a transaction that does nothing.
+      ///
+      /// A lease replaces it with its own duration.
+      public var idleTransactionTimeout: Duration
+      /// A clock for leases in tests; the server's own otherwise.
+      package var leaseClock: (@Sendable () -> Timestamp)?
+      /// Whether calls run on the caller's thread, for simulators that schedule everything.
+      package var isInline = false
+
+      /// Creates the options for opening a store.
+      public init(
+        isReadOnly: Bool = false, password: String? = nil, readerCount: Int = 3,
+        connectTimeout: Duration = .seconds(10), reconnectTimeout: Duration = .seconds(15),
+        busyTimeout: Duration = .seconds(20), statementTimeout: Duration = .seconds(60),
+        idleTransactionTimeout: Duration = .seconds(15)
+      ) {
+        self.isReadOnly = isReadOnly
+        self.password = password
+        self.readerCount = readerCount
+        self.connectTimeout = connectTimeout
+        self.reconnectTimeout = reconnectTimeout
+        self.busyTimeout = busyTimeout
+        self.statementTimeout = statementTimeout
+        self.idleTransactionTimeout = idleTransactionTimeout
+      }
+    }
+
+    private init(_ address: PostgresAddress, _ configuration: Configuration, _ steps: [LayoutStep]) {
+      self.address = address
+      self.configuration = configuration
+      self.steps = steps
+      let isInline = configuration.isInline
+      writer = ConnectionLane(
+        ConnectionSettings(configuration, at: address, for: configuration.isReadOnly ? .reading : .writing),
+        label: "CanonicalSync.postgres.writer", isInline: isInline)
+      readers = ConnectionPool(
+        (0..<max(1, configuration.readerCount)).map { number in
+          ConnectionLane(
+            ConnectionSettings(configuration, at: address, for: .reading),
+            label: "CanonicalSync.postgres.reader.\(number)", isInline: isInline)
+        })
+    }
+
+    /// Opens a store, and creates its schema and tables if they are missing.
+    ///
+    /// - Throws: `authentication`, `permissionDenied` or `untrustedServer` if the server refuses the
+    ///   connection, or cannot be verified; `invalidConfiguration` if there is no such database;
+    ///   `storeFailure` if it cannot be reached, or if a read-only store is missing; `storeUnreadable`
+    ///   for a schema of another application; `storeNewer` for a store that a newer version of the
+    ///   library wrote; `storeReadOnly` for a standby. The database is unchanged then.
+    public static func open(
+      _ address: PostgresAddress, configuration: Configuration = .init()
+    ) async throws(SyncError) -> PostgresStore {
+      try await open(address, configuration: configuration, steps: LayoutStep.all)
+    }
+
+    package static func open(
+      _ address: PostgresAddress, configuration: Configuration, steps: [LayoutStep]
+    ) async throws(SyncError) -> PostgresStore {
+      let store = PostgresStore(address, configuration, steps)
+      do throws(SyncError) {
+        try await store.writer.run { connection throws(SyncError) in
+          try connection.prepareStore(steps, isReadOnly: configuration.isReadOnly)
+        }
+      } catch {
+        await store.close()
+        throw error
+      }
+      return store
+    }
+
+    /// Closes the connections after the calls that have begun; later calls fail.
+    ///
+    /// Leases that are still held become free.
+    public func close() async {
+      await readers.close()
+      await writer.close()
+    }
+
+    var context: TransactionContext {
+      TransactionContext(declarations: declarations.withLock { $0 }, layout: steps.count)
+    }
+
+    /// Prepares the store for a schema.
+    public func register(_ schema: SyncSchema) async throws(SyncError) {
+      declarations.withLock { $0.declare(schema) }
+      let context = context
+      try await writer.run { connection throws(SyncError) in
+        let isDone = try connection.read(context) { (snapshot) throws(SyncError) -> Bool in
+          Registration.isDone(schema, in: snapshot.catalog)
+        }
+        if isDone { return }
+        if configuration.isReadOnly {
+          throw SyncError(
+            .storeReadOnly, during: "registering the types",
+            "The store has other declarations, and was opened read-only.")
+        }
+        try Registration(schema, on: connection, context).run()
+      }
+    }
+
+    /// Runs reads over one snapshot of the store, concurrently with other reads and writes.
+    ///
+    /// A task's cancellation reaches the server: a statement that takes longer ends, with
+    /// `cancelled`. Short reads are completed.
+    public func read<R: Sendable>(
+      _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+    ) async throws(SyncError) -> R {
+      let context = context
+      if configuration.isInline {
+        return try await readers.run { connection throws(SyncError) -> R in
+          try connection.read(context) { (snapshot) throws(SyncError) -> R in try body(snapshot) }
+        }
+      }
+      let ticket = ReadTicket()
+      // The handler's own operation cannot throw a typed error.
+      let outcome: Result<R, SyncError> = await withTaskCancellationHandler {
+        do throws(SyncError) {
+          return .success(
+            try await readers.run { connection throws(SyncError) -> R in
+              try ticket.read(on: connection, context, body)
+            })
+        } catch {
+          return .failure(error)
+        }
+      } onCancel: {
+        ticket.cancelSoon()
+      }
+      return try outcome.get()
+    }
+
+    /// Runs reads and writes as one transaction.
+    ///
+    /// If the body throws, nothing is written.
+    public func write<R: Sendable>(
+      _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+    ) async throws(SyncError) -> R {
+      if configuration.isReadOnly {
+        throw SyncError(.storeReadOnly, during: "writing to the store", "The store was opened read-only.")
+      }
+      let context = context
+      return try await writer.run { connection throws(SyncError) -> R in
+        try connection.write(context, authority) { (transaction) throws(SyncError) -> R in
+          try body(transaction)
+        }
+      }
+    }
+  }
+#endif

@@ -1,0 +1,111 @@
+#if Postgres
+  import SyncModels
+  import SyncPorts
+
+  extension PostgresSnapshot {
+    func records(_ query: Query) throws(SyncError) -> [Record] {
+      let table = try catalog.table(query.type, during: "reading \(query.type)")
+      let limit = query.limit.map { max(0, $0) }
+      if limit == 0 { return [] }
+      let compiled = CompiledQuery(query, in: table)
+      guard compiled.isWhole else { return try records(query, in: table, compiled, limit: limit ?? .max) }
+      var parameters = compiled.parameters
+      var sql = "SELECT \(table.recordColumns) FROM \(table.name) AS r WHERE \(compiled.condition)"
+      sql += " ORDER BY \(compiled.order)"
+      if let limit {
+        parameters.add(Int64(limit))
+        sql += " LIMIT $\(parameters.values.count)::bigint"
+      }
+      // A plan of its own for each query: what a condition selects depends on its values.
+      let rows = try connection.query(
+        Statement(sql, parameters, isKept: query.condition == nil), during: "reading \(query.type)")
+      return try rows.map { $0.record(of: table) }
+    }
+
+    func count(_ query: Query) throws(SyncError) -> Int {
+      let table = try catalog.table(query.type, during: "counting \(query.type)")
+      var all = query
+      all.order = []
+      let compiled = CompiledQuery(all, in: table)
+      guard compiled.isWhole else { return try records(all, in: table, compiled, limit: .max).count }
+      let rows = try connection.query(
+        Statement(
+          "SELECT count(*) FROM \(table.name) AS r WHERE \(compiled.condition)", compiled.parameters,
+          isKept: query.condition == nil), during: "counting \(query.type)")
+      return Int(rows.first?.integer(0) ?? 0)
+    }
+
+    /// Reads a query that needs fields without a column: payloads decide, in the order of the keys.
+    private func records(
+      _ query: Query, in table: RowTable, _ compiled: CompiledQuery, limit: Int
+    ) throws(SyncError) -> [Record] {
+      var found: [Record] = []
+      let isByKey = query.order.isEmpty
+      try forEachRecord(
+        of: table, after: query.afterKey, where: compiled.clauses.joined(separator: " AND "),
+        compiled.conditionParameters
+      ) { record throws(SyncError) in
+        if compiled.residual?.isSatisfied(by: record, of: table.entity) ?? true { found.append(record) }
+        return !(isByKey && found.count >= limit)
+      }
+      if isByKey { return found }
+      let names = query.order.map(\.field)
+      var sortable: [(record: Record, values: [FieldValue])] = []
+      for record in found { sortable.append((record, values(of: names, in: record, table))) }
+      sortable.sort { a, b in
+        for (place, field) in query.order.enumerated() {
+          if a.values[place] < b.values[place] { return !field.isDescending }
+          if b.values[place] < a.values[place] { return field.isDescending }
+        }
+        return a.record.id < b.record.id
+      }
+      return sortable.prefix(limit).map(\.record)
+    }
+
+    private func values(of names: [FieldName], in record: Record, _ table: RowTable) -> [FieldValue] {
+      let lifted = FieldLifter(names.map { StoredField(name: $0, isKey: false) }).values(in: record.payload)
+      return names.enumerated().map { place, name in
+        table.entity.fields.firstIndex(of: name).map { record.fields[safe: $0] ?? .null } ?? lifted[place]
+      }
+    }
+  }
+
+  /// A query as SQL, as far as columns answer it.
+  private struct CompiledQuery {
+    /// The parts of the condition in SQL.
+    let clauses: [String]
+    let conditionParameters: Parameters
+    /// The part of the condition that payloads decide.
+    let residual: Condition?
+    /// The whole condition in SQL, with the key after which to begin.
+    private(set) var condition: String
+    private(set) var parameters: Parameters
+    private(set) var order = ""
+    /// Whether SQL answers all of the query.
+    private(set) var isWhole: Bool
+
+    init(_ query: Query, in table: RowTable) {
+      var compiler = ConditionCompiler(table)
+      (clauses, residual) = query.condition.map { compiler.split($0) } ?? ([], nil)
+      conditionParameters = compiler.parameters
+      parameters = compiler.parameters
+      isWhole = residual == nil
+      condition = (["r.payload IS NOT NULL"] + clauses).joined(separator: " AND ")
+      if let key = query.afterKey {
+        let count = parameters.values.count
+        parameters.add(StoredKey(key))
+        condition += " AND (r.id, r.rest) > ($\(count + 1)::bytea, $\(count + 2)::bytea)"
+      }
+      var order: [String] = []
+      for field in query.order {
+        guard let column = table.column(of: field.field) else {
+          isWhole = false
+          continue
+        }
+        let direction = field.isDescending ? "DESC NULLS LAST" : "NULLS FIRST"
+        order += ["\(ConditionCompiler.indexed(column)) \(direction)", "\(column) \(direction)"]
+      }
+      self.order = (order + ["r.id", "r.rest"]).joined(separator: ", ")
+    }
+  }
+#endif

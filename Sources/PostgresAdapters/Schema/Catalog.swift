@@ -1,0 +1,89 @@
+#if Postgres
+  import SyncModels
+
+  /// The declarations of a store object, with a number that changes with them.
+  struct Declarations: Sendable {
+    private(set) var generation = 0
+    private(set) var entities: [RecordType: Entity] = [:]
+
+    mutating func declare(_ schema: SyncSchema) {
+      for entity in schema.entities { entities[entity.type] = entity }
+      generation += 1
+    }
+  }
+
+  /// The registered types of the store, combined with this store object's declarations.
+  ///
+  /// Another server may have registered other declarations meanwhile. Records read here still have
+  /// the fields that this object declared.
+  struct Catalog {
+    var version: Int64 = -1
+    var generation = -1
+    /// The most recently registered declarations, by type.
+    var stored: [Entity] = []
+    var tables: [RecordType: RowTable] = [:]
+    /// The types whose withheld changes have to be read again to find their references, or whose
+    /// columns are being filled.
+    var unfinished: Set<RecordType> = []
+
+    /// The table of a type, which must be registered.
+    func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError) -> RowTable
+    {
+      if let table = tables[type] { return table }
+      throw SyncError(.invalidConfiguration, during: operation(), "\(type) is not registered in the store.")
+    }
+  }
+
+  /// What a connection remembers of the store between transactions.
+  struct StoreCache {
+    var catalog = Catalog()
+    /// Kept values as of ``keptVersion``, by the bytes of their keys.
+    var kept: [[UInt8]: [UInt8]?] = [:]
+    var keptVersion: Int64 = -1
+
+    /// The most values that are remembered.
+    static let keptSize = 256
+  }
+
+  extension Connection {
+    /// Reads the registered types unless they are remembered. Call it in each transaction.
+    func refreshCatalog(_ version: Int64, _ declarations: Declarations) throws(SyncError) {
+      guard version != cache.catalog.version || declarations.generation != cache.catalog.generation else {
+        return
+      }
+      var catalog = Catalog(version: version, generation: declarations.generation)
+      let operation = "reading the registered types"
+      let fields = try query(
+        Statement(
+          "SELECT type, name, mark, column_name, is_filled FROM fields WHERE is_declared ORDER BY type, column_name"
+        ),
+        during: operation)
+      var columns: [RecordType: [RowTable.FieldColumn]] = [:]
+      var naturalKeys: [RecordType: [RowTable.NaturalKeyColumn]] = [:]
+      for row in try fields.map({ $0 }) {
+        let type = RecordType(row.text(0))
+        switch try StoredColumn(name: row.text(1), mark: row.integer(2)) {
+        case .field(let field):
+          columns[type, default: []].append(.init(field: field, name: row.text(3), isFilled: row.bool(4)))
+        case .naturalKey(let key):
+          naturalKeys[type, default: []].append(.init(key: key, name: row.text(3), isFilled: row.bool(4)))
+        }
+      }
+      let entities = try query(
+        Statement(
+          "SELECT type, declaration, table_name, unread_after IS NOT NULL OR filled_id IS NOT NULL FROM entities ORDER BY type"
+        ),
+        during: operation)
+      for row in try entities.map({ $0 }) {
+        let entity = try decoded(Entity.self, from: row.text(1), what: "declaration of a type")
+        catalog.stored.append(entity)
+        catalog.tables[entity.type] = RowTable(
+          declarations.entities[entity.type] ?? entity, table: row.text(2),
+          columns: columns[entity.type] ?? [],
+          naturalKeys: naturalKeys[entity.type] ?? [])
+        if row.bool(3) { catalog.unfinished.insert(entity.type) }
+      }
+      cache.catalog = catalog
+    }
+  }
+#endif

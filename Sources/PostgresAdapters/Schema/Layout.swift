@@ -1,0 +1,117 @@
+#if Postgres
+  import SyncModels
+
+  /// One step of the layout of a store's schema.
+  ///
+  /// The list grows only at its end, and a released step never changes.
+  package struct LayoutStep: Sendable {
+    /// The permanent name of the step.
+    package let name: String
+    let statements: [String]
+
+    package init(_ name: String, _ statements: [String]) {
+      self.name = name
+      self.statements = statements
+    }
+
+    /// Every step, the oldest first. `store.layout` is the number of applied steps.
+    package static let all: [LayoutStep] = [LayoutStep("initial", initial)]
+
+    /// The text in `store.application`.
+    static let application = "CanonicalSync"
+
+    private static let initial = [
+      // One row, rewritten by every commit: the space of its former versions lies beside it.
+      """
+      CREATE TABLE store (
+        only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row), application text NOT NULL,
+        layout integer NOT NULL, identity text NOT NULL, catalog bigint NOT NULL, position bigint NOT NULL,
+        kept_version bigint NOT NULL, fence bigint NOT NULL, holder text, lease_ends_at bigint,
+        moved_to text) WITH (fillfactor = 10)
+      """,
+      """
+      INSERT INTO store VALUES (
+        true, '\(application)', 0, replace(gen_random_uuid()::text, '-', ''), 0, 0, 0, 0, NULL, NULL, NULL)
+      """,
+      """
+      CREATE TABLE entities (
+        type text COLLATE "C" PRIMARY KEY, declaration text NOT NULL, table_name text NOT NULL,
+        view_name text NOT NULL, round bigint NOT NULL DEFAULT 1, filled_id bytea, filled_rest bytea,
+        unread_after bigint)
+      """,
+      """
+      CREATE TABLE fields (
+        type text COLLATE "C" NOT NULL, name text COLLATE "C" NOT NULL, mark bigint NOT NULL,
+        column_name text NOT NULL, is_declared boolean NOT NULL, is_filled boolean NOT NULL)
+      """,
+      "CREATE TABLE kept (id bytea NOT NULL, rest bytea NOT NULL, value bytea NOT NULL)",
+      "CREATE UNIQUE INDEX \"kept.id\" ON kept (id, \(StoredKey.digest(of: "rest")))",
+      "CREATE TABLE changes (position bigint PRIMARY KEY, types text[], keys bytea[])",
+      "CREATE TABLE commits (writer bytea PRIMARY KEY, token bigint NOT NULL, at timestamptz NOT NULL)",
+      """
+      CREATE TABLE counts (
+        type text COLLATE "C" NOT NULL, kind text COLLATE "C" NOT NULL, entries bigint NOT NULL,
+        PRIMARY KEY (type, kind))
+      """,
+      """
+      CREATE TABLE set_aside (
+        entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, type text COLLATE "C" NOT NULL,
+        is_bytes boolean NOT NULL, id bytea NOT NULL, rest bytea NOT NULL, kind text NOT NULL,
+        change text NOT NULL, record_type text NOT NULL, record_key bytea, version_epoch bigint,
+        version_sequence bigint, version_modified_at bigint, entity_tag bytea, schema_version bigint,
+        flaw bytea, location bytea, reason bytea NOT NULL, waits_for bytea NOT NULL, pass bigint NOT NULL,
+        fence bigint NOT NULL, since bigint NOT NULL, payload bytea)
+      """,
+      "CREATE INDEX \"set_aside.id\" ON set_aside (type, is_bytes, id)",
+      """
+      CREATE TABLE ties (
+        relation integer NOT NULL, target_type text COLLATE "C" NOT NULL, target_id bytea NOT NULL,
+        target_rest bytea NOT NULL, entry bigint NOT NULL REFERENCES set_aside ON DELETE CASCADE)
+      """,
+      "CREATE INDEX \"ties.target\" ON ties (relation, target_type, target_id)",
+      "CREATE INDEX \"ties.entry\" ON ties (entry)",
+      """
+      CREATE TABLE outbox (
+        entry bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, type text COLLATE "C" NOT NULL,
+        id bytea NOT NULL, rest bytea NOT NULL, physical bigint NOT NULL, counter bigint NOT NULL,
+        replica bytea NOT NULL, schema_version bigint, base text NOT NULL, base_epoch bigint,
+        base_sequence bigint, base_modified_at bigint, base_entity_tag bytea, base_schema_version bigint,
+        sent text NOT NULL, sent_physical bigint, sent_counter bigint, sent_replica bytea,
+        sent_schema_version bigint, state text NOT NULL, state_at bigint, refusal bytea,
+        attempts bigint NOT NULL, payload bytea, base_payload bytea, sent_payload bytea,
+        rebuilt_pass bigint, rebuilt_physical bigint, rebuilt_counter bigint, rebuilt_replica bytea,
+        leaves bytea)
+      """,
+      "CREATE UNIQUE INDEX \"outbox.id\" ON outbox (type, id, \(StoredKey.digest(of: "rest")))",
+      "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter)",
+      """
+      CREATE TABLE outbox_leaves (
+        target_type text COLLATE "C" NOT NULL, target_id bytea NOT NULL, target_rest bytea NOT NULL,
+        entry bigint NOT NULL REFERENCES outbox ON DELETE CASCADE)
+      """,
+      "CREATE INDEX \"outbox_leaves.target\" ON outbox_leaves (target_type, target_id)",
+      "CREATE INDEX \"outbox_leaves.entry\" ON outbox_leaves (entry)",
+      """
+      CREATE TABLE conflicts (
+        number bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY, type text COLLATE "C" NOT NULL,
+        key bytea NOT NULL, settled_at bigint NOT NULL, winner text NOT NULL, reason bytea NOT NULL,
+        local_physical bigint NOT NULL, local_counter bigint NOT NULL, local_replica bytea NOT NULL,
+        local_schema_version bigint, remote text NOT NULL, remote_epoch bigint NOT NULL,
+        remote_sequence bigint NOT NULL, remote_modified_at bigint NOT NULL, remote_entity_tag bytea,
+        remote_schema_version bigint, remote_physical bigint NOT NULL, remote_counter bigint NOT NULL,
+        remote_replica bytea NOT NULL, local_payload bytea, remote_payload bytea, base_payload bytea)
+      """,
+      "CREATE INDEX \"conflicts.type\" ON conflicts (type, number)",
+      "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
+      // For the views: bytes as text, or escaped where text cannot hold them.
+      """
+      CREATE FUNCTION shown(value bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT AS $$
+      BEGIN
+        RETURN convert_from(value, 'UTF8');
+      EXCEPTION WHEN OTHERS THEN
+        RETURN encode(value, 'escape');
+      END $$
+      """,
+    ]
+  }
+#endif

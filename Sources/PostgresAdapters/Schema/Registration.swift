@@ -1,0 +1,323 @@
+#if Postgres
+  import SyncModels
+  import SyncPorts
+
+  /// Prepares a store for a schema, in a series of short transactions.
+  ///
+  /// First it creates the tables and columns. Then it fills the columns of existing rows by
+  /// portions, while readers evaluate those fields from payloads. Last come indexes, views and the
+  /// declarations. If a server dies in between, the store stays correct, and the next registration
+  /// continues.
+  struct Registration {
+    private let connection: Connection
+    private let schema: SyncSchema
+    private let context: TransactionContext
+    private static let portion = 500
+
+    init(_ schema: SyncSchema, on connection: Connection, _ context: TransactionContext) {
+      self.connection = connection
+      self.schema = schema
+      self.context = context
+    }
+
+    /// Whether the store is prepared for this schema.
+    static func isDone(_ schema: SyncSchema, in catalog: Catalog) -> Bool {
+      let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
+      return schema.entities.allSatisfy { entity in
+        stored[entity.type] == entity && !catalog.unfinished.contains(entity.type)
+      }
+    }
+
+    func run() throws(SyncError) {
+      try connection.change(context) { (opening) throws(SyncError) in
+        try opening.demand(.app)
+        for entity in schema.entities {
+          try makeTable(entity)
+          try declareColumns(of: entity)
+        }
+        bumpCatalog()
+      }
+      for entity in schema.entities {
+        while try fillPortion(of: entity) {}
+        while try renewPortion(of: entity) {}
+      }
+      try connection.change(context) { (_) throws(SyncError) in
+        for entity in schema.entities {
+          try retireOtherColumns(of: entity)
+          try makeIndexes(entity)
+          try makeView(entity)
+          let declaration = try encoded(entity, what: "declaration of \(entity.type)")
+          connection.enqueue(
+            Statement("UPDATE entities SET declaration = $2::text WHERE type = $1::text") {
+              $0.add(text: entity.type.rawValue)
+              $0.add(text: declaration)
+            })
+        }
+        bumpCatalog()
+      }
+    }
+
+    private func bumpCatalog() {
+      connection.enqueue(Statement("UPDATE store SET catalog = catalog + 1"))
+    }
+
+    private func execute(_ sql: String) { connection.enqueue(Statement(sql, isKept: false)) }
+
+    private func query(
+      _ sql: String, of entity: Entity, _ fill: (inout Parameters) -> Void = { _ in }
+    ) throws(SyncError) -> ResultRows {
+      try connection.query(
+        Statement(sql) {
+          $0.add(text: entity.type.rawValue)
+          fill(&$0)
+        }, during: "registering \(entity.type)")
+    }
+
+    private func table(_ entity: Entity) -> String { StoredName.quoted(RowTable.name(of: entity.type)) }
+
+    private func makeTable(_ entity: Entity) throws(SyncError) {
+      let known = try query(
+        "SELECT declaration, EXISTS (SELECT FROM set_aside WHERE type = $1::text) FROM entities WHERE type = $1::text",
+        of: entity)
+      guard let row = known.first else {
+        let (table, name) = (table(entity), RowTable.name(of: entity.type))
+        execute(
+          """
+          CREATE TABLE \(table) (
+            row bigint GENERATED ALWAYS AS IDENTITY, id bytea NOT NULL, rest bytea NOT NULL,
+            version_epoch bigint NOT NULL, version_sequence bigint NOT NULL, version_modified_at bigint NOT NULL,
+            entity_tag bytea, schema_version bigint, round bigint NOT NULL DEFAULT 0, payload bytea)
+          """)
+        let index = StoredName.quoted(StoredName.of(name + ".id"))
+        execute("CREATE UNIQUE INDEX \(index) ON \(table) (id, \(StoredKey.digest(of: "rest")))")
+        // Complete, so that the type is known from now on; the fields follow.
+        let declaration = try encoded(Entity(entity.type), what: "declaration of \(entity.type)")
+        connection.enqueue(
+          Statement(
+            "INSERT INTO entities (type, declaration, table_name, view_name) VALUES ($1::text, $2::text, $3::text, $4::text)"
+          ) {
+            $0.add(text: entity.type.rawValue)
+            $0.add(text: declaration)
+            $0.add(text: name)
+            $0.add(text: RowTable.viewName(of: entity.type))
+          })
+        // Withheld changes may have come before their type.
+        execute(
+          """
+          UPDATE entities SET unread_after = 0 WHERE type = '\(entity.type)' \
+          AND EXISTS (SELECT FROM set_aside WHERE type = '\(entity.type)')
+          """)
+        return
+      }
+      let former = try decoded(Entity.self, from: row.text(0), what: "declaration of a type")
+      guard former.references != entity.references, row.bool(1) else { return }
+      _ = try query("UPDATE entities SET unread_after = 0 WHERE type = $1::text", of: entity)
+    }
+
+    // MARK: Columns
+
+    private struct Known {
+      var column: String
+      var isDeclared: Bool
+      var isFilled: Bool
+    }
+
+    private func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: Known] {
+      let rows = try query(
+        "SELECT name, mark, column_name, is_declared, is_filled FROM fields WHERE type = $1::text", of: entity
+      )
+      var known: [StoredColumn: Known] = [:]
+      for row in try rows.map({ $0 }) {
+        known[try StoredColumn(name: row.text(0), mark: row.integer(1))] = Known(
+          column: row.text(2), isDeclared: row.bool(3), isFilled: row.bool(4))
+      }
+      return known
+    }
+
+    /// Adds a column for every declared field and natural key, and requests that it be filled.
+    private func declareColumns(of entity: Entity) throws(SyncError) {
+      let known = try knownColumns(of: entity)
+      let hasRows =
+        try query("SELECT EXISTS (SELECT FROM \(table(entity))), $1::text", of: entity).first?.bool(0)
+        ?? false
+      var next = known.count
+      var needsFilling = false
+      for field in entity.storedColumns {
+        if known[field]?.isDeclared == true { continue }
+        // A field that was declared before has a column, with outdated values.
+        let column = known[field]?.column ?? "f\(next)"
+        if known[field] == nil {
+          next += 1
+          execute("ALTER TABLE \(table(entity)) ADD COLUMN \(column) bytea")
+        }
+        let (name, mark) = try field.spelled()
+        connection.enqueue(
+          Statement("DELETE FROM fields WHERE type = $1::text AND column_name = $2::text") {
+            $0.add(text: entity.type.rawValue)
+            $0.add(text: column)
+          })
+        connection.enqueue(
+          Statement("INSERT INTO fields VALUES ($1::text, $2::text, $3::bigint, $4::text, true, $5::boolean)")
+          {
+            $0.add(text: entity.type.rawValue)
+            $0.add(text: name)
+            $0.add(mark)
+            $0.add(text: column)
+            $0.add(!hasRows)
+          })
+        needsFilling = needsFilling || hasRows
+      }
+      guard needsFilling else { return }
+      // Filling begins anew, so that every unfilled column is filled in one pass.
+      _ = try query("UPDATE entities SET filled_id = '', filled_rest = '' WHERE type = $1::text", of: entity)
+    }
+
+    /// Retires the columns of fields that are no longer declared. The columns stay, without index.
+    private func retireOtherColumns(of entity: Entity) throws(SyncError) {
+      let declared = entity.storedColumns
+      for (field, column) in try knownColumns(of: entity) where !declared.contains(field) && column.isDeclared
+      {
+        _ = try query(
+          "UPDATE fields SET is_declared = false WHERE type = $1::text AND column_name = $2::text", of: entity
+        ) {
+          $0.add(text: column.column)
+        }
+        execute("DROP INDEX IF EXISTS \(indexName(entity, column.column))")
+      }
+    }
+
+    // MARK: Filling in
+
+    /// Fills one portion of rows, and returns whether more may remain.
+    private func fillPortion(of entity: Entity) throws(SyncError) -> Bool {
+      try connection.change(context) { (_) throws(SyncError) -> Bool in
+        let progress = try query(
+          "SELECT filled_id, filled_rest FROM entities WHERE type = $1::text", of: entity
+        ).first
+        guard let progress, !progress.isNull(0) else { return false }
+        let wanted = try knownColumns(of: entity).filter { $0.value.isDeclared && !$0.value.isFilled }
+        let lifter = ColumnLifter(wanted.keys)
+        let rows = try query(
+          """
+          SELECT id, rest, payload FROM \(table(entity)) WHERE (id, rest) > ($2::bytea, $3::bytea) AND $1::text <> '' \
+          ORDER BY id, rest LIMIT \(Self.portion)
+          """, of: entity
+        ) {
+          $0.add(bytes: progress.bytes(0))
+          $0.add(bytes: progress.bytes(1))
+        }
+        let names = lifter.columns.compactMap { wanted[$0]?.column }
+        if rows.count > 0, !names.isEmpty { try fill(rows, names, lifter, of: entity) }
+        let isLast = rows.count < Self.portion
+        let last = rows.count > 0 ? rows[rows.count - 1] : nil
+        _ = try query(
+          "UPDATE entities SET filled_id = $2::bytea, filled_rest = $3::bytea WHERE type = $1::text",
+          of: entity
+        ) {
+          $0.add(bytes: isLast ? nil : last?.bytes(0))
+          $0.add(bytes: isLast ? nil : last?.bytes(1))
+        }
+        if isLast {
+          _ = try query(
+            "UPDATE fields SET is_filled = true WHERE type = $1::text AND is_declared", of: entity)
+          bumpCatalog()
+        }
+        return !isLast
+      }
+    }
+
+    private func fill(
+      _ rows: ResultRows, _ names: [String], _ lifter: ColumnLifter, of entity: Entity
+    ) throws(SyncError) {
+      var columns = [ColumnArray](.bytes, .bytes)
+      columns += names.map { _ in ColumnArray(.bytes) }
+      for row in try rows.map({ $0 }) {
+        columns[0].append(row.bytes(0)[...])
+        columns[1].append(row.bytes(1)[...])
+        // A deleted row may have a value from before the column was retired.
+        let values = lifter.values(in: row.isNull(2) ? nil : Payload(row.bytes(2)))
+        for (place, column) in lifter.columns.enumerated() {
+          if case .naturalKey = column {
+            if case .string(let key) = values[place] {
+              columns[place + 2].append(key)
+            } else {
+              columns[place + 2].appendNull()
+            }
+          } else {
+            columns.append(field: values[place], at: place + 2)
+          }
+        }
+      }
+      let arrays = columns.indices.map { "$\($0 + 1)::bytea[]" }.joined(separator: ", ")
+      let sets = names.indices.map { "\(names[$0]) = k.v\($0)" }.joined(separator: ", ")
+      let values = names.indices.map { "v\($0)" }.joined(separator: ", ")
+      connection.enqueue(
+        Statement(
+          """
+          UPDATE \(table(entity)) AS r SET \(sets) FROM unnest(\(arrays)) AS k(id, rest, \(values)) \
+          WHERE \(RowTable.sameKey)
+          """, isKept: false
+        ) { $0.add(columns) })
+    }
+
+    /// Reads the references of a portion of withheld changes, and returns whether more may remain.
+    private func renewPortion(of entity: Entity) throws(SyncError) -> Bool {
+      try connection.change(context) { (opening) throws(SyncError) -> Bool in
+        let row = try query("SELECT unread_after FROM entities WHERE type = $1::text", of: entity).first
+        guard let reached = row?.optionalInteger(0) else { return false }
+        let next = try PostgresTransaction(on: connection, opening)
+          .renewReferences(of: entity, after: reached, limit: Self.portion)
+        _ = try query("UPDATE entities SET unread_after = $2::bigint WHERE type = $1::text", of: entity) {
+          $0.add(next)
+        }
+        return next != nil
+      }
+    }
+
+    // MARK: Indexes and views
+
+    private func indexName(_ entity: Entity, _ column: String) -> String {
+      StoredName.quoted(StoredName.of("\(RowTable.name(of: entity.type)).\(column)"))
+    }
+
+    private func makeIndexes(_ entity: Entity) throws(SyncError) {
+      let names = Set(entity.indexes + entity.references.filter(\.isOrdered).map(\.field))
+      let indexed = Set(names.map { entity.storedField($0) })
+      for (field, column) in try knownColumns(of: entity) where column.isDeclared {
+        let name = indexName(entity, column.column)
+        let start = ConditionCompiler.indexed(column.column)
+        let index: String? =
+          switch field {
+          case .field(let field):
+            indexed.contains(field) ? "(\(start) NULLS FIRST, id) WHERE payload IS NOT NULL" : nil
+          case .naturalKey: "(\(start)) WHERE \(column.column) IS NOT NULL"
+          }
+        execute(
+          index.map { "CREATE INDEX IF NOT EXISTS \(name) ON \(table(entity)) \($0)" }
+            ?? "DROP INDEX IF EXISTS \(name)")
+      }
+    }
+
+    /// Creates a view for people: the live rows, with fields under their names.
+    private func makeView(_ entity: Entity) throws(SyncError) {
+      let known = try knownColumns(of: entity)
+      var taken: Set<String> = ["id", "payload"]
+      var columns = ["shown(id || rest) AS id"]
+      for field in entity.storedFields {
+        guard let column = known[.field(field)]?.column else { continue }
+        // PostgreSQL cuts long names off, and refuses a name that occurs twice.
+        var name = StoredName.of(field.name.rawValue)
+        while !taken.insert(name).inserted { name = StoredName.of(name + "_") }
+        columns.append(
+          "shown(substr(\(column), CASE get_byte(\(column), 0) WHEN 1 THEN 12 ELSE 2 END)) AS \(StoredName.quoted(name))"
+        )
+      }
+      columns.append("shown(payload) AS payload")
+      let name = StoredName.quoted(RowTable.viewName(of: entity.type))
+      execute("DROP VIEW IF EXISTS \(name)")
+      execute(
+        "CREATE VIEW \(name) AS SELECT \(columns.joined(separator: ", ")) FROM \(table(entity)) WHERE payload IS NOT NULL"
+      )
+    }
+  }
+#endif

@@ -1,0 +1,199 @@
+#if Postgres
+  import SyncModels
+
+  /// The columns and statements of one type's table.
+  struct RowTable: Sendable {
+    /// A column with the values of a field.
+    struct FieldColumn: Sendable {
+      var field: StoredField
+      var name: String
+      var isFilled: Bool
+    }
+
+    /// A column with natural keys.
+    struct NaturalKeyColumn: Sendable {
+      var key: StoredNaturalKey
+      var name: String
+      var isFilled: Bool
+    }
+
+    let entity: Entity
+    let columns: [FieldColumn]
+    let naturalKeys: [NaturalKeyColumn]
+    /// The filled column with the keys of ``entity``.
+    let naturalKeyColumn: String?
+    /// The place of each column's value among a record's fields; `nil` for a field that another
+    /// declaration has, which is read from the payload.
+    private let sources: [Int?]
+    private let lifter: FieldLifter
+    private let naturalKeyLifters: [NaturalKeyLifter?]
+    private let spelling: NaturalKeySpelling?
+    /// Whether columns contain all fields of a record, so that its payload is not read for them.
+    let hasAllFields: Bool
+    private let fieldLifter: FieldLifter
+
+    /// The table's name, as an identifier.
+    let name: String
+    /// The columns of a record, in the order that ``ResultRow/record(of:from:)`` reads.
+    let recordColumns: String
+    /// The number of the columns of a record.
+    let recordColumnCount: Int
+    /// The listing's number that marked rows have.
+    let round: String
+
+    let put: String
+    let states: String
+    let byID: String
+    let touch: String
+    let delete: String
+    let mark: String
+
+    static let payloadColumn = 7
+    /// The condition for two names of one record.
+    static let sameKey = "r.id = k.id AND r.rest = k.rest"
+
+    init(_ entity: Entity, table: String, columns: [FieldColumn], naturalKeys: [NaturalKeyColumn]) {
+      self.entity = entity
+      self.columns = columns
+      self.naturalKeys = naturalKeys
+      name = StoredName.quoted(table)
+      let ownKey = StoredNaturalKey(entity)
+      naturalKeyColumn = naturalKeys.first { $0.key == ownKey && $0.isFilled }?.name
+      naturalKeyLifters = naturalKeys.map { $0.key == ownKey ? nil : NaturalKeyLifter($0.key) }
+      spelling = NaturalKeySpelling(entity)
+      let fields = entity.storedFields
+      sources = columns.map { column in fields.firstIndex(of: column.field) }
+      lifter = FieldLifter(columns.map(\.field))
+      fieldLifter = FieldLifter(fields)
+      let readable = fields.compactMap { field in columns.first { $0.field == field && $0.isFilled }?.name }
+      hasAllFields = readable.count == fields.count
+      let given = [
+        "id", "rest", "version_epoch", "version_sequence", "version_modified_at", "entity_tag",
+        "schema_version", "payload",
+      ]
+      let types = ["bytea", "bytea", "bigint", "bigint", "bigint", "bytea", "bigint", "bytea"]
+      let made = columns.map(\.name) + naturalKeys.map(\.name)
+      let all = given + made
+      let read = given + (hasAllFields ? readable : [])
+      recordColumns = read.map { "r.\($0)" }.joined(separator: ", ")
+      recordColumnCount = read.count
+      let type = entity.type.rawValue.split(separator: "'").joined()
+      round = "(SELECT round FROM entities WHERE type = '\(type)')"
+      let arrays = (types + made.map { _ in "bytea" }).enumerated().map {
+        "$\($0.offset + 1)::\($0.element)[]"
+      }
+      let conflict = "ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET"
+      put = """
+        INSERT INTO \(name) (\(all.joined(separator: ", "))) \
+        SELECT * FROM unnest(\(arrays.joined(separator: ", "))) \(conflict) \
+        \(all.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        """
+      states = """
+        SELECT k.n, r.version_epoch, r.version_sequence, r.version_modified_at, r.payload IS NULL, \
+        r.round = \(round), CASE WHEN octet_length(r.payload) = k.size THEN r.payload END \
+        FROM unnest($1::bytea[], $2::bytea[], $3::integer[]) WITH ORDINALITY AS k(id, rest, size, n) \
+        JOIN \(name) AS r ON \(Self.sameKey)
+        """
+      byID = """
+        SELECT \(recordColumns), k.n FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
+        JOIN \(name) AS r ON \(Self.sameKey) WHERE r.payload IS NOT NULL
+        """
+      let versions = "unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[])"
+      touch = """
+        UPDATE \(name) AS r SET version_epoch = k.epoch, version_sequence = k.sequence, \
+        version_modified_at = k.modified_at, entity_tag = k.tag \
+        FROM \(versions) AS k(id, rest, epoch, sequence, modified_at, tag) \
+        WHERE \(Self.sameKey) AND r.payload IS NOT NULL
+        """
+      let version = ["version_epoch", "version_sequence", "version_modified_at", "entity_tag"]
+      delete = """
+        INSERT INTO \(name) (id, rest, \(version.joined(separator: ", "))) SELECT * FROM \(versions) \(conflict) \
+        \((version.map { "\($0) = excluded.\($0)" } + (["schema_version", "payload"] + made).map { "\($0) = NULL" })
+          .joined(separator: ", "))
+        """
+      mark = """
+        UPDATE \(name) AS r SET round = \(round) FROM unnest($1::bytea[], $2::bytea[]) AS k(id, rest) \
+        WHERE \(Self.sameKey) AND r.round <> \(round)
+        """
+    }
+
+    static func name(of type: RecordType) -> String { StoredName.of(type.rawValue, prefix: "rows_") }
+    static func viewName(of type: RecordType) -> String { StoredName.of(type.rawValue, prefix: "live_") }
+
+    /// The filled column of a field.
+    func column(of field: FieldName) -> String? {
+      let field = entity.storedField(field)
+      return columns.first { $0.field == field && $0.isFilled }.map { "r.\($0.name)" }
+    }
+
+    /// The parameters of ``put`` for some records.
+    func parameters(for copies: some Collection<Record>) -> Parameters {
+      var batch = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes, .int64, .bytes)
+      batch += (columns.map { _ in ColumnArray(.bytes) } + naturalKeys.map { _ in ColumnArray(.bytes) })
+      batch[Self.payloadColumn].reserve(copies.reduce(0) { $0 + $1.payload.bytes.count + 4 })
+      for copy in copies {
+        batch.append(key: copy.id.key, at: 0)
+        batch.append(copy.version, tag: copy.entityTag, at: 2)
+        batch[6].append(Int64(copy.schemaVersion))
+        batch[Self.payloadColumn].append(copy.payload.bytes)
+        var place = Self.payloadColumn + 1
+        for value in values(of: copy) {
+          batch.append(field: value, at: place)
+          place += 1
+        }
+        for key in naturalKeys(of: copy) {
+          batch[place].append(key)
+          place += 1
+        }
+      }
+      var parameters = Parameters()
+      parameters.add(batch)
+      return parameters
+    }
+
+    private func values(of record: Record) -> [FieldValue] {
+      if columns.isEmpty { return [] }
+      let lifted = sources.contains(nil) ? lifter.values(in: record.payload) : []
+      return sources.enumerated().map { place, source in
+        guard let source else { return lifted[place] }
+        return source < record.fields.count ? record.fields[source] : .null
+      }
+    }
+
+    private func naturalKeys(of record: Record) -> [String?] {
+      naturalKeyLifters.map { lifter in
+        if let lifter { lifter.key(of: record.payload) } else { spelling?.key(of: record.fields) }
+      }
+    }
+
+    /// The declared fields of a payload.
+    func fields(of payload: Payload) -> [FieldValue] { fieldLifter.values(in: payload) }
+  }
+
+  extension [ColumnArray] {
+    /// Appends a version and an entity tag to four columns.
+    mutating func append(_ version: Version, tag: String?, at place: Int) {
+      self[place].append(version.epoch)
+      self[place + 1].append(version.sequence)
+      self[place + 2].append(version.modifiedAt.microseconds)
+      self[place + 3].append(tag)
+    }
+  }
+
+  extension ResultRow {
+    /// Reads the record from the columns of ``RowTable/recordColumns``.
+    func record(of table: RowTable) -> Record {
+      let payload = Payload(bytes(RowTable.payloadColumn))
+      var fields: [FieldValue] = []
+      if table.hasAllFields {
+        fields.reserveCapacity(table.entity.fields.count)
+        for column in RowTable.payloadColumn + 1..<table.recordColumnCount { fields.append(field(column)) }
+      } else {
+        fields = table.fields(of: payload)
+      }
+      return Record(
+        id: RecordID(type: table.entity.type, key: key(0)), version: version(2), entityTag: optionalText(5),
+        schemaVersion: Int(integer(6)), payload: payload, fields: fields)
+    }
+  }
+#endif

@@ -1,0 +1,77 @@
+#if Postgres
+  import SyncModels
+  import SyncPorts
+
+  /// What the store's one row says at the beginning of a transaction.
+  struct Opening {
+    var catalog: Int64
+    var keptVersion: Int64
+    var position: Int64
+    var fence: Int64
+    var leaseEnd: Timestamp?
+    var movedTo: String?
+    var identity: String
+    /// The number of the last commit of this connection's writer that the server has.
+    var token: Int64
+    /// The numbers of entries by type and kind; outbox entries have the kind `pending`.
+    var counts: [RecordType: [String: Int]]
+
+    static let pending = "pending"
+
+    private static let sql = """
+      SELECT catalog, kept_version, position, fence, lease_ends_at, moved_to, identity, layout, \
+      (SELECT token FROM commits WHERE writer = $1), \
+      (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts) FROM store
+      """
+
+    static func statement(_ writer: [UInt8]) -> Statement {
+      Statement(sql) { $0.add(bytes: writer) }
+    }
+
+    init(_ rows: ResultRows, layout known: Int) throws(SyncError) {
+      guard let row = rows.first else {
+        throw SyncError(.storeUnreadable, during: "reading the store", "The table store has no row.")
+      }
+      guard row.integer(7) <= known else {
+        throw SyncError(
+          .storeNewer, during: "reading the store",
+          "The store has layout \(row.integer(7)) and this version of the library knows \(known): update the app."
+        )
+      }
+      catalog = row.integer(0)
+      keptVersion = row.integer(1)
+      position = row.integer(2)
+      fence = row.integer(3)
+      leaseEnd = row.optionalInteger(4).map { Timestamp(microseconds: $0) }
+      movedTo = row.optionalText(5)
+      identity = row.text(6)
+      token = row.integer(8)
+      counts = Self.counts(in: row.text(9))
+    }
+
+    /// Reads lines of type, kind and number.
+    static func counts(in text: String) -> [RecordType: [String: Int]] {
+      var counts: [RecordType: [String: Int]] = [:]
+      for line in text.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        guard words.count == 3, let number = Int(words[2]), number > 0 else { continue }
+        counts[RecordType(String(words[0])), default: [:]][String(words[1])] = number
+      }
+      return counts
+    }
+
+    /// Refuses a lease that another sync took over or that was given back, and a store that moved.
+    func demand(_ authority: WriteAuthority) throws(SyncError) {
+      if let movedTo {
+        throw SyncError(
+          .storeReadOnly, during: "writing to the store",
+          "The store has moved to \(movedTo); open it there. This copy takes no edits and no syncs.")
+      }
+      guard case .lease(let lease) = authority, lease.fence != fence || leaseEnd == nil else { return }
+      throw SyncError(
+        .leaseLost, during: "writing under lease \(lease.fence)",
+        lease.fence == fence
+          ? "The lease has been given back." : "The store's last lease is \(fence): another sync took over.")
+    }
+  }
+#endif

@@ -1,0 +1,304 @@
+#if Postgres
+  import SyncModels
+  import SyncPorts
+
+  /// Reads within one transaction of a connection.
+  class PostgresSnapshot: StoreSnapshot {
+    final let connection: Connection
+    final let opening: Opening
+    final let catalog: Catalog
+    private final var counts: [RecordType: [String: Int]]
+    /// Whether ``counts`` are those of the transaction as it is now.
+    private final var areCountsCurrent = true
+
+    init(on connection: Connection, _ opening: Opening) {
+      self.connection = connection
+      self.opening = opening
+      catalog = connection.cache.catalog
+      counts = opening.counts
+    }
+
+    func storeIdentity() -> String { opening.identity }
+
+    func registeredEntities() -> [Entity] { catalog.stored }
+
+    // MARK: Records
+
+    func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] {
+      var records = [Record?](repeating: nil, count: ids.count)
+      for (type, places) in ids.placesByType() {
+        guard let table = catalog.tables[type] else { continue }
+        let rows = try query(table.byID, during: "reading \(type)") { $0.add(keys: ids, at: places) }
+        for row in try rows.map({ $0 }) {
+          records[places[Int(row.integer(table.recordColumnCount)) - 1]] = row.record(of: table)
+        }
+      }
+      return records
+    }
+
+    func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
+      var states = [StoredState?](repeating: nil, count: ids.count)
+      for (type, places) in ids.placesByType() {
+        guard let table = catalog.tables[type] else { continue }
+        let rows = try query(table.states, during: "reading \(type)") { parameters in
+          parameters.add(keys: ids, at: places)
+          var sizes = ColumnArray(.int32)
+          for place in places {
+            sizes.append(payloads.isEmpty ? -1 : Int32(clamping: payloads[place].bytes.count))
+          }
+          parameters.add(sizes)
+        }
+        for row in try rows.map({ $0 }) {
+          let place = places[Int(row.integer(0)) - 1]
+          // Payloads of the same size come along, and are compared here.
+          states[place] = StoredState(
+            version: row.version(1), isDeleted: row.bool(4),
+            hasSamePayload: !payloads.isEmpty && row.holds(payloads[place].bytes, in: 6),
+            isMarked: row.bool(5))
+        }
+      }
+      return states
+    }
+
+    func rows(
+      _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
+    ) throws(SyncError) -> [StoredRow] {
+      guard let table = catalog.tables[type], limit > 0 else { return [] }
+      let unmarked = selection == .unmarked ? "AND r.payload IS NOT NULL AND r.round <> \(table.round)" : ""
+      let sql = """
+        SELECT \(table.recordColumns), r.round = \(table.round) FROM \(table.name) AS r \
+        WHERE (r.id, r.rest) > ($1::bytea, $2::bytea) \(unmarked) ORDER BY r.id, r.rest LIMIT $3::bigint
+        """
+      let rows = try query(sql, during: "reading \(type)") {
+        $0.add(StoredKey(key ?? ""))
+        $0.add(Int64(limit))
+      }
+      return try rows.map { row in
+        StoredRow(
+          id: RecordID(type: type, key: row.key(0)), version: row.version(2), entityTag: row.optionalText(5),
+          record: row.isNull(RowTable.payloadColumn) ? nil : row.record(of: table),
+          isMarked: row.bool(table.recordColumnCount))
+      }
+    }
+
+    func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
+      var found: Set<RecordID> = []
+      for table in catalog.tables.values {
+        for reference in table.entity.references where reference.isOrdered {
+          let places = ids.indices.filter { ids[$0].type == reference.target && !found.contains(ids[$0]) }
+          if places.isEmpty { continue }
+          found.formUnion(try referenced(among: ids, at: places, by: reference, in: table))
+        }
+      }
+      return found
+    }
+
+    private func referenced(
+      among ids: [RecordID], at places: [Int], by reference: Reference, in table: RowTable
+    ) throws(SyncError) -> [RecordID] {
+      guard let column = table.column(of: reference.field) else {
+        return try referencedByPayloads(among: ids, at: places, by: reference, in: table)
+      }
+      let isSelf = table.entity.type == reference.target ? "AND NOT (\(RowTable.sameKey))" : ""
+      let size = FieldCode.indexedSize
+      let sql = """
+        SELECT k.n FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, value, n) \
+        WHERE EXISTS (SELECT 1 FROM \(table.name) AS r WHERE substr(\(column), 1, \(size)) = substr(k.value, 1, \(size)) \
+        AND \(column) = k.value AND r.payload IS NOT NULL \(isSelf))
+        """
+      let rows = try query(sql, during: "reading references") { parameters in
+        parameters.add(keys: ids, at: places)
+        var values = ColumnArray(.bytes)
+        for place in places { values.append(FieldCode.bytes(of: .string(ids[place].key))?[...]) }
+        parameters.add(values)
+      }
+      return try rows.map { ids[places[Int($0.integer(0)) - 1]] }
+    }
+
+    /// As long as a new reference's column is being filled.
+    private func referencedByPayloads(
+      among ids: [RecordID], at places: [Int], by reference: Reference, in table: RowTable
+    ) throws(SyncError) -> [RecordID] {
+      let wanted = Set(places.map { ids[$0] })
+      var found: Set<RecordID> = []
+      guard let index = table.entity.fields.firstIndex(of: reference.field) else { return [] }
+      try forEachRecord(of: table, after: nil) { record in
+        if case .string(let key)? = record.fields[safe: index] {
+          let id = RecordID(type: reference.target, key: key)
+          if id != record.id, wanted.contains(id) { found.insert(id) }
+        }
+        return true
+      }
+      return Array(found)
+    }
+
+    // MARK: Counts
+
+    final func counts(_ type: RecordType, rows: Bool) throws(SyncError) -> TypeCounts {
+      let counts = try currentCounts()[type] ?? [:]
+      var withheld: [WithheldChange.Kind: Int] = [:]
+      for (kind, count) in counts {
+        if let kind = WithheldChange.Kind(rawValue: kind) { withheld[kind] = count }
+      }
+      return TypeCounts(
+        withheld: withheld, pending: counts[Opening.pending] ?? 0, rows: rows ? try rowCounts(type) : nil)
+    }
+
+    private func rowCounts(_ type: RecordType) throws(SyncError) -> TypeCounts.Rows {
+      guard let table = catalog.tables[type] else { return .init(live: 0, unmarked: 0) }
+      let sql = """
+        SELECT count(*), count(*) FILTER (WHERE r.round <> \(table.round)) FROM \(table.name) AS r \
+        WHERE r.payload IS NOT NULL
+        """
+      let row = try query(sql, during: "counting \(type)") { _ in }.first
+      return .init(live: Int(row?.integer(0) ?? 0), unmarked: Int(row?.integer(1) ?? 0))
+    }
+
+    private func currentCounts() throws(SyncError) -> [RecordType: [String: Int]] {
+      if areCountsCurrent { return counts }
+      let sql = "SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts"
+      counts = Opening.counts(in: try query(sql, during: "counting entries") { _ in }.first?.text(0) ?? "")
+      areCountsCurrent = true
+      return counts
+    }
+
+    /// Notes that the transaction changes counts.
+    final func forgetCounts() { areCountsCurrent = false }
+
+    /// Whether the store, or the transaction, may have entries of a kind.
+    final func mayHave(_ isWanted: (String) -> Bool) -> Bool {
+      !areCountsCurrent || counts.values.contains { $0.keys.contains(where: isWanted) }
+    }
+
+    // MARK: Kept values
+
+    func value(forKey key: String) throws(SyncError) -> [UInt8]? {
+      let bytes = Array(key.utf8)
+      if let known = connection.cache.kept[bytes] { return known }
+      let row = try query(
+        "SELECT value FROM kept WHERE id = $1::bytea AND rest = $2::bytea", during: "reading a kept value"
+      ) {
+        $0.add(StoredKey(key))
+      }.first
+      let value = row?.bytes(0)
+      if connection.cache.kept.count >= StoreCache.keptSize { connection.cache.kept = [:] }
+      connection.cache.kept[bytes] = .some(value)
+      return value
+    }
+
+    func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
+      guard limit > 0 else { return [] }
+      let isFirst = after.map { $0.precedesByUTF8(prefix) } ?? true
+      let sql = """
+        SELECT id, rest FROM kept WHERE (id, rest) \(isFirst ? ">=" : ">") ($1::bytea, $2::bytea) \
+        ORDER BY id, rest LIMIT $3::bigint
+        """
+      let rows = try query(sql, during: "reading the keys of kept values") {
+        $0.add(StoredKey(isFirst ? prefix : after ?? ""))
+        $0.add(Int64(limit))
+      }
+      // All keys with the prefix are adjacent.
+      return try rows.map { $0.key(0) }.prefix { $0.utf8.starts(with: prefix.utf8) }.map(\.self)
+    }
+
+    // MARK: Observation
+
+    func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+      let last = StorePosition(opening.position)
+      guard let position, position != last else { return ChangedRecords(.records([]), through: last) }
+      guard position < last, last.number - position.number <= ObservedChanges.maximumWrites + 100 else {
+        return ChangedRecords(.everything, through: last)
+      }
+      let sql =
+        "SELECT position, keys IS NULL, types, keys FROM changes WHERE position > $1::bigint ORDER BY position"
+      let rows = try query(sql, during: "reading the records that changed") { $0.add(position.number) }
+      var next = position.number + 1
+      var ids: Set<RecordID> = []
+      for row in try rows.map({ $0 }) {
+        // A missing position was trimmed. A position without records stands for many.
+        guard row.integer(0) == next, !row.bool(1) else { return ChangedRecords(.everything, through: last) }
+        next += 1
+        for (type, key) in zip(row.array(2), row.array(3)) {
+          ids.insert(
+            RecordID(
+              type: RecordType(String(decoding: type, as: UTF8.self)),
+              key: String(decoding: key, as: UTF8.self)))
+        }
+      }
+      guard next == last.number + 1 else { return ChangedRecords(.everything, through: last) }
+      return ChangedRecords(.records(ids.sorted()), through: last)
+    }
+
+    // MARK: Statements
+
+    /// Runs a statement that the server keeps for the next time.
+    final func query(
+      _ sql: String, during operation: @autoclosure () -> String, _ fill: (inout Parameters) -> Void
+    ) throws(SyncError) -> ResultRows {
+      try connection.query(Statement(sql, fill), during: operation())
+    }
+
+    /// Calls a body with each live record in the order of the keys, until it returns false.
+    final func forEachRecord(
+      of table: RowTable, after key: String?, where clause: String = "",
+      _ parameters: Parameters = Parameters(),
+      _ body: (Record) throws(SyncError) -> Bool
+    ) throws(SyncError) {
+      let count = parameters.values.count
+      let sql = """
+        SELECT \(table.recordColumns) FROM \(table.name) AS r WHERE r.payload IS NOT NULL \
+        AND (r.id, r.rest) > ($\(count + 1)::bytea, $\(count + 2)::bytea) \(clause.isEmpty ? "" : "AND \(clause)") \
+        ORDER BY r.id, r.rest LIMIT \(Self.portion)
+        """
+      var last = StoredKey(key ?? "")
+      while true {
+        var all = parameters
+        all.add(last)
+        let rows = try connection.query(
+          Statement(sql, all, isKept: clause.isEmpty), during: "reading \(table.entity.type)")
+        for row in 0..<rows.count {
+          guard try body(rows[row].record(of: table)) else { return }
+        }
+        guard rows.count == Self.portion else { return }
+        let row = rows[rows.count - 1]
+        last = StoredKey((row.bytes(0) + row.bytes(1))[...])
+      }
+    }
+
+    private static let portion = 1000
+  }
+
+  extension [RecordID] {
+    /// The places of the ids of each type, in their order.
+    func placesByType() -> [(type: RecordType, places: [Int])] {
+      guard let first else { return [] }
+      if allSatisfy({ $0.type == first.type }) { return [(first.type, Array<Int>(indices))] }
+      var places: [RecordType: [Int]] = [:]
+      for place in indices { places[self[place].type, default: []].append(place) }
+      return places.map { ($0.key, $0.value) }
+    }
+  }
+
+  extension Parameters {
+    /// Adds the keys of some ids as two columns.
+    mutating func add(keys ids: [RecordID], at places: [Int]) {
+      var columns = [ColumnArray](.bytes, .bytes)
+      for place in places { columns.append(key: ids[place].key, at: 0) }
+      add(columns)
+    }
+
+    /// Adds types and keys of some ids as three columns.
+    mutating func add(ids: some Sequence<RecordID>) {
+      var columns = [ColumnArray](.text, .bytes, .bytes)
+      for id in ids {
+        columns[0].append(id.type.rawValue)
+        columns.append(key: id.key, at: 1)
+      }
+      add(columns)
+    }
+  }
+
+  extension Array {
+    subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
+  }
+#endif

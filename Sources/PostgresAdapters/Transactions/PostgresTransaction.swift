@@ -1,0 +1,181 @@
+#if Postgres
+  import SyncModels
+  import SyncPorts
+
+  /// Reads and writes within one transaction of the writing connection.
+  ///
+  /// Writes wait for the next read or the end, and go to the server in one round trip with it.
+  final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
+    private var observed = ObservedChanges()
+    private var changesKeptValues = false
+    private(set) var hasWritten = false
+
+    func apply(_ changes: StoreChanges) throws(SyncError) {
+      if changes.isEmpty { return }
+      hasWritten = true
+      for type in changes.unmarkedTypes { try clearMarks(of: type) }
+      removeWithheld(changes.released)
+      removeFromOutbox(changes.dequeued)
+      try insertOrReplace(changes.put)
+      try updateVersions(changes.versions)
+      try deleteRows(changes.deleted)
+      if !changes.withheld.isEmpty { try insertWithheld(changes.withheld) }
+      try markRows(changes.marked)
+      if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
+      if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
+      if let time = changes.forgottenConflicts { deleteConflicts(settledBefore: time) }
+      keep(changes.values)
+      observed.note(changes)
+    }
+
+    // MARK: Rows
+
+    private func insertOrReplace(_ copies: [Record]) throws(SyncError) {
+      for (type, places) in copies.placesByType(\.id) {
+        let table = try catalog.table(type, during: "writing \(type)")
+        connection.enqueue(Statement(table.put, table.parameters(for: places.map { copies[$0] })))
+      }
+    }
+
+    private func updateVersions(_ copies: [Record]) throws(SyncError) {
+      for (type, places) in copies.placesByType(\.id) {
+        let table = try catalog.table(type, during: "writing \(type)")
+        connection.enqueue(
+          Statement(table.touch) {
+            $0.add(versions: places.lazy.map { (copies[$0].id, copies[$0].version, copies[$0].entityTag) })
+          })
+      }
+    }
+
+    private func deleteRows(_ tombstones: [Tombstone]) throws(SyncError) {
+      for (type, places) in tombstones.placesByType(\.id) {
+        let table = try catalog.table(type, during: "deleting \(type)")
+        connection.enqueue(
+          Statement(table.delete) {
+            $0.add(
+              versions: places.lazy.map {
+                (tombstones[$0].id, tombstones[$0].version, tombstones[$0].entityTag)
+              })
+          })
+      }
+    }
+
+    private func markRows(_ ids: [RecordID]) throws(SyncError) {
+      for (type, places) in ids.placesByType() {
+        let table = try catalog.table(type, during: "marking \(type)")
+        connection.enqueue(Statement(table.mark) { $0.add(keys: ids, at: places) })
+      }
+    }
+
+    private func clearMarks(of type: RecordType) throws(SyncError) {
+      _ = try catalog.table(type, during: "clearing the marks of \(type)")
+      connection.enqueue(
+        Statement("UPDATE entities SET round = round + 1 WHERE type = $1::text") {
+          $0.add(text: type.rawValue)
+        })
+    }
+
+    // MARK: Kept values
+
+    private func keep(_ values: [StoreChanges.KeptValue]) {
+      if values.isEmpty { return }
+      changesKeptValues = true
+      var kept = [ColumnArray](.bytes, .bytes, .bytes)
+      var gone = [ColumnArray](.bytes, .bytes)
+      for value in values {
+        connection.cache.kept[Array(value.key.utf8)] = .some(value.bytes)
+        if let bytes = value.bytes {
+          kept.append(key: value.key, at: 0)
+          kept[2].append(bytes[...])
+        } else {
+          gone.append(key: value.key, at: 0)
+        }
+      }
+      if kept[0].count > 0 {
+        connection.enqueue(
+          Statement(
+            """
+            INSERT INTO kept SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) \
+            ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET value = excluded.value
+            """
+          ) { $0.add(kept) })
+      }
+      if gone[0].count > 0 {
+        connection.enqueue(
+          Statement(
+            """
+            DELETE FROM kept USING unnest($1::bytea[], $2::bytea[]) AS k(id, rest) \
+            WHERE kept.id = k.id AND kept.rest = k.rest
+            """
+          ) { $0.add(gone) })
+      }
+    }
+
+    // MARK: The end
+
+    private static let close = """
+      WITH noted AS (INSERT INTO commits VALUES ($1::bytea, $2::bigint, now()) \
+      ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at), \
+      risen AS (UPDATE store SET position = position + $3::bigint, kept_version = kept_version + $4::bigint \
+      RETURNING position), \
+      logged AS (INSERT INTO changes SELECT position, $5::text[], $6::bytea[] FROM risen WHERE $3::bigint > 0 \
+      RETURNING position) SELECT pg_notify($7::text, position::text) FROM logged
+      """
+
+    /// Gives the transaction its number and its position. Call it at the end.
+    func close(token: Int64) {
+      guard hasWritten else { return }
+      let position = opening.position + 1
+      connection.enqueue(
+        Statement(Self.close) { parameters in
+          parameters.add(bytes: connection.settings.writer)
+          parameters.add(token)
+          parameters.add(Int64(observed.isEmpty ? 0 : 1))
+          parameters.add(Int64(changesKeptValues ? 1 : 0))
+          if let ids = observed.records {
+            var columns = [ColumnArray](.text, .bytes)
+            for id in ids {
+              columns[0].append(id.type.rawValue)
+              columns[1].append(id.key)
+            }
+            parameters.add(columns)
+          } else {
+            parameters.add(bytes: nil)
+            parameters.add(bytes: nil)
+          }
+          parameters.add(text: connection.settings.channel)
+        })
+      // Every 100 positions, because trimming takes a statement.
+      if !observed.isEmpty, position % 100 == 0 {
+        connection.enqueue(
+          Statement("DELETE FROM changes WHERE position <= $1::bigint") {
+            $0.add(position - ObservedChanges.maximumWrites)
+          })
+      }
+    }
+
+    /// Notes that what is remembered of kept values belongs to this transaction's commit.
+    func hasCommitted() {
+      if changesKeptValues { connection.cache.keptVersion += 1 }
+    }
+  }
+
+  extension Array {
+    /// The places of the elements of each type, in their order.
+    fileprivate func placesByType(_ id: KeyPath<Element, RecordID>) -> [(type: RecordType, places: [Int])] {
+      map { $0[keyPath: id] }.placesByType()
+    }
+  }
+
+  extension Parameters {
+    /// Adds keys, versions and entity tags as six columns.
+    fileprivate mutating func add(versions: some Sequence<(id: RecordID, version: Version, tag: String?)>) {
+      var columns = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes)
+      for (id, version, tag) in versions {
+        columns.append(key: id.key, at: 0)
+        columns.append(version, tag: tag, at: 2)
+      }
+      add(columns)
+    }
+  }
+#endif

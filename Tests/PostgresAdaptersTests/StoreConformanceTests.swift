@@ -1,0 +1,41 @@
+#if Postgres
+  import InMemoryAdapters
+  import PostgresAdapters
+  import SyncConformance
+  import SyncModels
+  import SyncPorts
+  import TestPostgres
+  import Testing
+
+  @Suite("A store in PostgreSQL", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
+  struct StoreConformanceTests {
+    @Test(arguments: LocalStoreCheck.allCases)
+    func keepsThePromisesOfALocalStore(_ check: LocalStoreCheck) async throws {
+      try await run(check, isInline: false)
+    }
+
+    @Test(arguments: LocalStoreCheck.allCases)
+    func keepsThemOnTheCallersThread(_ check: LocalStoreCheck) async throws {
+      try await run(check, isInline: true)
+    }
+
+    private func run(_ check: LocalStoreCheck, isInline: Bool) async throws {
+      let clock = ManualClock()
+      try await Database.withSchemas(2) { schemas in
+        let handles = Handles()
+        let open = { @Sendable (schema: String) async throws -> PostgresStore in
+          var configuration = PostgresStore.Configuration(readerCount: 2)
+          configuration.leaseClock = { clock.timestamp }
+          configuration.isInline = isInline
+          return try await handles.keep(Database.open(schema, configuration))
+        }
+        let harness = LocalStoreHarness(
+          open: { try await open(schemas[0]) }, openAnother: { try await open(schemas[1]) },
+          advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true)
+        let outcome = try await check.run(on: harness)
+        #expect(outcome == .kept, "\(outcome)")
+        await handles.closeAll()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,39 @@
+#if Postgres
+  import Foundation
+  import PostgresAdapters
+  import SyncModels
+  import SyncSimulation
+  import TestPostgres
+  import Testing
+
+  @Suite("Simulated worlds in PostgreSQL", .enabled(if: Database.isThere), .serialized)
+  struct SimulationTests {
+    /// The number of worlds.
+    static let seeds: UInt64 =
+      ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] == nil ? 200 : 1000
+
+    /// Each part has its own place in the order of the tests, so that a failure names its seeds.
+    static let parts = stride(from: 0, to: seeds, by: 50).map { $0..<$0 + 50 }
+
+    @Test(.timeLimit(.minutes(10)), arguments: parts)
+    func keepEveryPromise(_ seeds: Range<UInt64>) async throws {
+      try await Database.withSchemas(seeds.count + 1) { schemas in
+        var simulation = Simulation()
+        let free = FreeNames(schemas)
+        simulation.useStores { (leaseClock) throws(SyncError) in
+          let schema = free.next()
+          return StoreBench(
+            open: { () async throws(SyncError) in
+              var configuration = PostgresStore.Configuration(readerCount: 1)
+              configuration.leaseClock = leaseClock
+              configuration.isInline = true
+              return try await Database.open(schema, configuration)
+            },
+            close: { store in await (store as? PostgresStore)?.close() })
+        }
+        let campaign = simulation.run(seeds: seeds)
+        #expect(campaign.failures.map { "\($0.seed): \($0.outcome.violations)" } == [])
+      }
+    }
+  }
+#endif
