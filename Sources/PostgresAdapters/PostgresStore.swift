@@ -1,7 +1,6 @@
 #if Postgres
   public import SyncModels
   public import SyncPorts
-  import Synchronization
 
   /// A store in a schema of a PostgreSQL database, for many servers at once.
   ///
@@ -20,7 +19,8 @@
     let configuration: Configuration
     let writer: ConnectionLane
     let readers: ConnectionPool
-    private let declarations = Mutex(Declarations())
+    private let listener: CommitListener
+    private let declarations: DeclarationKeeper
     private let steps: [LayoutStep]
 
     /// The options for opening a store.
@@ -80,6 +80,11 @@
             ConnectionSettings(configuration, at: address, for: .reading),
             label: "CanonicalSync.postgres.reader.\(number)", isInline: isInline)
         })
+      let declarations = DeclarationKeeper()
+      self.declarations = declarations
+      listener = CommitListener(
+        ConnectionSettings(configuration, at: address, for: .listening),
+        context: { TransactionContext(declarations: declarations.value, layout: steps.count) })
     }
 
     /// Opens a store, and creates its schema and tables if they are missing.
@@ -114,17 +119,23 @@
     ///
     /// Leases that are still held become free.
     public func close() async {
+      listener.close()
       await readers.close()
       await writer.close()
     }
 
+    /// The records that commits change from now on, by this server or any other.
+    ///
+    /// One more connection listens while there is an iterator.
+    public func changes() -> PostgresChanges { PostgresChanges(listener: listener) }
+
     var context: TransactionContext {
-      TransactionContext(declarations: declarations.withLock { $0 }, layout: steps.count)
+      TransactionContext(declarations: declarations.value, layout: steps.count)
     }
 
     /// Prepares the store for a schema.
     public func register(_ schema: SyncSchema) async throws(SyncError) {
-      declarations.withLock { $0.declare(schema) }
+      declarations.declare(schema)
       let context = context
       try await writer.run { connection throws(SyncError) in
         let isDone = try connection.read(context) { (snapshot) throws(SyncError) -> Bool in
@@ -185,6 +196,15 @@
           try body(transaction)
         }
       }
+    }
+  }
+
+  // For tests of the connections.
+  extension PostgresStore {
+    /// The number of statements so far, on all connections.
+    package func statementCount() async throws(SyncError) -> Int {
+      let readers = try await readers.sum { $0.statementCount }
+      return try await writer.run { connection in connection.statementCount } + readers
     }
   }
 #endif

@@ -30,7 +30,8 @@
       schema = address.schema
       self.purpose = purpose
       writer = (0..<16).map { _ in UInt8.random(in: 0...255) }
-      patience = configuration.reconnectTimeout
+      // The listener has its own loop.
+      patience = purpose == .listening ? .zero : configuration.reconnectTimeout
       connectTimeout = configuration.connectTimeout
       statementTimeout = configuration.statementTimeout
       busyTimeout = configuration.busyTimeout

@@ -98,6 +98,13 @@
       return try await lane.run(body)
     }
 
+    /// The sum of a number over all connections.
+    func sum(_ number: @Sendable (Connection) -> Int) async throws(SyncError) -> Int {
+      var sum = 0
+      for lane in lanes { sum += try await lane.run { connection in number(connection) } }
+      return sum
+    }
+
     /// Closes the connections after all reads that have begun.
     func close() async {
       for lane in lanes { await lane.close() }

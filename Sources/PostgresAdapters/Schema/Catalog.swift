@@ -1,5 +1,6 @@
 #if Postgres
   import SyncModels
+  import Synchronization
 
   /// The declarations of a store object, with a number that changes with them.
   struct Declarations: Sendable {
@@ -10,6 +11,15 @@
       for entity in schema.entities { entities[entity.type] = entity }
       generation += 1
     }
+  }
+
+  /// Keeps the declarations of a store object, for all its connections.
+  final class DeclarationKeeper: Sendable {
+    private let state = Mutex(Declarations())
+
+    var value: Declarations { state.withLock { $0 } }
+
+    func declare(_ schema: SyncSchema) { state.withLock { $0.declare(schema) } }
   }
 
   /// The registered types of the store, combined with this store object's declarations.

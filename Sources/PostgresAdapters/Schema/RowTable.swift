@@ -83,10 +83,13 @@
         "$\($0.offset + 1)::\($0.element)[]"
       }
       let conflict = "ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET"
+      let names = all.joined(separator: ", ")
+      let sets = all.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
       put = """
-        INSERT INTO \(name) (\(all.joined(separator: ", "))) \
-        SELECT * FROM unnest(\(arrays.joined(separator: ", "))) \(conflict) \
-        \(all.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        INSERT INTO \(name) AS r (\(names), round) \
+        SELECT \(names), CASE WHEN is_marked THEN \(round) ELSE 0 END \
+        FROM unnest(\(arrays.joined(separator: ", ")), $\(all.count + 1)::boolean[]) AS k(\(names), is_marked) \
+        \(conflict) \(sets), round = CASE WHEN excluded.round > 0 THEN excluded.round ELSE r.round END
         """
       states = """
         SELECT k.n, r.version_epoch, r.version_sequence, r.version_modified_at, r.payload IS NULL, \
@@ -127,7 +130,7 @@
     }
 
     /// The parameters of ``put`` for some records.
-    func parameters(for copies: some Collection<Record>) -> Parameters {
+    func parameters(for copies: some Collection<Record>, marking marked: Set<RecordID>) -> Parameters {
       var batch = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes, .int64, .bytes)
       batch += (columns.map { _ in ColumnArray(.bytes) } + naturalKeys.map { _ in ColumnArray(.bytes) })
       batch[Self.payloadColumn].reserve(copies.reduce(0) { $0 + $1.payload.bytes.count + 4 })
@@ -146,8 +149,11 @@
           place += 1
         }
       }
+      var marks = ColumnArray(.boolean)
+      for copy in copies { marks.append(!marked.isEmpty && marked.contains(copy.id)) }
       var parameters = Parameters()
       parameters.add(batch)
+      parameters.add(marks)
       return parameters
     }
 

@@ -34,7 +34,7 @@
   extension Connection {
     private static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     private static let writing = Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
-    private static let commit = Statement("COMMIT")
+    private static let commit = Statement("COMMIT", isKept: false)
 
     /// Runs a body over one snapshot.
     func read<R>(
@@ -42,7 +42,7 @@
     ) throws(SyncError) -> R {
       try attempting { () throws(SyncError) -> R in
         enqueue(Self.isolated)
-        let opening = try open(context)
+        let opening = try open(context, by: Opening.statement(settings.writer))
         let result = try body(PostgresSnapshot(on: self, opening))
         // Nothing depends on the end of a snapshot: it goes with the next statements.
         enqueue(Self.commit)
@@ -104,12 +104,11 @@
     /// Begins a transaction, waits for the lock under which writes queue, and reads the store's row.
     private func openToWrite(_ context: TransactionContext) throws(SyncError) -> Opening {
       enqueue(Self.writing)
-      enqueue(Statement("SELECT pg_advisory_xact_lock(\(settings.writeLock))"))
-      return try open(context)
+      return try open(context, by: Opening.statement(settings.writer, underLock: settings.writeLock))
     }
 
-    private func open(_ context: TransactionContext) throws(SyncError) -> Opening {
-      let rows = try query(Opening.statement(settings.writer), during: "beginning a transaction")
+    private func open(_ context: TransactionContext, by statement: Statement) throws(SyncError) -> Opening {
+      let rows = try query(statement, during: "beginning a transaction")
       let opening = try Opening(rows, layout: context.layout)
       try refreshCatalog(opening.catalog, context.declarations)
       if cache.keptVersion != opening.keptVersion {

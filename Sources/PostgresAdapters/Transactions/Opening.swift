@@ -24,8 +24,17 @@
       (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts) FROM store
       """
 
+    /// Reads the row.
     static func statement(_ writer: [UInt8]) -> Statement {
       Statement(sql) { $0.add(bytes: writer) }
+    }
+
+    /// Waits for a lock, and reads the row as it is then.
+    static func statement(_ writer: [UInt8], underLock lock: Int64) -> Statement {
+      Statement("SELECT * FROM opened($1::bigint, $2::bytea)") {
+        $0.add(lock)
+        $0.add(bytes: writer)
+      }
     }
 
     init(_ rows: ResultRows, layout known: Int) throws(SyncError) {

@@ -203,11 +203,11 @@
 
     // MARK: Observation
 
-    func changes(after position: StorePosition?) throws(SyncError) -> ChangedRecords {
+    func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
       let last = StorePosition(opening.position)
-      guard let position, position != last else { return ChangedRecords(.records([]), through: last) }
+      guard let position, position != last else { return CommittedChanges(.records([]), through: last) }
       guard position < last, last.number - position.number <= ObservedChanges.maximumWrites + 100 else {
-        return ChangedRecords(.everything, through: last)
+        return CommittedChanges(.everything, through: last)
       }
       let sql =
         "SELECT position, keys IS NULL, types, keys FROM changes WHERE position > $1::bigint ORDER BY position"
@@ -216,7 +216,9 @@
       var ids: Set<RecordID> = []
       for row in try rows.map({ $0 }) {
         // A missing position was trimmed. A position without records stands for many.
-        guard row.integer(0) == next, !row.bool(1) else { return ChangedRecords(.everything, through: last) }
+        guard row.integer(0) == next, !row.bool(1) else {
+          return CommittedChanges(.everything, through: last)
+        }
         next += 1
         for (type, key) in zip(row.array(2), row.array(3)) {
           ids.insert(
@@ -225,8 +227,8 @@
               key: String(decoding: key, as: UTF8.self)))
         }
       }
-      guard next == last.number + 1 else { return ChangedRecords(.everything, through: last) }
-      return ChangedRecords(.records(ids.sorted()), through: last)
+      guard next == last.number + 1 else { return CommittedChanges(.everything, through: last) }
+      return CommittedChanges(.records(ids.sorted()), through: last)
     }
 
     // MARK: Statements

@@ -7,6 +7,8 @@
   /// Writes wait for the next read or the end, and go to the server in one round trip with it.
   final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     private var observed = ObservedChanges()
+    /// Kept values to write, by the bytes of their keys.
+    private var kept: [[UInt8]: [UInt8]?] = [:]
     private var changesKeptValues = false
     private(set) var hasWritten = false
 
@@ -16,11 +18,16 @@
       for type in changes.unmarkedTypes { try clearMarks(of: type) }
       removeWithheld(changes.released)
       removeFromOutbox(changes.dequeued)
-      try insertOrReplace(changes.put)
+      let marked = Set(changes.marked)
+      try insertOrReplace(changes.put, marking: marked)
       try updateVersions(changes.versions)
       try deleteRows(changes.deleted)
       if !changes.withheld.isEmpty { try insertWithheld(changes.withheld) }
-      try markRows(changes.marked)
+      // Rows that are put are marked at once.
+      if !marked.isEmpty {
+        let put = Set(changes.put.lazy.map(\.id))
+        try markRows(put.isEmpty ? changes.marked : changes.marked.filter { !put.contains($0) })
+      }
       if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
       if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
       if let time = changes.forgottenConflicts { deleteConflicts(settledBefore: time) }
@@ -30,10 +37,11 @@
 
     // MARK: Rows
 
-    private func insertOrReplace(_ copies: [Record]) throws(SyncError) {
+    private func insertOrReplace(_ copies: [Record], marking marked: Set<RecordID>) throws(SyncError) {
       for (type, places) in copies.placesByType(\.id) {
         let table = try catalog.table(type, during: "writing \(type)")
-        connection.enqueue(Statement(table.put, table.parameters(for: places.map { copies[$0] })))
+        connection.enqueue(
+          Statement(table.put, table.parameters(for: places.map { copies[$0] }, marking: marked)))
       }
     }
 
@@ -77,57 +85,68 @@
 
     // MARK: Kept values
 
+    /// Notes values, which the end of the transaction writes. Reads find them in the cache.
     private func keep(_ values: [StoreChanges.KeptValue]) {
-      if values.isEmpty { return }
-      changesKeptValues = true
-      var kept = [ColumnArray](.bytes, .bytes, .bytes)
-      var gone = [ColumnArray](.bytes, .bytes)
       for value in values {
-        connection.cache.kept[Array(value.key.utf8)] = .some(value.bytes)
-        if let bytes = value.bytes {
-          kept.append(key: value.key, at: 0)
-          kept[2].append(bytes[...])
-        } else {
-          gone.append(key: value.key, at: 0)
-        }
-      }
-      if kept[0].count > 0 {
-        connection.enqueue(
-          Statement(
-            """
-            INSERT INTO kept SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) \
-            ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET value = excluded.value
-            """
-          ) { $0.add(kept) })
-      }
-      if gone[0].count > 0 {
-        connection.enqueue(
-          Statement(
-            """
-            DELETE FROM kept USING unnest($1::bytea[], $2::bytea[]) AS k(id, rest) \
-            WHERE kept.id = k.id AND kept.rest = k.rest
-            """
-          ) { $0.add(gone) })
+        let key = Array(value.key.utf8)
+        kept[key] = .some(value.bytes)
+        connection.cache.kept[key] = .some(value.bytes)
       }
     }
+
+    override func value(forKey key: String) throws(SyncError) -> [UInt8]? {
+      if let value = kept[Array(key.utf8)] { return value }
+      return try super.value(forKey: key)
+    }
+
+    override func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
+      if !kept.isEmpty {
+        changesKeptValues = true
+        connection.enqueue(Statement("WITH \(Self.writeKept) SELECT") { $0.add(takeKept()) })
+      }
+      return try super.keys(withPrefix: prefix, after: after, limit: limit)
+    }
+
+    /// The values that wait, as keys with values and keys without.
+    private func takeKept() -> [ColumnArray] {
+      var columns = [ColumnArray](.bytes, .bytes, .bytes, .bytes, .bytes)
+      for (key, value) in kept {
+        let key = StoredKey(key[...])
+        let place = value == nil ? 3 : 0
+        columns[place].append(key.head)
+        columns[place + 1].append(key.rest)
+        if let value { columns[2].append(value[...]) }
+      }
+      kept = [:]
+      return columns
+    }
+
+    private static let writeKept = """
+      kept_now AS (INSERT INTO kept SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) \
+      ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET value = excluded.value), \
+      gone AS (DELETE FROM kept USING unnest($4::bytea[], $5::bytea[]) AS k(id, rest) \
+      WHERE kept.id = k.id AND kept.rest = k.rest)
+      """
 
     // MARK: The end
 
     private static let close = """
-      WITH noted AS (INSERT INTO commits VALUES ($1::bytea, $2::bigint, now()) \
+      WITH \(writeKept), noted AS (INSERT INTO commits VALUES ($6::bytea, $7::bigint, now()) \
       ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at), \
-      risen AS (UPDATE store SET position = position + $3::bigint, kept_version = kept_version + $4::bigint \
+      risen AS (UPDATE store SET position = position + $8::bigint, kept_version = kept_version + $9::bigint \
       RETURNING position), \
-      logged AS (INSERT INTO changes SELECT position, $5::text[], $6::bytea[] FROM risen WHERE $3::bigint > 0 \
-      RETURNING position) SELECT pg_notify($7::text, position::text) FROM logged
+      logged AS (INSERT INTO changes SELECT position, $10::text[], $11::bytea[] FROM risen WHERE $8::bigint > 0 \
+      RETURNING position) SELECT pg_notify($12::text, position::text) FROM logged
       """
 
-    /// Gives the transaction its number and its position. Call it at the end.
+    /// Writes what waits, and gives the transaction its number and its position. Call it at the end.
     func close(token: Int64) {
       guard hasWritten else { return }
       let position = opening.position + 1
+      if !kept.isEmpty { changesKeptValues = true }
       connection.enqueue(
         Statement(Self.close) { parameters in
+          parameters.add(takeKept())
           parameters.add(bytes: connection.settings.writer)
           parameters.add(token)
           parameters.add(Int64(observed.isEmpty ? 0 : 1))

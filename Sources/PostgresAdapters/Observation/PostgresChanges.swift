@@ -1,0 +1,118 @@
+#if Postgres
+  import SyncModels
+  public import SyncPorts
+  import Synchronization
+
+  /// The records that commits change, by this server or another, as they happen.
+  ///
+  /// The first element has no records, and the position up to which they are known. To load without
+  /// a gap, wait for it, load, and then read again what each later element names. Elements that a
+  /// slow consumer has not taken become one. After a lost connection the sequence goes on with what
+  /// was committed meanwhile, or asks to reload everything if that is more than the store keeps.
+  ///
+  /// It ends when its task is cancelled, or the store is closed.
+  public struct PostgresChanges: AsyncSequence, Sendable {
+    /// What changed.
+    public typealias Element = CommittedChanges
+    /// Nothing fails: a lost connection only delays elements.
+    public typealias Failure = Never
+
+    let listener: CommitListener
+
+    /// Begins to follow the commits.
+    public func makeAsyncIterator() -> Iterator {
+      let follower = ChangeFollower()
+      let number = listener.add(follower)
+      return Iterator(subscription: Subscription(follower: follower, listener: listener, number: number))
+    }
+
+    /// Follows the commits for one consumer.
+    public struct Iterator: AsyncIteratorProtocol {
+      fileprivate let subscription: Subscription
+
+      /// Waits for the next change; `nil` at the end.
+      public mutating func next() async -> CommittedChanges? { await subscription.follower.next() }
+
+      /// Waits for the next change; `nil` at the end.
+      public mutating func next(isolation: isolated (any Actor)?) async -> CommittedChanges? {
+        await subscription.follower.next()
+      }
+    }
+
+    /// Ends with the iterator.
+    fileprivate final class Subscription: Sendable {
+      let follower: ChangeFollower
+      private let listener: CommitListener
+      private let number: Int
+
+      init(follower: ChangeFollower, listener: CommitListener, number: Int) {
+        self.follower = follower
+        self.listener = listener
+        self.number = number
+      }
+
+      deinit { listener.remove(number) }
+    }
+  }
+
+  /// The changes that one consumer has not taken, as one element.
+  final class ChangeFollower: Sendable {
+    private struct State {
+      var pending: CommittedChanges?
+      var waiter: CheckedContinuation<CommittedChanges?, Never>?
+      var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// The most records of one element; more are a reason to reload.
+    private static let maximumRecords = 10_000
+
+    func give(_ changes: CommittedChanges) {
+      let waiter = state.withLock { state -> CheckedContinuation<CommittedChanges?, Never>? in
+        guard let waiter = state.waiter else {
+          state.pending = state.pending.map { Self.merged($0, changes) } ?? changes
+          return nil
+        }
+        state.waiter = nil
+        return waiter
+      }
+      waiter?.resume(returning: changes)
+    }
+
+    func end() {
+      let waiter = state.withLock { state -> CheckedContinuation<CommittedChanges?, Never>? in
+        state.isOver = true
+        defer { state.waiter = nil }
+        return state.waiter
+      }
+      waiter?.resume(returning: nil)
+    }
+
+    func next() async -> CommittedChanges? {
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { continuation in
+          let now = state.withLock { state -> CommittedChanges?? in
+            if let pending = state.pending {
+              state.pending = nil
+              return .some(pending)
+            }
+            if state.isOver { return .some(nil) }
+            state.waiter = continuation
+            return nil
+          }
+          if let now { continuation.resume(returning: now) }
+        }
+      } onCancel: {
+        end()
+      }
+    }
+
+    private static func merged(_ a: CommittedChanges, _ b: CommittedChanges) -> CommittedChanges {
+      guard case .records(let first) = a.scope, case .records(let second) = b.scope,
+        first.count + second.count <= maximumRecords
+      else { return CommittedChanges(.everything, through: b.position) }
+      return CommittedChanges(.records(Set(first).union(second).sorted()), through: b.position)
+    }
+  }
+#endif

@@ -1,0 +1,208 @@
+#if Postgres
+  import Foundation
+  import InMemoryAdapters
+  import PostgresAdapters
+  import CanonicalSync
+  import Synchronization
+  import TestPostgres
+  import Testing
+
+  @Suite(
+    "Connections that are lost, slow or in the way", .enabled(if: Database.isThere), .timeLimit(.minutes(3)))
+  struct ConnectionTests {
+    private func withStore(
+      _ configuration: PostgresStore.Configuration = .init(),
+      _ body: (PostgresStore, String) async throws -> Void
+    ) async throws {
+      try await Database.withSchema { schema in
+        let store = try await Database.open(schema, configuration)
+        try await store.register(try Games.schema())
+        try await body(store, schema)
+        await store.close()
+      }
+    }
+
+    /// Ends all connections that use a schema.
+    private static func cut(_ schema: String) throws {
+      try Database.run(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() \
+        AND application_name = 'app-\(schema)'
+        """)
+    }
+
+    private func open(_ schema: String, _ configuration: PostgresStore.Configuration = .init()) async throws
+      -> PostgresStore
+    {
+      let address = try PostgresAddress("\(Database.address)?schema=\(schema)&application_name=app-\(schema)")
+      let store = try await PostgresStore.open(address, configuration: configuration)
+      try await store.register(try Games.schema())
+      return store
+    }
+
+    @Test func areOpenedAgainAndNothingIsLostOrRepeated() async throws {
+      try await Database.withSchema { schema in
+        let store = try await open(schema)
+        let runs = Mutex(0)
+        for number in 0..<6 {
+          if number % 2 == 0 { try Self.cut(schema) }
+          try await store.write(.app) { (transaction) throws(SyncError) in
+            let run = runs.withLock { runs in
+              runs += 1
+              return runs
+            }
+            try transaction.put([try Games.record("r\(number)")])
+            // The connection ends in the middle of a transaction, once.
+            if number == 3, run == 4 { #expect((try? Self.cut(schema)) != nil) }
+            _ = try transaction.count(Query("games"))
+            try transaction.log([])
+          }
+          #expect(try await store.keys().count == number + 1)
+        }
+        #expect(runs.withLock { $0 } == 7)
+        let position = try await store.read { (snapshot) throws(SyncError) in
+          try snapshot.changes(after: nil).position
+        }
+        #expect(position.number == 6)
+        await store.close()
+      }
+    }
+
+    @Test func theOutcomeOfACommitIsFoundOut() async throws {
+      try await Database.withSchema { schema in
+        let proxy = try CommitProxy()
+        defer { proxy.stop() }
+        let address = try PostgresAddress(
+          Database.address.replacing(#/127\.0\.0\.1:\d+/#, with: "127.0.0.1:\(proxy.port)")
+            + "?schema=\(schema)")
+        let store = try await PostgresStore.open(address)
+        try await store.register(try Games.schema())
+        try await store.put(Games.record("first"))
+        for (way, isThere) in [("answer", true), ("commit", false)] {
+          let runs = Mutex(0)
+          try proxy.lose(way)
+          let result = try await store.write(.app) { (transaction) throws(SyncError) -> Int in
+            let run = runs.withLock { runs in
+              runs += 1
+              return runs
+            }
+            try transaction.put([try Games.record("\(way)\(run)")])
+            return run
+          }
+          #expect(result == (isThere ? 1 : 2), "lost: \(way)")
+          #expect(runs.withLock { $0 } == (isThere ? 1 : 2), "lost: \(way)")
+        }
+        #expect(try await store.keys() == ["answer1", "commit2", "first"])
+        await store.close()
+      }
+    }
+
+    @Test func aWriteThatWaitsTooLongFails() async throws {
+      try await withStore(.init(busyTimeout: .milliseconds(200))) { store, schema in
+        let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let other = try await Database.open(schema)
+        try await other.register(try Games.schema())
+        async let writing: Void = other.write(.app) { (transaction) throws(SyncError) in
+          try transaction.put([try Games.record("slow")])
+          _ = try transaction.count(Query("games"))
+          entered.signal()
+          left.wait()
+        }
+        await Task.detached { entered.waitHere() }.value
+        let error = await #expect(throws: SyncError.self) { try await store.put(Games.record("late")) }
+        #expect(error?.code == .storeBusy)
+        left.signal()
+        try await writing
+        #expect(try await store.keys() == ["slow"])
+        await other.close()
+      }
+    }
+
+    @Test func aTransactionThatDoesNothingEnds() async throws {
+      var configuration = PostgresStore.Configuration(reconnectTimeout: .zero)
+      configuration.idleTransactionTimeout = .milliseconds(300)
+      try await withStore(configuration) { (store, _) async throws in
+        let error = await #expect(throws: SyncError.self) {
+          try await store.write(.app) { (transaction) throws(SyncError) in
+            try transaction.put([try Games.record("a")])
+            _ = try transaction.count(Query("games"))
+            Thread.sleep(forTimeInterval: 0.8)
+            _ = try transaction.count(Query("games"))
+          }
+        }
+        #expect(error?.code == .storeFailure)
+        #expect(try await store.keys() == [])
+      }
+    }
+
+    @Test func aCancelledReadEndsAtTheServer() async throws {
+      try await withStore { store, schema in
+        let locking = Thread {
+          _ = try? Database.run("BEGIN; LOCK TABLE \(schema).rows_games; SELECT pg_sleep(6); COMMIT")
+        }
+        locking.start()
+        while try Database.run(
+          "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation = '\(schema).rows_games'::regclass"
+        ) == "0" {}
+        let start = ContinuousClock.now
+        let task = Task { try await store.keys() }
+        task.cancel()
+        let error = await #expect(throws: SyncError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(ContinuousClock.now - start < .seconds(5))
+        // The connection serves on.
+        _ = try await store.read { (snapshot) throws(SyncError) in try snapshot.changes(after: nil) }
+      }
+    }
+
+    @Test func deadlocksAreTriedAgain() async throws {
+      try await withStore { store, schema in
+        let runs = Mutex(0)
+        // A trigger fails the first transaction as a deadlock would.
+        try Database.run(
+          """
+          CREATE SEQUENCE \(schema).tries; CREATE FUNCTION \(schema).fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+          IF nextval('\(schema).tries') < 3 THEN RAISE EXCEPTION 'x' USING ERRCODE = '40P01'; END IF; RETURN NEW; END $$; \
+          CREATE TRIGGER fail BEFORE INSERT ON \(schema).rows_games FOR EACH ROW EXECUTE FUNCTION \(schema).fail()
+          """)
+        try await store.write(.app) { (transaction) throws(SyncError) in
+          runs.withLock { $0 += 1 }
+          try transaction.put([try Games.record("a")])
+        }
+        #expect(runs.withLock { $0 } == 3)
+        #expect(try await store.keys() == ["a"])
+      }
+    }
+
+    @Test(arguments: [
+      ("53100", SyncError.Code.storeFull), ("25006", .storeReadOnly), ("42501", .permissionDenied),
+      ("XX001", .storeUnreadable), ("P0001", .storeFailure),
+    ])
+    func failuresOfTheServerAreTranslated(_ state: String, _ code: SyncError.Code) async throws {
+      try await withStore { store, schema in
+        try Database.run(
+          """
+          CREATE FUNCTION \(schema).fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
+          RAISE EXCEPTION 'a secret in %', NEW USING ERRCODE = '\(state)'; END $$; \
+          CREATE TRIGGER fail BEFORE INSERT ON \(schema).kept FOR EACH ROW EXECUTE FUNCTION \(schema).fail()
+          """)
+        let error = await #expect(throws: SyncError.self) {
+          try await store.write(.app) { (transaction) throws(SyncError) in
+            try transaction.put([try Games.record("a")])
+            try transaction.setValue([1], forKey: "k")
+          }
+        }
+        #expect(error?.code == code)
+        let words = "\(String(describing: error)) \(String(describing: error?.underlying))"
+        #expect(!words.contains("secret"))
+        #expect(try await store.keys() == [], "The whole transaction is rolled back.")
+        #expect(
+          try await store.read { (snapshot) throws(SyncError) in try snapshot.value(forKey: "k") } == nil)
+      }
+    }
+  }
+
+  extension DispatchSemaphore {
+    fileprivate func waitHere() { wait() }
+  }
+#endif

@@ -1,0 +1,55 @@
+#if Postgres
+  import CanonicalSync
+  import PostgresAdapters
+  import TestPostgres
+  import Testing
+
+  @Suite("The lease in a database", .enabled(if: Database.isThere), .timeLimit(.minutes(2)))
+  struct DatabaseLeaseTests {
+    @Test func ofADeadHolderIsFreeAtOnce() async throws {
+      try await Database.withSchema { schema in
+        let (a, b) = (try await Database.open(schema), try await Database.open(schema))
+        for store in [a, b] { try await store.register(try Games.schema()) }
+        let lease = try await a.acquireLease(for: .seconds(600))
+        var error = await #expect(throws: SyncError.self) { try await b.acquireLease(for: .seconds(600)) }
+        #expect(error?.code == .syncAlreadyInProgress)
+        await a.close()
+        let start = ContinuousClock.now
+        var next: Lease?
+        while next == nil, ContinuousClock.now - start < .seconds(1) {
+          next = try? await b.acquireLease(for: .seconds(600))
+        }
+        let taken = try #require(next)
+        #expect(taken.fence > lease.fence)
+        let again = try await Database.open(schema)
+        error = await #expect(throws: SyncError.self) {
+          try await again.write(.lease(lease)) { (transaction) throws(SyncError) in try transaction.put([]) }
+        }
+        #expect(error?.code == .leaseLost)
+        await b.close()
+        await again.close()
+      }
+    }
+
+    @Test func endsByTheServersClock() async throws {
+      try await Database.withSchema { schema in
+        let (a, b) = (try await Database.open(schema), try await Database.open(schema))
+        for store in [a, b] { try await store.register(try Games.schema()) }
+        let lease = try await a.acquireLease(for: .milliseconds(300))
+        let now =
+          Int64(try Database.run("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")) ?? 0
+        #expect(abs(lease.expiresAt.microseconds - now) < 2_000_000)
+        try await Task.sleep(for: .milliseconds(400))
+        _ = try await b.acquireLease(for: .seconds(60))
+        let error = await #expect(throws: SyncError.self) {
+          try await a.write(.lease(lease)) { (transaction) throws(SyncError) in
+            try transaction.put([Games.record("a")])
+          }
+        }
+        #expect(error?.code == .leaseLost)
+        await a.close()
+        await b.close()
+      }
+    }
+  }
+#endif

@@ -1,0 +1,41 @@
+#if Postgres
+  import PostgresAdapters
+  import SyncModels
+  import SyncPorts
+
+  /// A type with an index, for tests.
+  enum Games {
+    static let entity = Entity(
+      "games", references: [.to("games", by: "rematch")], naturalKey: NaturalKey("code"), indexes: ["v"])
+
+    static func schema() throws(SyncError) -> SyncSchema { try SyncSchema(entity) }
+
+    static func record(_ key: String, _ json: String = "{}", version: Int64 = 1) throws(SyncError) -> Record {
+      let payload = Payload(Array(json.utf8))
+      do {
+        return Record(
+          id: RecordID(type: "games", key: key),
+          version: Version(sequence: version, modifiedAt: Timestamp(milliseconds: version)), payload: payload,
+          fields: try entity.fields(of: payload))
+      } catch {
+        throw SyncError(.invalidConfiguration, during: "making a record", underlying: error)
+      }
+    }
+  }
+
+  extension PostgresStore {
+    func put(_ records: Record...) async throws(SyncError) { try await put(records) }
+
+    func put(_ records: [Record]) async throws(SyncError) {
+      try await write(.app) { (transaction) throws(SyncError) in try transaction.put(records) }
+    }
+
+    func keys(where condition: Condition? = nil, order: [Query.SortField] = []) async throws(SyncError)
+      -> [String]
+    {
+      try await read { (snapshot) throws(SyncError) in
+        try snapshot.records(Query("games", where: condition, order: order)).map(\.id.key)
+      }
+    }
+  }
+#endif
