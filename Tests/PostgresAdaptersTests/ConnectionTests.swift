@@ -8,7 +8,7 @@
   import Testing
 
   @Suite(
-    "Connections that are lost, slow or in the way", .enabled(if: Database.isThere), .timeLimit(.minutes(3)))
+    "Connections that are lost, slow or in the way", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct ConnectionTests {
     private func withStore(
       _ configuration: PostgresStore.Configuration = .init(),

@@ -4,7 +4,7 @@
   import TestPostgres
   import Testing
 
-  @Suite("The lease in a database", .enabled(if: Database.isThere), .timeLimit(.minutes(2)))
+  @Suite("The lease in a database", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct DatabaseLeaseTests {
     @Test func ofADeadHolderIsFreeAtOnce() async throws {
       try await Database.withSchema { schema in

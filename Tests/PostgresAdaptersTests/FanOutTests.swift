@@ -6,7 +6,7 @@
   import TestPostgres
   import Testing
 
-  @Suite("Changes that other servers hear", .enabled(if: Database.isThere), .timeLimit(.minutes(2)))
+  @Suite("Changes that other servers hear", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct FanOutTests {
     @Test func arriveWithTheirIDsAndAfterAnAbsence() async throws {
       try await Database.withSchema { schema in

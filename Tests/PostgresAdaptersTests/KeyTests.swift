@@ -5,7 +5,7 @@
   import TestPostgres
   import Testing
 
-  @Suite("Keys and values of any length", .enabled(if: Database.isThere), .timeLimit(.minutes(2)))
+  @Suite("Keys and values of any length", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct KeyTests {
     private func withStore(_ body: (PostgresStore, String) async throws -> Void) async throws {
       try await Database.withSchema { schema in

@@ -6,7 +6,7 @@
   import TestPostgres
   import Testing
 
-  @Suite("Opening a PostgreSQL store", .enabled(if: Database.isThere), .timeLimit(.minutes(2)))
+  @Suite("Opening a PostgreSQL store", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct OpeningTests {
     private func failure(
       _ address: String, _ configuration: PostgresStore.Configuration = .init()

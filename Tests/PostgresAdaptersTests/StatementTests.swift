@@ -5,7 +5,7 @@
   import TestPostgres
   import Testing
 
-  @Suite("What a sync costs the server", .enabled(if: Database.isThere), .timeLimit(.minutes(2)))
+  @Suite("What a sync costs the server", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct StatementTests {
     /// The statements of a first sync, and of a second one that finds nothing.
     private func statements(types: Int, pages: Int) async throws -> (first: Int, second: Int) {
