@@ -5,7 +5,8 @@
   /// A store in a schema of a PostgreSQL database, for many servers at once.
   ///
   /// ```swift
-  /// let store = try await PostgresStore.open(PostgresAddress("postgres://app@db.example.com/league"))
+  /// let address = try PostgresAddress("postgres://app@db.example.com/league")
+  /// let store = try await PostgresStore.open(address)
   /// ```
   ///
   /// One server at a time syncs, by a lease; all read and edit. Writes queue on a lock of the
@@ -89,11 +90,11 @@
 
     /// Opens a store, and creates its schema and tables if they are missing.
     ///
-    /// - Throws: `authentication`, `permissionDenied` or `untrustedServer` if the server refuses the
-    ///   connection, or cannot be verified; `invalidConfiguration` if there is no such database;
-    ///   `storeFailure` if it cannot be reached, or if a read-only store is missing; `storeUnreadable`
-    ///   for a schema of another application; `storeNewer` for a store that a newer version of the
-    ///   library wrote; `storeReadOnly` for a standby. The database is unchanged then.
+    /// - Throws: `authentication`, `permissionDenied` or `untrustedServer` if the server refuses
+    ///   the connection or cannot be verified; `invalidConfiguration` if there is no such database;
+    ///   `storeFailure` if it cannot be reached, or if a read-only store is missing;
+    ///   `storeUnreadable` for a schema of another application; `storeNewer` for a store of a newer
+    ///   version of the library; `storeReadOnly` for a standby. The database is unchanged then.
     public static func open(
       _ address: PostgresAddress, configuration: Configuration = .init()
     ) async throws(SyncError) -> PostgresStore {

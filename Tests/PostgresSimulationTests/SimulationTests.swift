@@ -12,7 +12,7 @@
     static let seeds: UInt64 =
       ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] == nil ? 200 : 1000
 
-    /// Each part has its own place in the order of the tests, so that a failure names its seeds.
+    /// The seeds in parts, so that a failure names its part.
     static let parts = stride(from: 0, to: seeds, by: 50).map { $0..<$0 + 50 }
 
     @Test(.timeLimit(.minutes(10)), arguments: parts)

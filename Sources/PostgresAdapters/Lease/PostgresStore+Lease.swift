@@ -5,8 +5,8 @@
   extension PostgresStore {
     /// Takes the lease if it is free, has expired, or has a dead holder.
     ///
-    /// The server's clock decides when it has expired. Each holder keeps a lock of its connection, which
-    /// ends with it: a dead holder's lease is available at once.
+    /// The server's clock decides when it has expired. Each holder keeps a lock of its connection,
+    /// which ends with it: a dead holder's lease is available at once.
     public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
       let (context, clock) = (context, configuration.leaseClock)
       return try await writer.run { connection throws(SyncError) -> Lease in

@@ -7,8 +7,8 @@
 
   /// Hears the notifications of commits on a connection of its own, while there are followers.
   ///
-  /// A notification carries no more than a position. What changed is read from the store's log, so a
-  /// listener that was away reads the same that it would have heard.
+  /// A notification carries no more than a position. What changed is read from the store's log, so
+  /// a listener that was away reads the same that it would have heard.
   final class CommitListener: Sendable {
     private struct State {
       var followers: [Int: ChangeFollower] = [:]

@@ -12,7 +12,7 @@
       var relations: Int64
     }
 
-    /// Checks that the schema holds a store, or makes one, and applies the missing layout steps.
+    /// Finds or makes the store in the schema, and applies the missing layout steps.
     ///
     /// What the checks refuse stays unchanged.
     func prepareStore(_ steps: [LayoutStep], isReadOnly: Bool) throws(SyncError) {

@@ -51,7 +51,7 @@
 
     // MARK: Trust
 
-    /// Asks for a verified server, unless it is on this machine or the app asked otherwise.
+    /// Demands a verified server, except on this machine or where the app says otherwise.
     private static func demandTrust(in values: inout [String: String]) {
       guard values["sslmode"] == nil, environment("PGSSLMODE") == nil else { return }
       let isService = values["service"] != nil || environment("PGSERVICE") != nil

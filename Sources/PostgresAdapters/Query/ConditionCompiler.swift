@@ -14,7 +14,7 @@
 
     init(_ table: RowTable) { self.table = table }
 
-    /// The SQL of the parts of a condition that must all hold, and the rest, which has none.
+    /// Splits a condition into clauses of SQL and the rest; all must hold.
     ///
     /// Values of a field without a column are in the payloads alone.
     mutating func split(_ condition: Condition) -> (clauses: [String], residual: Condition?) {

@@ -35,7 +35,7 @@
       return Int(rows.first?.integer(0) ?? 0)
     }
 
-    /// Reads a query that needs fields without a column: payloads decide, in the order of the keys.
+    /// Reads a query over fields without a column, which only payloads have.
     private func records(
       _ query: Query, in table: RowTable, _ compiled: CompiledQuery, limit: Int
     ) throws(SyncError) -> [Record] {

@@ -33,7 +33,7 @@
     private var pending: [Statement] = []
     /// The first failure of the transaction; it decides whether the transaction is run again.
     var failure: PostgresFailure?
-    /// The number of connections so far, so that what was known of the server is forgotten.
+    /// The number of connections so far.
     private(set) var generation = 0
     /// The number of statements so far.
     private(set) var statementCount = 0
@@ -133,7 +133,7 @@
       if PQtransactionStatus(handle) != PQTRANS_IDLE { close() }
     }
 
-    /// The number of the server's process, and a way to cancel its statement from any thread.
+    /// A way to cancel the running statement from any thread.
     var cancellation: StatementCancellation? { handle.flatMap { StatementCancellation($0) } }
 
     // MARK: Notifications

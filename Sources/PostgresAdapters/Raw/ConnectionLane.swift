@@ -5,8 +5,8 @@
 
   /// A connection whose work runs in order on a thread of its own.
   ///
-  /// libpq blocks the thread while it waits for the server. Work waits for its turn without blocking
-  /// a thread that tasks share.
+  /// libpq blocks the thread while it waits for the server. Work waits for its turn without
+  /// blocking a thread that tasks share.
   final class ConnectionLane: Sendable {
     // Only the connection's own work waits for this lock, on the connection's thread. Without a
     // thread of its own, callers wait for it.

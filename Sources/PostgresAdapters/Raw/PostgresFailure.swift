@@ -21,7 +21,8 @@
       self.isUntrusted = isUntrusted
       self.state = state
       self.connecting = connecting
-      // The server ends a connection: it shuts down, restarts, or the transaction was idle too long.
+      // The server ends a connection: it shuts down, restarts, or the transaction was idle too
+      // long.
       let ends = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04"]
       self.isConnectionLost = isConnectionLost || state.hasPrefix("08") || ends.contains(state)
     }

@@ -1,7 +1,7 @@
 #if Postgres
   import SyncModels
 
-  /// A key as it is stored: a head that fits an index entry, and the rest.
+  /// A stored key: a head that fits an index entry, and the rest.
   ///
   /// An entry of an index ends near 2,700 bytes, and keys are of any length. Ordering by head and
   /// rest is the order of the whole keys' bytes. Text columns could not hold the NUL that a key may

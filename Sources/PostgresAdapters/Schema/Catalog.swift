@@ -32,8 +32,7 @@
     /// The most recently registered declarations, by type.
     var stored: [Entity] = []
     var tables: [RecordType: RowTable] = [:]
-    /// The types whose withheld changes have to be read again to find their references, or whose
-    /// columns are being filled.
+    /// The types with unread references or unfilled columns.
     var unfinished: Set<RecordType> = []
 
     /// The table of a type, which must be registered.

@@ -5,7 +5,7 @@
   ///
   /// | value | bytes |
   /// |---|---|
-  /// | number | 1, the greatest `Double` that is not greater, what is left of an integer, the number's text |
+  /// | number | 1, the greatest `Double` up to it, the rest of an integer, its text |
   /// | string | 2, its UTF-8 |
   /// | boolean | 3, `false` or `true` |
   /// | array or object | 4, `[...]` |

@@ -103,8 +103,8 @@
       """,
       "CREATE INDEX \"conflicts.type\" ON conflicts (type, number)",
       "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
-      // Takes the lock under which writes queue, and reads what was committed before: each statement
-      // of a function sees what is committed by then.
+      // Takes the lock under which writes queue, and reads what was committed before: each
+      // statement of a function sees what is committed by then.
       """
       CREATE FUNCTION opened(lock_number bigint, writer_name bytea) RETURNS TABLE (
         o1 bigint, o2 bigint, o3 bigint, o4 bigint, o5 bigint, o6 text, o7 text, o8 integer, o9 bigint, o10 text)

@@ -134,7 +134,7 @@
       return known
     }
 
-    /// Adds a column for every declared field and natural key, and requests that it be filled.
+    /// Adds a column for every declared field and natural key.
     private func declareColumns(of entity: Entity) throws(SyncError) {
       let known = try knownColumns(of: entity)
       let hasRows =

@@ -22,13 +22,14 @@
     let naturalKeys: [NaturalKeyColumn]
     /// The filled column with the keys of ``entity``.
     let naturalKeyColumn: String?
-    /// The place of each column's value among a record's fields; `nil` for a field that another
-    /// declaration has, which is read from the payload.
+    /// The place of each column's value among a record's fields.
+    ///
+    /// `nil` for a field of another declaration, which is read from the payload.
     private let sources: [Int?]
     private let lifter: FieldLifter
     private let naturalKeyLifters: [NaturalKeyLifter?]
     private let spelling: NaturalKeySpelling?
-    /// Whether columns contain all fields of a record, so that its payload is not read for them.
+    /// Whether columns contain all fields of a record.
     let hasAllFields: Bool
     private let fieldLifter: FieldLifter
 

@@ -3,7 +3,7 @@
   import SyncModels
   import SyncPorts
 
-  /// The attempts of one transaction: it is run again, whole, after a lost connection or a deadlock.
+  /// The attempts of one transaction, which runs again after a lost connection or a deadlock.
   private struct Attempts {
     private let patience: Duration
     private var lostSince: ContinuousClock.Instant?
@@ -86,7 +86,7 @@
       }
     }
 
-    /// Runs a body that changes the lease or the layout, after all writes that began before it.
+    /// Runs a body that changes the lease or the layout, after earlier writes.
     func change<R>(
       _ context: TransactionContext, _ body: (Opening) throws(SyncError) -> R
     ) throws(SyncError) -> R {
@@ -101,7 +101,7 @@
 
     // MARK: Beginning
 
-    /// Begins a transaction, waits for the lock under which writes queue, and reads the store's row.
+    /// Begins a transaction, waits for earlier writes, and reads the store's row.
     private func openToWrite(_ context: TransactionContext) throws(SyncError) -> Opening {
       enqueue(Self.writing)
       return try open(context, by: Opening.statement(settings.writer, underLock: settings.writeLock))

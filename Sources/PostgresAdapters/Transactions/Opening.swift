@@ -69,7 +69,7 @@
       return counts
     }
 
-    /// Refuses a lease that another sync took over or that was given back, and a store that moved.
+    /// Refuses a lease that is not the current one, and a store that moved.
     func demand(_ authority: WriteAuthority) throws(SyncError) {
       if let movedTo {
         throw SyncError(

@@ -240,7 +240,7 @@
       try connection.query(Statement(sql, fill), during: operation())
     }
 
-    /// Calls a body with each live record in the order of the keys, until it returns false.
+    /// Calls a body with each live record, by key, until it returns false.
     final func forEachRecord(
       of table: RowTable, after key: String?, where clause: String = "",
       _ parameters: Parameters = Parameters(),

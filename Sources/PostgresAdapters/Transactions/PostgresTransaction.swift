@@ -139,7 +139,8 @@
       RETURNING position) SELECT pg_notify($12::text, position::text) FROM logged
       """
 
-    /// Writes what waits, and gives the transaction its number and its position. Call it at the end.
+    /// Writes what waits, and gives the transaction its number and its position. Call it at the
+    /// end.
     func close(token: Int64) {
       guard hasWritten else { return }
       let position = opening.position + 1

@@ -49,7 +49,8 @@
     /// Ends the read after a moment, unless it is over by then.
     func cancelSoon() {
       DispatchQueue.global().asyncAfter(deadline: .now() + Self.grace) { [self] in
-        // Under the lock, so that the read does not end meanwhile and leave its connection to another.
+        // Under the lock, so that the read does not end meanwhile and leave its connection to
+        // another.
         state.withLock { state in
           guard case .reading(let cancellation) = state else { return }
           state = .cancelled

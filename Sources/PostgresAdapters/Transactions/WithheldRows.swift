@@ -143,7 +143,7 @@
       add(columns)
     }
 
-    /// Adds whether a key is a digest, and its two columns; nothing comes before an absent key.
+    /// Adds whether a key is a digest, and its two columns.
     fileprivate mutating func add(slot key: WithheldChange.Key?) {
       add(key?.isBytes ?? false)
       switch key {
@@ -289,7 +289,7 @@
   // MARK: Changed declarations
 
   extension PostgresTransaction {
-    /// Reads the references of some entries of a type again, and returns the last one's number.
+    /// Reads the references of some entries again, and returns the last one's number.
     func renewReferences(of entity: Entity, after number: Int64, limit: Int) throws(SyncError) -> Int64? {
       let sql = """
         SELECT \(WithheldRows.columns), a.entry FROM set_aside AS a \
