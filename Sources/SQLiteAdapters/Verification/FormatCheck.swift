@@ -1,5 +1,6 @@
 #if SQLite
   import SyncModels
+  import SyncPorts
 
   /// One check of the file's format, made within one read transaction.
   struct FormatCheck: Sendable {
