@@ -151,9 +151,9 @@
 
     /// The records that two stores may show differently.
     ///
-    /// A new store has neither the record of a held deletion nor what refers to it. Of a record whose
-    /// newest copy is parked in both, the salvaged store may show an older copy. It shows no record
-    /// that refers to one which an edit deletes.
+    /// A new store has neither the record of a held deletion nor what refers to it. Of a record
+    /// whose newest copy is parked in both, the salvaged store may show an older copy. It shows no
+    /// record that refers to one which an edit deletes.
     private func withheld(
       in store: SQLiteStore, besides fresh: InMemoryStore, edited: Set<RecordID>
     ) async throws(SyncError) -> Set<RecordID> {

@@ -183,8 +183,8 @@
 
     /// Reads an edit whose entry is damaged; `nil` without a record or its content.
     ///
-    /// Columns are read in groups, because SQLite may reach only some of them. A group that makes no
-    /// sense gets the values of a new edit.
+    /// Columns are read in groups, because SQLite may reach only some of them. A group that makes
+    /// no sense gets the values of a new edit.
     fileprivate func damagedEdit(_ number: Int64) throws(SyncError) -> OutboxEntry? {
       let edit = try group("type, id, schema_version, payload", of: number) { row in row.damagedContent(0) }
       guard let (id, content) = edit else { return nil }
