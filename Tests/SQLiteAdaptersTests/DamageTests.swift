@@ -54,8 +54,13 @@
     @Test func endsAWalkAlongAnOutboxInNoOrder() async throws {
       for value in ["'soon'", "x'01'"] {
         try await withEngine { engine, store, _, _ in
-          try await edit(engine, "t1", "t2")
-          try await store.execute("UPDATE outbox SET physical = \(value) WHERE id = 't2'")
+          // More than a portion, because a smaller one ends the walk.
+          try await engine.edits.perform { (batch) throws(SyncError) in
+            for number in 0..<500 {
+              try batch.set(RecordID(type: "teams", key: "e\(number)")) { $0["note"] = [UInt8(ascii: "1")] }
+            }
+          }
+          try await store.execute("UPDATE outbox SET physical = \(value)")
           let error = await failure { _ = try await engine.status() }
           #expect(error?.code == .storeUnreadable, "\(value)")
         }
