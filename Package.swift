@@ -173,7 +173,12 @@ let package = Package(
       path: "Tests/TestServers"),
     .testTarget(
       name: "HTTPAdaptersTests",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers"]),
+      dependencies: [
+        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "TestServers",
+      ]),
+    .testTarget(
+      name: "RESTTests",
+      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncJSON", "TestServers"]),
     .testTarget(
       name: "CurlAdaptersTests",
       dependencies: [
@@ -222,7 +227,7 @@ let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
     "ToolSupport", "ScheduleKit", "ArchitectureTests", "RequirementsTests", "ExamplesTests", "KintoTests",
-    "SyncJSONTests", "SyncModelsTests",
+    "RESTTests", "SyncJSONTests", "SyncModelsTests",
     "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",
   ]
   package.products.removeAll { $0 is Product.Executable || others.contains($0.name) }

@@ -1,15 +1,14 @@
 #if SQLite
   import CanonicalSync
-  import HTTPAdapters
   import SQLiteAdapters
   import ToolSupport
 
-  /// A bucket, and the store that mirrors it.
+  /// A remote, and the store that mirrors it.
   struct Mirror {
     let options: MirrorOptions
     let screen: ProgressBar
     let stop: CancellationSource
-    private let source: KintoSource
+    private let remote: MirrorRemote
 
     /// The result of one poll.
     struct Look: Sendable {
@@ -29,43 +28,35 @@
     }
 
     init(
-      _ options: MirrorOptions, screen: ProgressBar, stop: CancellationSource
-    ) throws(SyncError) {
+      _ options: MirrorOptions, remote: MirrorRemote, screen: ProgressBar, stop: CancellationSource
+    ) {
       self.options = options
+      self.remote = remote
       self.screen = screen
       self.stop = stop
-      var settings = KintoSource.Options()
-      settings.allowsPlainHTTP = options.allowsPlainHTTP
-      // A page must fit into a small machine's memory however often it is retried; a smaller page
-      // size makes room.
-      settings.bodyLimit = 32 << 20
-      settings.missingCollectionsAreEmpty = options.collections.isEmpty
-      source = try KintoSource(
-        server: options.server, bucket: options.bucket, credentials: options.credentials, options: settings,
-        transport: Self.transport(options), onAlert: { screen.say("The server reports: \($0)") })
     }
 
     /// Updates the store to the server's current state.
     func look(into store: SQLiteStore) async throws(SyncError) -> Look {
-      guard let listed = try await collections() else {
+      guard let listed = try await entities() else {
         return Look(result: SyncResult(wasCancelled: true), live: [:])
       }
       let known = try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
-      let named = DeclarableTypes(listed, beside: known.map(\.type))
+      let named = DeclarableTypes(listed.map(\.type), beside: known.map(\.type))
       var types = named.usable
-      if options.collections.isEmpty {
+      if case .listed = remote.types {
         // A deleted collection is not listed, and its records in the store have to go.
-        types += try await store.types(syncedFrom: source.identity).filter { !listed.contains($0) }
+        types += try await store.types(syncedFrom: remote.source.identity).filter { type in
+          !listed.contains { $0.type == type }
+        }
       }
-      // An app that shares the store may have declared fields and references; they stay.
-      let added = types.filter { type in !known.contains { $0.type == type } }
       var observers: [any SyncObserver] = [ScreenObserver(screen)]
       if options.isLogging {
         let screen = screen
         observers.append(LogObserver { screen.say($0) })
       }
       let engine = try await SyncEngine(
-        schema: SyncSchema(known + added.map { Entity($0) }), store: store, source: source, sink: sink,
+        schema: schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize), observers: observers)
       var result = try await engine.sync(
         SyncRequest(
@@ -81,25 +72,50 @@
         waiting: reports.reduce(0) { $0 + $1.pending })
     }
 
-    /// The sink for edits. A dry run must not reach the server.
-    private var sink: KintoSink? {
-      options.pushes && !options.isDryRun ? KintoSink(source) : nil
+    /// The declarations of the store's types and of the mirrored ones.
+    ///
+    /// A description decides about its types. Otherwise, an app that shares the store may have
+    /// declared fields and references; they stay.
+    private func schema(
+      of types: [RecordType], beside known: [Entity]
+    ) throws(SyncError) -> SyncSchema {
+      guard case .declared(let declared) = remote.types else {
+        let added = types.filter { type in !known.contains { $0.type == type } }
+        return try SyncSchema(known + added.map { Entity($0) })
+      }
+      return try SyncSchema(
+        known.filter { entity in !declared.contains { $0.type == entity.type } } + declared)
     }
 
-    /// The collections to mirror; `nil` if a stop was requested before they were known.
-    private func collections() async throws(SyncError) -> [RecordType]? {
-      guard options.collections.isEmpty else {
-        var types: [RecordType] = []
-        for name in options.collections where !types.contains(RecordType(name)) {
-          types.append(RecordType(name))
+    /// The sink for edits. A dry run must not reach the server.
+    private var sink: (any RemoteRecordSink)? {
+      options.pushes && !options.isDryRun ? remote.sink : nil
+    }
+
+    /// The types to mirror; `nil` if a stop was requested before they were known.
+    private func entities() async throws(SyncError) -> [Entity]? {
+      let list: @Sendable () async throws(SyncError) -> [RecordType]
+      switch remote.types {
+      case .declared(let declared):
+        guard !options.collections.isEmpty else { return declared }
+        let names = declared.map(\.type.rawValue)
+        if let stranger = options.collections.first(where: { !names.contains($0) }) {
+          throw SyncError(
+            .invalidConfiguration, during: "choosing the types",
+            "The description has no type \"\(stranger)\"; \(Spelling.nearest(to: stranger, among: names, "it has"))"
+          )
         }
+        return declared.filter { options.collections.contains($0.type.rawValue) }
+      case .named(let names):
+        var types: [Entity] = []
+        for name in names where !types.contains(where: { $0.type == name }) { types.append(Entity(name)) }
         return types
+      case .listed(let call): list = call
       }
       let policy = RetryPolicy()
       for failures in 1... {
         do throws(SyncError) {
-          let source = source
-          return try await stop.race { () async throws(SyncError) in try await source.collections() }
+          return try await stop.race(list)?.map { Entity($0) }
         } catch {
           guard
             let pause = policy.pause(

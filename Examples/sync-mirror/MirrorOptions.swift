@@ -1,118 +1,165 @@
-import Foundation
-import HTTPAdapters
-import ToolSupport
+#if SQLite
+  import Foundation
+  import HTTPAdapters
+  import ToolSupport
 
-/// The options of the command line.
-struct MirrorOptions {
-  let server: String
-  let bucket: String
-  let collections: [String]
-  let store: String
-  let credentials: HTTPCredentials?
-  let pageSize: Int
-  let watches: Bool
-  let pushes: Bool
-  let pace: PollPace
-  let isDryRun: Bool
-  let listsEverything: Bool
-  let allowsMassDeletion: Bool
-  let allowsPlainHTTP: Bool
-  let authorities: String?
-  let isLogging: Bool
-  let isJSON: Bool
-
-  /// The variable that may hold the credentials: other users of the machine see command lines.
-  private static let variable = "SYNC_MIRROR_AUTH"
-
-  /// Parses the command line.
-  ///
-  /// After a request for help, or a mistake, it prints an answer and ends the process.
-  init() {
-    let server = Option<String>.requiredText(
-      "server", "URL", "the address of the server's API, its version included")
-    let bucket = Option<String>.requiredText("bucket", "NAME", "the bucket to mirror")
-    let collections = Option<[String]>.texts(
-      "collection", "NAME", "a collection to mirror; without any, all of the bucket")
-    let store = Option<String>.requiredText(
-      "store", "PATH", "the store, an SQLite file, made if it is not there")
-    let auth = Option<String?>.text(
-      "auth", "USER:PASSWORD",
-      "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
-    let pageSize = Option<Int>.pageSize(upTo: 10_000)
-    let push = Option<Bool>.flag(
-      "push", "send the edits that wait in the store's outbox first; without it they stay there")
-    let watch = Option<Bool>.flag("watch", "keep polling for changes until Ctrl-C or SIGTERM")
-    let soonest = Option<Int>.number(
-      "poll-min", "SECONDS",
-      "the pause of --watch after a change; it doubles each time without one",
-      in: 1...86_400, default: 1)
-    let latest = Option<Int>.number(
-      "poll-max", "SECONDS", "the longest pause of --watch", in: 1...86_400, default: 60)
-    let dryRun = Option<Bool>.flag(
-      "dry-run", "show what a sync would change, and change nothing: it runs on a copy of the store")
-    let resync = Option<Bool>.resync
-    let allow = Option<Bool>.flag(
-      "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
-    let plain = Option<Bool>.flag(
-      "allow-http", "allow unencrypted requests to another machine")
-    let authorities = Option<String?>.text(
-      "certificate-authorities", "FILE",
-      "certificate authorities to trust, in PEM, instead of the system's")
-    let log = Option<Bool>.log
-    let json = Option<Bool>.jsonCounts
-
-    let command = Command(
-      "sync-mirror", "Mirrors collections of a Kinto server into an SQLite store, and local edits back.",
-      options: [
-        server, bucket, collections, store, auth, pageSize, push, watch, soonest, latest, dryRun, resync,
-        allow, plain, authorities, log, json,
-      ],
-      examples: [
-        (
-          "sync-mirror --server https://settings.example.com/v1 --bucket main --store mirror.sqlite",
-          "everything in the bucket; again: only what changed"
-        ),
-        ("sync-mirror … --collection games --watch", "one collection, and what changes in it from now on"),
-        ("sync-mirror … --push", "local edits to the server, and its changes back"),
-        ("sync-mirror … --dry-run", "what would change"),
-      ])
-    let arguments = command.argumentsOrExit()
-    self.server = arguments[server]
-    self.bucket = arguments[bucket]
-    self.collections = arguments[collections]
-    self.store = arguments[store]
-    do {
-      self.credentials = try Self.credentials(
-        arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
-    } catch {
-      command.refuse(error)
+  /// The options of the command line.
+  struct MirrorOptions {
+    /// The remote that the command line chooses.
+    enum Remote {
+      case kinto(server: String, bucket: String)
+      /// A described remote, by its place among all of them.
+      case described(Int, file: String)
     }
-    self.pageSize = arguments[pageSize]
-    self.pushes = arguments[push]
-    self.watches = arguments[watch]
-    self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest]))
-    self.isDryRun = arguments[dryRun]
-    self.listsEverything = arguments[resync]
-    self.allowsMassDeletion = arguments[allow]
-    self.allowsPlainHTTP = arguments[plain] || HTTPAddress(arguments[server])?.origin.isLoopback == true
-    self.authorities = arguments[authorities]
-    self.isLogging = arguments[log]
-    self.isJSON = arguments[json]
-    if watches, isDryRun {
-      command.refuse(
-        UsageError("--watch and --dry-run do not go together: a dry run happens once"))
+
+    let remote: Remote
+    let collections: [String]
+    let store: String
+    let credentials: HTTPCredentials?
+    let pageSize: Int
+    let watches: Bool
+    let pushes: Bool
+    let pace: PollPace
+    let isDryRun: Bool
+    let checks: Bool
+    let listsEverything: Bool
+    let allowsMassDeletion: Bool
+    let allowsPlainHTTP: Bool
+    let authorities: String?
+    let isLogging: Bool
+    let isJSON: Bool
+
+    /// The variable that may hold the credentials: other users of the machine see command lines.
+    private static let variable = "SYNC_MIRROR_AUTH"
+
+    /// Parses the command line.
+    ///
+    /// After a request for help, or a mistake, it prints an answer and ends the process.
+    init() {
+      let server = Option<String?>.text(
+        "server", "URL", "the address of a Kinto server's API, its version included")
+      let bucket = Option<String?>.text("bucket", "NAME", "the bucket of the Kinto server")
+      let files = DescribedRemote.all.map(\.option)
+      let collections = Option<[String]>.texts(
+        "collection", "NAME", "a collection or type to mirror; without any, all of them")
+      let store = Option<String?>.text(
+        "store", "PATH", "the store, an SQLite file, made if it is not there; --check needs none")
+      let auth = Option<String?>.text(
+        "auth", "USER:PASSWORD",
+        "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
+      let pageSize = Option<Int>.pageSize(upTo: 10_000)
+      let push = Option<Bool>.flag(
+        "push", "send the edits that wait in the store's outbox first; without it they stay there")
+      let watch = Option<Bool>.flag("watch", "keep polling for changes until Ctrl-C or SIGTERM")
+      let soonest = Option<Int>.number(
+        "poll-min", "SECONDS",
+        "the pause of --watch after a change; it doubles each time without one",
+        in: 1...86_400, default: 1)
+      let latest = Option<Int>.number(
+        "poll-max", "SECONDS", "the longest pause of --watch", in: 1...86_400, default: 60)
+      let dryRun = Option<Bool>.flag(
+        "dry-run", "show what a sync would change, and change nothing: it runs on a copy of the store")
+      let check = Option<Bool>.flag(
+        "check", "ask each described type for one page, and tell what a mirror of it can promise")
+      let resync = Option<Bool>.resync
+      let allow = Option<Bool>.flag(
+        "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")
+      let plain = Option<Bool>.flag(
+        "allow-http", "allow unencrypted requests to another machine")
+      let authorities = Option<String?>.text(
+        "certificate-authorities", "FILE",
+        "certificate authorities to trust, in PEM, instead of the system's")
+      let log = Option<Bool>.log
+      let json = Option<Bool>.jsonCounts
+
+      let command = Command(
+        "sync-mirror", "Mirrors a Kinto server or a JSON API into an SQLite store, and local edits back.",
+        options: [server, bucket] + files + [
+          collections, store, auth, pageSize, push, watch, soonest, latest, dryRun, check, resync, allow,
+          plain,
+          authorities, log, json,
+        ],
+        examples: [
+          (
+            "sync-mirror --server https://settings.example.com/v1 --bucket main --store mirror.sqlite",
+            "everything in the bucket; again: only what changed"
+          ),
+          (
+            "sync-mirror --api api.json --check",
+            "what a description of an API finds, and what it can promise"
+          ),
+          ("sync-mirror --api api.json --store mirror.sqlite", "everything that the description names"),
+          ("sync-mirror … --collection games --watch", "one collection, and what changes in it from now on"),
+          ("sync-mirror … --push", "local edits to the server, and its changes back"),
+          ("sync-mirror … --dry-run", "what would change"),
+        ])
+      let arguments = command.argumentsOrExit()
+      self.collections = arguments[collections]
+      self.store = arguments[store] ?? ""
+      self.checks = arguments[check]
+      do {
+        self.remote = try Self.remote(
+          server: arguments[server], bucket: arguments[bucket], files: files.map { ($0.name, arguments[$0]) })
+        self.credentials = try Self.credentials(
+          arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
+      } catch {
+        command.refuse(error)
+      }
+      self.pageSize = arguments[pageSize]
+      self.pushes = arguments[push]
+      self.watches = arguments[watch]
+      self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest]))
+      self.isDryRun = arguments[dryRun]
+      self.listsEverything = arguments[resync]
+      self.allowsMassDeletion = arguments[allow]
+      self.allowsPlainHTTP = arguments[plain]
+      self.authorities = arguments[authorities]
+      self.isLogging = arguments[log]
+      self.isJSON = arguments[json]
+      if self.store.isEmpty, !checks { command.refuse(UsageError("--store PATH is required")) }
+      if checks, case .kinto = remote {
+        command.refuse(UsageError("--check needs a described remote, such as --api FILE"))
+      }
+      if watches, isDryRun {
+        command.refuse(
+          UsageError("--watch and --dry-run do not go together: a dry run happens once"))
+      }
+      if arguments[latest] < arguments[soonest] {
+        command.refuse(UsageError("--poll-max must not be less than --poll-min"))
+      }
     }
-    if arguments[latest] < arguments[soonest] {
-      command.refuse(UsageError("--poll-max must not be less than --poll-min"))
+
+    private static func remote(
+      server: String?, bucket: String?, files: [(option: String, file: String?)]
+    ) throws(UsageError) -> Remote {
+      var chosen: [(place: Int, option: String, file: String)] = []
+      for (place, (option, file)) in files.enumerated() {
+        if let file { chosen.append((place, option, file)) }
+      }
+      if chosen.count > 1 {
+        throw UsageError("--\(chosen[0].option) and --\(chosen[1].option) do not go together")
+      }
+      if let (place, option, file) = chosen.first {
+        if server != nil || bucket != nil {
+          throw UsageError("--\(option) does not go with --server and --bucket, which mean a Kinto server")
+        }
+        return .described(place, file: file)
+      }
+      guard let server else {
+        let others = files.map { "--\($0.option) FILE" }.joined(separator: " or ")
+        throw UsageError("--server URL is required, or \(others)")
+      }
+      guard let bucket else { throw UsageError("--bucket NAME is required") }
+      return .kinto(server: server, bucket: bucket)
+    }
+
+    private static func credentials(_ text: String?) throws(UsageError) -> HTTPCredentials? {
+      guard let text else { return nil }
+      guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
+        // Not quoted: it may be a secret.
+        throw UsageError("credentials must be USER:PASSWORD")
+      }
+      return .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
     }
   }
-
-  private static func credentials(_ text: String?) throws(UsageError) -> HTTPCredentials? {
-    guard let text else { return nil }
-    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
-      // Not quoted: it may be a secret.
-      throw UsageError("credentials must be USER:PASSWORD")
-    }
-    return .basic(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
-  }
-}
+#endif

@@ -7,11 +7,14 @@
   struct MirrorReport {
     let look: Mirror.Look
     let options: MirrorOptions
+    /// What it means that there is no type to mirror.
+    let emptiness: String
     private let output = StandardStream.output
 
-    init(_ look: Mirror.Look, options: MirrorOptions) {
+    init(_ look: Mirror.Look, options: MirrorOptions, emptiness: String) {
       self.look = look
       self.options = options
+      self.emptiness = emptiness
     }
 
     func print() {
@@ -45,7 +48,7 @@
         notes.append("Records that the guard keeps stay, unless --allow-mass-deletion is given.")
       }
       if result.entities.isEmpty, !result.wasCancelled {
-        notes.append("The bucket \(options.bucket) has no collection that these credentials may see.")
+        notes.append(emptiness)
       }
       if let type = look.live.max(by: { $0.value < $1.value })?.key, !options.isDryRun, !options.watches {
         notes.append(

@@ -4,7 +4,7 @@
   import SQLiteAdapters
   import ToolSupport
 
-  /// Mirrors collections of a Kinto server into an SQLite store.
+  /// Mirrors a remote into an SQLite store.
   @main
   enum SyncMirror {
     static func main() async {
@@ -22,10 +22,16 @@
       // way.
       let termination = Interrupt(on: [SIGTERM]) { stop.cancel() }
       do throws(SyncError) {
-        let mirror = try Mirror(options, screen: screen, stop: stop)
+        let remote = try MirrorRemote.opened(options) { screen.say("The server reports: \($0)") }
+        if options.checks, let check = remote.check {
+          guard let report = try await stop.race(check) else { return .interrupted }
+          report.print(isJSON: options.isJSON)
+          return report.hasProblems ? .failure : .success
+        }
+        let mirror = Mirror(options, remote: remote, screen: screen, stop: stop)
         let look = try await look(mirror, options)
         screen.finish()
-        MirrorReport(look, options: options).print()
+        MirrorReport(look, options: options, emptiness: remote.emptiness).print()
         if interrupt.hasCome || (termination.hasCome && !options.watches) { return .interrupted }
         if look.isComplete { return .success }
         return termination.hasCome ? .interrupted : .failure

@@ -103,6 +103,8 @@ package final class CountingTransport: HTTPTransport {
   private let base = TestTransport.make()
   private let state = Mutex<[HTTPRequest]>([])
 
+  package init() {}
+
   package var requests: [HTTPRequest] { state.withLock { $0 } }
   package func reset() { state.withLock { $0 = [] } }
 

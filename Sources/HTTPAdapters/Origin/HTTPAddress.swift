@@ -37,13 +37,28 @@ public struct HTTPAddress: Hashable, Sendable {
     query = path.endIndex == target.endIndex ? nil : String(target[path.endIndex...].dropFirst())
   }
 
-  /// The address of a `Location` relative to this one; `nil` for an invalid one.
-  package func resolving(_ location: String) -> HTTPAddress? {
-    guard location.utf8.first == UInt8(ascii: "/"), !location.hasPrefix("//") else {
-      return HTTPAddress(
-        location.hasPrefix("//") ? "\(origin.isSecure ? "https" : "http"):\(location)" : location)
+  /// The address that a reference in an answer means (RFC 3986, section 5.2).
+  ///
+  /// A fragment is dropped. `nil` for an invalid reference.
+  package func resolving(_ text: String) -> HTTPAddress? {
+    let reference = text.prefix { $0 != "#" }
+    if reference.isEmpty { return text.isEmpty ? nil : self }
+    if reference.hasPrefix("//") { return HTTPAddress("\(origin.isSecure ? "https" : "http"):\(reference)") }
+    if reference.hasPrefix("/") { return HTTPAddress("\(origin)\(reference)") }
+    if reference.hasPrefix("?") { return HTTPAddress("\(origin)\(path)\(reference)") }
+    let first = reference.prefix { $0 != "/" && $0 != "?" }
+    if first.contains(":") { return HTTPAddress(String(reference)) }
+    let parts = reference.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    var pieces = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+    for piece in parts[0].split(separator: "/", omittingEmptySubsequences: false) {
+      switch piece {
+      case ".": continue
+      case "..": if pieces.count > 1 { pieces.removeLast() }
+      default: pieces.append(piece)
+      }
     }
-    return HTTPAddress("\(origin)\(location)")
+    let query = parts.count > 1 ? "?\(parts[1])" : ""
+    return HTTPAddress("\(origin)\(pieces.joined(separator: "/"))\(query)")
   }
 
   private static func place(_ authority: Substring) -> (host: String, port: Int?)? {

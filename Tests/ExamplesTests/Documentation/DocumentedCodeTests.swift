@@ -14,6 +14,7 @@ struct DocumentedCodeTests {
       ["JSONFileStore.swift", "JSONFileStore+State.swift", "StoreExampleTests.swift"]
     ),
     ("Docs/MirroringKinto.md", ["TransportExample.swift"]),
+    ("Docs/MirroringAnAPI.md", ["APIExample.swift"]),
     ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/DamagedStores.md", ["DamageExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
   ])

@@ -49,4 +49,12 @@ indirect enum JSONTree: Equatable {
     for key in keys { members[key] = nil }
     self = .object(members)
   }
+
+  /// Whether every member of another value is here, with the same value.
+  ///
+  /// A null member may be missing. Lists are equal whole.
+  func covers(_ other: JSONTree) -> Bool {
+    guard case .object(let mine) = self, case .object(let theirs) = other else { return self == other }
+    return theirs.allSatisfy { key, value in mine[key]?.covers(value) ?? (value == .null) }
+  }
 }

@@ -1,0 +1,30 @@
+#if SQLite
+  import CanonicalSync
+  import HTTPAdapters
+  import ToolSupport
+
+  extension DescribedRemote {
+    /// A JSON API.
+    static let api = DescribedRemote(
+      option: .text("api", "FILE", "a description of a JSON API to mirror, in place of a Kinto server")
+    ) { (bytes, name, settings) throws(SyncError) in
+      let api = try RESTAPI(json: bytes, named: name)
+      var options = RESTSource.Options()
+      options.allowsPlainHTTP = settings.options.allowsPlainHTTP
+      options.bodyLimit = settings.bodyLimit
+      let source = try RESTSource(api, options: options, transport: settings.transport)
+      return MirrorRemote(
+        source: source, sink: RESTSink(source), types: .declared(try api.schema.entities),
+        emptiness: "The description has no type.",
+        check: { () throws(SyncError) in
+          var types: [CheckReport.TypeReport] = []
+          for type in api.collections.map(\.entity.type) {
+            let survey = try await source.survey(type)
+            types.append(
+              CheckReport.TypeReport(type: type, notes: survey.notes, problems: survey.problems))
+          }
+          return CheckReport(types: types)
+        })
+    }
+  }
+#endif

@@ -1,0 +1,163 @@
+import SyncJSON
+public import SyncModels
+
+extension RESTAPI {
+  /// Reads a description from JSON.
+  ///
+  /// ```json
+  /// {"base": "https://api.example.com/v1/", "auth": {"bearer": "env:API_TOKEN"},
+  ///  "types": {"games": {"path": "games", "records": "/data", "version": "/updated_at",
+  ///                      "paging": {"next": "/meta/next"}, "delta": {"since": "updated_since"}}}}
+  /// ```
+  ///
+  /// - Parameter name: The name of the text, for errors.
+  /// - Throws: `invalidConfiguration` with the path of the wrong member, and with the nearest known
+  ///   one for a member that is not known.
+  public init(json: [UInt8], named name: String) throws(SyncError) {
+    let root = try DeclaredValue(json, of: name).object(["base", "auth", "types", "keepsUnknownMembers"])
+    let types = try root.required("types")
+    var collections: [Collection] = []
+    for (type, declaration) in try types.entries() {
+      collections.append(try Collection(RecordType(type), declaration))
+    }
+    _ = try types.schema(of: collections.map(\.entity))
+    self.init(
+      base: try root.required("base").text(), credentials: try root["auth"].map(Self.credentials),
+      collections: collections)
+    keepsUnknownMembers = try root["keepsUnknownMembers"]?.flag() ?? false
+    do {
+      try check()
+    } catch {
+      throw SyncError(.invalidConfiguration, during: "reading \(name)", error.message)
+    }
+  }
+
+  private static func credentials(_ value: DeclaredValue) throws(SyncError) -> HTTPCredentials {
+    let (scheme, object) = try value.variant(["bearer": [], "basic": [], "header": []])
+    let member = try object.required(scheme)
+    switch scheme {
+    case "bearer": return .bearer(try member.secret())
+    case "basic": return .basic(try member.secret())
+    default:
+      let header = try member.object(["name", "value"])
+      let name = try header.required("name")
+      let text = try name.text()
+      guard HTTPHeaders.isName(text) else { throw name.failure("is not the name of a header.") }
+      return .header(text, try header.required("value").secret())
+    }
+  }
+}
+
+extension RESTAPI.Collection {
+  private static let members =
+    [
+      "path", "query", "records", "id", "version", "deleted", "paging", "pageSize", "total", "delta",
+      "sweepEvery", "item", "push",
+    ] + Entity.declaredMembers
+
+  fileprivate init(_ type: RecordType, _ value: DeclaredValue) throws(SyncError) {
+    let object = try value.object(Self.members)
+    self.init(try Entity(type, from: object), path: try object.required("path").text())
+    for (name, member) in try object["query"]?.entries() ?? [] { query[name] = try member.text() }
+    if let member = object["records"] { records = try member.pointer() }
+    if let member = object["id"] { id = try member.pointer() }
+    version = try object["version"]?.pointer()
+    if let member = object["deleted"] {
+      if member.kind == .object {
+        let parts = try member.object(["pointer", "equals"])
+        deleted = try parts.required("pointer").pointer()
+        deletedWord = try parts.required("equals").text()
+      } else {
+        deleted = try member.pointer()
+      }
+    }
+    paging = try object["paging"].map(RESTAPI.Paging.init)
+    if let member = object["pageSize"] {
+      let size = try member.object(["parameter", "maximum"])
+      pageSize = RESTAPI.PageSize(
+        try size.required("parameter").text(), maximum: try size["maximum"]?.wholeNumber(in: 1...1_000_000))
+    }
+    total = try object["total"]?.pointer()
+    delta = try object["delta"].map(RESTAPI.Delta.init)
+    sweepEvery = try object["sweepEvery"]?.seconds(in: 1...31_622_400)
+    push = try object["push"].map(RESTAPI.Push.init)
+    if let member = object["item"] {
+      if member.kind == .object {
+        let parts = try member.object(["path", "record"])
+        item = try parts.required("path").text()
+        if let record = parts["record"] { itemRecord = try record.pointer() }
+      } else {
+        item = try member.text()
+      }
+    }
+  }
+}
+
+extension RESTAPI.Paging {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    let (shape, object) = try value.variant([
+      "link": [], "next": [], "cursor": ["parameter"], "page": ["first"], "offset": [],
+    ])
+    let member = try object.required(shape)
+    switch shape {
+    case "link": self = .link(try member.text())
+    case "next": self = .next(try member.pointer())
+    case "cursor": self = .cursor(try member.pointer(), parameter: try object.required("parameter").text())
+    case "page":
+      self = .page(try member.text(), first: try object["first"]?.wholeNumber(in: 0...1) ?? 1)
+    default: self = .offset(try member.text())
+    }
+  }
+}
+
+extension RESTAPI.Delta {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    let (shape, object) = try value.variant([
+      "since": ["format", "overlap", "clock"], "token": ["parameter"], "etag": [],
+    ])
+    let member = try object.required(shape)
+    switch shape {
+    case "since":
+      self = .since(
+        try member.text(), format: try object["format"]?.choice(of: RESTAPI.TimeFormat.self) ?? .rfc3339,
+        overlap: try object["overlap"]?.seconds(in: 0.001...86_400) ?? .seconds(30),
+        clock: try object["clock"]?.pointer())
+    case "token": self = .token(try member.pointer(), parameter: try object.required("parameter").text())
+    default:
+      guard try member.flag() else { throw member.failure("is false; leave it out instead.") }
+      self = .etag
+    }
+  }
+}
+
+extension RESTAPI.Push {
+  fileprivate init(_ value: DeclaredValue) throws(SyncError) {
+    let object = try value.object(["write", "delete", "precondition"])
+    self.init(
+      write: try object.required("write").request(["PUT", "PATCH", "POST"]),
+      delete: try object["delete"]?.request(["DELETE", "POST"]),
+      precondition: try object["precondition"]?.choice(of: RESTAPI.Precondition.self))
+  }
+}
+
+extension DeclaredValue {
+  fileprivate func pointer() throws(SyncError) -> JSONPointer {
+    guard kind == .string else { throw failure("is \(kind.inWords), not a JSON pointer such as /data.") }
+    // The empty pointer is the whole answer.
+    let text = try textOrNothing()
+    guard let pointer = JSONPointer(text) else {
+      throw failure("is \"\(text)\", not a JSON pointer such as /\(text.filter { $0 != "~" }) (RFC 6901).")
+    }
+    return pointer
+  }
+
+  /// A method and a path, such as `PUT games/{id}`.
+  fileprivate func request(_ methods: [String]) throws(SyncError) -> RESTAPI.Request {
+    let parts = try text().split(separator: " ", maxSplits: 1).map(String.init)
+    guard parts.count == 2, methods.contains(parts[0]) else {
+      throw failure(
+        "must be a method (\(methods.joined(separator: ", "))) and a path, as in \(methods[0]) games/{id}.")
+    }
+    return RESTAPI.Request(parts[0], parts[1])
+  }
+}

@@ -1,0 +1,180 @@
+public import SyncJSON
+public import SyncModels
+
+/// A JSON API, described: where each record type is listed, how pages follow, and what changed.
+///
+/// ```swift
+/// var games = RESTAPI.Collection(Entity("games", references: [.to("teams", by: "home_team_id")]), path: "games")
+/// games.records = "/data"
+/// games.version = "/updated_at"
+/// games.paging = .next("/meta/next")
+/// games.delta = .since("updated_since")
+/// let api = RESTAPI(base: "https://api.example.com/v1/", collections: [teams, games])
+/// ```
+///
+/// The same description can be read from JSON; see ``init(json:named:)``.
+public struct RESTAPI: Hashable, Sendable {
+  /// The address that all paths begin with.
+  public var base: String
+  /// Our credentials, sent to the origin of ``base`` alone.
+  public var credentials: HTTPCredentials?
+  /// The record types.
+  public var collections: [Collection]
+  /// Whether the API keeps members of a record that it does not know.
+  public var keepsUnknownMembers = false
+
+  /// Creates a description.
+  public init(base: String, credentials: HTTPCredentials? = nil, collections: [Collection]) {
+    self.base = base
+    self.credentials = credentials
+    self.collections = collections
+  }
+
+  /// The record types in sync order.
+  ///
+  /// - Throws: `invalidConfiguration` for invalid names, a cycle, or a missing type.
+  public var schema: SyncSchema {
+    get throws(SyncError) { try SyncSchema(collections.map(\.entity)) }
+  }
+
+  /// How one record type is read and written.
+  public struct Collection: Hashable, Sendable {
+    /// The type, with its references and indexes.
+    public var entity: Entity
+    /// The path of the list, relative to the base.
+    public var path: String
+    /// The parameters of each request for a list. They select the mirrored records.
+    public var query: [String: String] = [:]
+    /// The list of records in an answer; the whole answer by default.
+    public var records: JSONPointer = ""
+    /// The key in a record: text or a whole number, which is taken as its decimal digits.
+    public var id: JSONPointer = "/id"
+    /// The version in a record: a time in ISO 8601, or a number that grows with each change.
+    public var version: JSONPointer?
+    /// The mark of a deleted record: `true`, or the time of its deletion.
+    public var deleted: JSONPointer?
+    /// The word that marks a deleted record, where the mark is one of several words.
+    public var deletedWord: String?
+    /// How pages follow; `nil` for an API that lists everything in one answer.
+    public var paging: Paging?
+    /// The parameter for the number of records in a page.
+    public var pageSize: PageSize?
+    /// The number of records that a listing has in all.
+    public var total: JSONPointer?
+    /// How changes are asked for; `nil` for an API that can only list everything.
+    public var delta: Delta?
+    /// How often everything is listed, to find what deltas do not show.
+    ///
+    /// By default, the engine's ``SyncOptions/deletionCheckInterval`` if deltas do not show
+    /// deletions, a day if pages shift, and never otherwise.
+    public var sweepEvery: Duration?
+    /// The path of one record, with `{id}` for its key.
+    public var item: String?
+    /// The record in the answer of ``item`` and of writes; the whole answer by default.
+    public var itemRecord: JSONPointer = ""
+    /// How records are written; `nil` for an API that is only read.
+    public var push: Push?
+
+    /// Creates a description of a collection that lists everything in one answer.
+    public init(_ entity: Entity, path: String) {
+      self.entity = entity
+      self.path = path
+    }
+  }
+
+  /// How the pages of a list follow each other.
+  public enum Paging: Hashable, Sendable {
+    /// A `Link` header with this relation, usually `next` (RFC 8288).
+    case link(String)
+    /// The next page's address in the answer; none, or null, on the last page.
+    case next(JSONPointer)
+    /// A cursor in the answer, for the next request; none, or null, at the end.
+    case cursor(JSONPointer, parameter: String)
+    /// A page number. The first page has the number `first`.
+    ///
+    /// Pages end with an empty one, or with a 404.
+    case page(String, first: Int = 1)
+    /// A number of records to skip.
+    case offset(String)
+  }
+
+  /// The parameter for the number of records in a page.
+  public struct PageSize: Hashable, Sendable {
+    /// The name of the parameter.
+    public var parameter: String
+    /// The most that the API gives.
+    public var maximum: Int?
+
+    /// Creates a page size.
+    public init(_ parameter: String, maximum: Int? = nil) {
+      self.parameter = parameter
+      self.maximum = maximum
+    }
+  }
+
+  /// How changes are asked for.
+  public enum Delta: Hashable, Sendable {
+    /// A time, by the server's clock, since which records have changed.
+    ///
+    /// The clock is the answer's `Date`, or a member of the answer. Deltas reach back by the
+    /// overlap, for changes that become visible later than their time says.
+    case since(
+      String, format: TimeFormat = .rfc3339, overlap: Duration = .seconds(30), clock: JSONPointer? = nil)
+    /// A token in the answer, which a later request repeats.
+    case token(JSONPointer, parameter: String)
+    /// Conditional requests (RFC 9110): unchanged pages are not sent again.
+    case etag
+  }
+
+  /// How a time is written.
+  public enum TimeFormat: String, Hashable, Sendable, CaseIterable {
+    /// `2026-04-01T18:00:00Z`.
+    case rfc3339
+    /// Seconds since 1970.
+    case seconds
+    /// Thousandths of a second since 1970.
+    case milliseconds
+  }
+
+  /// How records are written.
+  public struct Push: Hashable, Sendable {
+    /// The request that creates or replaces a record.
+    public var write: Request
+    /// The request that deletes a record; `nil` for an API that deletes none.
+    public var delete: Request?
+    /// What makes a write fail if another client was faster.
+    ///
+    /// Without one, the record is looked at before it is written, and a write of another client
+    /// between the two is lost.
+    public var precondition: Precondition?
+
+    /// Creates a description of writes.
+    public init(write: Request, delete: Request? = nil, precondition: Precondition? = nil) {
+      self.write = write
+      self.delete = delete
+      self.precondition = precondition
+    }
+  }
+
+  /// A method and a path with `{id}`, such as `PUT games/{id}`.
+  public struct Request: Hashable, Sendable {
+    /// The method.
+    public var method: String
+    /// The path, relative to the base.
+    public var path: String
+
+    /// Creates a request.
+    public init(_ method: String, _ path: String) {
+      self.method = method
+      self.path = path
+    }
+  }
+
+  /// What makes a write fail if another client was faster.
+  public enum Precondition: String, Hashable, Sendable, CaseIterable {
+    /// `If-Match` with the `ETag` that a look at the record gave.
+    case etag
+    /// The version of the base, in the sent record. The API compares it, and answers 409 or 412.
+    case version
+  }
+}

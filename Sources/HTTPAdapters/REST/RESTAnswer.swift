@@ -1,0 +1,169 @@
+import SyncJSON
+import SyncModels
+import SyncPorts
+
+/// The parts of an answer to a request for a list.
+struct RESTAnswer: Sendable {
+  /// The elements of the list.
+  private(set) var rows: [ArraySlice<UInt8>] = []
+  /// The text that leads to the next page: an address or a cursor; `nil` at the end.
+  private(set) var next: String?
+  /// The number of records that the listing has in all.
+  private(set) var total: Int?
+  /// The token of later changes.
+  private(set) var token: String?
+  /// The tag of this answer.
+  let tag: String?
+  private var clock: Timestamp?
+  private let date: Timestamp?
+
+  /// The last time that the format of times can write.
+  private static let latest = Timestamp(milliseconds: 253_402_300_799_999)
+
+  /// Reads an answer.
+  ///
+  /// - Throws: The error that its status means; `invalidResponse` if the body is not JSON;
+  ///   `inconsistentData` if a pointer leads to a value of another kind than expected.
+  init(
+    _ response: HTTPResponse, of collection: RESTAPI.Collection, during operation: String
+  ) throws(SyncError) {
+    tag = response.headers["ETag"]
+    date = response.headers["Date"].flatMap(HTTPDate.timestamp)
+    // 206 answers a part of a list, 204 an empty one.
+    guard [200, 204, 206].contains(response.status) else {
+      throw HTTPFailure.status(
+        response, during: operation, awaited: "an answer to a request for a list",
+        special: [
+          403: (
+            .permissionDenied, ": these credentials may not read \(collection.path)."
+          ),
+          404: (
+            .invalidConfiguration,
+            ": there is nothing at \"\(collection.path)\" (\(collection.place("path")))."
+          ),
+        ])
+    }
+    if case .link(let relation) = collection.paging {
+      next = response.headers["Link"].flatMap { LinkHeader.target(of: relation, in: $0) }
+    }
+    guard response.status != 204 else { return }
+    let whole: JSONValueSlice
+    do {
+      // A record that nests too deeply is malformed; the page is not.
+      whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
+    } catch {
+      throw SyncError(
+        .invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
+    }
+    let reading = Reading(collection: collection, operation: operation)
+    let values = JSONPointer.values(at: reading.pointers.map(\.pointer), in: whole)
+    for (wanted, value) in zip(reading.pointers, values) {
+      switch wanted.role {
+      case .records: rows = try reading.rows(value, wanted)
+      case .next: next = try reading.continuation(value, wanted)
+      case .total: total = try reading.count(value, wanted)
+      case .token: token = try reading.token(value, wanted)
+      case .clock: clock = try reading.time(value, wanted)
+      }
+    }
+  }
+
+  /// The server's time, no later than the moment when it read the list.
+  ///
+  /// - Parameter elapsed: How long the request took. `Date` may be of its end.
+  /// - Throws: `inconsistentData` if the answer has no time.
+  func serverTime(
+    elapsed: Duration, of collection: RESTAPI.Collection, during operation: String
+  ) throws(SyncError) -> Timestamp {
+    if let clock { return min(clock, Self.latest) }
+    guard let date else {
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "The server sends no Date, so \(collection.place("delta")) needs \"clock\", a pointer to its time.")
+    }
+    return date - elapsed
+  }
+
+  /// The values that a description points to in an answer.
+  private struct Reading {
+    enum Role { case records, next, total, token, clock }
+    typealias Wanted = (role: Role, pointer: JSONPointer, member: String)
+
+    let collection: RESTAPI.Collection
+    let operation: String
+
+    var pointers: [Wanted] {
+      var wanted: [Wanted] = [(.records, collection.records, "records")]
+      switch collection.paging {
+      case .next(let pointer): wanted.append((.next, pointer, "paging.next"))
+      case .cursor(let pointer, _): wanted.append((.next, pointer, "paging.cursor"))
+      case .link, .page, .offset, nil: break
+      }
+      if let total = collection.total { wanted.append((.total, total, "total")) }
+      switch collection.delta {
+      case .token(let pointer, _): wanted.append((.token, pointer, "delta.token"))
+      case .since(_, _, _, let pointer?): wanted.append((.clock, pointer, "delta.clock"))
+      case .since, .etag, nil: break
+      }
+      return wanted
+    }
+
+    /// The error for a value of another kind than expected.
+    private func unexpected(_ value: JSONValueSlice?, _ wanted: Wanted, _ expected: String) -> SyncError {
+      let pointer = wanted.pointer.text.isEmpty ? "The answer" : wanted.pointer.text
+      let found = value.map { "is \($0.kind.inWords)" } ?? "leads to nothing"
+      return SyncError(
+        .inconsistentData, during: operation,
+        "\(pointer) (\(collection.place(wanted.member))) \(found); expected is \(expected).")
+    }
+
+    func rows(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> [ArraySlice<UInt8>] {
+      guard let value, value.kind == .array else { throw unexpected(value, wanted, "a list of records") }
+      var rows: [ArraySlice<UInt8>] = []
+      do {
+        try JSONScanner.elements(of: value.bytes, depthLimit: .max) { element throws(JSONError) in
+          rows.append(element.bytes)
+        }
+      } catch {
+        throw SyncError(
+          .invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
+      }
+      return rows
+    }
+
+    func continuation(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> String? {
+      guard let value, !value.isNull, value.bool() != false else { return nil }
+      if let text = value.string() { return text.isEmpty ? nil : text }
+      if case .cursor = collection.paging, let number = value.integer() { return String(number) }
+      throw unexpected(value, wanted, "text, or null at the end")
+    }
+
+    func count(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> Int? {
+      guard let value, !value.isNull else {
+        if value == nil { throw unexpected(nil, wanted, "a whole number") }
+        return nil
+      }
+      guard let number = value.integer(), (0...Int64(Int32.max)).contains(number) else {
+        throw unexpected(value, wanted, "a whole number")
+      }
+      return Int(number)
+    }
+
+    func token(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> String? {
+      guard let value, !value.isNull else { return nil }
+      if let text = value.string(), !text.isEmpty { return text }
+      if let number = value.integer() { return String(number) }
+      throw unexpected(value, wanted, "text")
+    }
+
+    func time(_ value: JSONValueSlice?, _ wanted: Wanted) throws(SyncError) -> Timestamp {
+      if let text = value?.string(), let time = Timestamp(iso8601: text) { return time }
+      if let number = value?.integer() {
+        // Seconds have reached 10¹⁰ in 2286 only, milliseconds in 1970.
+        return number < 10_000_000_000
+          ? Timestamp(milliseconds: number * 1000) : Timestamp(milliseconds: number)
+      }
+      throw unexpected(value, wanted, "a time")
+    }
+  }
+}

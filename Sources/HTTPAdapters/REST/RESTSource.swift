@@ -1,0 +1,221 @@
+import SyncJSON
+public import SyncModels
+public import SyncPorts
+import Synchronization
+
+/// A remote in any JSON API that a ``RESTAPI`` describes.
+///
+/// ```swift
+/// let api = try RESTAPI(json: bytes, named: "api.json")
+/// let source = try RESTSource(api, transport: transport)
+/// let engine = try await SyncEngine(schema: api.schema, store: store, source: source)
+/// ```
+///
+/// What a mirror can promise depends on the API:
+///
+/// - **Pages.** Cursors and links are trusted to show each record that exists all the time. Page
+///   numbers, offsets, and links that count pages shift when a record comes or goes between two
+///   pages. The source detects that: offsets overlap by a record, totals are compared, and at the
+///   end a delta must show that nothing changed. If something did, the next sync lists everything
+///   again, so that a mirror is equal once writes stop.
+/// - **Deletions.** A mark in the record (``RESTAPI/Collection/deleted``) is shown by deltas.
+///   Otherwise a complete listing finds them, every ``RESTAPI/Collection/sweepEvery``; a record
+///   that it lacks is looked up, or must be lacking twice.
+/// - **Times.** A delta starts from the server's own time when the pass began, less an overlap. If
+///   the server's clock went back, everything is listed.
+/// - **Tags.** With ``RESTAPI/Delta/etag``, each page of the last listing is asked for on the
+///   condition that it has changed. The first one that has leads to a complete listing.
+///
+/// Pauses that the server requests, bounds, redirects and credentials are kept as by
+/// ``KintoSource``. A next page at another origin is refused. Plain `http` is refused, except to
+/// this machine.
+public final class RESTSource: RemoteRecordSource {
+  /// The base of the API.
+  public let identity: String
+  /// What all collections together can promise.
+  public let capabilities: SourceCapabilities
+  /// The description.
+  public let api: RESTAPI
+
+  let session: HTTPSession
+  private let collections: [RecordType: RESTAPI.Collection]
+  private let lookups = Mutex<[RecordType: Lookup]>([:])
+
+  /// Settings for requests to an API.
+  public struct Options: Hashable, Sendable {
+    /// The longest time for a request.
+    public var deadline: Duration = .seconds(60)
+    /// The most bytes of an answer's body.
+    public var bodyLimit = 64 << 20
+    /// Whether `http` to other machines is allowed.
+    ///
+    /// It exposes records and credentials to every host on the way.
+    public var allowsPlainHTTP = false
+
+    /// Creates the default options.
+    public init() {}
+  }
+
+  /// Creates a source. Nothing is sent yet.
+  ///
+  /// - Parameters:
+  ///   - transport: Carries the requests. On Linux, use a `CurlTransport` of CurlAdapters.
+  ///   - clock: Measures deadlines and pauses; the engine's clock.
+  /// - Throws: `invalidConfiguration` for a description that is not valid, with the wrong member,
+  ///   and for an invalid or unencrypted base.
+  public init(
+    _ api: RESTAPI, options: Options = Options(), transport: any HTTPTransport,
+    clock: any SyncPorts.Clock<Duration> = ContinuousClock()
+  ) throws(SyncError) {
+    try api.check()
+    var settings = HTTPSession.Options()
+    settings.deadline = options.deadline
+    settings.bodyLimit = options.bodyLimit
+    settings.plainHTTP = options.allowsPlainHTTP ? .everywhere : .onLoopback
+    session = try HTTPSession(
+      api.base, like: "https://api.example.com/v1/", authorization: api.credentials, options: settings,
+      transport: transport, clock: clock, during: "preparing to read an API")
+    self.api = api
+    collections = Dictionary(api.collections.map { ($0.entity.type, $0) }) { first, _ in first }
+    identity = "rest:\(session.base)"
+    capabilities = Self.capabilities(of: api.collections)
+  }
+
+  private static func capabilities(of collections: [RESTAPI.Collection]) -> SourceCapabilities {
+    // The engine has one set of capabilities for all types, so the weakest one counts.
+    var overlap: Duration?
+    var hasTokens = false
+    for case let delta? in collections.map(\.delta) {
+      switch delta {
+      case .since(_, _, let own, _): overlap = max(own, overlap ?? own)
+      case .token: hasTokens = true
+      case .etag: break
+      }
+    }
+    let sizes = collections.map(\.pageSize?.maximum)
+    return SourceCapabilities(
+      deltas: overlap.map { .modifiedSince(overlap: $0) } ?? (hasTokens ? .changeTokens : .fullOnly),
+      sendsTombstones: (overlap != nil || hasTokens)
+        && collections.allSatisfy { !$0.showsChangesAlone || $0.deleted != nil || $0.sweepEvery != nil },
+      listing: collections.contains { $0.paging != nil } ? .moving : .snapshot,
+      supportsLookup: collections.allSatisfy { $0.lookupPath != nil },
+      versions: collections.allSatisfy { $0.version != nil } ? .perChange : .latestFetched,
+      maximumPageSize: sizes.contains(nil) ? nil : sizes.compactMap(\.self).max(),
+      serverManagedFields: RESTContent.serverManagedFields(of: collections))
+  }
+
+  /// Returns what decides which records are listed, and how they are read.
+  public func query(for type: RecordType) -> String {
+    guard let collection = collections[type] else { return "" }
+    var fields = RESTFields(named: "rest1")
+    for (name, value) in collection.query { fields["?\(name)"] = value }
+    fields["path"] = collection.path
+    fields["id"] = collection.id.text
+    fields["records"] = collection.records.text
+    fields["version"] = collection.version?.text
+    fields["deleted"] = collection.deleted?.text
+    fields["word"] = collection.deletedWord
+    return fields.text
+  }
+
+  /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
+  ///
+  /// A page that is longer than ``Options/bodyLimit`` is requested again with half as many records,
+  /// if the description names a parameter for their number.
+  ///
+  /// - Throws: `authentication` for 401; `permissionDenied` for 403; `invalidConfiguration` for a
+  ///   type that is not described and for other requests that the server does not understand;
+  ///   `inconsistentData` if a pointer leads to something unexpected; `remoteUnavailable`, with the
+  ///   requested pause, for 429 and 5xx; `invalidResponse` for an answer that is not JSON, and for
+  ///   pages that do not lead on.
+  public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    let listing = RESTListing(
+      requests: try requests(for: request.entity.type), request, session: session,
+      needsTwoListings: capabilities.listing == .moving && !capabilities.supportsLookup)
+    switch request.position {
+    case .start(nil):
+      return try await listing.start(since: nil)
+    case .start(let token?):
+      guard let token = RESTToken(token) else { return RESTListing.reset(.tokenExpired) }
+      return try await listing.start(since: token)
+    case .resume(let token):
+      if let walk = RESTTagWalk(token) { return try await listing.walk(walk) }
+      guard let bookmark = RESTBookmark(token) else { return RESTListing.reset(.pageTokenExpired) }
+      return try await listing.next(at: bookmark)
+    }
+  }
+
+  func requests(for type: RecordType) throws(SyncError) -> RESTRequests {
+    guard let collection = collections[type] else {
+      throw SyncError(
+        .invalidConfiguration, during: "fetching a page of \(type)",
+        "The description of the API has no type \(type).")
+    }
+    return RESTRequests(collection: collection, base: session.base, rootPath: session.rootPath)
+  }
+
+  /// Returns the current copies of those records that exist, with one request for each.
+  ///
+  /// A repeated call goes on after the records that the call before it has seen, if that was a
+  /// moment ago.
+  ///
+  /// - Throws: The errors of ``page(_:)``.
+  public func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    let records = RESTRecords(requests: try requests(for: entity.type), entity: entity, session: session)
+    let before = lookups.withLock { $0.removeValue(forKey: entity.type) }
+    var lookup =
+      before.flatMap { $0.ids == ids && $0.age() < Lookup.longest ? $0 : nil }
+      ?? Lookup(ids: ids, age: session.clock.stopwatch())
+    do throws(SyncError) {
+      while lookup.seen < ids.count {
+        if let copy = try await records.look(at: ids[lookup.seen].key, during: "looking up \(entity.type)") {
+          lookup.found.append(copy.change)
+        }
+        lookup.seen += 1
+      }
+    } catch {
+      let unfinished = lookup
+      lookups.withLock { $0[entity.type] = unfinished }
+      throw error
+    }
+    return lookup.found
+  }
+
+  /// A lookup, and its answers so far.
+  private struct Lookup: Sendable {
+    /// The longest time after which the answers still count.
+    static let longest = Duration.seconds(60)
+
+    var ids: [RecordID]
+    var age: @Sendable () -> Duration
+    var seen = 0
+    var found: [RecordChange] = []
+  }
+}
+
+extension RESTAPI.Collection {
+  /// Whether a delta shows changed records alone, so that it cannot show what is missing.
+  var showsChangesAlone: Bool {
+    switch delta {
+    case .since, .token: true
+    case .etag, nil: false
+    }
+  }
+
+  /// Whether pages are counted by the description itself.
+  var countsPages: Bool {
+    switch paging {
+    case .page, .offset: true
+    case .link, .next, .cursor, nil: false
+    }
+  }
+
+  /// The path of one record, if it can be looked at.
+  var lookupPath: String? { item ?? push?.write.path }
+
+  /// How often everything is listed, whatever deltas show.
+  var sweepInterval: Duration? {
+    guard showsChangesAlone else { return nil }
+    return sweepEvery ?? (countsPages ? .seconds(24 * 3600) : nil)
+  }
+}

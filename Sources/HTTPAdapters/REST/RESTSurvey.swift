@@ -1,0 +1,201 @@
+import SyncJSON
+package import SyncModels
+import SyncPorts
+
+/// What a look at one page of a type tells about its description.
+package struct RESTSurvey: Sendable {
+  /// What was found, and what a mirror can promise.
+  package private(set) var notes: [String] = []
+  /// What is wrong, with the member of the description.
+  package private(set) var problems: [String] = []
+
+  fileprivate mutating func note(_ text: String) { notes.append(text) }
+  fileprivate mutating func complain(_ text: String) { problems.append(text) }
+}
+
+extension RESTSource {
+  /// Asks for one page of a type, and compares it with the description.
+  ///
+  /// - Throws: What concerns all types, such as `authentication` and `remoteUnavailable`. What
+  ///   concerns this type alone is a problem in the result.
+  package func survey(_ type: RecordType) async throws(SyncError) -> RESTSurvey {
+    let requests = try requests(for: type)
+    let collection = requests.collection
+    let limit = requests.size(100)
+    let elapsed = session.clock.stopwatch()
+    let address = requests.first(nil, limit: limit)
+    let response = try await session.send("GET", address, during: requests.operation)
+    var survey = RESTSurvey()
+    do throws(SyncError) {
+      let answer = try RESTAnswer(response, of: collection, during: requests.operation)
+      let look = Look(
+        answer: answer, collection: collection, requests: requests, address: address, limit: limit)
+      look.records(&survey)
+      look.pages(&survey)
+      try look.changes(elapsed: elapsed(), &survey)
+      look.writes(&survey)
+      look.cost(&survey)
+    } catch {
+      guard
+        [.inconsistentData, .invalidResponse, .invalidConfiguration, .permissionDenied].contains(error.code)
+      else { throw error }
+      survey.complain(error.message)
+    }
+    return survey
+  }
+}
+
+/// One page, and its description.
+private struct Look {
+  let answer: RESTAnswer
+  let collection: RESTAPI.Collection
+  let requests: RESTRequests
+  let address: HTTPAddress
+  let limit: Int
+
+  private var isMarked: Bool { collection.deleted != nil }
+
+  func records(_ survey: inout RESTSurvey) {
+    let count = answer.rows.count
+    survey.note(
+      "\(Counted(count, "record")) on the first page, at \(collection.records.text.isEmpty ? "the top" : collection.records.text)."
+    )
+    guard count > 0 else { return }
+    let reader = RESTRecordReader(collection, as: collection.entity)
+    var (flaws, first) = (0, "")
+    for case .malformed(let malformed) in answer.rows.map(reader.read) {
+      if flaws == 0 { first = malformed.reason }
+      flaws += 1
+    }
+    if flaws > 0 {
+      survey.complain("\(flaws) of \(Counted(count, "record")) cannot be read; the first of them: \(first).")
+    }
+    if let version = collection.version { found(version, "version", needed: true, &survey) }
+    for reference in collection.entity.references {
+      guard let pointer = Self.pointer(reference.field) else { continue }
+      found(pointer, "references.\(reference.field)", needed: false, &survey)
+    }
+    for index in collection.entity.indexes {
+      guard let pointer = Self.pointer(index) else { continue }
+      found(pointer, "indexes", needed: false, &survey)
+    }
+  }
+
+  private static func pointer(_ field: FieldName) -> JSONPointer? {
+    JSONPointer("/" + field.rawValue.replacing("~", with: "~0").replacing("/", with: "~1"))
+  }
+
+  /// Tells in how many records a pointer leads to something.
+  private func found(
+    _ pointer: JSONPointer, _ member: String, needed: Bool, _ survey: inout RESTSurvey
+  ) {
+    let missing = answer.rows.count { RESTRecordReader.lacks(pointer, $0) }
+    let place = "\(pointer) (\(collection.place(member)))"
+    if missing == answer.rows.count {
+      survey.complain("\(place) leads to nothing in any of \(Counted(missing, "record")).")
+    } else if missing > 0, needed {
+      survey.note("\(place) is missing in \(missing) of \(Counted(answer.rows.count, "record")).")
+    }
+  }
+
+  func pages(_ survey: inout RESTSurvey) {
+    let isFull = collection.pageSize != nil && answer.rows.count >= limit
+    switch collection.paging {
+    case nil:
+      survey.note("Everything is listed in one answer.")
+      if let total = answer.total, total > answer.rows.count {
+        survey.complain(
+          "The answer has \(answer.rows.count) of \(total) records, and the description no \"paging\".")
+      }
+    case .link, .next, .cursor:
+      let hint = isFull ? " The page is full: is that the right member?" : ""
+      guard let next = answer.next else { return survey.note("No further page is named.\(hint)") }
+      if case .cursor = collection.paging { return survey.note("A cursor names the next page.") }
+      guard let following = address.resolving(next) else {
+        return survey.complain("The next page's address is invalid (\(collection.place("paging"))).")
+      }
+      if following.origin != address.origin {
+        survey.complain(
+          "The next page is at \(following.origin), which is another origin (\(collection.place("paging"))).")
+      } else if following.counts(from: address, rows: answer.rows.count) {
+        survey.note("Links count pages. \(Self.shifting)")
+      } else {
+        survey.note("A link leads to the next page.")
+      }
+    case .page, .offset: survey.note("Pages are counted. \(Self.shifting)")
+    }
+    if let size = collection.pageSize, answer.rows.count > limit {
+      survey.complain(
+        "\(answer.rows.count) records came where \(limit) were asked for; is \"\(size.parameter)\" a parameter (\(collection.place("pageSize")))?"
+      )
+    }
+  }
+
+  private static let shifting =
+    "They shift when a record comes or goes meanwhile; the next sync then lists everything again."
+
+  func changes(elapsed: Duration, _ survey: inout RESTSurvey) throws(SyncError) {
+    switch collection.delta {
+    case .since:
+      _ = try answer.serverTime(elapsed: elapsed, of: collection, during: requests.operation)
+      survey.note("Changes are asked for since the server's time.")
+    case .token(let pointer, _):
+      if answer.token == nil, answer.next == nil {
+        survey.complain("\(pointer) (\(collection.place("delta.token"))) leads to nothing.")
+      } else {
+        survey.note("Changes are asked for since a token\(answer.token == nil ? " of a later page" : "").")
+      }
+    case .etag:
+      if answer.tag == nil {
+        survey.complain(
+          "The API gives no ETag, so each sync lists everything (\(collection.place("delta"))).")
+      } else {
+        survey.note("Unchanged pages are not sent again.")
+      }
+    case nil: survey.note("Each sync lists everything.")
+    }
+    guard collection.showsChangesAlone else {
+      return survey.note("Deletions are found by each listing.")
+    }
+    let interval = collection.sweepInterval.map { "\($0.components.seconds) s" }
+    if isMarked {
+      survey.note("Deletions are marked\(interval.map { "; everything is listed every \($0)" } ?? "").")
+    } else {
+      survey.note(
+        "Deletions are found by a listing of everything, \(interval.map { "every \($0)" } ?? "once a day").")
+    }
+    if collection.paging != nil {
+      survey.note(
+        collection.lookupPath == nil
+          ? "A record that a listing lacks has to be missing twice."
+          : "A record that a listing lacks can be looked up."
+      )
+    }
+  }
+
+  func writes(_ survey: inout RESTSurvey) {
+    guard let push = collection.push else {
+      return survey.note(
+        "Edits cannot be pushed: the description has no \"push\". An API that assigns ids itself cannot have one."
+      )
+    }
+    switch push.precondition {
+    case .etag: survey.note("Edits are pushed on the condition of an ETag.")
+    case .version: survey.note("Edits are pushed with the version that they were made on.")
+    case nil: survey.note("Edits are pushed after a look. A write of another client between the two is lost.")
+    }
+    if push.delete == nil { survey.note("Deletions cannot be pushed.") }
+  }
+
+  func cost(_ survey: inout RESTSurvey) {
+    guard collection.paging != nil else { return survey.note("A first sync takes 1 request.") }
+    guard let total = answer.total else {
+      return survey.note(
+        "A first sync takes an unknown number of requests: \(collection.place("total")) is not described.")
+    }
+    let size = max(1, collection.pageSize == nil ? answer.rows.count : limit)
+    survey.note(
+      "A first sync of \(Counted(total, "record")) takes about \(Counted(total / size + 1, "request")) with \(Counted(size, "record")) each."
+    )
+  }
+}
