@@ -40,7 +40,9 @@ struct PolicyCoverage: Sendable {
   var reasons: Set<String>
 
   /// What is missing, as a violation; `nil` if nothing is.
-  func gap(in verdicts: [Verdict: Int], worlds: Int) -> Violation? {
+  func gap(in all: [Verdict: Int], worlds: Int) -> Violation? {
+    // Without the resolutions that the hazard of broken policies puts in place of the app's.
+    let verdicts = all.filter { $0.key.reason != BrokenPolicy.reason }
     let count = verdicts.values.reduce(0, +)
     let missing = reasons.subtracting(verdicts.keys.map(\.reason)).sorted()
     let words: String? =

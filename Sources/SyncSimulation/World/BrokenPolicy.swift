@@ -5,6 +5,8 @@ import SyncModels
 ///
 /// It is invalid JSON, or refers to a missing record.
 struct BrokenPolicy: MergePolicy {
+  static let reason = "it is broken"
+
   var base: any MergePolicy
   var ledger: Ledger
 
@@ -15,11 +17,11 @@ struct BrokenPolicy: MergePolicy {
     switch UInt64(bitPattern: time) % 4 {
     case 0:
       ledger.saw(.policyBroken)
-      return .merged(Payload(Array("{broken".utf8)), reason: "it is broken")
+      return .merged(Payload(Array("{broken".utf8)), reason: Self.reason)
     case 1 where conflict.id.type == "games":
       ledger.saw(.policyBroken)
       let payload = #"{"id":"\#(conflict.id.key)","name":7,"home":"t99","away":null}"#
-      return .merged(Payload(Array(payload.utf8)), reason: "it is broken")
+      return .merged(Payload(Array(payload.utf8)), reason: Self.reason)
     default: return base.settle(conflict)
     }
   }

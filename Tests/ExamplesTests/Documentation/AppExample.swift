@@ -24,7 +24,9 @@ struct Concert: SyncedRecord, Codable, Identifiable, Equatable {
   var seats: Int
 }
 
-/// Fewer free seats win, so that no seat is sold twice; otherwise the later write wins.
+/// Fewer free seats win, so that no seat is sold twice.
+///
+/// If both sides have equally many, the later write wins.
 struct FewerSeats: MergePolicy {
   static let reasons: Set<String> = [
     "fewer seats are free", "the local edit was written last", "the remote state was written last",
