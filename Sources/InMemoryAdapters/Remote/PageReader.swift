@@ -53,7 +53,8 @@ struct PageReader {
     case .changeTokens: return delta(request, after: .init(sequence: since.value))
     case .modifiedSince(let overlap):
       let reach = Timestamp(microseconds: since.value) - overlap
-      return delta(request, after: .init(time: reach.microseconds, sequence: .min))
+      return delta(
+        request, after: .init(time: reach.microseconds, sequence: .min), swept: since.swept)
     }
   }
 
@@ -80,19 +81,32 @@ struct PageReader {
     var page = page(
       request,
       from: cursor(configuration.listing == .snapshot ? .snapshot : .moving, .init(time: .min, sequence: 0)))
-    page.startToken = token(configuration.isByTime ? time.microseconds : collection.sequence)
+    page.startToken = token(
+      configuration.isByTime ? time.microseconds : collection.sequence, swept: time.microseconds)
     page.total = total(collection.liveCount)
     return page
   }
 
-  private mutating func delta(_ request: PageRequest, after place: RemoteCollection.Place) -> RecordPage {
-    var page = page(request, from: cursor(.delta, place))
-    if configuration.isByTime { page.startToken = token(time.microseconds) }
+  private mutating func delta(
+    _ request: PageRequest, after place: RemoteCollection.Place, swept: Int64? = nil
+  ) -> RecordPage {
+    let isDue = isSweepDue(since: swept)
+    var page = page(request, from: cursor(isDue ? .sweepingDelta : .delta, place))
+    if configuration.isByTime {
+      page.startToken = token(time.microseconds, swept: isDue ? time.microseconds : swept)
+    }
     page.total = total(
       configuration.sendsTombstones
         ? collection.byPlace.count(after: place)
         : collection.byPlace.entries(after: place).reduce(0) { $0 + ($1.value.isDeleted ? 0 : 1) })
     return page
+  }
+
+  /// Whether the next delta has to list all keys.
+  private func isSweepDue(since swept: Int64?) -> Bool {
+    guard let interval = configuration.sweepInterval else { return false }
+    guard let last = swept.map(Timestamp.init(microseconds:)) else { return true }
+    return time >= last + interval || last > time
   }
 
   private func cursor(_ pass: RemoteCursor.Pass, _ place: RemoteCollection.Place) -> RemoteCursor {
@@ -101,8 +115,10 @@ struct PageReader {
     )
   }
 
-  private func token(_ value: Int64) -> SyncToken {
-    RemoteToken(era: collection.era, value: value).token(of: identity)
+  private func token(_ value: Int64, swept: Int64? = nil) -> SyncToken {
+    RemoteToken(
+      era: collection.era, value: value, swept: configuration.sweepInterval == nil ? nil : swept ?? 0
+    ).token(of: identity)
   }
 
   private func total(_ count: Int) -> Int? {
@@ -112,15 +128,22 @@ struct PageReader {
   private func page(_ request: PageRequest, from cursor: RemoteCursor) -> RecordPage {
     var next = cursor
     var changes: [RecordChange] = []
+    var present: [PresentRecord] = []
     var isComplete = true
+    let isDelta = cursor.pass == .delta || cursor.pass == .sweepingDelta
     for document in documents(after: cursor) {
-      if document.isDeleted && (cursor.pass != .delta || !configuration.sendsTombstones) { continue }
-      if changes.count >= limit {
+      if document.isDeleted && !(isDelta && configuration.sendsTombstones) { continue }
+      if changes.count + present.count >= limit {
         isComplete = false
         break
       }
       let scan = configuration.versions == .perScan ? request.pass : nil
-      changes.append(document.change(for: request.entity, scan: scan))
+      let change = document.change(for: request.entity, scan: scan)
+      if cursor.pass == .keys, case .upsert(let record) = change {
+        present.append(PresentRecord(id: record.id, version: record.version))
+      } else {
+        changes.append(change)
+      }
       if cursor.pass == .snapshot {
         next.key = document.key
       } else {
@@ -131,15 +154,31 @@ struct PageReader {
     // A page that the script emptied is never the last one.
     guard isComplete && limit > 0 else {
       next.serial = limit > 0 ? 0 : cursor.serial + (isStuck ? 0 : 1)
-      return RecordPage(
-        coverage: coverage, changes: changes,
-        next: .more(next.token(of: identity), resumable: configuration.hasResumablePages))
+      return self.page(coverage, changes, present, at: next)
+    }
+    if cursor.pass == .sweepingDelta {
+      return self.page(
+        coverage, changes, present, at: self.cursor(.keys, .init(time: .min, sequence: 0)))
     }
     var own: SyncToken?
     if cursor.pass == .delta && !configuration.isByTime {
       own = token(max(collection.sequence, next.place.sequence))
     }
-    return RecordPage(coverage: coverage, changes: changes, next: .done(own))
+    var page = RecordPage(coverage: coverage, changes: changes, next: .done(own))
+    page.present = present
+    return page
+  }
+
+  /// A page that another one follows.
+  private func page(
+    _ coverage: RecordPage.Coverage, _ changes: [RecordChange], _ present: [PresentRecord],
+    at next: RemoteCursor
+  ) -> RecordPage {
+    var page = RecordPage(
+      coverage: coverage, changes: changes,
+      next: .more(next.token(of: identity), resumable: configuration.hasResumablePages))
+    page.present = present
+    return page
   }
 
   private func documents(after cursor: RemoteCursor) -> any Sequence<RemoteDocument> {

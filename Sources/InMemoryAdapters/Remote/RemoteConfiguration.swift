@@ -7,6 +7,10 @@ extension InMemoryRemote {
     public var deltas: SourceCapabilities.Deltas
     /// Whether deltas list deletions.
     public var sendsTombstones = true
+    /// The time between two deltas that list all keys as well; `nil` for no such deltas.
+    ///
+    /// It requires lookups, and deltas by time.
+    public var sweepInterval: Duration?
     /// The order of a full listing.
     ///
     /// A snapshot is of one instant, by key. A moving listing is by last change, so an edited
@@ -65,6 +69,16 @@ extension InMemoryRemote {
       return configuration
     }
 
+    /// Like a public database that is asked for its keys from time to time, to find deletions.
+    public static func sweptDatabase(
+      overlap: Duration = .seconds(5), every interval: Duration = .seconds(30)
+    ) -> Configuration {
+      var configuration = publicDatabase(overlap: overlap)
+      configuration.sweepInterval = interval
+      configuration.supportsLookup = true
+      return configuration
+    }
+
     /// Like Kinto: modification times, tombstones, and a moving listing that can be resumed.
     public static func timestampedCollection(overlap: Duration = .seconds(5)) -> Configuration {
       var configuration = Configuration(deltas: .modifiedSince(overlap: overlap))
@@ -82,8 +96,9 @@ extension InMemoryRemote {
 
     var capabilities: SourceCapabilities {
       SourceCapabilities(
-        deltas: deltas, sendsTombstones: sendsTombstones, listing: listing, supportsLookup: supportsLookup,
-        versions: versions, maximumPageSize: maximumPageSize,
+        deltas: deltas, sendsTombstones: sendsTombstones, sweepsByItself: sweepInterval != nil,
+        listing: listing, supportsLookup: supportsLookup, versions: versions,
+        maximumPageSize: maximumPageSize,
         serverManagedFields: numberField.map { [$0] } ?? [])
     }
 

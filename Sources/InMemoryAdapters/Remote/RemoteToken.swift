@@ -5,23 +5,29 @@ struct RemoteToken {
   var era: Int
   /// The number of the last change in the token, or the token's time.
   var value: Int64
+  /// When all keys were last listed; `nil` for a remote that does not list them.
+  var swept: Int64?
 
   func token(of identity: String) -> SyncToken {
-    SyncToken("s1/\(RemoteToken.mark(of: identity))/\(era)/\(value)")
+    let swept = swept.map { "/\($0)" } ?? ""
+    return SyncToken("s1/\(RemoteToken.mark(of: identity))/\(era)/\(value)\(swept)")
   }
 
-  init(era: Int, value: Int64) {
+  init(era: Int, value: Int64, swept: Int64? = nil) {
     self.era = era
     self.value = value
+    self.swept = swept
   }
 
   /// Parses a token; `nil` if it is not this remote's.
   init?(_ token: SyncToken, of identity: String) {
     let parts = token.rawValue.split(separator: "/", omittingEmptySubsequences: false)
-    guard parts.count == 4, parts[0] == "s1", parts[1] == RemoteToken.mark(of: identity),
+    guard (4...5).contains(parts.count), parts[0] == "s1", parts[1] == RemoteToken.mark(of: identity),
       let era = Int(parts[2]), let value = Int64(parts[3])
     else { return nil }
-    self.init(era: era, value: value)
+    let swept = parts.count == 5 ? Int64(parts[4]) : nil
+    guard parts.count == 4 || swept != nil else { return nil }
+    self.init(era: era, value: value, swept: swept)
   }
 
   /// A short digest that differs between identities, and is the same in every process.
@@ -34,6 +40,8 @@ struct RemoteToken {
 struct RemoteCursor {
   enum Pass: String {
     case snapshot, moving, delta
+    /// A delta that a listing of all keys follows, and that listing.
+    case sweepingDelta, keys
   }
 
   var era: Int

@@ -17,10 +17,11 @@ struct SourceBench: Sendable {
 
     var changes: [RecordChange] { pages.flatMap(\.changes) }
 
-    /// The listed values by key. The last listing of a key counts.
+    /// The listed values by key. The last listing of a key counts, also a deletion.
     var values: [String: Int64] {
       var values: [String: Int64] = [:]
       for change in changes {
+        if case .tombstone(let tombstone) = change { values[tombstone.id.key] = nil }
         guard case .upsert(let record) = change, case .integer(let value)? = record.fields.first else {
           continue
         }

@@ -34,7 +34,7 @@ struct RunEnvironment: Sendable {
   func fetch(_ request: PageRequest) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
     do throws(SyncError) {
-      return .success(try await source.page(request))
+      return .success(try await withContents(source.page(request), of: request.entity))
     } catch {
       return .failure(error)
     }

@@ -233,7 +233,7 @@ struct PullMachine {
   private mutating func commit(of page: RecordPage, at now: Timestamp) -> PageCommit {
     let before = pass
     var unpublished: Checkpoint?
-    pass.fetched += page.changes.count
+    pass.fetched += page.listed
     let clearsMarks = isFirstPage && pass.coverage == .everything
     if clearsMarks { checkpoint.sweep = nil }
     checkpoint.lastPass = pass.number
@@ -293,7 +293,7 @@ struct PullMachine {
     guard capabilities.deltas != .fullOnly else { return false }
     // Deletions before the last reset have no tombstones, so only a second complete listing can
     // find them.
-    if capabilities.sendsTombstones { return checkpoint.needsSecondListing }
+    if capabilities.sendsTombstones || capabilities.sweepsByItself { return checkpoint.needsSecondListing }
     guard let last = checkpoint.deletionsVerifiedAt else {
       // A bundled token starts a delta. The pass after that delta finds what was deleted since the
       // bundle was made.

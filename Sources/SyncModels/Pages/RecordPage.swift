@@ -4,6 +4,13 @@ public struct RecordPage: Hashable, Sendable {
   public var coverage: Coverage
   /// The changes, in the remote's order. A page may be short, or empty, without being the last.
   public var changes: [RecordChange]
+  /// The records that the page lists without their contents, in a pass that covers everything.
+  ///
+  /// The engine takes the contents from the store, and looks up those that the store lacks or has
+  /// in an older version. Only a source that declares `supportsLookup` lists records so.
+  public var present: [PresentRecord] = []
+  /// The number of ``changes`` that the engine added for ``present``.
+  package var contents = 0
   /// On the first page, the token of the next delta.
   ///
   /// The source takes it *before* it lists anything. `nil` if the source ends a pass with its own
@@ -13,6 +20,9 @@ public struct RecordPage: Hashable, Sendable {
   public var total: Int?
   /// The page's continuation.
   public var next: Continuation
+
+  /// The number of records that the remote listed, with or without their contents.
+  package var listed: Int { changes.count - contents + present.count }
 
   /// Creates a page.
   public init(
@@ -45,6 +55,20 @@ public struct RecordPage: Hashable, Sendable {
     ///
     /// The pass starts over, for most reasons with a full listing.
     case reset(ResetReason)
+  }
+}
+
+/// A record that exists at the remote, listed without its content.
+public struct PresentRecord: Hashable, Sendable {
+  /// The record.
+  public var id: RecordID
+  /// The version of its current copy.
+  public var version: Version
+
+  /// Creates an entry of a listing.
+  public init(id: RecordID, version: Version) {
+    self.id = id
+    self.version = version
   }
 }
 

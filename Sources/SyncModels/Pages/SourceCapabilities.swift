@@ -6,6 +6,11 @@ public struct SourceCapabilities: Hashable, Sendable {
   public var deltas: Deltas
   /// Whether deltas list deletions. Otherwise only a full listing shows them.
   public var sendsTombstones: Bool
+  /// Whether the source itself decides when deletions are looked for.
+  ///
+  /// It then answers a request for a delta with a pass that covers everything, now and then. The
+  /// engine requests no complete listing for deletions alone.
+  public var sweepsByItself: Bool
   /// Whether a full listing shows one instant, or a collection that may change meanwhile.
   public var listing: Listing
   /// Whether the source implements `lookup` of ``RemoteRecordSource``.
@@ -22,11 +27,13 @@ public struct SourceCapabilities: Hashable, Sendable {
 
   /// Creates the capabilities of a source.
   public init(
-    deltas: Deltas, sendsTombstones: Bool, listing: Listing, supportsLookup: Bool = false,
-    versions: VersionOrder = .perChange, maximumPageSize: Int? = nil, serverManagedFields: [FieldName] = []
+    deltas: Deltas, sendsTombstones: Bool, sweepsByItself: Bool = false, listing: Listing,
+    supportsLookup: Bool = false, versions: VersionOrder = .perChange, maximumPageSize: Int? = nil,
+    serverManagedFields: [FieldName] = []
   ) {
     self.deltas = deltas
     self.sendsTombstones = sendsTombstones
+    self.sweepsByItself = sweepsByItself
     self.listing = listing
     self.supportsLookup = supportsLookup
     self.versions = versions

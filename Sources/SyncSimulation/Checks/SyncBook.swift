@@ -167,7 +167,7 @@ final class SyncBook: Sendable {
         let known = before?.inFlight.flatMap { $0.number == pass.number ? $0.fetched : nil } ?? 0
         var missing = pass.fetched - known
         while missing > 0, let page = queue.popFirst() {
-          missing -= page.changes.count
+          missing -= page.listed
           claimed.append(page)
         }
         guard missing == 0 else { return nil }

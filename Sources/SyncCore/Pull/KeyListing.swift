@@ -1,0 +1,85 @@
+import SyncModels
+import SyncPorts
+
+// A listing of keys alone saves the transfer of contents that the store has already.
+extension RunEnvironment {
+  /// Returns a page with a copy for each record that it lists without content.
+  ///
+  /// The copy is the stored one, or the withheld one, if that is no older than the listed version.
+  /// It is looked up otherwise. A record with a pending edit needs no copy: it counts as listed.
+  ///
+  /// - Throws: The errors of the lookup but `permissionDenied`, and the store's.
+  func withContents(_ page: RecordPage, of entity: Entity) async throws(SyncError) -> RecordPage {
+    if page.present.isEmpty { return page }
+    var page = page
+    var wanted: [RecordID] = []
+    let before = page.changes.count
+    for portion in page.present.portions(of: MergeContext.portion) {
+      let known = try await store.read { (snapshot) throws(SyncError) in
+        try KnownCopies(of: portion, entity, in: snapshot)
+      }
+      page.changes += known.copies
+      wanted += known.wanted
+    }
+    if !wanted.isEmpty { page.changes += try await lookUp(wanted, of: entity) }
+    page.contents = page.changes.count - before
+    return page
+  }
+}
+
+extension RunEnvironment {
+  /// Looks up records, unless the remote refuses lookups of the type.
+  ///
+  /// The pass goes on without them: the changes on its other pages must not wait for a permission.
+  /// The next listing of keys tries again.
+  fileprivate func lookUp(
+    _ ids: [RecordID], of entity: Entity
+  ) async throws(SyncError) -> [RecordChange] {
+    do throws(SyncError) {
+      return try await source.lookup(ids, of: entity)
+    } catch {
+      guard error.code == .permissionDenied else { throw error }
+      return []
+    }
+  }
+}
+
+/// The copies that the store has of listed records, and the records to look up.
+private struct KnownCopies {
+  private(set) var copies: [RecordChange] = []
+  private(set) var wanted: [RecordID] = []
+
+  init(
+    of listed: some Collection<PresentRecord>, _ entity: Entity, in snapshot: any StoreSnapshot
+  ) throws(SyncError) {
+    let ids = listed.map(\.id)
+    // After the remote was replaced, an equal version is another one.
+    let epoch = try snapshot.checkpoint(for: entity.type)?.epoch ?? 0
+    var withheld: [RecordID: WithheldChange] = [:]
+    for entry in try snapshot.withheld(for: ids.map { .record($0) }) where entry.kind != .missing {
+      if let id = entry.change.id { withheld[id] = entry.lifted(by: entity) }
+    }
+    var edited: [RecordID: OutboxEntry] = [:]
+    for entry in try snapshot.outbox(for: ids) { edited[entry.id] = entry }
+    for (present, row) in zip(listed, try snapshot.records(withIDs: ids)) {
+      func isCurrent(_ version: Version?) -> Bool {
+        guard let version, version.epoch == epoch else { return false }
+        return (version.sequence, version.modifiedAt)
+          >= (present.version.sequence, present.version.modifiedAt)
+      }
+      if let entry = withheld[present.id] {
+        if case .upsert(let copy) = entry.change, isCurrent(copy.version) {
+          copies.append(entry.change)
+        } else {
+          wanted.append(present.id)
+        }
+      } else if let entry = edited[present.id] {
+        if !isCurrent(entry.base.version) { wanted.append(present.id) }
+      } else if let row, isCurrent(row.version) {
+        copies.append(.upsert(row))
+      } else {
+        wanted.append(present.id)
+      }
+    }
+  }
+}
