@@ -27,6 +27,7 @@ enum Rules {
     "PostgresAdapters": ports.union(["Dispatch", "CPostgres"]),
     "HTTPAdapters": ports.union(["Foundation", "FoundationNetworking"]),
     "CurlAdapters": ports.union(["HTTPAdapters", "CCurl"]),
+    "CloudKitAdapters": ports.union(["HTTPAdapters", "Foundation", "CCrypto", "CryptoKit"]),
     "NetworkAdapters": ports.union(system).union(["CNetlink"]),
     "SchedulingAdapters": ports.union(["Foundation"]),
     "SyncConformance": ports,
@@ -34,7 +35,7 @@ enum Rules {
   ]
 
   /// Module maps of system libraries.
-  static let systemLibraries: Set<String> = ["CCurl", "CNetlink", "CPostgres", "CSQLite"]
+  static let systemLibraries: Set<String> = ["CCrypto", "CCurl", "CNetlink", "CPostgres", "CSQLite"]
 
   /// Modules of the compiler, which bring no technology with them.
   private static let standard: Set<String> = ["Swift", "Synchronization"]

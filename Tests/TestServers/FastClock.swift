@@ -1,3 +1,4 @@
+package import SyncModels
 import SyncPorts
 import Synchronization
 
@@ -10,8 +11,17 @@ package struct FastClock: SyncPorts.Clock {
   private let origin = ContinuousClock.now
   private let skipped = Skipped()
 
+  private let start: Timestamp?
+
   /// Creates a clock that starts now.
-  package init(factor: Int) { self.factor = factor }
+  ///
+  /// - Parameter start: The civil time at its start; `nil` for the machine's civil time always.
+  package init(factor: Int, startingAt start: Timestamp? = nil) {
+    self.factor = factor
+    self.start = start
+  }
+
+  package var timestamp: Timestamp { start.map { $0 + now.offset } ?? ContinuousClock().timestamp }
 
   /// A time since the clock's start.
   package struct Instant: InstantProtocol {

@@ -1,0 +1,266 @@
+#if CloudKit
+  import SyncJSON
+  import SyncModels
+
+  /// One batch on its way: its operations, the outcomes so far, and what has to be looked up.
+  struct Push {
+    let source: CloudKitSource
+    private(set) var outcomes: [Int: PushOutcome] = [:]
+    private var operations: [(index: Int, operation: Operation)] = []
+    /// The changes whose outcome the service's record decides.
+    private var undecided: [Undecided] = []
+
+    fileprivate struct Undecided {
+      var index: Int
+      var change: OutgoingChange
+      var reader: CloudKitRecordReader
+      var intended: RecordFields?
+      /// Whether the change was applied, and only its result is not known.
+      var isApplied = false
+
+      /// Whether the service's record has exactly the edit's content.
+      func isSameContent(_ copy: Record) -> Bool {
+        guard let intended, let theirs = try? RecordFields(copy.payload, of: reader.entity) else {
+          return false
+        }
+        return intended.hasSameContent(as: theirs)
+      }
+    }
+
+    init(source: CloudKitSource) { self.source = source }
+
+    /// The most requests for one group of records that refer to each other.
+    private static let attempts = 4
+
+    /// Adds a change.
+    mutating func add(_ index: Int, _ change: OutgoingChange, _ reader: CloudKitRecordReader) {
+      switch Operation.prepare(change, reader, zone: source.service.database.zoneID) {
+      case .operation(let operation): operations.append((index, operation))
+      case .lookup(let intended):
+        undecided.append(Undecided(index: index, change: change, reader: reader, intended: intended))
+      case .refused(let reason): outcomes[index] = .refused(reason: reason)
+      }
+    }
+
+    /// Sends the operations: those of records that refer to each other in a request of their own.
+    mutating func send() async throws(SyncError) {
+      var together = Set<Int>()
+      if source.service.database.zone != nil { together = mutual() }
+      let alone = operations.filter { !together.contains($0.index) }
+      var group = operations.filter { together.contains($0.index) }
+      if !alone.isEmpty { _ = try await send(alone, isAtomic: false) }
+      for _ in 0..<Self.attempts where !group.isEmpty { group = try await send(group, isAtomic: true) }
+      // Others of their group failed. Once those are settled, these are sent again.
+      for (index, _) in group { outcomes[index] = .retryLater(after: nil) }
+    }
+
+    /// The changes of records that refer to another one of the batch, and of those.
+    private func mutual() -> Set<Int> {
+      let places = Dictionary(
+        operations.map { ($0.operation.change.id.key, $0.index) }, uniquingKeysWith: { first, _ in first })
+      var together = Set<Int>()
+      for (index, operation) in operations {
+        for key in operation.references {
+          guard let other = places[key], other != index else { continue }
+          together.formUnion([index, other])
+        }
+      }
+      return together
+    }
+
+    /// Sends one request.
+    ///
+    /// - Returns: The operations that failed for the failure of another one alone.
+    private mutating func send(
+      _ operations: [(index: Int, operation: Operation)], isAtomic: Bool
+    ) async throws(SyncError) -> [(index: Int, operation: Operation)] {
+      var body = ObjectWriter()
+      body.add("operations", SplitReference.array(operations.map { $0.operation.json })[...])
+      if let zone = source.service.database.zone {
+        body.add("zoneID", zone.bytes[...])
+        body.add("atomic", Array(isAtomic ? "true".utf8 : "false".utf8)[...])
+      }
+      let reply: CloudKitService.Reply
+      do throws(SyncError) {
+        reply = try await source.service.post(
+          "records/modify", body.bytes, recordType: nil, during: CloudKitSink.task)
+      } catch {
+        guard error.code == .invalidConfiguration else { throw error }
+        // A front of the service does not take the request, perhaps for its length.
+        return try tooMuch(operations, error)
+      }
+      if let failure = reply.failure { return try take(failure, reply, of: operations) }
+      let records = try RecordList(reply.body[...], during: CloudKitSink.task).records
+      guard records.count == operations.count else {
+        throw SyncError(
+          .invalidResponse, during: CloudKitSink.task,
+          "\(Counted(operations.count, "change has", "changes have")) \(Counted(records.count, "answer")).")
+      }
+      var again: [(index: Int, operation: Operation)] = []
+      for (entry, record) in zip(operations, records) {
+        guard record.name == nil || record.name == entry.operation.change.id.key else {
+          throw SyncError(
+            .invalidResponse, during: CloudKitSink.task, "CloudKit's answers are in another order.")
+        }
+        if record.errorCode == "ATOMIC_ERROR" { again.append(entry) } else { settle(entry, record) }
+      }
+      // Without a culprit, the same request would fail for ever.
+      guard again.count < operations.count else {
+        throw SyncError(
+          .remoteUnavailable, during: CloudKitSink.task,
+          "CloudKit applied none of the changes, and does not say which of them failed.")
+      }
+      return again
+    }
+
+    private mutating func tooMuch(
+      _ operations: [(index: Int, operation: Operation)], _ error: SyncError
+    ) throws(SyncError) -> [(index: Int, operation: Operation)] {
+      guard operations.count == 1 else {
+        throw SyncError(
+          .batchTooLarge, during: CloudKitSink.task,
+          "CloudKit does not take \(Counted(operations.count, "change")) at once.", underlying: error)
+      }
+      outcomes[operations[0].index] = .refused(reason: "CloudKit does not take the record.")
+      return []
+    }
+
+    /// Takes the refusal of a whole request.
+    private mutating func take(
+      _ failure: ServiceFailure, _ reply: CloudKitService.Reply,
+      of operations: [(index: Int, operation: Operation)]
+    ) throws(SyncError) -> [(index: Int, operation: Operation)] {
+      let error = source.service.error(failure, reply, recordType: nil, during: CloudKitSink.task)
+      switch failure.code {
+      case "QUOTA_EXCEEDED":
+        for (index, _) in operations { outcomes[index] = .quotaExceeded }
+        return []
+      case "BAD_REQUEST", "ATOMIC_ERROR", "CONFLICT", "EXISTS", "NOT_FOUND", "VALIDATING_REFERENCE_ERROR":
+        if operations.count == 1, failure.code != "BAD_REQUEST", failure.code != "ATOMIC_ERROR" {
+          settle(operations[0], code: failure.code, failure)
+          return []
+        }
+        return try tooMuch(operations, error)
+      default: throw error
+      }
+    }
+
+    private mutating func settle(_ entry: (index: Int, operation: Operation), _ record: RecordDictionary) {
+      let (index, operation) = entry
+      let change = operation.change
+      if let code = record.errorCode {
+        settle(entry, code: code, ServiceFailure(record.bytes))
+        return
+      }
+      if operation.kind == .delete {
+        outcomes[index] = .accepted(.tombstone(Self.tombstone(of: change, record)))
+        return
+      }
+      let word = operation.reader.read(record)
+      // An answer may hold the sent fields alone.
+      let names = Set(record.fields.map(\.name))
+      let isWhole = operation.intended.map { $0.names.allSatisfy { names.contains($0) } } ?? true
+      if case .malformed = word {
+        undecided.append(operation.undecided(index, isApplied: true))
+      } else if !isWhole {
+        undecided.append(operation.undecided(index, isApplied: true))
+      } else {
+        outcomes[index] = .accepted(word)
+      }
+    }
+
+    /// The tombstone of a deleted record, just later than the deleted copy.
+    ///
+    /// The service tells no time. A record that is created again has a later one.
+    private static func tombstone(of change: OutgoingChange, _ record: RecordDictionary) -> Tombstone {
+      let before = change.base.version?.modifiedAt ?? Timestamp(microseconds: 0)
+      return Tombstone(
+        id: change.id, version: Version(modifiedAt: before + .microseconds(1)), entityTag: record.changeTag)
+    }
+
+    private mutating func settle(
+      _ entry: (index: Int, operation: Operation), code: String, _ failure: ServiceFailure?
+    ) {
+      let (index, operation) = entry
+      switch code {
+      case "CONFLICT", "EXISTS":
+        undecided.append(operation.undecided(index))
+      case "NOT_FOUND": outcomes[index] = .conflict(nil)
+      case "QUOTA_EXCEEDED": outcomes[index] = .quotaExceeded
+      case "THROTTLED", "TRY_AGAIN_LATER", "INTERNAL_ERROR":
+        outcomes[index] = .retryLater(after: failure?.pause)
+      case "ACCESS_DENIED":
+        outcomes[index] = .refused(
+          reason: "CloudKit answered ACCESS_DENIED: this key or user may not do that.")
+      case "VALIDATING_REFERENCE_ERROR":
+        outcomes[index] = .refused(
+          reason:
+            "CloudKit answered VALIDATING_REFERENCE_ERROR: the record refers to one that does not exist.")
+      default:
+        if let pause = failure?.pause {
+          outcomes[index] = .retryLater(after: pause)
+        } else {
+          outcomes[index] = .refused(
+            reason:
+              "CloudKit answered \(code.prefix(40))\(Self.field(failure, operation)): it does not accept the record."
+          )
+        }
+      }
+    }
+
+    /// The field that the service complains about, if its words name one that was sent.
+    ///
+    /// The words themselves stay out: they may quote a value.
+    private static func field(_ failure: ServiceFailure?, _ operation: Operation) -> String {
+      guard let words = failure?.reason, let intended = operation.intended else { return "" }
+      let quoted = words.split(whereSeparator: { "'\"".contains($0) }).map(String.init)
+      let name = quoted.first { intended.fields[$0] != nil }
+      return name.map { " for the field \"\($0)\"" } ?? ""
+    }
+
+    /// Looks up the records that decide the remaining outcomes.
+    mutating func lookUp() async throws(SyncError) {
+      let types = Dictionary(grouping: undecided, by: \.change.id.type)
+      for (_, entries) in types.sorted(by: { $0.key < $1.key }) {
+        guard let reader = entries.first?.reader else { continue }
+        let found = try await source.records(
+          named: entries.map(\.change.id.key), reader, during: CloudKitSink.task)
+        let records = Dictionary(found.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+        for entry in entries {
+          outcomes[entry.index] = try decide(entry, records[entry.change.id.key])
+        }
+      }
+      undecided = []
+    }
+
+    private func decide(
+      _ entry: Undecided, _ record: RecordDictionary?
+    ) throws(SyncError) -> PushOutcome {
+      guard let record else { return .conflict(nil) }
+      if let code = record.errorCode {
+        throw SyncError(
+          .remoteUnavailable, during: CloudKitSink.task,
+          "CloudKit answered \(code.prefix(40)) for a record that conflicts with a change.",
+          retryAfter: ServiceFailure(record.bytes)?.pause)
+      }
+      let word = entry.reader.read(record)
+      switch word {
+      case .upsert(let copy):
+        // The existing record equals the one sent: an earlier attempt was accepted.
+        if entry.isApplied || entry.isSameContent(copy) { return .accepted(word) }
+        return .conflict(word)
+      case .tombstone: return entry.change.content == .deletion ? .accepted(word) : .conflict(word)
+      case .malformed:
+        return .refused(
+          reason: "CloudKit's own record cannot be read, so the edit would overwrite it unseen.")
+      }
+    }
+  }
+
+  extension Operation {
+    /// The change, to be decided by the service's record.
+    fileprivate func undecided(_ index: Int, isApplied: Bool = false) -> Push.Undecided {
+      Push.Undecided(index: index, change: change, reader: reader, intended: intended, isApplied: isApplied)
+    }
+  }
+#endif

@@ -1,0 +1,92 @@
+#if CloudKit
+  import CanonicalSync
+  import CloudKitAdapters
+  import InMemoryAdapters
+  import SyncJSON
+  import TestServers
+  import Testing
+
+  @Suite(
+    "Real data in CloudKit", .enabled(if: Baseball.isPresent, "The shared data are absent."), .serialized,
+    .timeLimit(.minutes(10)))
+  struct BaseballTests {
+    private static let references = ["home_team_id": "teams", "away_team_id": "teams"]
+
+    /// A service with all types, and their declarations.
+    private static func loaded(_ kind: CloudKitBench.Kind) throws -> (CloudKitBench, [Entity]) {
+      var types: [RecordType: CloudKitType] = [:]
+      for type in Baseball.types { types[RecordType(type)] = CloudKitType("BB\(type)") }
+      let bench = try CloudKitBench(kind, types: types)
+      var entities: [Entity] = []
+      for type in Baseball.types {
+        let objects = try Baseball.objects(type, atMost: 3000)
+        for start in stride(from: 0, to: objects.count, by: 200) {
+          let rows = try objects[start..<min(start + 200, objects.count)].map { object in
+            (name: object.id, fields: try fields(object.json))
+          }
+          bench.service.put(rows, type: "BB\(type)", in: bench.place.database, zone: bench.place.zone)
+          bench.clock.advance(by: .seconds(1))
+        }
+        entities.append(
+          Entity(
+            RecordType(type),
+            references: type == "games" ? references.map { .to(RecordType($1), by: FieldName($0)) } : []))
+      }
+      return (bench, entities)
+    }
+
+    private static func fields(_ json: String) throws -> [(name: String, field: StandInField)] {
+      var fields: [(name: String, field: StandInField)] = []
+      try JSONScanner.members(of: Array(json.utf8)[...]) { member throws(JSONError) in
+        let (name, value) = (member.key, member.value)
+        let text = String(decoding: value.bytes, as: UTF8.self)
+        if name == "id" || value.isNull { return }
+        if references[name] != nil {
+          fields.append((name, StandInField(#"{"recordName":\#(text),"action":"NONE"}"#, "REFERENCE")))
+        } else {
+          let type =
+            switch value.kind {
+            case .string: "STRING"
+            case .array: "INT64_LIST"
+            default: name == "updated_at" ? "TIMESTAMP" : value.integer() == nil ? "DOUBLE" : "INT64"
+            }
+          fields.append((name, StandInField(value.bool().map { $0 ? "1" : "0" } ?? text, type)))
+        }
+      }
+      return fields
+    }
+
+    @Test(arguments: CloudKitBench.Kind.allCases, [37, 200])
+    func comeWholeAndThenOnlyWhatChanged(_ kind: CloudKitBench.Kind, _ pageSize: Int) async throws {
+      let (bench, entities) = try Self.loaded(kind)
+      bench.clock.advance(by: .seconds(300))
+      let mirror = try await CloudKitMirror(bench, entities, pageSize: pageSize)
+      var result = try await mirror.engine.sync()
+      #expect(result.failures.isEmpty)
+      #expect(result.total.inserted == result.total.fetched)
+      for entity in entities { try mirror.expectEqual(entity.type) }
+      #expect(mirror.store.records(of: "games").count == 3000)
+
+      bench.clock.advance(by: .seconds(300))
+      bench.service.forgetEntries()
+      result = try await mirror.engine.sync()
+      #expect(result.total.fetched == 0)
+      #expect(bench.service.entries.count == entities.count, "One request for each type.")
+
+      let games = try Baseball.objects("games", atMost: 10)
+      bench.service.put(
+        try games[0..<5].map {
+          ($0.id, try Self.fields($0.json) + [("changed", StandInField("1", "INT64"))])
+        },
+        type: "BBgames", in: bench.place.database, zone: bench.place.zone)
+      bench.service.delete(games[5..<10].map(\.id), in: bench.place.database, zone: bench.place.zone)
+      // The time of the next listing of keys.
+      bench.clock.advance(by: .seconds(25 * 3600))
+      result = try await mirror.engine.sync()
+      #expect(result.failures.isEmpty && result.refusedSweeps.isEmpty)
+      #expect(result.total.updated == 5 && result.total.deleted == 5)
+      for entity in entities { try mirror.expectEqual(entity.type) }
+      #expect(bench.service.violation == nil)
+    }
+  }
+#endif

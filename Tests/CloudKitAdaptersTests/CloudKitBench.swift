@@ -1,0 +1,96 @@
+#if CloudKit
+  import CloudKitAdapters
+  import HTTPAdapters
+  import InMemoryAdapters
+  import SyncModels
+  import SyncPorts
+  import Synchronization
+  import TestServers
+
+  /// A stand-in service with one type, and clients of it.
+  struct CloudKitBench: Sendable {
+    let clock: ManualClock
+    let service: StandInCloudKit
+    let database: CloudKitDatabase
+    let access: CloudKitAccess
+    /// What no message and no log may contain.
+    let secrets: [String]
+    var types: [RecordType: CloudKitType]
+
+    /// The two kinds of databases.
+    enum Kind: CaseIterable, Sendable {
+      case publicDatabase, privateZone
+    }
+
+    static let zone = "Games"
+
+    /// Creates an empty service.
+    ///
+    /// - Parameter other: The service's clock, if it is not to be moved by hand.
+    init(
+      _ kind: Kind, types: [RecordType: CloudKitType] = ["items": CloudKitType("Item")],
+      clock other: (any SyncPorts.Clock<Duration>)? = nil,
+      _ change: (inout StandInCloudKit.Settings) -> Void = { _ in }
+    ) throws {
+      let (privateKey, publicKey) = try StandInCloudKit.makeKey()
+      var settings = StandInCloudKit.Settings()
+      settings.publicKey = publicKey
+      change(&settings)
+      let clock = ManualClock()
+      self.clock = clock
+      self.types = types
+      service = StandInCloudKit(settings: settings, clock: other ?? clock)
+      secrets =
+        [settings.apiToken, "first+/="] + privateKey.split(separator: "\n").dropFirst().map(String.init)
+      switch kind {
+      case .publicDatabase:
+        access = .serverToServer(
+          try ServerToServerKey(keyID: settings.keyID, privateKey: SigningKey(pem: privateKey)))
+        var database = CloudKitDatabase(
+          container: StandInCloudKit.container, environment: .development, scope: .public)
+        database.endpoint = StandInCloudKit.endpoint
+        self.database = database
+      case .privateZone:
+        service.webToken = "first+/="
+        access = .user(apiToken: settings.apiToken, token: TokenInMemory("first+/="))
+        var database = CloudKitDatabase(
+          container: StandInCloudKit.container, environment: .development, scope: .private,
+          zone: ZoneID(Self.zone))
+        database.endpoint = StandInCloudKit.endpoint
+        self.database = database
+        service.makeZone(Self.zone)
+      }
+    }
+
+    /// The database's name at the service, and the zone's.
+    var place: (database: String, zone: String) {
+      (database.scope.rawValue, database.zone?.name ?? "_defaultZone")
+    }
+
+    func source(_ transport: (any HTTPTransport)? = nil) throws -> CloudKitSource {
+      try CloudKitSource(
+        database, access: access, types: types, transport: transport ?? service, clock: clock)
+    }
+
+    /// Writes a record with a number, a millisecond later.
+    func put(_ name: String, _ value: Int) {
+      clock.advance(by: .milliseconds(1))
+      service.put(
+        [(name, [("value", StandInField("\(value)", "INT64"))])], type: "Item", in: place.database,
+        zone: place.zone)
+    }
+
+    func delete(_ name: String) {
+      clock.advance(by: .milliseconds(1))
+      service.delete([name], in: place.database, zone: place.zone)
+    }
+  }
+
+  /// A web auth token in memory.
+  final class TokenInMemory: WebAuthTokenKeeper {
+    private let token: Mutex<String>
+    init(_ token: String) { self.token = Mutex(token) }
+    func current() -> String { token.withLock { $0 } }
+    func keep(_ token: String) { self.token.withLock { $0 = token } }
+  }
+#endif

@@ -1,0 +1,180 @@
+#if CloudKit
+  @testable import CloudKitAdapters
+  import CanonicalSync
+  import InMemoryAdapters
+  import SyncJSON
+  import TestServers
+  import Testing
+
+  extension CloudKitMirror {
+    /// Edits a record's number in the store, or makes the record; `nil` deletes it.
+    func edit(_ key: String, _ value: Int?, _ type: RecordType = "items") async throws {
+      let id = RecordID(type: type, key: key)
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        guard let value else { return try batch.delete(id) }
+        try batch.set(id) { (fields) throws(SyncError) in fields["value"] = Array("\(value)".utf8)[...] }
+      }
+    }
+  }
+
+  @Suite("Edits pushed to CloudKit", .timeLimit(.minutes(10))) struct CloudKitPushTests {
+    @Test(arguments: 1...UInt64(Seeds.isSoak ? 100 : 10), CloudKitBench.Kind.allCases)
+    func twoMirrorsAndAnEditorConverge(_ seed: UInt64, _ kind: CloudKitBench.Kind) async throws {
+      var random = SplitMix64(seed: seed)
+      var type = CloudKitType("Item")
+      type.sweepEvery = .seconds(300)
+      let bench = try CloudKitBench(kind, types: ["items": type]) {
+        $0.seed = seed
+        $0.indexLag = .seconds(20)
+        $0.tokensAreForOneTrip = false
+      }
+      for number in 0..<30 { bench.put("k\(number)", number) }
+      let mirrors = [
+        try await CloudKitMirror(bench, pageSize: 7, pushes: true),
+        try await CloudKitMirror(bench, pageSize: 50, pushes: true),
+      ]
+      for mirror in mirrors { _ = try await mirror.engine.sync() }
+      for _ in 0..<12 {
+        for _ in 0..<5 {
+          bench.clock.advance(by: .seconds(Int.random(in: 0...20, using: &random)))
+          let key = "k\(Int.random(in: 0..<40, using: &random))"
+          let value = Bool.random(using: &random) ? Int.random(in: 100...999, using: &random) : nil
+          switch Int.random(in: 0..<3, using: &random) {
+          case 0:
+            if let value { bench.put(key, value) } else { bench.delete(key) }
+          case let place: try await mirrors[place - 1].edit(key, value)
+          }
+        }
+        _ = try await mirrors.randomElement(using: &random)?.engine.sync()
+      }
+      for _ in 0..<3 {
+        for mirror in mirrors {
+          bench.clock.advance(by: .seconds(400))
+          let result = try await mirror.engine.sync()
+          #expect(result.failures.isEmpty && result.refusedSweeps.isEmpty)
+        }
+      }
+      for mirror in mirrors {
+        try mirror.expectEqual("items", "seed \(seed)")
+        #expect(try await mirror.engine.edits.pending("items").isEmpty)
+      }
+      #expect(bench.service.violation == nil)
+    }
+
+    @Test(arguments: CloudKitBench.Kind.allCases)
+    func aStaleTagEndsAsALoggedConflict(_ kind: CloudKitBench.Kind) async throws {
+      let bench = try CloudKitBench(kind)
+      bench.put("k1", 1)
+      let mirror = try await CloudKitMirror(bench, pushes: true)
+      _ = try await mirror.engine.sync()
+      bench.clock.advance(by: .seconds(10))
+      try await mirror.edit("k1", 111)
+      bench.put("k1", 222)
+      _ = try await mirror.engine.sync()
+      let conflicts = try await mirror.engine.edits.conflicts()
+      #expect(conflicts.count == 1)
+      #expect(mirror.payloads("items")["k1"]?.contains("\"value\":222") == true, "The later write wins.")
+      try mirror.expectEqual("items")
+    }
+
+    @Test(arguments: CloudKitBench.Kind.allCases)
+    func anEditWhoseAnswerWasLostHasOneEffect(_ kind: CloudKitBench.Kind) async throws {
+      let bench = try CloudKitBench(kind)
+      bench.put("k1", 1)
+      bench.put("k2", 2)
+      let mirror = try await CloudKitMirror(bench, pushes: true)
+      _ = try await mirror.engine.sync()
+      try await mirror.edit("k1", 10)
+      try await mirror.edit("k2", nil)
+      try await mirror.edit("k3", 30)
+      for _ in 0..<2 {
+        bench.service.script([.lostAnswer])
+        _ = try? await mirror.engine.push()
+      }
+      bench.clock.advance(by: .seconds(90_000))
+      #expect(try await mirror.engine.sync().failures.isEmpty)
+      #expect(try await mirror.engine.edits.conflicts().isEmpty)
+      #expect(try await mirror.engine.edits.pending("items").isEmpty)
+      try mirror.expectEqual("items")
+      let writes = bench.service.entries.filter { $0.operation == "records/modify" }
+      #expect(writes.count >= 2)
+      #expect(bench.service.rows("Item", in: bench.place.database, zone: bench.place.zone).count == 2)
+    }
+
+    @Test func anAppsOwnFieldMarksDeletedRecords() async throws {
+      var type = CloudKitType("Item")
+      type.deleted = "isDeleted"
+      type.sweepEvery = nil
+      let bench = try CloudKitBench(.publicDatabase, types: ["items": type])
+      for number in 0..<3 { bench.put("k\(number)", number) }
+      let mirrors = [
+        try await CloudKitMirror(bench, pushes: true), try await CloudKitMirror(bench, pushes: true),
+      ]
+      for mirror in mirrors { _ = try await mirror.engine.sync() }
+      try await mirrors[0].edit("k1", nil)
+      for mirror in mirrors { _ = try await mirror.engine.sync() }
+      for mirror in mirrors { #expect(Set(mirror.payloads("items").keys) == ["k0", "k2"]) }
+      #expect(bench.service.rows("Item")["k1"]?.fields.contains { $0.name == "isDeleted" } == true)
+      // Made again later, it is the same record without the mark.
+      bench.clock.advance(by: .seconds(1))
+      try await mirrors[1].edit("k1", 100)
+      bench.clock.advance(by: .seconds(1))
+      for mirror in mirrors.reversed() { _ = try await mirror.engine.sync() }
+      for mirror in mirrors { try mirror.expectEqual("items") }
+    }
+
+    @Test func recordsThatReferToEachOtherGoTogetherInAZone() async throws {
+      let entity = Entity("items", references: [.to("items", by: "parent", ordered: false)])
+      let bench = try CloudKitBench(.privateZone)
+      bench.put("taken", 1)
+      let mirror = try await CloudKitMirror(bench, [entity], pushes: true)
+      try await mirror.engine.edits.perform { (batch) throws(SyncError) in
+        for (key, parent) in [("a", "b"), ("b", "a"), ("taken", "a"), ("free", "")] {
+          try batch.set(RecordID(type: "items", key: key)) { (fields) throws(SyncError) in
+            fields["parent"] = parent.isEmpty ? nil : JSONString.quoted(parent)[...]
+            fields["value"] = Array("5".utf8)[...]
+          }
+        }
+      }
+      // Not pulled yet: one of the group meets an existing record.
+      _ = try await mirror.engine.push()
+      let bodies = bench.service.entries.filter { $0.operation == "records/modify" }
+        .map { String(decoding: $0.body, as: UTF8.self) }
+      #expect(bodies.contains { $0.contains("\"atomic\":true") && !$0.contains("\"free\"") })
+      #expect(bodies.contains { $0.contains("\"atomic\":false") && $0.contains("\"free\"") })
+      bench.clock.advance(by: .seconds(90_000))
+      for _ in 0..<2 { _ = try await mirror.engine.sync() }
+      #expect(try await mirror.engine.edits.pending("items").isEmpty)
+      try mirror.expectEqual("items")
+      #expect(mirror.payloads("items").count == 4)
+    }
+
+    @Test func quotaAndRefusalsAreEachEditsOwn() async throws {
+      let bench = try CloudKitBench(.publicDatabase) { $0.quota = 400 }
+      bench.put("k1", 1)
+      let mirror = try await CloudKitMirror(bench, pushes: true)
+      _ = try await mirror.engine.sync()
+      try await mirror.edit("_name", 1)
+      try await mirror.engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(RecordID(type: "items", key: "object")) { (fields) throws(SyncError) in
+          fields["where"] = Array(#"{"a":1}"#.utf8)[...]
+        }
+        try batch.set(RecordID(type: "items", key: "large")) { (fields) throws(SyncError) in
+          fields["text"] = JSONString.quoted(String(repeating: "x", count: 1_000_001))[...]
+        }
+        try batch.set(RecordID(type: "items", key: "full")) { (fields) throws(SyncError) in
+          fields["text"] = JSONString.quoted(String(repeating: "x", count: 500))[...]
+        }
+      }
+      try await mirror.edit("k1", 2)
+      _ = try await mirror.engine.sync()
+      let waiting = try await mirror.engine.edits.waiting("items")
+      let reasons = waiting.map { "\($0)" }.joined(separator: "\n")
+      #expect(waiting.count == 4, "\(reasons)")
+      for words in ["underscore", "\\\"where\\\" is an object", "a megabyte"] {
+        #expect(reasons.contains(words), "\(reasons)")
+      }
+      #expect(bench.service.rows("Item")["k1"]?.fields.first?.field.value == "2")
+    }
+  }
+#endif
