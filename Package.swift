@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "FileAdapters", targets: ["FileAdapters"]),
     .library(name: "HTTPAdapters", targets: ["HTTPAdapters"]),
     .library(name: "CurlAdapters", targets: ["CurlAdapters"]),
+    .library(name: "CloudKitAdapters", targets: ["CloudKitAdapters"]),
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
@@ -28,6 +29,8 @@ let package = Package(
     .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
     .trait(name: "Postgres", description: "PostgresStore, on the system's libpq."),
     .trait(name: "Curl", description: "CurlTransport, on the system's libcurl, on Linux."),
+    .trait(
+      name: "CloudKit", description: "CloudKitSource and CloudKitSink, on the system's libcrypto on Linux."),
     .default(enabledTraits: ["Curl", "SQLite"]),
   ],
   dependencies: [],
@@ -73,6 +76,14 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .target(
+      name: "CloudKitAdapters",
+      dependencies: [
+        "HTTPAdapters", "SyncJSON", "SyncModels", "SyncPorts",
+        .target(name: "CCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
+      ]),
+    .systemLibrary(
+      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+    .target(
       name: "NetworkAdapters",
       dependencies: [
         "SyncModels", "SyncPorts", .target(name: "CNetlink", condition: .when(platforms: [.linux])),
@@ -116,7 +127,9 @@ let package = Package(
       path: "Examples/sync-inspect"),
     .executableTarget(
       name: "sync-mirror",
-      dependencies: ["CanonicalSync", "CurlAdapters", "HTTPAdapters", "SQLiteAdapters", "ToolSupport"],
+      dependencies: [
+        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "SQLiteAdapters", "ToolSupport",
+      ],
       path: "Examples/sync-mirror"),
     .executableTarget(
       name: "simulate",
@@ -168,7 +181,7 @@ let package = Package(
       name: "TestServers",
       dependencies: [
         "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "SyncModels",
-        "SyncPorts",
+        "SyncPorts", .target(name: "CCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ],
       path: "Tests/TestServers"),
     .testTarget(
@@ -184,6 +197,12 @@ let package = Package(
       dependencies: [
         "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers",
         .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+      ]),
+    .testTarget(
+      name: "CloudKitAdaptersTests",
+      dependencies: [
+        "CanonicalSync", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance",
+        "SyncJSON", "TestServers",
       ]),
     .testTarget(
       name: "KintoTests",
@@ -209,8 +228,10 @@ let package = Package(
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "CanonicalSync", "CurlAdapters", "FileAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
-        "ScheduleKit", "SyncConformance", "SyncJSON", "SyncSimulation", "TestServers", "ToolSupport",
+        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
+        "InMemoryAdapters",
+        "SQLiteAdapters", "ScheduleKit", "SyncConformance", "SyncJSON", "SyncSimulation", "TestServers",
+        "ToolSupport",
         "device-settings", "schedule-sync",
         "simulate",
         "sync-daemon",

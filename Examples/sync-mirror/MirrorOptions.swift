@@ -73,7 +73,8 @@
       let json = Option<Bool>.jsonCounts
 
       let command = Command(
-        "sync-mirror", "Mirrors a Kinto server or a JSON API into an SQLite store, and local edits back.",
+        "sync-mirror",
+        "Mirrors a Kinto server, a JSON API or a CloudKit database into an SQLite store, and local edits back.",
         options: [server, bucket] + files + [
           collections, store, auth, pageSize, push, watch, soonest, latest, dryRun, check, resync, allow,
           plain,
@@ -89,6 +90,7 @@
             "what a description of an API finds, and what it can promise"
           ),
           ("sync-mirror --api api.json --store mirror.sqlite", "everything that the description names"),
+          ("sync-mirror --cloudkit games.json --store mirror.sqlite", "the types of a CloudKit database"),
           ("sync-mirror … --collection games --watch", "one collection, and what changes in it from now on"),
           ("sync-mirror … --push", "local edits to the server, and its changes back"),
           ("sync-mirror … --dry-run", "what would change"),

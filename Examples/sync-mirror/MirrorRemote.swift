@@ -83,6 +83,6 @@
       ) throws(SyncError) -> MirrorRemote
 
     /// All of them, each in a file of its own.
-    static let all: [DescribedRemote] = [.api]
+    static let all: [DescribedRemote] = [.api, .cloudKit]
   }
 #endif

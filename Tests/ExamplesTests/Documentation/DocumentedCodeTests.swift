@@ -15,6 +15,7 @@ struct DocumentedCodeTests {
     ),
     ("Docs/MirroringKinto.md", ["TransportExample.swift"]),
     ("Docs/MirroringAnAPI.md", ["APIExample.swift"]),
+    ("Docs/MirroringCloudKit.md", ["CloudKitExample.swift"]),
     ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/DamagedStores.md", ["DamageExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
   ])
