@@ -1,4 +1,4 @@
-#if CloudKit
+#if CloudKit && os(Linux)
   import CloudKitAdapters
   import HTTPAdapters
   import InMemoryAdapters

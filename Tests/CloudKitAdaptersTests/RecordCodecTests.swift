@@ -1,4 +1,4 @@
-#if CloudKit
+#if CloudKit && os(Linux)
   @testable import CloudKitAdapters
   import InMemoryAdapters
   import SyncJSON

@@ -21,7 +21,7 @@
     /// Every type of the service's documentation.
     static let known = Set((single + single.map { "\($0)_LIST" }).map { FieldType(rawValue: $0) })
 
-    /// The type that a plain JSON value has by itself; `nil` if the value alone does not tell.
+    /// The type that a plain JSON value tells by itself; otherwise `nil`.
     static func natural(of value: JSONValueSlice) -> FieldType? {
       switch value.kind {
       case .string: FieldType(rawValue: "STRING")

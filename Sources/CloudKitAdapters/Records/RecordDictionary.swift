@@ -11,7 +11,7 @@
       var bytes: ArraySlice<UInt8>
       var value: JSONValueSlice?
       var type: String?
-      /// Whether there is a member `type` that is not a string, which no type can spell.
+      /// Whether the member `type` is not a string.
       var hasOddType = false
       /// The members besides `value` and `type`.
       var others: [(key: ArraySlice<UInt8>, value: ArraySlice<UInt8>)] = []

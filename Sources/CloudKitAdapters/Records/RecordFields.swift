@@ -159,7 +159,7 @@
           "\"\(name)\" is \(type?.rawValue ?? "of no type") at the server, and the edit has \(value.kind).")
     }
 
-    /// The fields that differ from those of a base, and whether the base has fields that are gone.
+    /// The fields that differ from a base's, and whether any are gone.
     func changes(since base: RecordFields) -> (changed: [String], removesAny: Bool) {
       (
         names.filter { fields[$0]?.plain != base.fields[$0]?.plain },

@@ -2,14 +2,14 @@
   import SyncJSON
   import SyncModels
 
-  /// A record's fields as plain JSON members, and beside them what the plain members cannot say.
+  /// A record's fields as plain JSON members, and the rest beside them.
   ///
   /// Nothing is lost: the members that begin with `___`, as no field's name does, hold the types
   /// that the plain values do not tell by themselves, and every member that has no plain form.
   enum RecordPayload {
     /// The member that holds the record's name.
     static let key: FieldName = "recordName"
-    /// The types that the plain values do not tell; null for a field without a type.
+    /// The types that plain values do not tell; null for none.
     static let types: FieldName = "___types"
     /// The references, without the names of their targets.
     static let references: FieldName = "___references"
@@ -78,7 +78,7 @@
     }
   }
 
-  /// A reference, or a list of them, as the names of the targets and everything else.
+  /// A reference, or a list of them, as names of targets and a rest.
   struct SplitReference {
     /// The name, or an array of names.
     private(set) var plain: [UInt8]

@@ -5,7 +5,7 @@
   public struct CloudKitType: Hashable, Sendable {
     /// The record type's name in CloudKit, such as `Game`.
     public var recordType: String
-    /// The types of fields that the service has not told yet, and that a value does not tell.
+    /// The types of fields of new records, where a value does not tell them.
     ///
     /// A field that a record already has keeps its type. Others are taken from their JSON values:
     /// strings are `STRING`, whole numbers `INT64`, other numbers `DOUBLE`, and declared references

@@ -3,7 +3,7 @@
   import SyncJSON
   import SyncModels
 
-  /// An error as the service tells it, for a whole request, a zone or a record.
+  /// An error of the service for a request, a zone or a record.
   struct ServiceFailure: Error {
     /// The service's code, such as `CONFLICT`.
     var code: String

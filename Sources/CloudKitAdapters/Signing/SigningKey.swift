@@ -14,7 +14,9 @@
     /// library is shared between threads.
     private let der: [UInt8]
 
-    /// Reads a key in PEM: SEC 1, also behind its curve parameters, or unencrypted PKCS #8.
+    /// Reads a key in PEM.
+    ///
+    /// It is SEC 1, also behind its curve parameters, or unencrypted PKCS #8.
     ///
     /// - Throws: `invalidConfiguration`, with the flaw, for anything else. The message quotes
     ///   nothing of the key.

@@ -5,7 +5,8 @@
   /// Sends local edits to a CloudKit database; the counterpart of ``CloudKitSource``.
   ///
   /// ```swift
-  /// let engine = try await SyncEngine(schema: schema, store: store, source: source, sink: CloudKitSink(source))
+  /// let engine = try await SyncEngine(
+  ///   schema: schema, store: store, source: source, sink: CloudKitSink(source))
   /// ```
   ///
   /// Each edit is one operation, on the condition of its base's change tag: `create` for a new

@@ -76,7 +76,7 @@
       }
     }
 
-    /// The tag of a record that the app's own field marks as deleted, and that still exists.
+    /// The tag of an existing record that the app's own field marks as deleted.
     private static func softTag(_ change: OutgoingChange, _ reader: CloudKitRecordReader) -> String? {
       guard reader.type.deleted != nil, case .deleted(let tombstone) = change.base else { return nil }
       return tombstone.entityTag

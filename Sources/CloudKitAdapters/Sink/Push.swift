@@ -2,7 +2,7 @@
   import SyncJSON
   import SyncModels
 
-  /// One batch on its way: its operations, the outcomes so far, and what has to be looked up.
+  /// One batch on its way, with its operations and the outcomes so far.
   struct Push {
     let source: CloudKitSource
     private(set) var outcomes: [Int: PushOutcome] = [:]
@@ -42,7 +42,9 @@
       }
     }
 
-    /// Sends the operations: those of records that refer to each other in a request of their own.
+    /// Sends the operations.
+    ///
+    /// Those of records that refer to each other have a request of their own.
     mutating func send() async throws(SyncError) {
       var together = Set<Int>()
       if source.service.database.zone != nil { together = mutual() }

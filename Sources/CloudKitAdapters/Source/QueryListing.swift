@@ -79,7 +79,7 @@
       throw stuck
     }
 
-    /// The records before the last settled time of an answer, and the place of that time.
+    /// The records before an answer's last settled time, and that place.
     ///
     /// - Returns: `nil` unless that leads on.
     private func cut(_ list: RecordList, _ place: QueryPlace, _ sentAt: Timestamp) -> Portion? {

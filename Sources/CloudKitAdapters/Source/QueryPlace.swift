@@ -33,7 +33,7 @@
     var keysFollow = false
     /// The least modification time of the next records.
     var from: Int64
-    /// Whether exactly that time is wanted: so many records have it that they fill a page.
+    /// Whether exactly that time is wanted, as its records fill a page.
     var isOneTime = false
     /// The service's marker, where the time alone does not lead on.
     var marker: String?

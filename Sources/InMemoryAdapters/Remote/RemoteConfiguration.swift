@@ -7,7 +7,7 @@ extension InMemoryRemote {
     public var deltas: SourceCapabilities.Deltas
     /// Whether deltas list deletions.
     public var sendsTombstones = true
-    /// The time between two deltas that list all keys as well; `nil` for no such deltas.
+    /// The time between two deltas that list all keys; `nil` for none.
     ///
     /// It requires lookups, and deltas by time.
     public var sweepInterval: Duration?
@@ -69,7 +69,7 @@ extension InMemoryRemote {
       return configuration
     }
 
-    /// Like a public database that is asked for its keys from time to time, to find deletions.
+    /// Like a public database whose keys are listed from time to time.
     public static func sweptDatabase(
       overlap: Duration = .seconds(5), every interval: Duration = .seconds(30)
     ) -> Configuration {

@@ -1,4 +1,4 @@
-#if SQLite && CloudKit
+#if SQLite && CloudKit && os(Linux)
   import Foundation
   import SyncJSON
   import SyncPorts

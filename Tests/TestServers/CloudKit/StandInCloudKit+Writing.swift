@@ -1,4 +1,4 @@
-#if CloudKit
+#if CloudKit && os(Linux)
   import InMemoryAdapters
   import SyncJSON
   import SyncModels
@@ -169,7 +169,7 @@
       return row.json(nil)
     }
 
-    /// Holds a field to its type, and to the type that it had in earlier records.
+    /// Holds a field's value to its type.
     private func check(
       _ name: String, _ value: String, _ type: String?, of recordType: String
     ) throws(Refusal) {

@@ -1,4 +1,4 @@
-#if CloudKit
+#if CloudKit && os(Linux)
   package import HTTPAdapters
   import InMemoryAdapters
   package import SyncModels
@@ -55,7 +55,7 @@
 
     /// The requests so far.
     package var entries: [Entry] { state.withLock { $0.entries } }
-    /// The first rule that a client broke: an early request, or a member that nobody knows.
+    /// The first rule that a client broke.
     package var violation: String? { state.withLock { $0.violation } }
     /// The web auth token that the next request has to bear.
     package var webToken: String {

@@ -1,4 +1,4 @@
-#if CloudKit
+#if CloudKit && os(Linux)
   import SyncJSON
   import InMemoryAdapters
   import SyncModels

@@ -1,4 +1,4 @@
-#if CloudKit
+#if CloudKit && os(Linux)
   import HTTPAdapters
   import InMemoryAdapters
   import SyncModels
@@ -10,12 +10,12 @@
       case lostRequest, lostAnswer
       /// The database is closed for some seconds, said in the body or in headers.
       case throttled(seconds: Int), throttledByHeaders(seconds: Int)
-      /// The service asks for another attempt, as 503 or, in a zone's first query, as 400.
+      /// The service asks for another attempt, as 503 or as 400.
       case tryAgainLater(seconds: Int), indexing(seconds: Int)
       case internalError
       /// A proxy answers instead of the service.
       case proxyPage
-      /// An error without a code that anybody knows.
+      /// An error with an undocumented code.
       case unknownCode
       /// One record of a page is an error.
       case errorInPlace
@@ -53,7 +53,7 @@
           var answer = Answer(Array("<html>bad gateway</html>".utf8))
           answer.status = 502
           return answer
-        case .unknownCode: return Answer("SOMETHING_NEW", "nobody knows", status: 400)
+        case .unknownCode: return Answer("SOMETHING_NEW", "undocumented", status: 400)
         case .redirect:
           var answer = Answer([])
           answer.status = 302
