@@ -32,7 +32,8 @@
     /// No service sends truncated JSON among records. A public database has no tombstones, and no
     /// listing tells a total; a zone's versions may go back. Times are never void.
     private static let inapplicable: Set<SourceCheck> = [
-      .malformedRecordComesInItsPlace, .deletionComesAsTombstone, .totalCountsTheListing, .versionsRise,
+      .malformedRecordComesInItsPlace, .malformedRecordsMayFillAPage, .deletionComesAsTombstone,
+      .totalCountsTheListing, .versionsRise,
       .lateCommitIsFound, .voidTokenIsNoError,
     ]
 

@@ -115,6 +115,12 @@
       for mirror in mirrors { _ = try await mirror.engine.sync() }
       for mirror in mirrors { #expect(Set(mirror.payloads("items").keys) == ["k0", "k2"]) }
       #expect(bench.service.rows("Item")["k1"]?.fields.contains { $0.name == "isDeleted" } == true)
+      // Made again later, it is the same record without the mark.
+      bench.clock.advance(by: .seconds(1))
+      try await mirrors[1].edit("k1", 100)
+      bench.clock.advance(by: .seconds(1))
+      for mirror in mirrors.reversed() { _ = try await mirror.engine.sync() }
+      for mirror in mirrors { try mirror.expectEqual("items") }
     }
 
     @Test func recordsThatReferToEachOtherGoTogetherInAZone() async throws {

@@ -10,9 +10,9 @@
   /// ```
   ///
   /// Each edit is one operation, on the condition of its base's change tag: `create` for a new
-  /// record, `update` with the changed fields alone, `replace` if fields are gone, `delete`. After a
-  /// conflict, the server's record is looked up. If it has exactly the edit's content, an earlier
-  /// attempt succeeded and its answer was lost: the edit then counts as accepted.
+  /// record, `update` with the changed fields alone, `replace` if fields are gone, `delete`.
+  /// After a conflict, the server's record is looked up. If it has exactly the edit's content, an
+  /// earlier attempt succeeded and its answer was lost: the edit then counts as accepted.
   ///
   /// In a zone, edits of records that refer to each other are applied together or not at all.
   ///

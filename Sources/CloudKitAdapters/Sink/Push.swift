@@ -25,6 +25,24 @@
         }
         return intended.hasSameContent(as: theirs)
       }
+
+      /// The operation that makes a record anew which the app's own field marks as deleted.
+      ///
+      /// A store keeps no tag of a deleted record. If the service's record is the very deletion
+      /// that the edit was made on, its tag is the precondition.
+      func revival(of record: RecordDictionary?, in database: CloudKitDatabase) -> Operation? {
+        guard case .deleted(let base) = change.base, base.entityTag == nil, change.content != .deletion,
+          let record, record.errorCode == nil, let tag = record.changeTag,
+          case .tombstone(let tombstone) = reader.read(record),
+          tombstone.version.modifiedAt == base.version.modifiedAt
+        else { return nil }
+        var again = change
+        again.base = .deleted(Tombstone(id: base.id, version: base.version, entityTag: tag))
+        guard case .operation(let operation) = Operation.prepare(again, reader, zone: database.zoneID) else {
+          return nil
+        }
+        return operation
+      }
     }
 
     init(source: CloudKitSource) { self.source = source }
@@ -223,16 +241,25 @@
     /// Looks up the records that decide the remaining outcomes.
     mutating func lookUp() async throws(SyncError) {
       let types = Dictionary(grouping: undecided, by: \.change.id.type)
+      var revivals: [(index: Int, operation: Operation)] = []
       for (_, entries) in types.sorted(by: { $0.key < $1.key }) {
         guard let reader = entries.first?.reader else { continue }
         let found = try await source.records(
           named: entries.map(\.change.id.key), reader, during: CloudKitSink.task)
         let records = Dictionary(found.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
         for entry in entries {
-          outcomes[entry.index] = try decide(entry, records[entry.change.id.key])
+          let record = records[entry.change.id.key]
+          if let revival = entry.revival(of: record, in: source.service.database) {
+            revivals.append((entry.index, revival))
+          } else {
+            outcomes[entry.index] = try decide(entry, record)
+          }
         }
       }
       undecided = []
+      guard !revivals.isEmpty else { return }
+      _ = try await send(revivals, isAtomic: false)
+      try await lookUp()
     }
 
     private func decide(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A listing of keys alone", .timeLimit(.minutes(10)))
 struct KeyListingTests {
-  /// A store that is in step with a remote of twenty teams, when keys are due to be listed.
+  /// A store in step with twenty teams, when keys are due to be listed.
   private func world() async throws -> World {
     let world = try await World(
       configuration: .sweptDatabase(every: .seconds(60)), options: SyncOptions(pageSize: 6))
