@@ -1,6 +1,11 @@
 import CanonicalSync
+import Foundation
 import InMemoryAdapters
 import Testing
+
+#if SQLite
+  import SQLiteAdapters
+#endif
 
 @Suite("Duplicates, migration, clean-up", .timeLimit(.minutes(5)))
 struct DuplicateTests {
@@ -160,4 +165,40 @@ struct DuplicateTests {
       #expect(try setting.remoteMember("connectionMetadata", of: "m", "meters") == nil)
     }
   }
+
+  @Test(
+    "R4.7: records stay when a newer app declares more about them", arguments: StoreKind.allCases)
+  func declarationsMoveForward(_ kind: StoreKind) async throws {
+    try await withSetting(kind) { setting in
+      setting.addTeams(1...3)
+      _ = try await setting.engine([Entity("teams")]).sync()
+      let next = try await setting.engine([Setting.teams])
+      let found = try await next.records.filter(Team.self, where: .equal("name", "Team 2"))
+      #expect(found.map(\.name) == ["Team 2"])
+      #expect(try await next.records.count(Team.self) == 3)
+    }
+  }
+
+  #if SQLite
+    @Test("R4.7: a file of a newer library is refused with a clear error, and left as it is")
+    func filesOfNewerLibrariesAreRefused() async throws {
+      let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "requirements-\(UUID().uuidString)")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      defer { try? FileManager.default.removeItem(at: folder) }
+      let file = folder.appendingPathComponent("store.sqlite")
+      await (try SQLiteStore.open(path: file.path)).close()
+      // SQLite's user_version, in which the store counts the steps of its layout.
+      var bytes = try Data(contentsOf: file)
+      bytes.replaceSubrange(60..<64, with: [0, 0, 0, 200])
+      try bytes.write(to: file)
+      await #expect {
+        try await SQLiteStore.open(path: file.path)
+      } throws: {
+        let error = $0 as? SyncError
+        return error?.code == .storeNewer && error?.message.isEmpty == false
+      }
+      #expect(try Data(contentsOf: file) == bytes)
+    }
+  #endif
 }

@@ -98,6 +98,27 @@ struct ReadingTests {
     }
   }
 
+  @Test("R5.4: success rates and the data's age have stable names", arguments: StoreKind.allCases)
+  func ratesAndAgesHaveNames(_ kind: StoreKind) async throws {
+    try await withSetting(kind) { setting in
+      setting.addTeams(1...2)
+      let counters = CounterObserver(clock: setting.clock)
+      let engine = try await SyncEngine(
+        schema: SyncSchema(Setting.teams), store: setting.store, source: setting.remote, clock: setting.clock,
+        options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters])
+      _ = try await engine.sync()
+      setting.clock.advance(by: .seconds(90))
+      setting.remote.behave(.fail(SyncError(.permissionDenied, during: "listing")), onNext: 1)
+      _ = try await engine.sync()
+      #expect(counters.values["type.teams.successRate"] == 0.5)
+      #expect(counters.values["type.teams.age.seconds"] == 90)
+      // The store keeps the same numbers for its whole life.
+      let report = try #require(try await engine.status().first)
+      #expect(report.metrics["type.teams.successRate"] == 0.5)
+      #expect(report.metrics["type.teams.age.seconds"] == 90)
+    }
+  }
+
   @Test("R5.4: observers, a log and counters report events and progress", arguments: StoreKind.allCases)
   func whatHappensIsSeen(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in

@@ -34,6 +34,7 @@ struct SectionLoad: Sendable {
   /// - Returns: Whether the type was new to the store.
   private func load(_ places: Range<Int>, in transaction: any StoreTransaction) throws(SyncError) -> Bool {
     guard try transaction.checkpoint(for: entity.type) == nil else { return false }
+    try StoredDeclarations.noteTurn(of: schema, at: now, in: transaction)
     let reader = RecordReader(entity, layout: layout)
     var merge = PageMerge(
       entity,

@@ -98,9 +98,7 @@ struct DeclarationWithholding: SyncPhase {
         let withholding = Withholding(schema: schema, transaction: transaction)
         let referrers = try withholding.referrers(to: round, except: above.union(known))
         if !referrers.isEmpty { return Withholding.Outcome(referrers: referrers) }
-        // No remote sent what a changed declaration withholds.
-        var context = environment.releaseContext(fence: fence, markPass: nil)
-        context.finder = .store
+        let context = environment.releaseContext(fence: fence, markPass: nil)
         return try withholding.withhold(round, beside: above, context: context)
       }
       if outcome.referrers.isEmpty {

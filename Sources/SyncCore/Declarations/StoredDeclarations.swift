@@ -172,6 +172,22 @@ extension StoredDeclarations {
     if after != before { try transaction.set(after, for: key) }
   }
 
+  /// Notes live records to be checked after the pulls.
+  static func noteLeft(_ ids: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
+    try update(in: transaction) { $0.left = Set($0.left).union(ids).sorted() }
+  }
+
+  /// Notes that records are being shown by a schema, before its first sync.
+  ///
+  /// Another version of the app then withholds those that dangle by its own declarations.
+  static func noteTurn(
+    of schema: SyncSchema, at now: Timestamp, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    // Without a note, no version with other declarations has opened the store.
+    guard let stored = try load(from: transaction), !stored.isInLine(with: schema, at: now) else { return }
+    try update(in: transaction) { $0.begin(schema, at: now) }
+  }
+
   /// Notes the declarations that a store follows, before a different schema is registered.
   ///
   /// It applies to a store that has no such note yet.

@@ -49,32 +49,42 @@ struct Withholding {
     let records = try transaction.records(withIDs: ids).compactMap(\.self)
     let absent = try absent(among: records.flatMap { targets(of: $0) })
     let edited = Set(try transaction.outbox(for: ids).map(\.id))
-    var filed: [RecordID: WithheldChange.Kind] = [:]
+    var filed: [RecordID: WithheldChange] = [:]
     for entry in try transaction.withheld(for: ids.map { .record($0) }) {
-      if let id = entry.change.id { filed[id] = entry.kind }
+      if let id = entry.change.id { filed[id] = entry }
     }
     var parked: [(record: Record, missing: [RecordID])] = []
     var (deleted, left): ([Tombstone], [RecordID]) = ([], [])
+    var carriedOut: [WithheldChange.Key] = []
     for record in records {
       let missing = targets(of: record).filter { absent.contains($0) || others.contains($0) }
       if missing.isEmpty { continue }
-      if edited.contains(record.id) || filed[record.id] == .staged {
+      let entry = filed[record.id]
+      if edited.contains(record.id) || entry?.kind == .staged {
         left.append(record.id)
+        continue
+      }
+      // The records that the deletion was held for are withheld already.
+      if let entry, entry.kind == .held, case .tombstone(let tombstone) = entry.change {
+        deleted.append(tombstone)
+        carriedOut.append(entry.key)
+        outcome.tally.note(.deleted, of: record.id, origin: .withheld(entry), by: context.finder)
         continue
       }
       deleted.append(Tombstone(id: record.id, version: record.version, entityTag: record.entityTag))
       outcome.tally.noteWithheld(record.id)
-      switch filed[record.id] {
+      switch entry?.kind {
       // The change that is withheld already is newer, and will appear instead.
       case .parked?, .incompatible?, .quarantined?, .staged?, .hidden?: break
       case .held?, .missing?, nil: parked.append((record, missing))
       }
     }
     try park(parked, context)
+    if !carriedOut.isEmpty { try transaction.release(carriedOut) }
     if !deleted.isEmpty { try transaction.delete(deleted) }
     if !left.isEmpty {
       // An edit is pushed first. Its record is checked after the next pulls.
-      try StoredDeclarations.update(in: transaction) { $0.left = Set($0.left).union(left).sorted() }
+      try StoredDeclarations.noteLeft(left, in: transaction)
     }
     return outcome
   }
@@ -89,6 +99,8 @@ struct Withholding {
       try transaction.withhold(
         zip(parked, states).map { found, state in
           var entry = context.parked(found.record, waitingFor: found.missing, origin: .page)
+          // No remote sent what a changed declaration withholds.
+          entry.finder = .store
           entry.pass = checkpoint?.lastPass(ofRowMarked: state?.isMarked ?? false) ?? 0
           return entry
         })

@@ -105,8 +105,9 @@ struct MergeContext {
     switch (change, entry.kind) {
     case (.malformed, .missing): return .newer
     // Malformed bytes have no version, so they are kept beside the waiting change.
+    // Only a listing of one instant may hold two malformed records with one id.
     case (.malformed, .quarantined):
-      return entry.change == change || entry.pass < pass ? .newer : .beside
+      return listsOneInstant && entry.pass == pass && entry.change != change ? .beside : .newer
     case (.malformed, _): return .beside
     case (_, .missing): return .newer
     // A listing of one instant may hold an id twice: the valid copy does not repair the malformed

@@ -56,8 +56,11 @@ extension PageMerge {
       for (index, state) in try transaction.states(of: copies).enumerated() {
         let copy = copies[index]
         let missing = other.requiredReferences(of: copy).filter(absent.contains)
-        // The merge policy decides what an edited record shows, and an older copy shows nothing.
-        if !edited.contains(copy.id), rule.fate(ofCopy: copy.version, over: state).isVisible {
+        // The merge policy decides what an edited record shows, and an older copy shows nothing. A
+        // newer version of the app that shares the store may have parked a copy of its schema.
+        if !edited.contains(copy.id), copy.schemaVersion <= other.schemaVersion,
+          rule.fate(ofCopy: copy.version, over: state).isVisible
+        {
           needs.add(copy.id, needing: missing)
         }
         if Set(missing) != Set(entries[index].waitsFor) { outdated.append(entries[index]) }

@@ -73,7 +73,8 @@ struct PageTransaction: Sendable {
         publication.tally.noteSuperseded(entry, by: context.finder)
       }
       let current = entries.filter { $0.pass == commit.pass.number }
-      try publication.mergeAndRelease(current.map { Incoming($0) }, in: transaction)
+      try publication.mergeAndRelease(
+        current.map { Incoming($0.lifted(by: entity)) }, in: transaction)
     }
     merge.tally = publication.tally
   }

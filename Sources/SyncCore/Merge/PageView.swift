@@ -160,8 +160,15 @@ extension PageMerge {
       ids.append(round.copies[place].id)
     }
     if ids.isEmpty { return }
-    if try ListingGap.of(entity.type, in: transaction) == .exposed { return }
+    let gap = try ListingGap.of(entity.type, in: transaction)
+    if gap == .exposed { return }
     for case let row? in try transaction.records(withIDs: ids) { view.rivals[row.id] = row }
+    if gap == nil { return }
+    // The record of an accepted edit counts as listed, at a version later than the listing's.
+    for (place, copy) in round.copies.enumerated()
+    where rule.fate(ofCopy: copy.version, over: view.copyStates[place]) == .skippedOlder {
+      view.rivals[copy.id] = nil
+    }
   }
 
   /// Returns the pending edits of some records.

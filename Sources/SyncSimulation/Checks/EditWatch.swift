@@ -47,7 +47,14 @@ final class EditWatch: Sendable {
         }
         state.givenUp.formUnion(touched.outbox.filter { before.outbox[$0] != nil && after.outbox[$0] == nil })
       }
+      for id in touched.outbox.sorted() where before.outbox[id]?.edit.content != .deletion {
+        guard let entry = after.outbox[id], entry.author == .app, entry.edit.content == .deletion else {
+          continue
+        }
+        checkReferrers(to: id, [.hidden], before, incarnation)
+      }
     } else {
+      checkSentDeletions(before, after, touched.outbox.sorted(), incarnation)
       checkOutbox(before, after, touched.outbox.sorted(), incarnation)
       checkTelling(before, after, touched.outbox.sorted(), incarnation)
       checkDeletions(before, after, ids, incarnation)
@@ -196,6 +203,8 @@ final class EditWatch: Sendable {
     let graves = state.withLock { $0.graves }
     for id in ids where before.live[id] == nil && after.outbox[id] == nil {
       guard let record = after.live[id], let grave = graves[id], record.version <= grave else { continue }
+      // The same transaction has shown the record and holds its deletion, as others refer to it.
+      if after.shelf[.record(id)]?.kind == .held { continue }
       ledger.report(
         .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)")
     }
@@ -224,6 +233,60 @@ final class EditWatch: Sendable {
       }
     }
     for (type, losers) in losers { checkProgress(type, losers, before, after, incarnation) }
+  }
+
+  /// A rebuild's deletion is sent only while a winner stands and nothing unseen refers to the
+  /// loser.
+  private func checkSentDeletions(
+    _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
+  ) {
+    for id in ids {
+      guard let entry = before.outbox[id], entry.sent == nil, entry.author != .app,
+        case .deletion? = after.outbox[id]?.sent?.content
+      else { continue }
+      checkReferrers(to: id, [.parked, .hidden, .incompatible], before, incarnation)
+      checkWinner(of: entry, before, incarnation)
+    }
+  }
+
+  private func checkReferrers(
+    to id: RecordID, _ kinds: Set<WithheldChange.Kind>, _ view: StoreView, _ incarnation: Incarnation
+  ) {
+    for entry in view.shelf.values where kinds.contains(entry.kind) {
+      guard case .upsert(let copy) = entry.change, copy.id != id,
+        let entity = incarnation.schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
+      else { continue }
+      let refers = zip(entity.fields, fields).contains { field, value in
+        value == .string(id.key)
+          && entity.references.contains {
+            // The app may delete what an unordered reference names.
+            $0.field == field && $0.target == id.type && (kinds.count > 1 || $0.isOrdered)
+          }
+      }
+      if refers {
+        ledger.report(
+          .references, "\(incarnation) deletes \(id), to which \(copy.id) refers, which is \(entry.kind)")
+      }
+    }
+  }
+
+  private func checkWinner(of entry: OutboxEntry, _ view: StoreView, _ incarnation: Incarnation) {
+    guard let entity = incarnation.schema[entry.id.type], var loser = entry.base.record,
+      let fields = try? entity.fields(of: loser.payload)
+    else { return }
+    loser.fields = fields
+    guard let key = entity.naturalKey(of: loser),
+      !(view.endedGroups[entity.type] ?? []).contains(where: { $0.isSameUTF8(as: key) })
+    else { return }
+    let stands = view.live.values.contains { record in
+      record.id.type == entity.type && record.id != entry.id && view.outbox[record.id] == nil
+        && view.shelf[.record(record.id)] == nil
+        && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
+    }
+    if !stands {
+      ledger.report(
+        .onlyLosers, "\(incarnation) sends the deletion of \(entry.id), and no winner of it stands")
+    }
   }
 
   private func checkProgress(

@@ -14,6 +14,8 @@ struct StoreView: Equatable, Sendable {
   private(set) var conflicts: [Conflict] = []
   /// The progress of each type's rebuild.
   private(set) var rebuilds: [RecordType: Rebuild] = [:]
+  /// The natural keys of the groups that the app has ended, by type.
+  private(set) var endedGroups: [RecordType: [String]] = [:]
   /// The types that need a full listing, because an edit was given up.
   private(set) var owedListings: Set<RecordType> = []
 
@@ -42,6 +44,7 @@ struct StoreView: Equatable, Sendable {
       try readConflicts(snapshot)
       for type in types {
         try readRebuild(of: type, snapshot)
+        try readEndedGroups(of: type, snapshot)
         try readOwedListing(of: type, snapshot)
       }
     }
@@ -84,6 +87,9 @@ struct StoreView: Equatable, Sendable {
     for type in Self.rebuilt where touched.values.contains(Self.rebuildKey(type)) {
       try readRebuild(of: type, snapshot)
     }
+    for type in Self.rebuilt where touched.values.contains(Self.losersKey(type)) {
+      try readEndedGroups(of: type, snapshot)
+    }
     for type in checkpoints.keys where touched.values.contains(Self.owedListingKey(type)) {
       try readOwedListing(of: type, snapshot)
     }
@@ -91,6 +97,7 @@ struct StoreView: Equatable, Sendable {
 
   private static let rebuilt: [RecordType] = ["teams", "games"]
   private static func rebuildKey(_ type: RecordType) -> String { "rebuild/\(type)" }
+  private static func losersKey(_ type: RecordType) -> String { "rebuild/\(type)/losers" }
   private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
@@ -102,6 +109,14 @@ struct StoreView: Equatable, Sendable {
   ) throws(SyncError) {
     let bytes = try snapshot.value(forKey: Self.rebuildKey(type))
     rebuilds[type] = bytes.flatMap { try? JSONByteDecoder().decode(Rebuild.self, from: $0[...]) }
+  }
+
+  private mutating func readEndedGroups(
+    of type: RecordType, _ snapshot: any StoreSnapshot
+  ) throws(SyncError) {
+    struct Losers: Decodable { var ended: [String] }
+    let bytes = try snapshot.value(forKey: Self.losersKey(type))
+    endedGroups[type] = bytes.flatMap { try? JSONByteDecoder().decode(Losers.self, from: $0[...]).ended }
   }
 
   private mutating func readOwedListing(

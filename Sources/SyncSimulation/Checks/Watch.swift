@@ -53,6 +53,7 @@ final class Watch: Sendable {
 
   /// Stores the remote's states of single records, from lookups or pushes.
   func heard(_ changes: [RecordChange]) {
+    pushes.heard(changes)
     state.withLock { state in
       for change in changes { state.lookedUp.insert(change) }
     }
@@ -236,9 +237,10 @@ final class Watch: Sendable {
       ledger.report(.atomicPage, "\(incarnation) moves the checkpoint of \(type) past what it got")
       return []
     }
-    for page in pages {
+    for (number, page) in pages.enumerated() {
       for (place, change) in page.changes.enumerated() {
-        let isRestated = page.changes[(place + 1)...].contains { $0.id != nil && $0.id == change.id }
+        let later = [page.changes[(place + 1)...]] + pages[(number + 1)...].map { $0.changes[...] }
+        let isRestated = later.joined().contains { $0.id != nil && $0.id == change.id }
         if !isRestated, !view.accounts(for: change, epoch: after.epoch) {
           ledger.report(
             .nothingSilent, "\(incarnation) commits a page of \(type) without \(change.name)")

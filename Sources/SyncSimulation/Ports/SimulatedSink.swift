@@ -31,6 +31,9 @@ final class SimulatedSink: RemoteRecordSink {
     }
     checkPutOff(changes)
     checkSource(changes, type)
+    if let other = changes.first(where: { $0.id.type != type }) {
+      world.ledger.report(.bounds, "\(incarnation) sends \(other.id) in a batch of \(type)")
+    }
     for words in book.pushing(changes, at: incarnation.clock.now.offset) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")
     }
@@ -110,7 +113,12 @@ final class SimulatedSink: RemoteRecordSink {
   private func checkSource(_ changes: [OutgoingChange], _ type: RecordType) {
     let world = incarnation.world
     // A killed process has no effect.
-    guard !incarnation.isDead, world.remotes.wereExchanged, changes.contains(where: { $0.base != .none }),
+    guard !incarnation.isDead, world.remotes.wereExchanged else { return }
+    for change in world.watch.pushes.strange(changes) {
+      world.ledger.report(
+        .honestConflicts, "\(incarnation) sends the edit of \(change.id) on top of a state of another remote")
+    }
+    guard changes.contains(where: { $0.base != .none }),
       let checkpoint = world.watch.checkpoint(of: type), checkpoint.scope.source != identity
     else { return }
     world.ledger.report(

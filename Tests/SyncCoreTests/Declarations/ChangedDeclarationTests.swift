@@ -15,16 +15,21 @@ struct ChangedDeclarationTests {
     let remote: InMemoryRemote
     let store: InMemoryStore
 
-    init() {
+    /// - Parameter numberField: A field that the remote writes into each record.
+    init(numberField: FieldName? = nil) {
       let clock = clock
-      remote = InMemoryRemote(clock: clock)
+      var configuration = InMemoryRemote.Configuration.privateZone
+      configuration.numberField = numberField
+      remote = InMemoryRemote(configuration: configuration, clock: clock)
       store = InMemoryStore(leaseClock: { clock.timestamp })
     }
 
-    func engine(_ entities: Entity...) async throws -> SyncEngine {
+    func engine(
+      _ entities: Entity..., options: SyncOptions = SyncOptions()
+    ) async throws -> SyncEngine {
       try await SyncEngine(
         schema: SyncSchema(entities), store: store, source: remote, sink: remote, clock: clock,
-        random: { 0 })
+        options: options, random: { 0 })
     }
 
     func keys(_ type: RecordType) -> [String] { store.records(of: type).map(\.id.key).sorted() }
@@ -100,6 +105,90 @@ struct ChangedDeclarationTests {
     _ = try await next.sync()
     #expect(shelf.keys("games").count == 501)
     #expect(shelf.keys("alarms").count == 900)
+  }
+
+  @Test func aHeldDeletionOfWhatDanglesIsCarriedOut() async throws {
+    let shelf = WithheldTable()
+    shelf.remote.upsert("teams", "t", #"{"league":"nowhere"}"#)
+    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
+    let leagues = Entity("leagues")
+    let old = try await shelf.engine(leagues, Self.teams, Self.games)
+    _ = try await old.sync()
+    shelf.remote.delete("teams", "t")
+    _ = try await old.sync()
+    #expect(try await shelf.withheld(RecordID(type: "teams", key: "t"))?.kind == .held)
+    let teams = Entity("teams", references: [.to("leagues", by: "league")])
+    let next = try await shelf.engine(leagues, teams, Self.games)
+    let result = try await next.sync()
+    #expect(result["teams"].replayed == 1)
+    #expect(shelf.keys("teams") == [])
+    #expect(shelf.keys("games") == [])
+    #expect(try await shelf.withheld(RecordID(type: "teams", key: "t")) == nil)
+    // What the remote has deleted does not come back with the record that it lacked.
+    shelf.remote.upsert("leagues", "nowhere", "{}")
+    _ = try await next.sync()
+    #expect(shelf.keys("teams") == [])
+  }
+
+  @Test func aDataSetThatAMilderVersionLoadedIsReviewed() async throws {
+    let shelf = WithheldTable()
+    shelf.remote.upsert("teams", "t", "{}")
+    _ = try await shelf.engine(Self.teams, Self.games)
+    let bundle = Bootstrap(
+      Array(#"{"format":1,"types":{"games":{"records":[{"id":"g","team":"nowhere"}]}}}"#.utf8),
+      layout: RecordLayout())
+    shelf.remote.upsert("games", "g", #"{"id":"g","team":"nowhere"}"#)
+    _ = try await bundle.load(
+      into: shelf.store, schema: SyncSchema(Self.teams, Self.looseGames), source: shelf.remote,
+      clock: shelf.clock)
+    #expect(shelf.keys("games") == ["g"])
+    // That version has never synced.
+    let strict = try await shelf.engine(Self.teams, Self.games)
+    _ = try await strict.sync()
+    #expect(shelf.keys("games") == [])
+    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+  }
+
+  @Test(arguments: [nil, FieldName("number")])
+  func whatAMilderVersionMadeIsWithheldOnceItIsPushed(_ numberField: FieldName?) async throws {
+    let shelf = WithheldTable(numberField: numberField)
+    shelf.remote.upsert("teams", "t", "{}")
+    let milder = try await shelf.engine(Self.teams, Self.looseGames)
+    _ = try await milder.sync()
+    let strict = try await shelf.engine(Self.teams, Self.games)
+    _ = try await strict.sync()
+    try await milder.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "games", key: "g")) { $0["team"] = Array(#""nowhere""#.utf8)[...] }
+    }
+    #expect(try await strict.sync().pushed.accepted == 1)
+    #expect(shelf.keys("games") == [])
+    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    shelf.remote.upsert("teams", "nowhere", "{}")
+    _ = try await strict.sync()
+    #expect(shelf.keys("games") == ["g"])
+  }
+
+  @Test func stagedCopiesAreReadByTheNewOne() async throws {
+    let shelf = WithheldTable()
+    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    shelf.remote.upsert("games", "h", "{}")
+    let options = SyncOptions(pageSize: 1, pagesAhead: 0)
+    let source = CancellationSource()
+    shelf.remote.onRequest = { request in
+      if request.entity.type == "games", case .resume = request.position { source.cancel() }
+    }
+    let old = try await shelf.engine(
+      Self.teams, Entity("games", visibility: .wholeEntity), options: options)
+    #expect(try await old.sync(token: source)["games"].fetched == 1)
+    shelf.remote.onRequest = nil
+    let next = try await shelf.engine(
+      Self.teams, Entity("games", references: Self.games.references, visibility: .wholeEntity),
+      options: options)
+    let counts = try await next.sync()["games"]
+    // The copy that dangles by the added reference is never shown.
+    #expect(counts.inserted == 1 && counts.replayed == 0)
+    #expect(shelf.keys("games") == ["h"])
+    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
   }
 
   @Test func whatATypeRefersToThatIsNewAsWellIsPulledFirst() async throws {

@@ -107,6 +107,22 @@ struct CircleTests {
     #expect(upgraded.keys("nodes") == ["a", "b"])
   }
 
+  @Test func needsCopiesThatTheAppUnderstands() async throws {
+    let declared = { (version: Int) in
+      Entity(
+        "nodes", schemaVersion: version, schemaVersionField: "schema", references: [.to("nodes", by: "next")])
+    }
+    // The newer of two versions that share the store has parked a copy of its own schema.
+    let newer = try await World([declared(2)])
+    newer.remote.upsert("nodes", "b", #"{"id":"b","next":"a","schema":2}"#)
+    _ = try await newer.engine.sync()
+    newer.remote.delete("nodes", "b")
+    let older = try await World([declared(1)], remote: newer.remote, store: newer.store)
+    older.remote.upsert("nodes", "a", #"{"id":"a","next":"b"}"#)
+    _ = try await older.engine.sync()
+    #expect(older.keys("nodes") == [])
+  }
+
   @Test func isShownWithTheWholeType() async throws {
     let whole = Entity("nodes", references: [.to("nodes", by: "next")], visibility: .wholeEntity)
     let world = try await World([whole], options: SyncOptions(pageSize: 1))

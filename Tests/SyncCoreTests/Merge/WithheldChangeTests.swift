@@ -30,6 +30,25 @@ struct WithheldChangeTests {
     #expect(try await entries(world, "games").isEmpty)
   }
 
+  @Test func keepsOnlyTheLatestBytesOfARecordThatChangesDuringAListing() async throws {
+    let world = try await World(
+      configuration: .timestampedCollection(), options: SyncOptions(pageSize: 1, pagesAhead: 0))
+    world.remote.putMalformed("games", "g", Array("{1".utf8))
+    world.remote.onRequest = { request in
+      guard request.entity.type == "games", let number = world.remote.counters("games")?.requests, number < 4
+      else { return }
+      world.clock.advance(by: .seconds(1))
+      world.remote.putMalformed("games", "g", Array("{\(number + 1)".utf8))
+    }
+    _ = try await world.engine.sync()
+    world.remote.onRequest = nil
+    #expect(try await entries(world, "games").count == 1)
+    world.clock.advance(by: .seconds(1))
+    world.addGame("g", home: "t1", away: "t1")
+    _ = try await world.engine.sync()
+    #expect(try await entries(world, "games").map(\.kind) == [.parked])
+  }
+
   @Test func keepsBytesBesideACopyThatIsShownMeanwhile() async throws {
     let world = try await World()
     world.addGame("g", home: "t1", away: "t1")

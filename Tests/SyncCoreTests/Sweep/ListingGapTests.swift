@@ -122,6 +122,27 @@ struct ListingGapTests {
     #expect(world.here("readings") == world.there("readings"))
   }
 
+  @Test func leavesNoRivalOfWhatWasPushedBeforeTheListingGoesOn() async throws {
+    let world = try await PushWorld(options: SyncOptions(pageSize: 1, pagesAhead: 0))
+    for key in ["m0", "m1", "m2"] { world.remote.upsert("meters", key, #"{"name":0}"#) }
+    let source = CancellationSource()
+    world.remote.onRequest = { request in
+      if request.entity.type == "meters", case .resume = request.position { source.cancel() }
+    }
+    let cut = try await world.engine.sync(SyncRequest(direction: .pull), token: source)
+    #expect(cut["meters"].fetched == 1)
+    world.remote.onRequest = nil
+    try await world.write("meters", "m2")
+    _ = try await world.engine.push()
+    #expect(world.there()["m2"] == #"{"name":1}"#)
+    // The listing is of the instant before the push.
+    let result = try await world.engine.sync(SyncRequest(direction: .pull))
+    #expect(result["meters"].quarantined == 0)
+    #expect(result["meters"].skippedOlder == 1)
+    #expect(try await world.engine.status().allSatisfy { $0.withheld.isEmpty })
+    #expect(world.here() == world.there())
+  }
+
   @Test func isLeftToThePushOtherwise() async throws {
     let world = try await world()
     _ = try await world.engine.sync()

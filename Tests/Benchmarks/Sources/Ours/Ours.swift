@@ -39,6 +39,7 @@ struct Ours {
     case "W7": try await Pushing(options: options).run()
     case "W7fill": try await Pushing(options: options).fill()
     case "W9": try await Idling(options: options).run()
+    case "W10": try await Publishing(options: options).run()
     default: try await Pulling(options: options).run()
     }
   }
@@ -58,6 +59,11 @@ struct Measurement {
     seconds = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
     processorSeconds = process_time() - processor
     self.records = records
+  }
+
+  /// Replaces the time of an ended measurement by a wait in it.
+  mutating func wait(_ duration: Duration) {
+    seconds = duration / .seconds(1)
   }
 
   /// Ends the measurement with the median of some durations.

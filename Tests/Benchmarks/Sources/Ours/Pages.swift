@@ -12,6 +12,7 @@ struct Pages {
   func changes(of entity: Entity) -> Int {
     switch (entity.type, options.workload) {
     case ("teams", _): Int(record_teams)
+    case ("notes", _): 0
     case (_, "W8"): options.changes / options.types
     case (_, "W9fill"): options.changes / Entity.ten.count
     case (_, "W9"): 0

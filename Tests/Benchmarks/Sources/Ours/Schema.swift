@@ -11,6 +11,10 @@ extension Entity {
   /// The same records, some of which share an address.
   static let keyed = Entity("games", naturalKey: NaturalKey("mac"))
 
+  /// The same records, shown all at once, and records of the app beside them.
+  static let whole = Entity("games", visibility: .wholeEntity)
+  static let notes = Entity("notes")
+
   /// Ten independent types.
   static let ten = (0..<10).map { Entity(RecordType("type\($0)")) }
 }
@@ -22,6 +26,7 @@ extension Options {
     case "W4", "W4fill": [.keyed]
     case "W8": Array(Entity.ten.prefix(types))
     case "W9", "W9fill": Entity.ten
+    case "W10": [.whole, .notes]
     default: [.plain]
     }
   }

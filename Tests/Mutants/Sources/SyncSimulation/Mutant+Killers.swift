@@ -45,6 +45,15 @@ extension Mutant {
     case .declarationsIgnored: [.references, .convergence]
     case .poisonEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
+    case .heldDeletionReplaced: [.convergence]
+    case .dataSetUnnoted: [.references, .convergence]
+    case .losersAtOnce: [.onlyLosers]
+    case .unseenReferrersIgnored, .hiddenReferrersIgnored: [.references]
+    case .rivalOfAnEdit: [.convergence]
+    case .basesOfAnotherRemote: [.honestConflicts]
+    case .batchOfTwoTypes: [.bounds]
+    case .putOffByAWrongClock: [.convergence]
+    case .shownUnasked: [.convergence]
     }
   }
 }
