@@ -35,8 +35,8 @@ struct WithheldChangeTests {
       configuration: .timestampedCollection(), options: SyncOptions(pageSize: 1, pagesAhead: 0))
     world.remote.putMalformed("games", "g", Array("{1".utf8))
     world.remote.onRequest = { request in
-      guard request.entity.type == "games", let number = world.remote.counters("games")?.requests, number < 4
-      else { return }
+      let number = world.remote.counters(for: "games").requests
+      guard request.entity.type == "games", number < 4 else { return }
       world.clock.advance(by: .seconds(1))
       world.remote.putMalformed("games", "g", Array("{\(number + 1)".utf8))
     }
