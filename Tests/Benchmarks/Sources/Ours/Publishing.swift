@@ -18,10 +18,10 @@ struct Publishing {
       group.addTask {
         var waits: [Duration] = []
         while !isOver.withLock({ $0 }) {
-          let start = ContinuousClock.now
+          let (start, number) = (ContinuousClock.now, waits.count)
           try await engine.edits.perform { (batch) throws(SyncError) in
-            try batch.set(RecordID(type: "notes", key: "n\(waits.count % 100)")) { fields in
-              fields["count"] = Array("\(waits.count)".utf8)[...]
+            try batch.set(RecordID(type: "notes", key: "n\(number % 100)")) { fields in
+              fields["count"] = Array("\(number)".utf8)[...]
             }
           }
           waits.append(ContinuousClock.now - start)
