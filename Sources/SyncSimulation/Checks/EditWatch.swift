@@ -235,8 +235,9 @@ final class EditWatch: Sendable {
     for (type, losers) in losers { checkProgress(type, losers, before, after, incarnation) }
   }
 
-  /// A rebuild's deletion is sent only while a winner stands and nothing unseen refers to the
-  /// loser.
+  /// A rebuild's deletion is sent only while a winner stands.
+  ///
+  /// No withheld copy may refer to the loser either.
   private func checkSentDeletions(
     _ before: StoreView, _ after: StoreView, _ ids: [RecordID], _ incarnation: Incarnation
   ) {

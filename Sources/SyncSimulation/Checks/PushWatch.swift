@@ -29,9 +29,10 @@ final class PushWatch: Sendable {
   }
   private let postponed = Mutex(Postponed())
   private let names = Mutex<[Sending: OutgoingChange]>([:])
-  /// The states of records that the current remote has sent, by their versions without the epoch.
+  /// The states of records that the current remote has sent.
   private let known = Mutex<Set<State>>([])
 
+  /// A state of a record, by its version without the epoch.
   private struct State: Hashable {
     var id: RecordID
     var sequence: Int64

@@ -2,9 +2,10 @@ import CanonicalSync
 import SQLiteAdapters
 import Synchronization
 
-/// The longest wait of an app's edit during a first sync of a type that is shown whole.
+/// The longest wait of an app's edit during a first sync.
 ///
-/// The type is published in one transaction, and edits of any type wait for its end.
+/// The synced type is shown whole. It is published in one transaction, and edits of any type wait
+/// for its end.
 struct Publishing {
   let options: Options
 
