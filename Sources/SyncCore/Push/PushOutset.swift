@@ -52,7 +52,8 @@ struct PushOutset: Sendable {
     let keys = entries.filter { $0.isDue(at: now) && portion.stage.includes($0) }
       .map { WithheldChange.Key.record($0.id) }
     guard !keys.isEmpty else { return [] }
-    return try transaction.withheld(for: keys).filter { WithheldChange.Kind.blocking.contains($0.kind) }
+    let copies = try transaction.withheld(for: keys).filter { WithheldChange.Kind.blocking.contains($0.kind) }
+    return try SourceExchange.own(copies, of: portion.type, in: transaction)
   }
 
   private func settle(

@@ -83,7 +83,30 @@ struct SourceExchange: SyncPhase {
     return true
   }
 
+  /// Returns those of some withheld changes that no other remote has sent.
+  ///
+  /// The rest says nothing about the records of the current remote.
+  static func own(
+    _ entries: [WithheldChange], of type: RecordType, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [WithheldChange] {
+    guard !entries.isEmpty, let epoch = try snapshot.value(of: key(type)) else { return entries }
+    return entries.filter { entry in
+      entry.version.map { $0 == .unversioned || $0.epoch >= epoch } ?? true
+    }
+  }
+
   private static func key(_ type: RecordType) -> ValueKey<Int64> { ValueKey("source-epoch/\(type)") }
+}
+
+extension WithheldChange {
+  /// The version of the change; `nil` for malformed bytes.
+  fileprivate var version: Version? {
+    switch change {
+    case .upsert(let record): record.version
+    case .tombstone(let tombstone): tombstone.version
+    case .malformed: nil
+    }
+  }
 }
 
 extension Checkpoint {

@@ -29,19 +29,6 @@ final class PushWatch: Sendable {
   }
   private let postponed = Mutex(Postponed())
   private let names = Mutex<[Sending: OutgoingChange]>([:])
-  /// The states of records that the current remote has sent.
-  private let known = Mutex<Set<State>>([])
-
-  /// A state of a record, by its version without the epoch.
-  private struct State: Hashable {
-    var id: RecordID
-    var sequence: Int64
-    var modifiedAt: Timestamp
-
-    init(_ id: RecordID, _ version: Version) {
-      (self.id, sequence, modifiedAt) = (id, version.sequence, version.modifiedAt)
-    }
-  }
 
   /// Notes the changes of a push, and returns the violations in it.
   func sending(_ changes: [OutgoingChange]) -> [String] {
@@ -66,31 +53,7 @@ final class PushWatch: Sendable {
   /// Forgets the sent changes, because another remote follows.
   func begin() {
     names.withLock { $0 = [:] }
-    known.withLock { $0 = [] }
     postponed.withLock { $0 = Postponed() }
-  }
-
-  /// Stores the states that the current remote has sent.
-  func heard(_ changes: [RecordChange]) {
-    known.withLock { known in
-      for change in changes {
-        switch change {
-        case .upsert(let record): known.insert(State(record.id, record.version))
-        case .tombstone(let tombstone): known.insert(State(tombstone.id, tombstone.version))
-        case .malformed: break
-        }
-      }
-    }
-  }
-
-  /// Returns the changes with a base that the current remote has never sent.
-  func strange(_ changes: [OutgoingChange]) -> [OutgoingChange] {
-    known.withLock { known in
-      changes.filter { change in
-        guard let version = change.base.version, version != .unversioned else { return false }
-        return !known.contains(State(change.id, version))
-      }
-    }
   }
 
   /// Notes that the remote postponed an edit for the sync under a lease.

@@ -53,7 +53,6 @@ final class Watch: Sendable {
 
   /// Stores the remote's states of single records, from lookups or pushes.
   func heard(_ changes: [RecordChange]) {
-    pushes.heard(changes)
     state.withLock { state in
       for change in changes { state.lookedUp.insert(change) }
     }

@@ -79,7 +79,6 @@ final class SimulatedSource: RemoteRecordSource {
     incarnation.trace("gets \(page.changes.count) of \(type), \(Self.words(page.next))")
     if case .reset = page.next { world.ledger.saw(.passReset) }
     incarnation.book.served(page, to: request)
-    world.watch.pushes.heard(page.changes)
   }
 
   private static func words(_ next: RecordPage.Continuation) -> String {

@@ -66,6 +66,23 @@ struct OtherSourceTests {
     #expect(exchange.first.here() == exchange.there())
   }
 
+  @Test func meetNoCopyThatAnotherRemoteLeftWaiting() async throws {
+    let first = try await PushWorld()
+    first.remote.upsert("readings", "r", #"{"meter":"m9","value":1}"#)
+    _ = try await first.engine.sync()
+    let other = InMemoryRemote(identity: "another", clock: first.clock)
+    let engine = try await SyncEngine(
+      schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
+      random: { 0 })
+    try await first.write("readings", "r", ["value": "2"])
+    _ = try await engine.sync()
+    #expect(other.pushLog.joined().map(\.base) == [.none])
+    #expect(try await engine.edits.conflicts().isEmpty)
+    #expect(first.here("readings") == ["r": #"{"value":2}"#])
+    #expect(other.records(of: "readings").map(\.key) == ["r"])
+    #expect(try await engine.status().allSatisfy { $0.withheld.isEmpty })
+  }
+
   @Test func andThereAndBackAgain() async throws {
     let exchange = try await Exchange()
     try await exchange.first.write("meters", "m1")

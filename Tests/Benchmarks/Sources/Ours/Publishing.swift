@@ -13,12 +13,12 @@ struct Publishing {
     let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
     let engine = try await SyncEngine(
       schema: SyncSchema(options.entities()), store: store, source: PreparedSource(options))
-    let isOver = Mutex(false)
+    let isOver = Flag()
     var measurement = Measurement()
     let waits = try await withThrowingTaskGroup(of: [Duration].self) { group in
       group.addTask {
         var waits: [Duration] = []
-        while !isOver.withLock({ $0 }) {
+        while !isOver.isRaised {
           let (start, number) = (ContinuousClock.now, waits.count)
           try await engine.edits.perform { (batch) throws(SyncError) in
             try batch.set(RecordID(type: "notes", key: "n\(number % 100)")) { fields in
@@ -31,7 +31,7 @@ struct Publishing {
         return waits
       }
       group.addTask {
-        defer { isOver.withLock { $0 = true } }
+        defer { isOver.raise() }
         let counts = try await engine.sync()["games"]
         guard counts.inserted == options.changes else { throw Options.Usage(message: "\(counts)") }
         return []
@@ -43,4 +43,11 @@ struct Publishing {
     measurement.wait(waits.max() ?? .zero)
     return measurement
   }
+}
+
+/// A flag that is raised once.
+private final class Flag: Sendable {
+  private let state = Mutex(false)
+  var isRaised: Bool { state.withLock { $0 } }
+  func raise() { state.withLock { $0 = true } }
 }
