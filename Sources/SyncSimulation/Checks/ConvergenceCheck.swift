@@ -164,12 +164,6 @@ struct ConvergenceCheck {
       {
         complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
       }
-      // No listing of a world holds two records with one id.
-      if case .bytes = entry.key, case .malformed(let malformed) = entry.change, let id = malformed.id,
-        (try? FieldMap(malformed.bytes)) != nil
-      {
-        complaints.append("a good copy of \(id) is quarantined")
-      }
       guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil,
         !truth.poisoned.contains(id), !isInDoubt(entry), !isSettledByItsEdit(entry, of: id)
       else { continue }

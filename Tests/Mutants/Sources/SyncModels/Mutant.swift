@@ -26,7 +26,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
   case heldDeletionReplaced, dataSetUnnoted
   // What goes out, and what is left out.
-  case losersAtOnce, unseenReferrersIgnored, hiddenReferrersIgnored, rivalOfAnEdit
+  case losersAtOnce, unseenReferrersIgnored, hiddenReferrersIgnored
   case batchOfTwoTypes, putOffByAWrongClock, shownUnasked
 
   /// The flaw of the world that the current task belongs to.

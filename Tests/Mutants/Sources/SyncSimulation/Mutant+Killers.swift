@@ -49,7 +49,6 @@ extension Mutant {
     case .dataSetUnnoted: [.references, .convergence]
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored, .hiddenReferrersIgnored: [.references]
-    case .rivalOfAnEdit: [.convergence]
     case .batchOfTwoTypes: [.bounds]
     case .putOffByAWrongClock: [.convergence]
     case .shownUnasked: [.convergence]
