@@ -23,21 +23,9 @@ extension Incarnation {
       if world.hasSink { group.addTask { await self.editInTrouble() } }
       group.addTask { await self.sync(request) }
     }
-    await syncByAWrongClock()
     await rebuildInTrouble()
     await cleanUpInTrouble()
     await triggerInTrouble()
-  }
-
-  /// Sometimes syncs while the clock is a year ahead. Then the clock is put right.
-  private func syncByAWrongClock() async {
-    guard world.shape.hazards.contains(.jumpingClocks), world.choices.once(in: 4), !isDead else { return }
-    let year = Duration.seconds(365 * 86_400)
-    trace("has a clock that is a year ahead, during one sync")
-    world.ledger.saw(.clockJumped)
-    clock.timestamp = clock.timestamp + year
-    await sync(SyncRequest())
-    clock.timestamp = clock.timestamp - year
   }
 
   private func request() -> SyncRequest {

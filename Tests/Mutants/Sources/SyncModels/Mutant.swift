@@ -27,7 +27,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case heldDeletionReplaced, dataSetUnnoted
   // What goes out, and what is left out.
   case losersAtOnce, unseenReferrersIgnored, hiddenReferrersIgnored
-  case batchOfTwoTypes, putOffByAWrongClock, shownUnasked
+  case batchOfTwoTypes, shownUnasked
 
   /// The flaw of the world that the current task belongs to.
   @TaskLocal package static var current: Mutant?

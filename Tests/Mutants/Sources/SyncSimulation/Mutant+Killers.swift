@@ -50,7 +50,6 @@ extension Mutant {
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored, .hiddenReferrersIgnored: [.references]
     case .batchOfTwoTypes: [.bounds]
-    case .putOffByAWrongClock: [.convergence]
     case .shownUnasked: [.convergence]
     }
   }
