@@ -24,10 +24,8 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   // Other parts: a sink, a policy, an update of the app.
   case answerUnmet, policyUnchecked, declarationsIgnored
   case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
-  case heldDeletionReplaced, dataSetUnnoted
-  // What goes out, and what is left out.
-  case losersAtOnce, unseenReferrersIgnored, hiddenReferrersIgnored
-  case batchOfTwoTypes, shownUnasked
+  // Deletions that go out.
+  case losersAtOnce, unseenReferrersIgnored
 
   /// The flaw of the world that the current task belongs to.
   @TaskLocal package static var current: Mutant?

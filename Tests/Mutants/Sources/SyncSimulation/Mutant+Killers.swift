@@ -45,12 +45,8 @@ extension Mutant {
     case .declarationsIgnored: [.references, .convergence]
     case .poisonEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
-    case .heldDeletionReplaced: [.convergence]
-    case .dataSetUnnoted: [.references, .convergence]
     case .losersAtOnce: [.onlyLosers]
-    case .unseenReferrersIgnored, .hiddenReferrersIgnored: [.references]
-    case .batchOfTwoTypes: [.bounds]
-    case .shownUnasked: [.convergence]
+    case .unseenReferrersIgnored: [.references]
     }
   }
 }
