@@ -206,7 +206,7 @@ struct RESTListing: Sendable {
   ) async throws(SyncError) -> RecordPage {
     var bookmark = before
     var changes = answer.rows.map(reader.read)
-    try refuseUnreadable(answer.rows, changes)
+    if before.pages == 0, before.coverage == .everything { try refuseUnreadable(answer.rows, changes) }
     let ends = RESTBookmark.Ends(changes)
     let isOverlapping = overlaps(before, limit: asked.limit)
     if let ends, ends == before.ends, collection.countsPages, !(isOverlapping && ends.count == 1) {
@@ -264,7 +264,9 @@ struct RESTListing: Sendable {
     bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: tag))
   }
 
-  /// Refuses a page in which a pointer leads to nothing in every record: the pointer is wrong.
+  /// Refuses a first page in which a pointer leads to nothing in every record.
+  ///
+  /// The pointer is wrong then. On later pages, malformed records come in their places.
   private func refuseUnreadable(
     _ rows: [ArraySlice<UInt8>], _ changes: [RecordChange]
   ) throws(SyncError) {
