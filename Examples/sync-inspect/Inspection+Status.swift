@@ -16,35 +16,43 @@ extension Inspection {
       let types = reports.map { (key: $0.type.rawValue, value: Self.object($0, tokens[$0.type])) }
       return output.line(JSON.object([("store", .string(identity)), ("types", .object(types))]))
     }
-    guard !reports.isEmpty else { return output.line("The store has no types yet.") }
-    output.line("store \(identity)\n")
-    output.line(Self.table(reports, tokens).description)
-    for report in reports {
-      if let error = report.status.lastError {
-        let retry = error.retryAt.map { "; not tried again before \($0.spelled)" } ?? ""
-        output.line("\n\(report.type): \(error.message)\(retry)")
-      }
-      if let sweep = report.sweep { output.line("\n\(report.type): \(Self.sentence(sweep))") }
-    }
+    let verdict = StoreVerdict(reports, at: now)
+    output.line(verdict.sentence, in: verdict.ink)
+    for advice in verdict.advice { output.line("  \(advice)") }
+    guard !reports.isEmpty else { return }
+    let width = output.isTerminal ? output.columns : nil
+    let table = Self.table(reports, tokens, at: now).withoutEmptyColumns
+    output.line("")
+    output.line(table.text(fitting: width))
+    output.line("")
+    output.line("store \(identity)")
   }
 
   private static let kinds: [WithheldChange.Kind] = [
     .parked, .held, .incompatible, .quarantined, .staged, .missing, .hidden,
   ]
 
-  private static func table(_ reports: [TypeReport], _ tokens: [RecordType: SyncToken]) -> TextTable {
+  private static func table(
+    _ reports: [TypeReport], _ tokens: [RecordType: SyncToken], at now: Timestamp
+  ) -> TextTable {
     let headings =
-      ["type", "live", "token", "age", "last success", "last attempt", "last error", "failures"]
-      + kinds.map(\.rawValue) + ["edits", "refused", "pass", "sweep"]
+      ["type", "live", "up to date", "last attempt", "failures", "last error", "next attempt"]
+      + kinds.map(\.rawValue) + ["edits", "refused", "pass", "sweep", "token"]
+    func count(_ number: Int) -> TextTable.Cell { number == 0 ? .empty : .number(number) }
+    func text(_ text: String?) -> TextTable.Cell { text.map { .text($0) } ?? .empty }
     let rows = reports.map { report -> [TextTable.Cell] in
-      [
-        .text(report.type.rawValue), .number(report.live), .text(tokens[report.type].map(shortened) ?? "-"),
-        .text(report.tokenAge?.spelled ?? "-"), .text(report.status.lastSuccess?.spelled ?? "never"),
-        .text(report.status.lastAttempt?.spelled ?? "never"), .text(report.status.lastError?.code ?? "-"),
-        .number(report.status.consecutiveFailures),
-      ] + kinds.map { .number(report.withheld[$0] ?? 0) } + [
-        .number(report.pending), .number(report.refused), .text(report.inFlight.map(progress) ?? "-"),
-        .text(report.sweep.map { $0.refusal == nil ? "due" : "refused" } ?? "-"),
+      let status = report.status
+      // The attempt after the last success is of interest, or one without any success.
+      let attempt = status.lastAttempt.flatMap { $0 > status.lastSuccess ?? .distantPast ? $0 : nil }
+      return [
+        .text(report.type.rawValue), .number(report.live),
+        .text(status.lastSuccess?.ago(at: now) ?? "never"), text(attempt?.ago(at: now)),
+        count(status.consecutiveFailures), text(status.lastError?.code),
+        text(report.nextRetry?.ago(at: now)),
+      ] + kinds.map { count(report.withheld[$0] ?? 0) } + [
+        count(report.pending), count(report.refused), text(report.inFlight.map(progress)),
+        text(report.sweep.map { $0.refusal == nil ? "due" : "refused" }),
+        text(tokens[report.type].map(shortened)),
       ]
     }
     return TextTable(headings, rows: rows)
@@ -56,16 +64,6 @@ extension Inspection {
 
   private static func progress(_ pass: Checkpoint.Pass) -> String {
     "#\(pass.number), \(pass.fetched)" + (pass.total.map { " of \($0)" } ?? "")
-  }
-
-  private static func sentence(_ sweep: Checkpoint.Sweep) -> String {
-    switch sweep.refusal {
-    case nil: "what the listing of pass \(sweep.pass) lacked has yet to be removed."
-    case .massDeletion(let missing, let live)?:
-      "the listing of pass \(sweep.pass) lacked \(missing) of \(Counted(live, "record")); removing that many needs permission."
-    case .unidentifiedMalformed(let count)?:
-      "\(Counted(count, "entry", "entries")) of the listing of pass \(sweep.pass) could not be read; nothing is removed until it is known which \(Counted(count, "record it is", "records they are").words)."
-    }
   }
 
   /// The number of edits for each reason to wait.

@@ -10,16 +10,13 @@ extension Timestamp {
   }
 }
 
-extension Duration {
-  /// The duration in its largest unit: `5 s`, `3 min`, `2 h`, `4 d`.
-  var spelled: String {
-    let seconds = max(0, components.seconds)
-    return switch seconds {
-    case ..<60: "\(seconds) s"
-    case ..<3600: "\(seconds / 60) min"
-    case ..<86400: "\(seconds / 3600) h"
-    default: "\(seconds / 86400) d"
-    }
+extension Timestamp {
+  /// A time before all others.
+  static var distantPast: Timestamp { Timestamp(microseconds: .min) }
+
+  /// The time since then, for a person: `3 min ago`, or `in 3 min` for a time to come.
+  func ago(at now: Timestamp) -> String {
+    self > now ? "in \(duration(since: now).roughly)" : "\(now.duration(since: self).roughly) ago"
   }
 }
 

@@ -105,6 +105,7 @@ struct ToolSupportArgumentTests {
           --store PATH   Where the store is.
           --page-size N  Records in a page. (1 to 10000, default 400)
           --json         End with one line of JSON.
+          --quiet        Write no progress and no notices, only results, warnings and errors.
           --help         Print this help.
           --version      Print the version.
 

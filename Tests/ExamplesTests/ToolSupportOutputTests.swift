@@ -26,6 +26,25 @@ struct ToolSupportOutputTests {
         """)
   }
 
+  @Test func leaveOutEmptyColumnsAndBecomeBlocksWhereTheyAreTooWide() {
+    let table = TextTable(
+      ["type", "live", "failures", "error"],
+      rows: [["games", 5_244, .empty, "quotaExceeded"], ["teams", 0, .empty, .empty]]
+    ).withoutEmptyColumns
+    #expect(table.headings == ["type", "live", "error"])
+    #expect(table.text(fitting: nil) == table.description)
+    #expect(table.text(fitting: 27) == table.description)
+    #expect(
+      table.text(fitting: 26) == """
+        games
+          live   5,244
+          error  quotaExceeded
+
+        teams
+          live   0
+        """)
+  }
+
   @Test func ofNoRowsAreAHeading() {
     #expect(TextTable(["a", "bc"]).description == "a  bc\n─  ──")
   }

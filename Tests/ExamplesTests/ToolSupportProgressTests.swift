@@ -57,7 +57,7 @@ struct ToolSupportProgressTests {
   @Test func ofASlowRunIsALineForEachTenth() {
     let screen = Screen(width: nil)
     for done in 0...1000 {
-      screen.time = .milliseconds(done * 250)
+      screen.time = .milliseconds(done * 90)
       screen.bar.show("games", done: done, total: 1000)
     }
     screen.bar.finish()
@@ -71,7 +71,8 @@ struct ToolSupportProgressTests {
       screen.bar.show("games", done: second, total: nil)
     }
     let dones = screen.text.split(separator: "\n").map { $0.split(separator: " ")[1].prefix { $0 != "," } }
-    #expect(dones == ["0", "1", "3", "7", "15", "31", "61", "91"])
+    #expect(
+      dones == ["0", "1", "3", "7", "15", "25", "35", "45", "55", "65", "75", "85", "95", "105", "115"])
   }
 
   @Test func redrawsOneLineOfATerminalTenTimesASecondAtMost() {
@@ -89,6 +90,67 @@ struct ToolSupportProgressTests {
         + "careful\n" + clear + "a 100% 20/20\n")
   }
 
+  @Test func ofAVerySlowRunIsALineEveryTenSeconds() {
+    let screen = Screen(width: nil)
+    for second in 0...60 {
+      screen.time = .seconds(second)
+      screen.bar.show("games", done: second, total: 1_000_000)
+    }
+    #expect(screen.text.split(separator: "\n").count == 7)
+  }
+
+  @Test func ofAPauseCountsDownOnATerminalUntilTheNextProgress() {
+    let screen = Screen(width: 60)
+    screen.bar.show("games", done: 1, total: nil)
+    screen.bar.wait("games", "remoteUnavailable; attempt 2", for: .seconds(3))
+    for second in 1...2 {
+      screen.time = .seconds(second)
+      screen.tick()
+    }
+    let clear = "\r\u{1B}[2K"
+    let waits = ["0:03", "0:02", "0:01"].map { "\(clear)games  remoteUnavailable; attempt 2 in \($0)" }
+    #expect(screen.text == clear + "games 1" + waits.joined())
+    screen.bar.show("games", done: 2, total: nil)
+    let after = screen.text
+    #expect(after.hasSuffix("\(clear)games 2  1.0/s"))
+    screen.tick()
+    #expect(screen.text == after, "the pause is over")
+  }
+
+  @Test func ofAPauseIsOneLineOfALog() {
+    let screen = Screen(width: nil)
+    screen.bar.wait("games", "remoteUnavailable; attempt 2", for: .milliseconds(1500))
+    screen.tick()
+    #expect(screen.text == "games: remoteUnavailable; attempt 2 in 1 s.\n")
+  }
+
+  @Test(arguments: [nil, 60])
+  func isLeftOutWhenQuietIsWantedAndWarningsAreNot(_ width: Int?) {
+    let screen = Screen(width: width, isQuiet: true)
+    screen.bar.show("games", done: 1, total: 2)
+    screen.bar.wait("games", "remoteUnavailable; attempt 2", for: .seconds(3))
+    screen.bar.say("a notice")
+    screen.bar.say("a warning", isWarning: true)
+    screen.bar.finish()
+    #expect(screen.text == "<a warning>\n")
+  }
+
+  @Test(arguments: [
+    ([:], true), (["NO_COLOR": ""], true), (["NO_COLOR": "1"], false), (["TERM": "dumb"], false),
+    (["TERM": "xterm-256color"], true),
+  ])
+  func isColouredUnlessTheEnvironmentForbidsIt(_ environment: [String: String], _ isWanted: Bool) {
+    #expect(Ink.isWanted(in: environment) == isWanted)
+  }
+
+  @Test(arguments: [
+    (0.44, "0.4 s"), (1.9, "1 s"), (59.9, "59 s"), (60, "1 min"), (7300, "2 h"), (90_000, "1 d"),
+    (-3, "0.0 s"),
+  ])
+  func tellsAgesInOneUnit(_ seconds: Double, _ text: String) {
+    #expect(Duration.seconds(seconds).roughly == text)
+  }
+
   @Test func beginsItsClockAnewWithEachLabel() {
     let screen = Screen(width: nil)
     screen.bar.show("teams", done: 5, total: 10)
@@ -104,17 +166,28 @@ struct ToolSupportProgressTests {
     private final class Memory: Sendable {
       let text = Mutex("")
       let time = Mutex(Duration.zero)
+      let later = Mutex<[@Sendable () -> Void]>([])
     }
     private let memory: Memory
     let bar: ProgressBar
 
-    init(width: Int?) {
+    init(width: Int?, isQuiet: Bool = false) {
       let memory = Memory()
       let columns: (@Sendable () -> Int)? = if let width { { width } } else { nil }
       self.memory = memory
       bar = ProgressBar(
-        width: columns, now: { memory.time.withLock { $0 } },
-        write: { text in memory.text.withLock { $0 += text } })
+        width: columns, isQuiet: { isQuiet }, paint: { isQuiet ? "<\($0)>" : $0 },
+        now: { memory.time.withLock { $0 } }, write: { text in memory.text.withLock { $0 += text } },
+        later: { work in memory.later.withLock { $0.append(work) } })
+    }
+
+    /// Lets a second pass for the bar.
+    func tick() {
+      let due = memory.later.withLock { later in
+        defer { later = [] }
+        return later
+      }
+      for work in due { work() }
     }
 
     var text: String { memory.text.withLock { $0 } }

@@ -5,7 +5,7 @@ extension Command {
   ///
   /// - Parameter tool: The tool of this command, whose options it shares.
   func helpText(within tool: Command? = nil) -> String {
-    let options = self.options + (tool?.options ?? [])
+    let options = self.options + (tool?.options ?? []) + [Self.quiet]
     let optionRows =
       options.map { ($0.spelling, $0.help) } + [
         ("--help", "Print this help."), ("--version", "Print the version."),

@@ -8,6 +8,9 @@ package struct Command: Sendable {
   package let summary: String
   /// The options, in the order of the help. A tool's options apply to its commands too.
   package let options: [any DeclaredOption]
+  /// The option of every tool that leaves out progress and notices.
+  static let quiet = Option.flag(
+    "quiet", "Write no progress and no notices, only results, warnings and errors.")
   /// The commands of a tool; none for a tool with a single purpose.
   package let commands: [Command]
   /// Example command lines, each with its meaning.
@@ -41,7 +44,9 @@ package struct Command: Sendable {
     signal(SIGXFSZ, SIG_IGN)
     do throws(UsageError) {
       switch try parse(CommandLine.words) {
-      case .run(let arguments): return arguments
+      case .run(let arguments):
+        StandardStream.error.isQuiet = arguments[Self.quiet]
+        return arguments
       case .help(let text):
         StandardStream.output.write(text)
         ExitCode.success.endProcess()

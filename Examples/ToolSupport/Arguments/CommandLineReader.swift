@@ -31,7 +31,7 @@ struct CommandLineReader {
 
   /// The valid options so far: before a command is named, the options of all of them.
   private var known: [any DeclaredOption] {
-    tool.options + (command.map(\.options) ?? tool.commands.flatMap(\.options))
+    tool.options + (command.map(\.options) ?? tool.commands.flatMap(\.options)) + [Command.quiet]
   }
 
   private mutating func readCommand(_ word: String) throws(UsageError) {

@@ -1,15 +1,18 @@
 /// Decides when to log another line of progress.
 ///
-/// A long run has a short log. Two lines are at least a second apart. After that, a line is due for
-/// a new task, for another tenth of it, or after a while without a line. Without a known total,
-/// that while doubles from line to line, up to half a minute.
-struct ProgressPace {
+/// Two lines are at least a second apart. After that, a line is due for a new task, for another
+/// tenth of it, or after ten seconds without a line. Without a known total, a line is due after one
+/// second, then two, four and so on, up to ten.
+package struct ProgressPace: Sendable {
   private var last: (label: String, tenth: Int?, instant: Duration)?
   private var silence = Duration.seconds(1)
-  private static let longestSilence = Duration.seconds(30)
+  private static let longestSilence = Duration.seconds(10)
+
+  /// Creates the pace of a log without a line.
+  package init() {}
 
   /// Whether a line is due. If so, it counts as written.
-  mutating func isDue(_ state: ProgressState, at instant: Duration) -> Bool {
+  package mutating func isDue(_ state: ProgressState, at instant: Duration) -> Bool {
     let tenth = state.fraction.map { Int($0 * 10) }
     let isNew = last?.label != state.label
     if let last {

@@ -76,6 +76,18 @@ extension ProgressState {
 }
 
 extension Duration {
+  /// The duration in its largest unit: `0.4 s`, `5 s`, `3 min`, `2 h`, `4 d`.
+  package var roughly: String {
+    let seconds = max(0, self / .seconds(1))
+    return switch seconds {
+    case ..<1: "\((seconds * 10).rounded() / 10) s"
+    case ..<60: "\(Int(seconds)) s"
+    case ..<3600: "\(Int(seconds / 60)) min"
+    case ..<86400: "\(Int(seconds / 3600)) h"
+    default: "\(Int(min(seconds / 86400, 1e9))) d"
+    }
+  }
+
   /// Hours, minutes and seconds: `0:07`, `12:34`, `1:02:03`.
   package var onAClock: String {
     let seconds = Int(min(max(0, self / .seconds(1)), 3.6e8).rounded())

@@ -18,29 +18,31 @@ package final class ScreenObserver: SyncObserver {
     case .pageCommitted(let page) where page.fetched > 0:
       screen.show(page.type.rawValue, done: page.fetched, total: page.total)
     case .retrying(let type, let attempt, let pause, let error):
-      screen.say("\(type): \(error.code); attempt \(attempt) in \(pause).")
+      screen.wait(type.rawValue, "\(error.code); attempt \(attempt)", for: pause)
     case .reset(let type, let reason):
       screen.say("\(type): the remote lists everything again (\(reason.rawValue)).")
     case .quarantined(let malformed):
       mention(malformed)
     case .sweepRefused(let type, let refusal):
-      screen.say("\(type): nothing was removed: \(refusal.sentence).")
-      if case .massDeletion = refusal { screen.say("  --allow-mass-deletion lets them go.") }
+      screen.say("\(type): nothing was removed: \(refusal.sentence).", isWarning: true)
+      if case .massDeletion = refusal { screen.say("  --allow-mass-deletion lets them go.", isWarning: true) }
     case .entityFailed(let type, let error):
-      screen.say("\(type): \(error)")
+      screen.say("\(type): \(error)", isWarning: true)
     case .undecodable(let id, let reason):
-      screen.say("\(id) cannot be shown: \(reason)")
+      screen.say("\(id) cannot be shown: \(reason)", isWarning: true)
     case .conflict(let conflict, true):
       screen.say("\(conflict.id) was edited here and there: \(conflict.reason).")
     case .policyFailed(let id, let reason):
-      screen.say("\(id): the result of the merge policy is invalid: it \(reason).")
+      screen.say("\(id): the result of the merge policy is invalid: it \(reason).", isWarning: true)
     case .clockAhead(let id, let ahead):
       screen.say(
-        "\(id) has a time that is \(ahead) ahead of this machine's clock; the clock does not follow it.")
+        "\(id) is \(ahead.roughly) ahead of this machine's clock, which does not follow it.",
+        isWarning: true)
     case .editRefused(let id, let reason):
-      screen.say("\(id): the remote refuses the edit: \(reason)")
+      screen.say("\(id): the remote refuses the edit: \(reason)", isWarning: true)
     case .remoteStorageFull(let pending):
-      screen.say("The remote is full: \(Counted(pending, "edit waits", "edits wait").grouped).")
+      let edits = Counted(pending, "edit waits", "edits wait").grouped
+      screen.say("The remote is full: \(edits).", isWarning: true)
     case .conflict(_, false), .pushFinished, .edited, .hidden, .started, .entityStarted, .pageCommitted,
       .entityFinished, .finished, .failed, .lost:
       break
@@ -54,9 +56,9 @@ package final class ScreenObserver: SyncObserver {
     }
     guard count <= Self.mentioned else { return }
     let place = malformed.location ?? malformed.id?.description ?? malformed.type.rawValue
-    screen.say("\(place): withheld, \(malformed.reason).")
+    screen.say("\(place): withheld, \(malformed.reason).", isWarning: true)
     if count == Self.mentioned {
-      screen.say("More records are withheld: `sync-inspect quarantine` lists them.")
+      screen.say("More records are withheld: `sync-inspect quarantine` lists them.", isWarning: true)
     }
   }
 }

@@ -27,6 +27,7 @@ package final class StandardStream: Sendable {
     var errno: Int32 = 0
     /// The number of missing lines since the last written one.
     var lost = 0
+    var isQuiet = false
   }
   private let descriptor: Int32
   private let limit: Int
@@ -37,6 +38,14 @@ package final class StandardStream: Sendable {
     self.descriptor = descriptor
     self.limit = isatty(descriptor) == 1 ? 0 : limit
     self.loss = loss
+  }
+
+  /// Whether progress and notices are left out, as `--quiet` demands.
+  ///
+  /// Results, warnings and errors are written in any case.
+  package var isQuiet: Bool {
+    get { state.withLock { $0.isQuiet } }
+    set { state.withLock { $0.isQuiet = newValue } }
   }
 
   /// Whether the stream is a terminal.

@@ -16,7 +16,7 @@ extension SyncError {
   /// - Parameter words: A text in place of the description.
   package func tell(by tool: String, _ words: String? = nil, isJSON: Bool) {
     StandardStream.output.flush()
-    StandardStream.error.line("\(tool): \((words ?? description).shown())")
+    StandardStream.error.line("\(tool): \((words ?? description).shown())", in: .bad)
     if isJSON { StandardStream.output.line(json) }
   }
 }

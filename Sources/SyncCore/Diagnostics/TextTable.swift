@@ -23,6 +23,33 @@ package struct TextTable: Sendable, CustomStringConvertible {
     self.footer = footer
   }
 
+  /// The table without the columns, except for the first, that have only empty cells.
+  package var withoutEmptyColumns: TextTable {
+    let body = rows + (footer.map { [$0] } ?? [])
+    let kept = headings.indices.filter { index in
+      index == 0 || body.contains { index < $0.count && $0[index] != .empty }
+    }
+    func cells(_ row: [Cell]) -> [Cell] { kept.map { $0 < row.count ? row[$0] : .empty } }
+    return TextTable(kept.map { headings[$0] }, rows: rows.map(cells), footer: footer.map(cells))
+  }
+
+  /// The table within a width.
+  ///
+  /// A table that is wider becomes a block of lines for each row.
+  ///
+  /// - Parameter width: The width of a terminal; `nil` for no limit.
+  package func text(fitting width: Int?) -> String {
+    let lines = description
+    guard let width, lines.split(separator: "\n").contains(where: { $0.count > width }) else { return lines }
+    let label = headings.map(\.count).max() ?? 0
+    return (rows + (footer.map { [$0] } ?? [])).map { row in
+      let title = row.first?.text ?? ""
+      let members = zip(headings, row).dropFirst().filter { $0.1 != .empty }
+        .map { "  \($0.0.padded(to: label))  \($0.1.text)" }
+      return ([title] + members).joined(separator: "\n")
+    }.joined(separator: "\n\n")
+  }
+
   /// The table's lines, without trailing spaces and without a final line break.
   package var description: String {
     let body = rows + (footer.map { [$0] } ?? [])
