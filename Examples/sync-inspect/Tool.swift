@@ -12,6 +12,8 @@ import ToolSupport
   private static let full = Option.flag("full", "Show all bytes, not only the beginning.")
   private static let limit = Option.number(
     "limit", "N", "The number of entries to show.", in: 1...Int.max, default: 20)
+  private static let syncs = Option.number(
+    "limit", "N", "The number of syncs to show.", in: 1...1000, default: 20)
   private static let set = Option.texts(
     "set", "NAME=JSON", "Give a member a value, such as floor=2 or 'name=\"Hall\"'.")
   private static let unset = Option.texts("unset", "NAME", "Remove a member.")
@@ -50,6 +52,10 @@ import ToolSupport
       Command(
         "conflicts", "List merge conflicts, the newest first: both versions, the winner and the reason.",
         options: [store, anyType, limit, full]),
+      Command(
+        "history", "List the last syncs, the latest first: trigger, outcome, counts, bytes and times.",
+        options: [store, syncs],
+        examples: [("sync-inspect history --store schedule.db --limit 10", "the last ten syncs")]),
       Command(
         "edit", "Edit one record, here at once and at the remote with the next push.",
         options: [store, type, id, set, unset, delete, discard, retry],
@@ -120,6 +126,7 @@ import ToolSupport
     case "conflicts":
       try await inspection.conflicts(
         arguments[anyType], limit: arguments[limit], isFull: arguments[full])
+    case "history": try await inspection.history(limit: arguments[syncs])
     default: try await inspection.status()
     }
     return .success

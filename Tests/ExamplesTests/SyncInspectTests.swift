@@ -25,6 +25,10 @@
         #expect(table.status == 0 && table.errors == "")
         #expect(table.output.contains("quarantined"))
         #expect(table.lines.contains { $0.hasPrefix("games") && $0.contains("xxh64:") })
+        #expect(table.lines.contains { $0.hasPrefix("games") && $0.contains(" s ago") })
+        #expect(!table.output.contains("last error") && !table.output.contains("hidden"), "empty columns")
+        #expect(table.lines.first?.hasPrefix("Mostly well: all 2 types were up to date ") == true)
+        #expect(table.output.contains("2 records are malformed: see `sync-inspect quarantine`."))
         let outcome = try await store.inspect("status", "--json")
         let types = try #require(try outcome.json["types"] as? [String: [String: Any]])
         #expect(types.keys.sorted() == ["games", "teams"])
@@ -36,6 +40,54 @@
         #expect(games["quarantined"] as? Int == 2)
         #expect(games["consecutiveFailures"] as? Int == 0)
         #expect(games["lastSuccess"] as? Int != nil && games["lastError"] is NSNull)
+      }
+    }
+
+    @Test func listsTheLastSyncs() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        try await store.sync()
+        let table = try await store.inspect("history")
+        try #require(table.status == 0 && table.lines.count == 4, "\(table)")
+        #expect(table.lines[2].hasPrefix("   2  ") && table.lines[3].hasPrefix("   1  "))
+        #expect(table.lines[3].contains("request") && table.lines[3].contains("finished"))
+        #expect(try await store.inspect("history", "--limit", "1").lines.count == 3)
+        let object = try await store.inspect("history", "--json").json
+        let entries = try #require(object["entries"] as? [[String: Any]])
+        #expect(entries.map { $0["number"] as? Int } == [2, 1])
+        let games = (entries[1]["counts"] as? [String: [String: Int]])?["games"]
+        #expect(games?["inserted"] == 4 && games?["quarantined"] == 2)
+        #expect(entries[1]["outcome"] as? String == "finished" && entries[1]["error"] is NSNull)
+      }
+    }
+
+    @Test func saysAtFirstWhetherAllIsWell() async throws {
+      try await InspectedStore.with { store in
+        try store.write("teams", [#"{"id":"BOS"}"#])
+        try store.write("games", [])
+        try await store.sync()
+        let well = try await store.inspect("status")
+        #expect(well.lines.first?.hasPrefix("All is well: all 2 types were up to date ") == true)
+        #expect(!well.output.contains("\u{1B}"), "a pipe has no colours")
+      }
+    }
+
+    @Test func fitsATerminalAndIsColouredOnlyThere() async throws {
+      try await InspectedStore.with { store in
+        try await fill(store)
+        // `script` runs a command on a terminal of its own.
+        let screen = #"stty cols COLUMNS; "$TOOL" status --store "$STORE""#
+        for columns in [60, 200] {
+          let line = screen.replacingOccurrences(of: "COLUMNS", with: String(columns))
+          let quoted = "TERM=xterm script -qec '\(line)' /dev/null"
+          // SwiftPM may have set NO_COLOR for the tests themselves.
+          let outcome = try await store.shell("unset NO_COLOR; \(quoted)")
+          let lines = outcome.output.split(whereSeparator: \.isNewline).map { $0.filter { $0 != "\r" } }
+          #expect(outcome.status == 0 && outcome.output.contains("\u{1B}[33mMostly well"))
+          #expect(lines.allSatisfy { $0.visible.count <= columns }, "\(outcome.output)")
+          let plain = try await store.shell("NO_COLOR=1; export NO_COLOR; \(quoted)")
+          #expect(plain.output.contains("Mostly well") && !plain.output.contains("\u{1B}["))
+        }
       }
     }
 
@@ -177,5 +229,10 @@
         #expect(outcome.status == 2 && outcome.output == "" && outcome.errors.contains("--help"))
       }
     }
+  }
+
+  extension String {
+    /// The text without the codes of colours.
+    fileprivate var visible: String { replacing(#/\u{1B}\[\d+m/#, with: "") }
   }
 #endif

@@ -17,6 +17,8 @@ struct RunEnvironment: Sendable {
   var attempts = ValueFeed(Attempts())
   var random: @Sendable () -> UInt64
   var emit: @Sendable (SyncEvent) -> Void
+  /// Measures the sync.
+  var meter = SyncMeter()
 
   /// Returns the context of a merge of withheld changes, without a page.
   ///
@@ -33,11 +35,19 @@ struct RunEnvironment: Sendable {
   /// Fetches a page, or fails at once if the network is known to be away.
   func fetch(_ request: PageRequest) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
+    let elapsed = clock.stopwatch()
+    let result: Result<RecordPage, SyncError>
     do throws(SyncError) {
-      return .success(try await withContents(source.page(request), of: request.entity))
+      result = .success(try await withContents(source.page(request), of: request.entity))
     } catch {
-      return .failure(error)
+      result = .failure(error)
     }
+    let bytes = (try? result.get())?.changes.reduce(0) { $0 + $1.payloadSize } ?? 0
+    meter.note { figures in
+      figures.fetching += elapsed()
+      figures.bytes += bytes
+    }
+    return result
   }
 
   /// Emits the events of a transaction that a person may want to look into.

@@ -100,8 +100,10 @@ public final class SyncEngine: Sendable {
   ) async throws(SyncError) -> SyncResult {
     let (environment, hub) = (environment, hub)
     let scope = try SyncScope(request, of: schema, canPush: environment.sink != nil)
+    var measured = environment
+    measured.meter = SyncMeter()
     let run = SyncRun(
-      environment: environment, request: request, scope: scope, stop: StopSignal(token: token))
+      environment: measured, request: request, scope: scope, stop: StopSignal(token: token))
     return try await flight.run(
       scope, ifBusy: request.ifBusy, stop: run.stop, clock: environment.clock,
       raise: { environment.priorities.raise($0) }

@@ -21,12 +21,14 @@ public struct SyncRequest: Sendable {
   /// It applies to calls that join or follow, which then throw `syncAlreadyInProgress`.
   /// ``Busy/refuse`` never waits.
   public var patience: Duration
+  /// What caused the sync, for the store's history.
+  public var triggers: [SyncTrigger]
 
   /// Creates a request; by default a sync of everything that changed, here and there.
   public init(
     types: [RecordType]? = nil, fullPull: Set<RecordType> = [], allowsMassDeletion: Bool = false,
     priority: [RecordType] = [], direction: Direction = .both, ifBusy: Busy = .refuse,
-    patience: Duration = .seconds(600)
+    patience: Duration = .seconds(600), triggers: [SyncTrigger] = [.request]
   ) {
     self.types = types
     self.fullPull = fullPull
@@ -35,6 +37,7 @@ public struct SyncRequest: Sendable {
     self.direction = direction
     self.ifBusy = ifBusy
     self.patience = patience
+    self.triggers = triggers
   }
 
   /// A direction in which records go.

@@ -68,10 +68,17 @@ extension TypeStatus {
   /// Records that a pass failed.
   mutating func noteFailure(_ error: SyncError, at now: Timestamp) {
     lastAttempt = now
-    lastError = Failure(
-      code: error.code.description, message: error.description, retryAt: error.retryAfter.map { now + $0 })
+    lastError = Failure(error, at: now)
     consecutiveFailures = consecutiveFailures.addingOne
     failures = failures.addingOne
+  }
+}
+
+extension TypeStatus.Failure {
+  /// Records an error that occurred now.
+  init(_ error: SyncError, at now: Timestamp) {
+    self.init(
+      code: error.code.description, message: error.description, retryAt: error.retryAfter.map { now + $0 })
   }
 }
 

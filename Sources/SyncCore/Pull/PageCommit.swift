@@ -84,9 +84,17 @@ extension RecordChange {
   /// A record's fields take about as much again as its payload.
   fileprivate var size: Int {
     switch self {
-    case .upsert(let record): 256 + 2 * record.payload.bytes.count
-    case .tombstone: 256
-    case .malformed(let malformed): 256 + malformed.bytes.bytes.count
+    case .upsert: 256 + 2 * payloadSize
+    case .tombstone, .malformed: 256 + payloadSize
+    }
+  }
+
+  /// The number of bytes that the remote sent for the record.
+  var payloadSize: Int {
+    switch self {
+    case .upsert(let record): record.payload.bytes.count
+    case .tombstone: 0
+    case .malformed(let malformed): malformed.bytes.bytes.count
     }
   }
 

@@ -120,7 +120,8 @@ extension SyncCoordinator {
       // The trigger came before now, so a sync that has already begun may have missed it. A sync of
       // another process is not awaited: the pause after failures covers that, and its end is
       // reported.
-      let request = SyncRequest(priority: run.first, ifBusy: .follow, patience: .zero)
+      let request = SyncRequest(
+        priority: run.first, ifBusy: .follow, patience: .zero, triggers: run.triggers)
       let result = try await engine.sync(request, token: token) {
         // Triggers that came during the wait are served too, unless edits were sent before.
         if push == nil { update { state, _ in state.absorb() } }

@@ -233,7 +233,9 @@ final class RerunStage: Sendable {
         lines += try snapshot.outbox(entity.type, after: nil, limit: 1000).map { "\($0)" }
       }
       lines += try snapshot.conflicts(nil, before: nil, limit: 1000).map { "\($0)" }
-      for key in try snapshot.keys(withPrefix: "", after: nil, limit: 1000) {
+      // The history has times that were measured.
+      let keys = try snapshot.keys(withPrefix: "", after: nil, limit: 1000)
+      for key in keys where !key.hasPrefix("history/") {
         lines.append("\(key) \(String(decoding: try snapshot.value(forKey: key) ?? [], as: UTF8.self))")
       }
       return lines + ["\(try snapshot.changes(after: nil).position)"]

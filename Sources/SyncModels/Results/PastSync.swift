@@ -1,0 +1,128 @@
+/// One sync in a store's history.
+public struct PastSync: Hashable, Sendable, Codable {
+  /// How a sync ended.
+  public enum Outcome: String, Hashable, Sendable, Codable {
+    /// It has begun, and its end is not noted.
+    ///
+    /// Its process may have been killed, if no later sync has begun.
+    case running
+    /// It was complete, except for types with a failure of their own.
+    case finished
+    /// It stopped on request.
+    case stopped
+    /// It failed as a whole.
+    case failed
+    /// Its process ended before it did. The next sync has noted that.
+    case killed
+  }
+
+  /// The failure of one type.
+  public struct TypeFailure: Hashable, Sendable, Codable {
+    /// The record type.
+    public var type: RecordType
+    /// The error.
+    public var failure: TypeStatus.Failure
+
+    /// Creates the failure of a type.
+    public init(_ type: RecordType, _ failure: TypeStatus.Failure) {
+      self.type = type
+      self.failure = failure
+    }
+  }
+
+  /// The number of the sync in the store's life, from 1.
+  public var number: Int64
+  /// The fencing number of the sync's lease.
+  public var fence: Int64
+  /// What caused the sync, by the names of triggers.
+  public var triggers: [String]
+  /// When the sync began.
+  public var began: Timestamp
+  /// How the sync ended.
+  public var outcome = Outcome.running
+  /// The duration in seconds; zero while it runs, and for a killed sync.
+  public var seconds = 0.0
+  /// The failure of the sync as a whole.
+  public var failure: TypeStatus.Failure?
+  /// The failures of single types.
+  public var typeFailures: [TypeFailure] = []
+  /// The counts of each type that are not zero, by their stable names.
+  public var counts: [RecordType: [String: Int]] = [:]
+  /// The counts of pushed edits that are not zero, by their stable names.
+  public var pushed: [String: Int] = [:]
+  /// The bytes of the fetched records.
+  public var bytes = 0
+  /// The number of failed requests that were made again.
+  public var retries = 0
+  /// The time spent fetching pages, in seconds.
+  ///
+  /// Types fetch side by side, so it may exceed the sync's.
+  public var fetchingSeconds = 0.0
+  /// The time spent in the store's write transactions, in seconds.
+  public var writingSeconds = 0.0
+
+  /// Creates the entry of a sync that begins.
+  public init(number: Int64, fence: Int64, triggers: [String], began: Timestamp) {
+    self.number = number
+    self.fence = fence
+    self.triggers = triggers
+    self.began = began
+  }
+
+  /// The sum of one count over all types.
+  public func total(_ name: String) -> Int {
+    counts.values.reduce(0) { $0 + ($1[name] ?? 0) }
+  }
+}
+
+extension PastSync {
+  private enum CodingKeys: String, CodingKey {
+    case number, fence, triggers, began, outcome, seconds, failure, typeFailures, counts, pushed
+    case bytes, retries, fetchingSeconds, writingSeconds
+  }
+
+  /// Encodes the entry, without members that say nothing.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: CodingKeys.self)
+    try container.encode(number, forKey: .number)
+    try container.encode(fence, forKey: .fence)
+    try container.encode(triggers, forKey: .triggers)
+    try container.encode(began, forKey: .began)
+    try container.encode(outcome, forKey: .outcome)
+    try container.encode(seconds, forKey: .seconds)
+    try container.encodeIfPresent(failure, forKey: .failure)
+    if !typeFailures.isEmpty { try container.encode(typeFailures, forKey: .typeFailures) }
+    if !counts.isEmpty {
+      let named = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
+      try container.encode(named, forKey: .counts)
+    }
+    if !pushed.isEmpty { try container.encode(pushed, forKey: .pushed) }
+    if bytes > 0 { try container.encode(bytes, forKey: .bytes) }
+    if retries > 0 { try container.encode(retries, forKey: .retries) }
+    if fetchingSeconds > 0 { try container.encode(fetchingSeconds, forKey: .fetchingSeconds) }
+    if writingSeconds > 0 { try container.encode(writingSeconds, forKey: .writingSeconds) }
+  }
+
+  /// Decodes an entry. Members that are missing say nothing.
+  ///
+  /// - Throws: `DecodingError` for a number out of range.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      number: try container.decode(Int64.self, forKey: .number),
+      fence: try container.decode(Int64.self, forKey: .fence),
+      triggers: try container.decode([String].self, forKey: .triggers),
+      began: try container.decode(Timestamp.self, forKey: .began))
+    outcome = try container.decode(Outcome.self, forKey: .outcome)
+    seconds = try container.decode(Double.self, forKey: .seconds)
+    failure = try container.decodeIfPresent(TypeStatus.Failure.self, forKey: .failure)
+    typeFailures = try container.decodeIfPresent([TypeFailure].self, forKey: .typeFailures) ?? []
+    let named = try container.decodeIfPresent([String: [String: Int]].self, forKey: .counts) ?? [:]
+    counts = Dictionary(uniqueKeysWithValues: named.map { (RecordType($0.key), $0.value) })
+    pushed = try container.decodeIfPresent([String: Int].self, forKey: .pushed) ?? [:]
+    bytes = try container.decodeCountIfPresent(forKey: .bytes) ?? 0
+    retries = try container.decodeCountIfPresent(forKey: .retries) ?? 0
+    fetchingSeconds = try container.decodeIfPresent(Double.self, forKey: .fetchingSeconds) ?? 0
+    writingSeconds = try container.decodeIfPresent(Double.self, forKey: .writingSeconds) ?? 0
+  }
+}

@@ -1,0 +1,94 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@testable import SyncCore
+
+@Suite("The history of syncs", .timeLimit(.minutes(5)))
+struct HistoryTests {
+  @Test func hasWhatEachSyncDid() async throws {
+    let world = try await World()
+    world.addTeams(1...3)
+    world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), on: 1)
+    let result = try await world.engine.sync(SyncRequest(triggers: [.launch, .pushSignal]))
+    _ = try await world.engine.sync()
+    let history = try await world.engine.history()
+    #expect(history.map(\.number) == [2, 1])
+    let first = history[1]
+    #expect(first.outcome == .finished && first.failure == nil && first.typeFailures.isEmpty)
+    #expect(first.triggers == ["launch", "push-signal"])
+    #expect(history[0].triggers == ["request"])
+    #expect(first.total("inserted") == 3 && first.counts["teams"]?["inserted"] == 3)
+    #expect(first.total("requests") == result.total.requests)
+    #expect(first.retries == 1)
+    #expect(first.bytes > 0 && history[0].bytes == 0)
+    #expect(history[0].total("inserted") == 0 && history[0].total("requests") > 0)
+    #expect(history[0].fence > first.fence)
+    #expect(try await world.engine.history(limit: 1) == [history[0]])
+  }
+
+  @Test func hasFailuresOfTypesAndOfWholeSyncs() async throws {
+    let world = try await World()
+    world.remote.behave(.fail(SyncError(.permissionDenied, during: "fetching")), onNext: 1, of: "games")
+    _ = try await world.engine.sync()
+    world.remote.behave(.fail(SyncError(.authentication, during: "fetching")), onNext: 1)
+    await #expect(throws: SyncError.self) { try await world.engine.sync() }
+    let history = try await world.engine.history()
+    #expect(history.map(\.outcome) == [.failed, .finished])
+    #expect(history[0].failure?.code == "authentication")
+    #expect(history[1].typeFailures.map(\.type) == ["games"])
+    #expect(history[1].typeFailures.first?.failure.code == "permissionDenied")
+  }
+
+  @Test func hasStoppedSyncs() async throws {
+    let world = try await World()
+    let stop = CancellationSource()
+    stop.cancel()
+    let result = try await world.engine.sync(token: stop)
+    #expect(result.wasCancelled)
+    #expect(try await world.engine.history().first?.outcome ?? .stopped == .stopped)
+  }
+
+  @Test func hasKilledSyncsOnceTheNextHasBegun() async throws {
+    let world = try await World()
+    _ = try await world.engine.sync()
+    // Another process begins a sync, and dies after its first transaction.
+    let lease = try await world.store.acquireLease(for: .seconds(15))
+    let killed = PastSync(number: 1, fence: lease.fence, triggers: ["launch"], began: world.clock.timestamp)
+    _ = try await world.store.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try SyncHistory.begin(killed, in: transaction)
+    }
+    #expect(try await world.engine.history().map(\.outcome) == [.running, .finished])
+    try await world.store.release(lease)
+    _ = try await world.engine.sync()
+    let history = try await world.engine.history()
+    #expect(history.map(\.outcome) == [.finished, .killed, .finished])
+    #expect(history.map(\.number) == [3, 2, 1])
+    #expect(history[1].triggers == ["launch"] && history[1].fence == lease.fence)
+  }
+
+  @Test func keepsTheLastThousandSyncs() async throws {
+    let world = try await World()
+    try await world.store.write(.app) { (transaction) throws(SyncError) in
+      for number in 1...1005 {
+        var sync = PastSync(number: 1, fence: Int64(number), triggers: [], began: Timestamp(microseconds: 0))
+        sync.outcome = .finished
+        try SyncHistory.end(sync, in: transaction)
+      }
+    }
+    let history = try await world.engine.history(limit: .max)
+    #expect(history.map(\.number) == Array((6...1005).reversed()))
+    #expect(history.allSatisfy { $0.number == $0.fence && $0.outcome == .finished })
+  }
+
+  @Test func isNotTakenFromAnotherFormat() async throws {
+    let world = try await World()
+    try await world.store.write(.app) { (transaction) throws(SyncError) in
+      try transaction.setValue(Array("[]".utf8), forKey: "history/latest")
+      try transaction.setValue([0xff], forKey: "history/7")
+    }
+    #expect(try await world.engine.history().isEmpty)
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.history().map(\.outcome) == [.finished])
+  }
+}
