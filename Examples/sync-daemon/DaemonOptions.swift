@@ -15,6 +15,7 @@ struct DaemonOptions {
   let logsPages: Bool
   let logsJSON: Bool
   let isJSON: Bool
+  let metricsFile: String?
 
   /// Parses the command line.
   ///
@@ -47,13 +48,17 @@ struct DaemonOptions {
     let logPages = Option<Bool>.flag("log-pages", "log each page as well")
     let jsonLog = Option<Bool>.flag("json-log", "log one JSON object to a line")
     let json = Option<Bool>.jsonCounts
+    let metricsFile = Option<String?>.text(
+      "metrics-file", "PATH",
+      "write metrics in Prometheus' text format, for a textfile collector: after each sync, and every 15 seconds"
+    )
 
     let command = Command(
       "sync-daemon",
       "Keeps a store in step with its source until SIGTERM (exit code 0) or Ctrl-C, and logs to standard error.",
       options: [
         store, data, interval, timeZone, hideAfter, once, watch, probe, pageSize, latency, logPages, jsonLog,
-        json,
+        json, metricsFile,
       ],
       examples: [
         ("sync-daemon --store games.sqlite", "the built-in schedule, every five minutes"),
@@ -77,6 +82,7 @@ struct DaemonOptions {
     self.logsPages = arguments[logPages]
     self.logsJSON = arguments[jsonLog]
     self.isJSON = arguments[json]
+    self.metricsFile = arguments[metricsFile]
     if watchesNetwork, self.probe != nil {
       command.refuse(
         UsageError("--watch-network and --probe determine the same thing; choose one"))

@@ -23,17 +23,20 @@ extension LogEntry {
     case .finished(_, let outcome):
       self.init("sync.finished")
       fields += Self.fields(of: outcome)
+      isWarning = outcome.needsAttention
     case .cleanedUp(nil):
       return nil
     case .cleanedUp(let error?):
       self.init("cleaned-up", ("outcome", "failed"))
       fields += Self.fields(of: error)
+      isWarning = true
     case .submitted(let request, let earliest):
       self.init(
         "background.asked", ("for", .string(request.kind.rawValue)), ("not-before", .string(earliest.inUTC)))
     case .notSubmitted(let request, let error):
       self.init(
         "background.refused", ("for", .string(request.kind.rawValue)), ("error", .string("\(error)")))
+      isWarning = true
     case .expired(let kind):
       self.init("background.expired", ("for", .string(kind.rawValue)))
     }
@@ -97,5 +100,16 @@ extension LogEntry {
       .map { (key: $0.name, value: .integer(total[keyPath: $0.path])) }
       + PushCounts.names.filter { result.pushed[keyPath: $0.path] != 0 }
       .map { (key: "push-\($0.name)", value: .integer(result.pushed[keyPath: $0.path])) }
+  }
+}
+
+extension SyncOutcome {
+  /// Whether a person should look at it: a failure, of all or of some types.
+  var needsAttention: Bool {
+    switch self {
+    case .completed(let result): !result.failures.isEmpty || !result.refusedSweeps.isEmpty
+    case .stopped, .unavailable: false
+    case .failed: true
+    }
   }
 }

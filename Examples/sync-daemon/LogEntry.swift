@@ -5,11 +5,20 @@ import ToolSupport
 /// One line of the log: an event and its details.
 struct LogEntry {
   var event: String
+  /// Whether a person should see the entry, also with `--quiet`.
+  var isWarning = false
   var fields: [(key: String, value: JSON)]
 
   init(_ event: String, _ fields: (String, JSON?)...) {
     self.event = event
     self.fields = fields.compactMap { key, value in value.map { (key: key, value: $0) } }
+  }
+
+  /// The same entry as one that a person should see.
+  var asWarning: LogEntry {
+    var entry = self
+    entry.isWarning = true
+    return entry
   }
 
   /// The line, as text or as JSON.

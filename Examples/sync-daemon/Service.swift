@@ -15,6 +15,8 @@
     private let outcomes: Outcomes
     private let engine: SyncEngine
     private let tidying: Tidying?
+    private let metrics: MetricsFile?
+    private let notifier = ServiceNotifier()
 
     init(_ options: DaemonOptions, _ log: DaemonLog, _ stop: CancellationSource) async throws(SyncError) {
       var schedule = try Schedule(directory: options.data, latency: options.latency)
@@ -25,12 +27,15 @@
         try await Self.load(bundle, of: schedule, into: store, log)
       }
       network = try Network(options)
+      let observer = MetricsObserver()
       let engine = try await SyncEngine(
         schema: schedule.schema, store: store, source: schedule.source,
-        options: SyncOptions(pageSize: options.pageSize), connectivity: network.monitor, observers: [log])
+        options: SyncOptions(pageSize: options.pageSize), connectivity: network.monitor,
+        observers: [log, observer])
       let outcomes = Outcomes(endAfterOne: options.syncsOnce)
       let tidying = options.hidesAfter.map { Tidying(engine, hidingAfter: $0, log) }
       let scheduler = try Self.scheduler(options, network, stop)
+      let notifier = notifier
       coordinator = SyncCoordinator(
         engine: engine, scheduler: options.syncsOnce ? nil : scheduler,
         // A restarted daemon syncs at once, however short its absence.
@@ -38,10 +43,12 @@
         cleanUp: tidying?.work,
         observe: { event in
           if let entry = LogEntry(event) { log.write(entry) }
+          notifier.tell(event)
           outcomes.observe(event)
         })
       (self.options, self.log, self.stop) = (options, log, stop)
       (self.engine, self.outcomes, self.tidying) = (engine, outcomes, tidying)
+      metrics = options.metricsFile.map { MetricsFile(path: $0, observer, log) }
     }
 
     /// Loads the bundle. If another process is syncing the store, loading is up to that process.
@@ -72,16 +79,25 @@
       // The coordinator's initial status. It reports each later change.
       if network.monitor != nil { log.write(LogEntry(coordinator.status.network)) }
       options.syncsOnce ? coordinator.requestSync() : coordinator.launch()
-      let (coordinator, network) = (coordinator, network)
+      let (coordinator, network, engine) = (coordinator, network, engine)
+      let (notifier, metrics) = (notifier, metrics)
       await withTaskGroup(of: Void.self) { group in
         group.addTask { await network.run() }
         group.addTask { await coordinator.run() }
+        group.addTask { await metrics?.run(engine) }
+        group.addTask {
+          // A store that no longer answers, as on a disk that hangs, is a reason to be restarted.
+          await notifier.watch { _ = try? await engine.status() }
+        }
+        notifier.ready()
         await Self.waitForFirst(of: stop, outcomes.end)
+        notifier.stopping()
         group.cancelAll()
         log.write(LogEntry("stopping"))
       }
       // A single sync leaves no night for the clean-up.
       if options.syncsOnce, !outcomes.haveFailed { try await tidying?.perform(stop) }
+      await metrics?.write(engine)
       if options.isJSON { try await printCounts() }
       return outcomes.haveFailed ? .failure : .success
     }

@@ -31,7 +31,8 @@
         return try await Service(options, log, stop).run()
       } catch {
         log.write(
-          LogEntry("failed", ("code", .string(error.code.description)), ("error", .string("\(error)"))))
+          LogEntry("failed", ("code", .string(error.code.description)), ("error", .string("\(error)")))
+            .asWarning)
         if options.isJSON { StandardStream.output.line(error.json) }
         return .failure
       }

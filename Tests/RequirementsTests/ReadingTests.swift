@@ -123,7 +123,7 @@ struct ReadingTests {
   func whatHappensIsSeen(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...20)
-      let counters = CounterObserver()
+      let counters = MetricsObserver()
       let engine = try await SyncEngine(
         schema: SyncSchema(Setting.teams), store: setting.store, source: setting.remote, clock: setting.clock,
         options: SyncOptions(pageSize: 10, pagesAhead: 0), observers: [setting.recorder, counters])
@@ -133,8 +133,9 @@ struct ReadingTests {
         if case .pageCommitted(let page) = $0 { page } else { nil }
       }
       #expect(pages.map(\.fraction) == [0.5, 1])
-      #expect(counters.values["sync.finished"] == 1)
-      #expect(counters.values["sync.inserted"] == 20)
+      let lines = counters.metrics.prometheusText.split(separator: "\n")
+      #expect(lines.contains(#"canonicalsync_syncs_total{outcome="finished"} 1"#))
+      #expect(lines.contains(#"canonicalsync_changes_total{type="teams",outcome="inserted"} 20"#))
       for await event in stream {
         if case .finished(let result) = event {
           #expect(result.total.inserted == 20)

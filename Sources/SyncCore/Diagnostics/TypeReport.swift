@@ -109,19 +109,46 @@ extension TypeStatus {
 extension TypeReport {
   /// The report as numbers under stable names, for a metrics system to collect.
   ///
-  /// For a type `games` the names are `type.games.successes`, `type.games.failures`,
-  /// `type.games.consecutiveFailures`, `type.games.live`, `type.games.pending`,
-  /// `type.games.refused`, `type.games.withheld.<kind>` for each kind that occurs, and, once they
-  /// are known, `type.games.successRate` (0 to 1) and `type.games.age.seconds`.
-  public var metrics: [String: Double] {
-    var metrics: [String: Double] = [
-      "successes": Double(status.successes), "failures": Double(status.failures),
-      "consecutiveFailures": Double(status.consecutiveFailures), "live": Double(live),
-      "pending": Double(pending), "refused": Double(refused),
+  /// Names begin with `canonicalsync_store_`, and all have the label `type`. `records` are the live
+  /// ones, `withheld` has the label `kind`, and `outbox` has the label `waits_for`. The counters
+  /// `successes_total` and `failures_total` are of passes in the store's life. The gauge
+  /// `consecutive_failures` is of those since the last success. `success_ratio` (0 to 1) and
+  /// `age_seconds` of the data are there once they are known.
+  public var metrics: [Metric] {
+    func metric(
+      _ name: String, _ kind: Metric.Kind, _ help: String, _ value: Double, _ label: Metric.Label? = nil
+    ) -> Metric {
+      Metric(
+        "canonicalsync_store_\(name)", kind, help, labels: [.type(type)] + (label.map { [$0] } ?? []),
+        value: value)
+    }
+    var metrics = [
+      metric("records", .gauge, "Live records in the store.", Double(live)),
+      metric("successes_total", .counter, "Passes completed in the store's life.", Double(status.successes)),
+      metric("failures_total", .counter, "Passes failed in the store's life.", Double(status.failures)),
+      metric(
+        "consecutive_failures", .gauge, "Failed passes since the last success.",
+        Double(status.consecutiveFailures)),
     ]
-    metrics["successRate"] = status.successRate
-    metrics["age.seconds"] = dataAge?.inSeconds
-    for (kind, count) in withheld { metrics["withheld.\(kind.rawValue)"] = Double(count) }
-    return Dictionary(uniqueKeysWithValues: metrics.map { ("type.\(type).\($0.key)", $0.value) })
+    metrics += WithheldChange.Kind.allCases.map { kind in
+      metric(
+        "withheld", .gauge, "Changes that readers do not see, by the reason.",
+        Double(withheld[kind] ?? 0), Metric.Label("kind", kind.rawValue))
+    }
+    metrics += PendingEdit.Kind.allCases.map { kind in
+      metric(
+        "outbox", .gauge, "Edits in the outbox, by what they wait for.", Double(waiting[kind] ?? 0),
+        Metric.Label("waits_for", kind.rawValue.inSnakeCase))
+    }
+    if let ratio = status.successRate {
+      metrics.append(
+        metric("success_ratio", .gauge, "The share of passes that completed, 0 to 1.", ratio))
+    }
+    if let age = dataAge {
+      metrics.append(
+        metric("age_seconds", .gauge, "The time since the store had all of the remote's data.", age.inSeconds)
+      )
+    }
+    return metrics
   }
 }

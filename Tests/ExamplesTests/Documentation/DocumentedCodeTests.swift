@@ -17,6 +17,7 @@ struct DocumentedCodeTests {
     ("Docs/MirroringAnAPI.md", ["APIExample.swift"]),
     ("Docs/MirroringCloudKit.md", ["CloudKitExample.swift"]),
     ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/DamagedStores.md", ["DamageExample.swift"]),
+    ("Docs/Observing.md", ["ObserversExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
   ])
   func isCompiled(_ guide: String, _ sources: [String]) throws {

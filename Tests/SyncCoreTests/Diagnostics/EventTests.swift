@@ -121,7 +121,7 @@ struct EventTests {
   }
 
   @Test func addUpToTheCountersOfAMetricsSystem() async throws {
-    let counters = CounterObserver()
+    let counters = MetricsObserver()
     let world = try await World(options: SyncOptions(pageSize: 2))
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
@@ -134,14 +134,20 @@ struct EventTests {
     let second = try await engine.sync()
     world.remote.behave(.fail(SyncError(.authentication, during: "fetching")))
     await #expect(throws: SyncError.self) { try await engine.sync() }
-    let values = counters.values
-    #expect(values["sync.started"] == 3)
-    #expect(values["sync.finished"] == 2)
-    #expect(values["sync.retries"] == 1)
-    #expect(values["sync.resets"] == 1)
-    #expect(values["sync.failed.authentication"] == 1)
-    #expect(values["sync.inserted"] == 4)
-    #expect(values["sync.fetched"] == Double(first.total.fetched + second.total.fetched))
-    #expect(values["sync.requests"] == Double(first.total.requests + second.total.requests))
+    let lines = counters.metrics.prometheusText.split(separator: "\n")
+    for line in [
+      #"syncs_total{outcome="started"} 3"#, #"syncs_total{outcome="finished"} 2"#,
+      #"syncs_total{outcome="failed"} 1"#, #"sync_failures_total{code="authentication"} 1"#,
+      #"changes_total{type="teams",outcome="inserted"} 4"#,
+    ] {
+      #expect(lines.contains("canonicalsync_\(line)"), "\(line)")
+    }
+    func sum(_ name: String) -> Double {
+      counters.metrics.filter { $0.name == "canonicalsync_\(name)" }.reduce(0) { $0 + $1.value }
+    }
+    #expect(sum("retries_total") == 1)
+    #expect(sum("resets_total") == 1)
+    #expect(sum("fetched_total") == Double(first.total.fetched + second.total.fetched))
+    #expect(sum("requests_total") == Double(first.total.requests + second.total.requests))
   }
 }

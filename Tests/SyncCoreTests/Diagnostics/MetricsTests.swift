@@ -28,35 +28,40 @@ struct MetricsTests {
     #expect(games.status.successes == 1)
     #expect(games.status.failures == 3)
     #expect(games.status.successRate == 0.25)
-    #expect(games.metrics["type.games.successRate"] == 0.25)
-    #expect(games.metrics["type.games.failures"] == 3)
-    #expect(games.metrics["type.games.consecutiveFailures"] == 3)
+    let lines = games.metrics.prometheusText.split(separator: "\n")
+    #expect(lines.contains(#"canonicalsync_store_success_ratio{type="games"} 0.25"#))
+    #expect(lines.contains(#"canonicalsync_store_failures_total{type="games"} 3"#))
+    #expect(lines.contains(#"canonicalsync_store_consecutive_failures{type="games"} 3"#))
   }
 
   @Test func tellHowOldTheDataAre() async throws {
     let world = try await World()
     world.addTeams(1...3)
     #expect(try await report("teams", world).dataAge == nil)
-    #expect(try await report("teams", world).metrics["type.teams.age.seconds"] == nil)
+    let before = try await report("teams", world).metrics.prometheusText
+    #expect(!before.contains("age_seconds") && !before.contains("ratio"))
     _ = try await world.engine.sync()
     world.clock.advance(by: .seconds(90))
     world.remote.behave(.fail(Self.failure), onNext: 1, of: "teams")
     _ = try await world.engine.sync()
     let teams = try await report("teams", world)
     #expect(teams.dataAge == .seconds(90))
-    #expect(teams.metrics["type.teams.age.seconds"] == 90)
-    #expect(teams.metrics["type.teams.live"] == 3)
+    let lines = teams.metrics.prometheusText.split(separator: "\n")
+    #expect(lines.contains(#"canonicalsync_store_age_seconds{type="teams"} 90"#))
+    #expect(lines.contains(#"canonicalsync_store_records{type="teams"} 3"#))
+    #expect(lines.contains(#"canonicalsync_store_withheld{type="teams",kind="parked"} 0"#))
+    #expect(lines.contains(#"canonicalsync_store_outbox{type="teams",waits_for="push"} 0"#))
     world.clock.timestamp = world.clock.timestamp - .seconds(86_400)
     #expect(try await report("teams", world).dataAge == .zero)
   }
 
   @Test func ofAnObserverHaveRatesAndAgesToo() async throws {
     let world = try await World()
-    let counters = CounterObserver(clock: world.clock)
+    let counters = MetricsObserver(clock: world.clock)
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters], random: { 0 })
-    #expect(counters.values.isEmpty)
+    #expect(counters.metrics.isEmpty && counters.metrics.prometheusText.isEmpty)
     _ = try await engine.sync()
     world.clock.advance(by: .seconds(10))
     world.remote.behave(.fail(Self.failure), onNext: 1, of: "games")
@@ -64,15 +69,16 @@ struct MetricsTests {
     world.clock.advance(by: .seconds(10))
     world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), onNext: 1)
     await #expect(throws: SyncError.self) { try await engine.sync() }
-    let values = counters.values
-    #expect(values["sync.finished"] == 2)
-    #expect(values["sync.failed"] == 1)
-    #expect(values["sync.successRate"] == 2.0 / 3)
-    #expect(values["type.games.successRate"] == 0.5)
-    #expect(values["type.teams.successRate"] == 1)
-    #expect(values["sync.age.seconds"] == 10)
-    #expect(values["type.teams.age.seconds"] == 10)
-    #expect(values["type.games.age.seconds"] == 20)
+    let lines = counters.metrics.prometheusText.split(separator: "\n")
+    for line in [
+      #"syncs_total{outcome="finished"} 2"#, #"syncs_total{outcome="failed"} 1"#,
+      "sync_success_ratio \(2.0 / 3)", #"type_success_ratio{type="games"} 0.5"#,
+      #"type_success_ratio{type="teams"} 1"#, "sync_age_seconds 10", #"type_age_seconds{type="teams"} 10"#,
+      #"type_age_seconds{type="games"} 20"#, #"type_syncs_total{type="games",outcome="failed"} 1"#,
+      #"sync_failures_total{code="permissionDenied"} 1"#,
+    ] {
+      #expect(lines.contains("canonicalsync_\(line)"), "\(line)")
+    }
   }
 
   @Test func areReadFromAStatusThatDidNotCount() throws {

@@ -144,7 +144,7 @@ struct PushTests {
 
   @Test func isToldOfAndCounted() async throws {
     let lines = Lines()
-    let counters = CounterObserver()
+    let counters = MetricsObserver()
     let world = try await PushWorld()
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
@@ -155,8 +155,9 @@ struct PushTests {
     let result = try await engine.sync()
     #expect(lines.all.contains("push.finished accepted=1 refused=1 requests=1 pending=1"))
     #expect(lines.all.contains { $0.contains("meters/m2") && $0.contains("no") })
-    #expect(counters.values["push.accepted"] == 1)
-    #expect(counters.values["push.refusals"] == 1)
+    let numbers = counters.metrics.prometheusText.split(separator: "\n")
+    #expect(numbers.contains(#"canonicalsync_push_edits_total{outcome="accepted"} 1"#))
+    #expect(numbers.contains(#"canonicalsync_push_edits_total{outcome="refused"} 1"#))
     #expect(result.description.hasSuffix("pushed: 1 accepted, 1 refused, 1 requests, 1 pending"))
     let pushAlone = try await engine.push().description
     #expect(pushAlone == "pushed: 1 pending", "no table of what was not pulled")
