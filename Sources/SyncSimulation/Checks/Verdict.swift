@@ -49,12 +49,12 @@ struct PolicyCoverage: Sendable {
       if count == 0 {
         "in \(Counted(worlds, "world")) no conflict reached the policy"
       } else if !missing.isEmpty {
-        "in \(Counted(count, "conflict")) the policy never gave the reason \(missing.joined(separator: ", "))"
+        "in \(Counted(count, "resolution")) the policy never gave the reason \(missing.joined(separator: ", "))"
       } else if reasons.isEmpty, Set(verdicts.keys.map(\.description)).count == 1,
         let only = verdicts.keys.first
       {
         """
-        in \(Counted(count, "conflict")) the policy's only verdict was \(only): it may compare a member that the \
+        in \(Counted(count, "resolution")) the policy's only verdict was \(only): it may compare a member that the \
         worlds' records lack
         """
       } else {

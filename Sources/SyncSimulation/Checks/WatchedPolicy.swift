@@ -21,6 +21,8 @@ struct WatchedPolicy: MergePolicy {
     var mirrored = conflict
     (mirrored.local, mirrored.remote) = (conflict.remote, conflict.local)
     let reverse = base.settle(mirrored)
+    // What the other device says puts a branch to the test as well.
+    ledger.settled(Verdict(reverse, of: conflict.id.type))
     let theirs = Self.content(reverse, of: mirrored)
     let ours = Self.content(resolution, of: conflict)
     let isSame =
