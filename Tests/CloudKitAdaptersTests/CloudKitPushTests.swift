@@ -77,30 +77,6 @@
       try mirror.expectEqual("items")
     }
 
-    @Test(arguments: CloudKitBench.Kind.allCases)
-    func anEditWhoseAnswerWasLostHasOneEffect(_ kind: CloudKitBench.Kind) async throws {
-      let bench = try CloudKitBench(kind)
-      bench.put("k1", 1)
-      bench.put("k2", 2)
-      let mirror = try await CloudKitMirror(bench, pushes: true)
-      _ = try await mirror.engine.sync()
-      try await mirror.edit("k1", 10)
-      try await mirror.edit("k2", nil)
-      try await mirror.edit("k3", 30)
-      for _ in 0..<2 {
-        bench.service.script([.lostAnswer])
-        _ = try? await mirror.engine.push()
-      }
-      bench.clock.advance(by: .seconds(90_000))
-      #expect(try await mirror.engine.sync().failures.isEmpty)
-      #expect(try await mirror.engine.edits.conflicts().isEmpty)
-      #expect(try await mirror.engine.edits.pending("items").isEmpty)
-      try mirror.expectEqual("items")
-      let writes = bench.service.entries.filter { $0.operation == "records/modify" }
-      #expect(writes.count >= 2)
-      #expect(bench.service.rows("Item", in: bench.place.database, zone: bench.place.zone).count == 2)
-    }
-
     @Test func anAppsOwnFieldMarksDeletedRecords() async throws {
       var type = CloudKitType("Item")
       type.deleted = "isDeleted"
