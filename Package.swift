@@ -100,7 +100,9 @@ let package = Package(
 
     // Command-line tools.
     .target(
-      name: "ToolSupport", dependencies: ["CanonicalSync", "SyncJSON"], path: "Examples/ToolSupport"),
+      name: "ToolSupport",
+      dependencies: ["CanonicalSync", "PostgresAdapters", "SQLiteAdapters", "SyncJSON"],
+      path: "Examples/ToolSupport"),
     .target(
       name: "ScheduleKit",
       dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "ToolSupport"],
@@ -112,13 +114,12 @@ let package = Package(
       path: "Examples/device-settings"),
     .executableTarget(
       name: "schedule-sync",
-      dependencies: ["CanonicalSync", "SQLiteAdapters", "ScheduleKit", "ToolSupport"],
+      dependencies: ["CanonicalSync", "ScheduleKit", "ToolSupport"],
       path: "Examples/schedule-sync"),
     .executableTarget(
       name: "sync-daemon",
       dependencies: [
-        "CanonicalSync", "NetworkAdapters", "SQLiteAdapters", "ScheduleKit", "SchedulingAdapters",
-        "ToolSupport",
+        "CanonicalSync", "NetworkAdapters", "ScheduleKit", "SchedulingAdapters", "ToolSupport",
       ],
       path: "Examples/sync-daemon"),
     .executableTarget(

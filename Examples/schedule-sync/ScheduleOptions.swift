@@ -18,16 +18,14 @@ struct ScheduleOptions {
   /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let store = Option<String>.text(
-      "store", "PATH", "the store, an SQLite file, made if it is not there", default: "schedule.sqlite")
+      "store", OpenedStore.placeholder, OpenedStore.meaning, default: "schedule.sqlite")
     let data = Option<String?>.text(
       "data", "DIR", "sync the <type>.ndjson files of a directory instead of the built-in schedule")
     let pageSize = Option<Int>.pageSize()
     let latency = Option<Int>.latency
     let cancelAfter = Option<Int?>.number(
       "cancel-after-pages", "N", "stop after so many committed pages", in: 1...Int.max)
-    let lease = Option<Int>.number(
-      "lease-seconds", "N", "how long the right to sync outlives a process that stopped", in: 1...3600,
-      default: 15)
+    let lease = Option<Int>.lease
     let resync = Option<Bool>.resync
     let allow = Option<Bool>.flag(
       "allow-mass-deletion", "let more than half of a type go, if the remote no longer has it")

@@ -1,7 +1,6 @@
 #if SQLite
   import CanonicalSync
   import Foundation
-  import SQLiteAdapters
   import ScheduleKit
   import ToolSupport
 
@@ -28,7 +27,7 @@
       do throws(SyncError) {
         var schedule = try Schedule(directory: options.data, latency: options.latency)
         for notice in schedule.notices { screen.say(notice) }
-        let store = try await SQLiteStore.open(path: options.store)
+        let store = try await OpenedStore.open(options.store).store
         try await schedule.addTypes(syncedInto: store)
         if let bundle = schedule.bootstrap {
           let loaded = try await bundle.load(into: store, schema: schedule.schema, source: schedule.source)
@@ -47,7 +46,7 @@
     }
 
     private static func sync(
-      _ schedule: Schedule, _ store: SQLiteStore, _ options: ScheduleOptions, _ screen: ProgressBar,
+      _ schedule: Schedule, _ store: any LocalStore, _ options: ScheduleOptions, _ screen: ProgressBar,
       _ stop: CancellationSource
     ) async throws(SyncError) -> ExitCode {
       let rivals = RivalRecords()

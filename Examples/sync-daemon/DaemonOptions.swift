@@ -11,6 +11,7 @@ struct DaemonOptions {
   let watchesNetwork: Bool
   let probe: ProbeTarget?
   let pageSize: Int
+  let lease: Duration
   let latency: Duration
   let logsPages: Bool
   let logsJSON: Bool
@@ -22,7 +23,7 @@ struct DaemonOptions {
   /// After a request for help, or a mistake, it prints an answer and ends the process.
   init() {
     let store = Option<String>.requiredText(
-      "store", "PATH", "the store, an SQLite file, made if it is not there")
+      "store", OpenedStore.placeholder, OpenedStore.meaning)
     let data = Option<String?>.text(
       "data", "DIR",
       "keep in step with the <type>.ndjson files of a directory instead of the built-in schedule")
@@ -44,6 +45,7 @@ struct DaemonOptions {
     let probe = Option<String?>.text(
       "probe", "HOST:PORT", "the same, by whether a host answers on a port; tried every 30 seconds")
     let pageSize = Option<Int>.pageSize()
+    let lease = Option<Int>.lease
     let latency = Option<Int>.latency
     let logPages = Option<Bool>.flag("log-pages", "log each page as well")
     let jsonLog = Option<Bool>.flag("json-log", "log one JSON object to a line")
@@ -57,8 +59,8 @@ struct DaemonOptions {
       "sync-daemon",
       "Keeps a store in step with its source until SIGTERM (exit code 0) or Ctrl-C, and logs to standard error.",
       options: [
-        store, data, interval, timeZone, hideAfter, once, watch, probe, pageSize, latency, logPages, jsonLog,
-        json, metricsFile,
+        store, data, interval, timeZone, hideAfter, once, watch, probe, pageSize, lease, latency, logPages,
+        jsonLog, json, metricsFile,
       ],
       examples: [
         ("sync-daemon --store games.sqlite", "the built-in schedule, every five minutes"),
@@ -78,6 +80,7 @@ struct DaemonOptions {
       command.refuse(UsageError("--probe must be HOST:PORT, not \(text)"))
     }
     self.pageSize = arguments[pageSize]
+    self.lease = .seconds(arguments[lease])
     self.latency = .milliseconds(arguments[latency])
     self.logsPages = arguments[logPages]
     self.logsJSON = arguments[jsonLog]

@@ -1,6 +1,5 @@
 #if SQLite
   import CanonicalSync
-  import SQLiteAdapters
   import ScheduleKit
   import SchedulingAdapters
   import ToolSupport
@@ -21,7 +20,7 @@
     init(_ options: DaemonOptions, _ log: DaemonLog, _ stop: CancellationSource) async throws(SyncError) {
       var schedule = try Schedule(directory: options.data, latency: options.latency)
       for notice in schedule.notices { log.write(LogEntry("notice", ("text", .string(notice)))) }
-      let store = try await SQLiteStore.open(path: options.store)
+      let store = try await OpenedStore.open(options.store).store
       try await schedule.addTypes(syncedInto: store)
       if let bundle = schedule.bootstrap {
         try await Self.load(bundle, of: schedule, into: store, log)
@@ -30,8 +29,8 @@
       let observer = MetricsObserver()
       let engine = try await SyncEngine(
         schema: schedule.schema, store: store, source: schedule.source,
-        options: SyncOptions(pageSize: options.pageSize), connectivity: network.monitor,
-        observers: [log, observer])
+        options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease),
+        connectivity: network.monitor, observers: [log, observer])
       let outcomes = Outcomes(endAfterOne: options.syncsOnce)
       let tidying = options.hidesAfter.map { Tidying(engine, hidingAfter: $0, log) }
       let scheduler = try Self.scheduler(options, network, stop)
@@ -53,7 +52,7 @@
 
     /// Loads the bundle. If another process is syncing the store, loading is up to that process.
     private static func load(
-      _ bundle: Bootstrap, of schedule: Schedule, into store: SQLiteStore, _ log: DaemonLog
+      _ bundle: Bootstrap, of schedule: Schedule, into store: any LocalStore, _ log: DaemonLog
     ) async throws(SyncError) {
       do throws(SyncError) {
         let loaded = try await bundle.load(into: store, schema: schedule.schema, source: schedule.source)

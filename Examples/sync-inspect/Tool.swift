@@ -4,7 +4,7 @@ import ToolSupport
 
 /// Inspects a store, and edits its records.
 @main struct Tool {
-  private static let store = Option.requiredText("store", "PATH", "The store's file.")
+  private static let store = Option.requiredText("store", OpenedStore.placeholder, OpenedStore.meaning)
   private static let json = Option.flag("json", "End with one JSON object on the last line of the output.")
   private static let type = Option.requiredText("type", "TYPE", "The record type, such as games.")
   private static let anyType = Option.text("type", "TYPE", "Only this record type.")
@@ -23,10 +23,15 @@ import ToolSupport
   private static let from = Option.requiredText(
     "from", "BROKEN", "The damaged store's file; it is not changed.")
   private static let to = Option.requiredText("to", "NEW", "The new store's file; it must not exist.")
+  private static let oldStore = Option.requiredText("from", OpenedStore.placeholder, "The store to move.")
+  private static let newStore = Option.requiredText(
+    "to", OpenedStore.placeholder, "The empty store to move it to.")
+  private static let abandon = Option.flag(
+    "abandon", "Take the old store into use again, unless the new one has taken its place.")
   private static let retry = Option.flag("retry", "Send an edit again that the remote refused or postponed.")
 
   private static let command = Command(
-    "sync-inspect", "Inspects a store, and changes nothing except by `edit`.",
+    "sync-inspect", "Inspects a store, and changes nothing except by `edit` and `copy`.",
     options: [json],
     commands: [
       Command(
@@ -74,6 +79,15 @@ import ToolSupport
         examples: [
           ("sync-inspect salvage --from schedule.db --to rescued.db", "a store to sync instead")
         ]),
+      Command(
+        "copy", "Move a whole store to an empty one; again after an interruption: go on with it.",
+        options: [oldStore, newStore, abandon],
+        examples: [
+          (
+            "sync-inspect copy --from schedule.db --to 'postgres://db.example.com/league?schema=schedule'",
+            "the file takes no edits and no syncs any more"
+          )
+        ]),
     ],
     examples: [("sync-inspect status --store schedule.db", "how the last sync left the store")])
 
@@ -88,6 +102,9 @@ import ToolSupport
         try await Verification(isJSON: arguments[json]).run(at: arguments[store]).endProcess()
       case "salvage":
         try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to]).endProcess()
+      case "copy":
+        try await move(from: arguments[oldStore], to: arguments[newStore], abandons: arguments[abandon])
+        ExitCode.success.endProcess()
       default: break
       }
       let inspection = Inspection(
@@ -108,6 +125,21 @@ import ToolSupport
     } catch {
       command.refuse(error)
     }
+  }
+
+  private static func move(
+    from old: String, to new: String, abandons: Bool
+  ) async throws(SyncError) {
+    guard old != new else {
+      throw SyncError(.invalidConfiguration, during: "moving a store", "Both stores are the same.")
+    }
+    // Looking at a store that is not there makes none.
+    await (try OpenedStore.open(old, isReadOnly: true)).close()
+    let (source, target) = (try await OpenedStore.open(old), try await OpenedStore.open(new))
+    let move = try StoreMove(from: source, to: target, at: new) { StandardStream.error.line($0) }
+    try await abandons ? move.abandon() : move.run()
+    await source.close()
+    await target.close()
   }
 
   private static func run(

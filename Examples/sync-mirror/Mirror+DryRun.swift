@@ -2,10 +2,16 @@
   import CanonicalSync
   import Foundation
   import SQLiteAdapters
+  import ToolSupport
 
   extension Mirror {
     /// Updates a temporary copy of the store. The store itself is only read.
     func lookWithoutChanges() async throws(SyncError) -> Look {
+      guard !OpenedStore.isDatabase(options.store) else {
+        throw SyncError(
+          .invalidConfiguration, during: "preparing a dry run",
+          "A dry run works on a copy of the store's file, and this store is in a database.")
+      }
       let folder = FileManager.default.temporaryDirectory.appending(path: "sync-mirror-\(UUID().uuidString)")
       do {
         try FileManager.default.createDirectory(

@@ -1,6 +1,5 @@
 #if SQLite
   import CanonicalSync
-  import SQLiteAdapters
   import ToolSupport
 
   extension Mirror {
@@ -8,7 +7,7 @@
     ///
     /// A poll of an unchanged collection is one request, answered without a body. A failure is
     /// retried later, unless only a person can help.
-    func watch(into store: SQLiteStore) async throws(SyncError) -> Look {
+    func watch(into store: any LocalStore) async throws(SyncError) -> Look {
       var pace = options.pace
       var all = Look(result: SyncResult(), live: [:])
       var (hasLooked, pause) = (false, Duration.zero)

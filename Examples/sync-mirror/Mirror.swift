@@ -1,6 +1,5 @@
 #if SQLite
   import CanonicalSync
-  import SQLiteAdapters
   import ToolSupport
 
   /// A remote, and the store that mirrors it.
@@ -37,7 +36,7 @@
     }
 
     /// Updates the store to the server's current state.
-    func look(into store: SQLiteStore) async throws(SyncError) -> Look {
+    func look(into store: any LocalStore) async throws(SyncError) -> Look {
       guard let listed = try await entities() else {
         return Look(result: SyncResult(wasCancelled: true), live: [:])
       }
@@ -57,7 +56,7 @@
       }
       let engine = try await SyncEngine(
         schema: schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
-        options: SyncOptions(pageSize: options.pageSize), observers: observers)
+        options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
       var result = try await engine.sync(
         SyncRequest(
           types: types, fullPull: options.listsEverything ? Set(types) : [],

@@ -17,6 +17,7 @@
     let store: String
     let credentials: HTTPCredentials?
     let pageSize: Int
+    let lease: Duration
     let watches: Bool
     let pushes: Bool
     let pace: PollPace
@@ -43,11 +44,12 @@
       let collections = Option<[String]>.texts(
         "collection", "NAME", "a collection or type to mirror; without any, all of them")
       let store = Option<String?>.text(
-        "store", "PATH", "the store, an SQLite file, made if it is not there; --check needs none")
+        "store", OpenedStore.placeholder, OpenedStore.meaning + "; --check needs none")
       let auth = Option<String?>.text(
         "auth", "USER:PASSWORD",
         "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
       let pageSize = Option<Int>.pageSize(upTo: 10_000)
+      let lease = Option<Int>.lease
       let push = Option<Bool>.flag(
         "push", "send the edits that wait in the store's outbox first; without it they stay there")
       let watch = Option<Bool>.flag("watch", "keep polling for changes until Ctrl-C or SIGTERM")
@@ -76,7 +78,7 @@
         "sync-mirror",
         "Mirrors a Kinto server, a JSON API or a CloudKit database into an SQLite store, and local edits back.",
         options: [server, bucket] + files + [
-          collections, store, auth, pageSize, push, watch, soonest, latest, dryRun, check, resync, allow,
+          collections, store, auth, pageSize, lease, push, watch, soonest, latest, dryRun, check, resync, allow,
           plain,
           authorities, log, json,
         ],
@@ -108,6 +110,7 @@
         command.refuse(error)
       }
       self.pageSize = arguments[pageSize]
+      self.lease = .seconds(arguments[lease])
       self.pushes = arguments[push]
       self.watches = arguments[watch]
       self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest]))
@@ -118,7 +121,7 @@
       self.authorities = arguments[authorities]
       self.isLogging = arguments[log]
       self.isJSON = arguments[json]
-      if self.store.isEmpty, !checks { command.refuse(UsageError("--store PATH is required")) }
+      if self.store.isEmpty, !checks { command.refuse(UsageError("--store \(OpenedStore.placeholder) is required")) }
       if checks, case .kinto = remote {
         command.refuse(UsageError("--check needs a described remote, such as --api FILE"))
       }

@@ -1,7 +1,6 @@
 #if SQLite
   import CanonicalSync
   import Foundation
-  import SQLiteAdapters
   import ToolSupport
 
   /// Mirrors a remote into an SQLite store.
@@ -46,9 +45,10 @@
       -> Mirror.Look
     {
       if options.isDryRun { return try await mirror.lookWithoutChanges() }
-      let store = try await SQLiteStore.open(path: options.store)
-      let look = try await options.watches ? mirror.watch(into: store) : mirror.look(into: store)
-      await store.close()
+      let opened = try await OpenedStore.open(options.store)
+      let look =
+        try await options.watches ? mirror.watch(into: opened.store) : mirror.look(into: opened.store)
+      await opened.close()
       return look
     }
   }

@@ -15,13 +15,14 @@
   ///
   /// A transaction runs again, whole, after a deadlock or a lost connection. If the connection is
   /// lost while a transaction is being committed, the store finds out whether it was.
-  public final class PostgresStore: LocalStore {
+  public final class PostgresStore: SharedStore {
     let address: PostgresAddress
     let configuration: Configuration
     let writer: ConnectionLane
     let readers: ConnectionPool
     private let listener: CommitListener
     private let declarations: DeclarationKeeper
+    private let positions = PositionCount()
     private let steps: [LayoutStep]
 
     /// The options for opening a store.
@@ -83,9 +84,12 @@
         })
       let declarations = DeclarationKeeper()
       self.declarations = declarations
+      let positions = positions
       listener = CommitListener(
         ConnectionSettings(configuration, at: address, for: .listening),
-        context: { TransactionContext(declarations: declarations.value, layout: steps.count) })
+        context: {
+          TransactionContext(declarations: declarations.value, layout: steps.count, positions: positions)
+        })
     }
 
     /// Opens a store, and creates its schema and tables if they are missing.
@@ -131,7 +135,17 @@
     public func changes() -> PostgresChanges { PostgresChanges(listener: listener) }
 
     var context: TransactionContext {
-      TransactionContext(declarations: declarations.value, layout: steps.count)
+      TransactionContext(declarations: declarations.value, layout: steps.count, positions: positions)
+    }
+
+    /// A mark of the commits so far, by one statement.
+    public func commitMark() async throws(SyncError) -> CommitMark {
+      let (context, positions) = (context, positions)
+      return try await readers.run { connection throws(SyncError) -> CommitMark in
+        let own = positions.value
+        let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.opening.position }
+        return CommitMark(own: own, others: all - own)
+      }
     }
 
     /// Prepares the store for a schema.

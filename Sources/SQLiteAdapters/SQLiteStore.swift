@@ -159,6 +159,7 @@
             try connection.checkIsInPlace()
             try connection.demand(authority)
             try connection.refreshCatalog(declared)
+            try connection.demandPlace(connection.catalog.movedTo)
             let transaction = SQLiteTransaction(on: connection, cache)
             let result = try body(transaction)
             try transaction.noteObservedChanges()

@@ -4,7 +4,6 @@
   import Foundation
   import HTTPAdapters
   import InMemoryAdapters
-  import SQLiteAdapters
   import ToolSupport
 
   /// A process's engine on the shared store, and its work.
@@ -22,7 +21,7 @@
       let source = try KintoSource(
         server: orders.server, bucket: "b", credentials: .basic(user: orders.name, password: "-"),
         options: options)
-      let store = try await SQLiteStore.open(path: orders.store)
+      let store = try await OpenedStore.open(orders.store).store
       engine = try await SyncEngine(
         schema: SyncSchema(Entity("items")), store: store, source: source, sink: KintoSink(source),
         // Short, so that a short stop loses the lease.

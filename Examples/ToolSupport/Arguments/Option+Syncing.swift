@@ -6,6 +6,13 @@ extension Option<Int> {
     .number("page-size", "N", "how many records a page holds", in: 1...most, default: 400)
   }
 
+  /// How long the right to sync outlives a process that stopped.
+  package static var lease: Option<Int> {
+    .number(
+      "lease-seconds", "N", "how long the right to sync outlives a process that stopped", in: 1...3600,
+      default: 15)
+  }
+
   /// The simulated latency of the remote.
   package static var latency: Option<Int> {
     .number(

@@ -2,6 +2,7 @@
   import CPostgres
   import SyncModels
   import SyncPorts
+  import Synchronization
 
   /// The attempts of one transaction, which runs again after a lost connection or a deadlock.
   private struct Attempts {
@@ -82,6 +83,7 @@
         }
         if transaction.hasWritten { token = next }
         transaction.hasCommitted()
+        if transaction.hasPosition { context.positions.add() }
         return result
       }
     }
@@ -157,5 +159,16 @@
     var declarations: Declarations
     /// The number of layout steps that this version of the library knows.
     var layout: Int
+    /// The positions that this store object's commits took.
+    var positions: PositionCount
+  }
+
+  /// Counts the positions that a store object's own commits took.
+  final class PositionCount: Sendable {
+    private let count = Atomic<Int64>(0)
+
+    var value: Int64 { count.load(ordering: .relaxed) }
+
+    func add() { count.add(1, ordering: .relaxed) }
   }
 #endif

@@ -12,6 +12,9 @@
     private var changesKeptValues = false
     private(set) var hasWritten = false
 
+    /// Whether the transaction changes what readers see, and so takes a position.
+    var hasPosition: Bool { hasWritten && !observed.isEmpty }
+
     func apply(_ changes: StoreChanges) throws(SyncError) {
       if changes.isEmpty { return }
       hasWritten = true

@@ -24,6 +24,8 @@
     private(set) var tables: [RecordType: EntityTable]
     /// The types whose withheld changes have to be read again to find their references.
     private(set) var unread: Set<RecordType>
+    /// The place where the store has moved; `nil` for a store in use.
+    private(set) var movedTo: String?
 
     static var empty: Catalog {
       Catalog(version: -1, generation: -1, stored: [], tables: [:], unread: [])
@@ -64,7 +66,8 @@
         unread.insert(RecordType(row.text(0)))
       }
       catalog = Catalog(
-        version: version, generation: declarations.generation, stored: stored, tables: tables, unread: unread)
+        version: version, generation: declarations.generation, stored: stored, tables: tables, unread: unread,
+        movedTo: try placeMovedTo())
     }
 
     private func catalogVersion() throws(SyncError) -> Int64 {

@@ -1,0 +1,281 @@
+import CanonicalSync
+import SyncJSON
+import ToolSupport
+
+/// Moves a whole store to another place, in transactions that a kill cannot spoil.
+///
+/// The old store takes no edits and no syncs from the beginning. The new one takes its identity at
+/// the end, when everything is there and compared.
+struct StoreMove {
+  private let source: any MovableStore
+  private let target: any MovableStore
+  private let place: String
+  private let say: @Sendable (String) -> Void
+
+  private static let portion = 1000
+  private static let leaseDuration = Duration.seconds(60)
+  /// The key of the progress, in the new store. It sorts before the engine's own keys.
+  private static let key = "!move"
+
+  /// How far a move has come.
+  private struct Progress: Codable {
+    /// The identity of the old store.
+    var identity: String
+    /// The types whose rows, withheld changes and edits are all there.
+    var done: [RecordType] = []
+    var part = Part.rows
+    /// The last key of the rows of the type under way.
+    var lastRow: String?
+    /// Whether everything but the kept values is there.
+    var hasConflicts = false
+    /// Whether everything is there.
+    var isComplete = false
+
+    enum Part: String, Codable { case rows, withheld, outbox }
+  }
+
+  init(
+    from source: OpenedStore, to target: OpenedStore, at place: String,
+    say: @escaping @Sendable (String) -> Void
+  ) throws(SyncError) {
+    guard let source = source.store as? any MovableStore, let target = target.store as? any MovableStore
+    else {
+      throw SyncError(.invalidConfiguration, during: "moving a store", "One of the stores cannot be moved.")
+    }
+    (self.source, self.target, self.place, self.say) = (source, target, place, say)
+  }
+
+  /// Makes the old store usable again, unless the new one has taken its place.
+  func abandon() async throws(SyncError) {
+    guard try await identity(of: source) != identity(of: target) else {
+      throw SyncError(
+        .invalidConfiguration, during: "abandoning a move",
+        "The move is complete: the new store has the identity of the old one, and is in use.")
+    }
+    try await source.retire(movedTo: nil)
+  }
+
+  func run() async throws(SyncError) {
+    let identity = try await identity(of: source)
+    if try await self.identity(of: target) == identity, try await progress() == nil {
+      return say("The store has moved already.")
+    }
+    var progress = try await begin(identity)
+    let lease = try await target.acquireLease(for: Self.leaseDuration)
+    do throws(SyncError) {
+      let entities = try await source.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities()
+      }
+      try await target.register(try SyncSchema(entities))
+      for entity in entities where !progress.done.contains(entity.type) {
+        try await copy(entity.type, &progress, lease)
+      }
+      if !progress.hasConflicts { try await copyConflicts(&progress, lease) }
+      if !progress.isComplete { try await copyValues(&progress, lease) }
+      try await verify(entities.map(\.type), lease)
+      try await target.adopt(identity: identity)
+      try await target.write(.lease(lease)) { (transaction) throws(SyncError) in
+        try transaction.setValue(nil, forKey: Self.key)
+      }
+    } catch {
+      // The lease ends by itself too.
+      try? await target.release(lease)
+      throw error
+    }
+    try await target.release(lease)
+    say("Moved to \(place).")
+  }
+
+  // MARK: Beginning
+
+  private func identity(of store: any MovableStore) async throws(SyncError) -> String {
+    try await store.read { (snapshot) throws(SyncError) in try snapshot.storeIdentity() }
+  }
+
+  private func progress() async throws(SyncError) -> Progress? {
+    let bytes = try await target.read { (snapshot) throws(SyncError) in try snapshot.value(forKey: Self.key) }
+    return try bytes.map { (bytes) throws(SyncError) in
+      try decoded(Progress.self, from: String(decoding: bytes, as: UTF8.self), what: "progress of a move")
+    }
+  }
+
+  /// Continues a move, or begins one into an empty store.
+  private func begin(_ identity: String) async throws(SyncError) -> Progress {
+    if let progress = try await progress() {
+      guard progress.identity == identity else {
+        throw SyncError(
+          .invalidConfiguration, during: "moving a store", "Another store is being moved to \(place).")
+      }
+      try await source.retire(movedTo: place)
+      return progress
+    }
+    let isEmpty = try await target.read { (snapshot) throws(SyncError) in
+      let hasTypes = try !snapshot.registeredEntities().isEmpty
+      let hasValues = try !snapshot.keys(withPrefix: "", after: nil, limit: 1).isEmpty
+      return !hasTypes && !hasValues
+    }
+    guard isEmpty else {
+      throw SyncError(
+        .invalidConfiguration, during: "moving a store",
+        "The store at \(place) holds something; name an empty one.")
+    }
+    if let former = try await source.placeMovedTo(), former != place {
+      throw SyncError(.storeReadOnly, during: "moving a store", "The store has moved to \(former).")
+    }
+    let progress = Progress(identity: identity)
+    let bytes = try Self.bytes(of: progress)
+    if try await source.placeMovedTo() == nil {
+      // No sync is under way while this one has the lease, and none begins afterwards.
+      let lease = try await source.acquireLease(for: Self.leaseDuration)
+      try await source.retire(movedTo: place)
+      try await source.release(lease)
+    }
+    let lease = try await target.acquireLease(for: Self.leaseDuration)
+    try await target.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try transaction.setValue(bytes, forKey: Self.key)
+    }
+    try await target.release(lease)
+    return progress
+  }
+
+  private static func bytes(of progress: Progress) throws(SyncError) -> [UInt8] {
+    Array(try encoded(progress, what: "progress of a move").utf8)
+  }
+
+  /// Writes a portion together with the progress.
+  private func write(
+    _ progress: Progress, _ lease: Lease, _ set: @Sendable (inout StoreChanges) -> Void
+  ) async throws(SyncError) {
+    let bytes = try Self.bytes(of: progress)
+    _ = try await target.renew(lease, for: Self.leaseDuration)
+    try await target.write(.lease(lease)) { (transaction) throws(SyncError) in
+      var changes = StoreChanges()
+      set(&changes)
+      changes.values.append(.init(Self.key, bytes))
+      try transaction.apply(changes)
+    }
+  }
+
+  // MARK: Copying
+
+  private func copy(_ type: RecordType, _ progress: inout Progress, _ lease: Lease) async throws(SyncError) {
+    while progress.part == .rows {
+      let after = progress.lastRow
+      let rows = try await source.read { (snapshot) throws(SyncError) in
+        try snapshot.rows(type, .all, after: after, limit: Self.portion)
+      }
+      if rows.count < Self.portion { progress.part = .withheld }
+      progress.lastRow = progress.part == .rows ? rows.last?.id.key : nil
+      try await write(progress, lease) { changes in
+        changes.put = rows.compactMap(\.record)
+        changes.deleted = rows.filter { $0.record == nil }.map {
+          Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag)
+        }
+        changes.marked = rows.filter(\.isMarked).map(\.id)
+      }
+    }
+    // Entries are found by their keys, so a portion that is copied again changes nothing.
+    if progress.part == .withheld {
+      var after: WithheldChange.Key?
+      while true {
+        let last = after
+        let entries = try await source.read { (snapshot) throws(SyncError) in
+          try snapshot.withheld(
+            type, kinds: Set(WithheldChange.Kind.allCases), after: last, limit: Self.portion)
+        }
+        if entries.isEmpty { break }
+        after = entries.last?.key
+        try await write(progress, lease) { $0.withheld = entries }
+      }
+      progress.part = .outbox
+    }
+    var after: EditStamp?
+    while true {
+      let last = after
+      let entries = try await source.read { (snapshot) throws(SyncError) in
+        try snapshot.outbox(type, after: last, limit: Self.portion)
+      }
+      if entries.isEmpty { break }
+      after = entries.last?.edit.stamp
+      try await write(progress, lease) { $0.queued = entries }
+    }
+    progress.part = .rows
+    progress.done.append(type)
+    try await write(progress, lease) { _ in }
+    say("\(type) is there.")
+  }
+
+  /// Copies the conflicts in one transaction, because the new store numbers them.
+  private func copyConflicts(_ progress: inout Progress, _ lease: Lease) async throws(SyncError) {
+    let conflicts = try await source.read { (snapshot) throws(SyncError) in
+      var conflicts: [Conflict] = []
+      while true {
+        let portion = try snapshot.conflicts(nil, before: conflicts.last?.number, limit: Self.portion)
+        if portion.isEmpty { return conflicts }
+        conflicts += portion
+      }
+    }
+    progress.hasConflicts = true
+    try await write(progress, lease) { $0.conflicts = conflicts.reversed() }
+  }
+
+  /// Copies checkpoints and all other kept values, at last.
+  private func copyValues(_ progress: inout Progress, _ lease: Lease) async throws(SyncError) {
+    let values = try await source.read { (snapshot) throws(SyncError) in try Self.values(in: snapshot) }
+    progress.isComplete = true
+    try await write(progress, lease) { $0.values = values }
+  }
+
+  private static func values(in snapshot: any StoreSnapshot) throws(SyncError) -> [StoreChanges.KeptValue] {
+    var values: [StoreChanges.KeptValue] = []
+    var last: String?
+    while true {
+      let keys = try snapshot.keys(withPrefix: "", after: last, limit: portion)
+      if keys.isEmpty { return values }
+      for key in keys where key != Self.key { values.append(.init(key, try snapshot.value(forKey: key))) }
+      last = keys.last
+    }
+  }
+
+  // MARK: Verifying
+
+  /// Compares both stores element by element.
+  private func verify(_ types: [RecordType], _ lease: Lease) async throws(SyncError) {
+    for type in types {
+      var last: String?
+      while true {
+        _ = try await target.renew(lease, for: Self.leaseDuration)
+        let after = last
+        let (old, new) = try await both { (snapshot) throws(SyncError) in
+          try snapshot.rows(type, .all, after: after, limit: Self.portion)
+        }
+        guard old == new else { throw difference("rows of \(type)") }
+        guard let next = old.last?.id.key else { break }
+        last = next
+      }
+      let (old, new) = try await both { (snapshot) throws(SyncError) in
+        try snapshot.withheld(
+          type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: .max)
+      }
+      guard old == new else { throw difference("withheld changes of \(type)") }
+      let edits = try await both { (snapshot) throws(SyncError) in
+        try snapshot.outbox(type, after: nil, limit: .max)
+      }
+      guard edits.0 == edits.1 else { throw difference("edits of \(type)") }
+    }
+    let (old, new) = try await both { (snapshot) throws(SyncError) in try Self.values(in: snapshot) }
+    guard old == new else { throw difference("kept values") }
+  }
+
+  private func both<Value: Sendable>(
+    _ read: @Sendable (any StoreSnapshot) throws(SyncError) -> Value
+  ) async throws(SyncError) -> (Value, Value) {
+    (try await source.read(read), try await target.read(read))
+  }
+
+  private func difference(_ what: String) -> SyncError {
+    SyncError(
+      .inconsistentData, during: "comparing the stores",
+      "The \(what) differ between the old and the new store. The old store is unchanged; `copy --abandon` takes it into use again."
+    )
+  }
+}

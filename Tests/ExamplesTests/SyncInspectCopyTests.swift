@@ -1,0 +1,139 @@
+#if SQLite
+  import CanonicalSync
+  import Foundation
+  import InMemoryAdapters
+  import SQLiteAdapters
+  import Testing
+  import ToolSupport
+
+  @Suite("sync-inspect copy", .timeLimit(.minutes(10)))
+  struct SyncInspectCopyTests {
+    private static let tool = Tool(name: "sync-inspect")
+    private static let database = ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"]
+
+    /// Makes a store with records, deletions, marks, withheld changes, edits and conflicts.
+    private func make(at path: String, records: Int) async throws {
+      let store = try await SQLiteStore.open(path: path)
+      let schema = try SyncSchema(
+        Entity("teams"), Entity("games", references: [.to("teams", by: "home")], indexes: ["v"]))
+      let remote = InMemoryRemote()
+      for number in 0..<20 { remote.upsert("teams", "t\(number)", "{}") }
+      for number in 0..<records {
+        remote.upsert("games", "g\(number)", #"{"home":"t\#(number % 25)","v":\#(number)}"#)
+      }
+      remote.putMalformed("games", "bad", Array("{".utf8))
+      let engine = try await SyncEngine(schema: schema, store: store, source: remote)
+      _ = try await engine.sync()
+      for number in 0..<50 { remote.delete("games", "g\(number * 7)") }
+      _ = try await engine.sync()
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        for number in 100..<200 where number % 25 < 20 && number % 7 != 0 {
+          try batch.set(RecordID(type: "games", key: "g\(number)")) { $0["v"] = Array("0".utf8)[...] }
+        }
+      }
+      await store.close()
+    }
+
+    private func output(_ arguments: String...) async throws -> String {
+      let outcome = try await Self.tool.start(arguments).outcome()
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      return outcome.output
+    }
+
+    /// All that the tool prints of a store.
+    private func story(of place: String) async throws -> [String] {
+      var parts = [
+        try await output("outbox", "--store", place), try await output("quarantine", "--store", place),
+        try await output("conflicts", "--store", place),
+        try await identity(of: place),
+      ]
+      for type in ["teams", "games"] {
+        parts.append(try await output("export", "--store", place, "--type", type))
+      }
+      return parts
+    }
+
+    /// The store's identity, and the tokens of its checkpoints.
+    private func identity(of place: String) async throws -> String {
+      let opened = try await OpenedStore.open(place, isReadOnly: true)
+      let told = try await opened.store.read { (snapshot) throws(SyncError) in
+        var told = [try snapshot.storeIdentity()]
+        for key in try snapshot.keys(withPrefix: "", after: nil, limit: 1000) {
+          told.append("\(key) \(String(decoding: try snapshot.value(forKey: key) ?? [], as: UTF8.self))")
+        }
+        return told.joined(separator: "\n")
+      }
+      await opened.close()
+      return told
+    }
+
+    /// Moves a store, and kills the tool on its way.
+    private func move(_ old: String, to new: String, kills: Int) async throws {
+      var random = SplitMix64(seed: 7)
+      for _ in 0..<kills {
+        let running = try Self.tool.start(["copy", "--from", old, "--to", new])
+        try await Task.sleep(for: .milliseconds(20 + random.number(below: 200)))
+        running.send(SIGKILL)
+        _ = await running.outcome()
+      }
+      _ = try await output("copy", "--from", old, "--to", new)
+    }
+
+    @Test func movesEverythingWhereverItIsKilled() async throws {
+      try await withFolder { folder in
+        let (old, new) = (folder.path("old.db"), folder.path("new.db"))
+        try await make(at: old, records: 5000)
+        let before = try await story(of: old)
+        try await move(old, to: new, kills: 10)
+        #expect(try await story(of: new) == before)
+        // Again, it changes nothing.
+        _ = try await output("copy", "--from", old, "--to", new)
+
+        let edit = ["edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store"]
+        let refused = try await Self.tool.start(edit + [old]).outcome()
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("moved to \(new)"))
+        #expect(try await Self.tool.start(edit + [new]).outcome().status == 0)
+        let abandoned = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", new]).outcome()
+        #expect(abandoned.status == 1)
+      }
+    }
+
+    @Test func refusesAStoreThatHoldsSomethingAndCanBeAbandoned() async throws {
+      try await withFolder { folder in
+        let (old, other) = (folder.path("old.db"), folder.path("other.db"))
+        try await make(at: old, records: 50)
+        try await make(at: other, records: 5)
+        let refused = try await Self.tool.start(["copy", "--from", old, "--to", other]).outcome()
+        #expect(refused.status == 1)
+        #expect(refused.errors.contains("holds something"))
+        let nowhere = folder.path("nowhere.db")
+        let missing = try await Self.tool.start(["copy", "--from", nowhere, "--to", folder.path("new.db")])
+          .outcome()
+        #expect(missing.status == 1)
+        #expect(!FileManager.default.fileExists(atPath: nowhere))
+        let store = try await SQLiteStore.open(path: old)
+        try await store.retire(movedTo: folder.path("gone.db"))
+        await store.close()
+        _ = try await output("copy", "--abandon", "--from", old, "--to", folder.path("gone.db"))
+        _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
+      }
+    }
+
+    #if Postgres
+      @Test(.enabled(if: database != nil)) func movesToADatabaseAndBack() async throws {
+        try await withFolder { folder in
+          let schema = "copy_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+          let (old, back) = (folder.path("old.db"), folder.path("back.db"))
+          let database = "\(Self.database ?? "")?schema=\(schema)"
+          try await make(at: old, records: 5000)
+          let before = try await story(of: old)
+          try await move(old, to: database, kills: 5)
+          #expect(try await story(of: database) == before)
+          try await move(database, to: back, kills: 5)
+          #expect(try await story(of: back) == before)
+        }
+      }
+    #endif
+  }
+#endif
