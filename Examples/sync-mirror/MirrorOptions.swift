@@ -78,7 +78,8 @@
         "sync-mirror",
         "Mirrors a Kinto server, a JSON API or a CloudKit database into an SQLite store, and local edits back.",
         options: [server, bucket] + files + [
-          collections, store, auth, pageSize, lease, push, watch, soonest, latest, dryRun, check, resync, allow,
+          collections, store, auth, pageSize, lease, push, watch, soonest, latest, dryRun, check, resync,
+          allow,
           plain,
           authorities, log, json,
         ],
@@ -121,7 +122,9 @@
       self.authorities = arguments[authorities]
       self.isLogging = arguments[log]
       self.isJSON = arguments[json]
-      if self.store.isEmpty, !checks { command.refuse(UsageError("--store \(OpenedStore.placeholder) is required")) }
+      if self.store.isEmpty, !checks {
+        command.refuse(UsageError("--store PATH is required"))
+      }
       if checks, case .kinto = remote {
         command.refuse(UsageError("--check needs a described remote, such as --api FILE"))
       }
