@@ -102,7 +102,7 @@ struct ReadingTests {
   func ratesAndAgesHaveNames(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
-      let counters = CounterObserver(clock: setting.clock)
+      let counters = MetricsObserver(clock: setting.clock)
       let engine = try await SyncEngine(
         schema: SyncSchema(Setting.teams), store: setting.store, source: setting.remote, clock: setting.clock,
         options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters])
@@ -110,12 +110,14 @@ struct ReadingTests {
       setting.clock.advance(by: .seconds(90))
       setting.remote.behave(.fail(SyncError(.permissionDenied, during: "listing")), onNext: 1)
       _ = try await engine.sync()
-      #expect(counters.values["type.teams.successRate"] == 0.5)
-      #expect(counters.values["type.teams.age.seconds"] == 90)
+      let lines = counters.metrics.prometheusText.split(separator: "\n")
+      #expect(lines.contains(#"canonicalsync_type_success_ratio{type="teams"} 0.5"#))
+      #expect(lines.contains(#"canonicalsync_type_age_seconds{type="teams"} 90"#))
       // The store keeps the same numbers for its whole life.
       let report = try #require(try await engine.status().first)
-      #expect(report.metrics["type.teams.successRate"] == 0.5)
-      #expect(report.metrics["type.teams.age.seconds"] == 90)
+      let stored = report.metrics.prometheusText.split(separator: "\n")
+      #expect(stored.contains(#"canonicalsync_store_success_ratio{type="teams"} 0.5"#))
+      #expect(stored.contains(#"canonicalsync_store_age_seconds{type="teams"} 90"#))
     }
   }
 
