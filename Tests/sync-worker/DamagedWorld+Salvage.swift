@@ -135,7 +135,14 @@
       for _ in 0..<2 { _ = try await engine.sync(SyncRequest(allowsMassDeletion: true)) }
       complaints += try await differences(store)
       let after = try await StoreVerification(of: store).run().findings
-      if let first = after.first { complaints.append("the synced store is not sound: \(first)") }
+      // An edit is kept as it reads. If the damage changed which record it refers to, a
+      // verification names that until the app sets or discards the edit.
+      let edited = try await pending(store)
+      let unsound = after.filter { finding in
+        guard finding.part == .references, let type = finding.type, let key = finding.key else { return true }
+        return !edited.contains(RecordID(type: type, key: key))
+      }
+      if let first = unsound.first { complaints.append("the synced store is not sound: \(first)") }
       return complaints
     }
 

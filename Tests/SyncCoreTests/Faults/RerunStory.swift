@@ -11,15 +11,15 @@ enum RerunStory: String, CaseIterable, Sendable {
   var sign: String {
     switch self {
     case .firstSync: "deferred: 1"
-    case .delta: "quarantined("
+    case .delta: "quarantined"
     case .listing: "unchanged: 6"
-    case .editsAndConflicts: "editRefused("
-    case .discardedEdit: "edited("
+    case .editsAndConflicts: "editRefused"
+    case .discardedEdit: "edited"
     case .sweep: "swept: 3"
     case .wholeEntity: "updated: 8"
     case .rebuild: "losers: 1"
-    case .arrivals: "[readings/r9, meters/m9]"
-    case .cleanUp: "hidden("
+    case .arrivals: "ChangedRecords.some\n    ▿ some: 2 elements\n      ▿ readings/r9"
+    case .cleanUp: "hidden"
     case .migration: "name\":\"Old"
     case .throttle: "recorded"
     case .expiry: "expired: 1"
@@ -42,8 +42,15 @@ enum RerunStory: String, CaseIterable, Sendable {
     let stage = try RerunStage(configuration, wrap)
     try await play(on: stage)
     return Outcome(
-      results: stage.results, events: stage.recorder.events.map { "\($0)" },
+      results: stage.results, events: stage.recorder.events.map(Self.members),
       contents: try await stage.contents())
+  }
+
+  /// Spells an event with all of its members, of which its description shows only some.
+  private static func members(of event: SyncEvent) -> String {
+    var text = ""
+    dump(event, to: &text)
+    return text
   }
 
   private var configuration: InMemoryRemote.Configuration {
