@@ -10,7 +10,7 @@ extension Mutant {
     case .errorSwallowed: [.convergence, .atomicPage]
     case .resumedFromTheStart, .cancellationUnheard: [.cancellation]
     // After a change of the source, edits stand on bases that the new one never had.
-    case .scopeIgnored: [.convergence, .bounds]
+    case .scopeIgnored: [.convergence, .bounds, .honestConflicts]
     case .overlapForgotten, .tokenIsMaximum, .timestampAlone, .offsetPaging: [.convergence]
     case .timestampWithoutProgress: [.liveness, .bounds]
     case .requestedPauseIgnored, .retriesWithoutEnd, .pagesAheadWithoutEnd: [.bounds]
