@@ -41,7 +41,8 @@ extension Mutant {
     case .hiddenTakenForListed: [.convergence, .noResurrection]
     case .answerUnmet: [.honestConflicts]
     case .policyUnchecked: [.references, .convergence]
-    case .poisonEditStopsOthers: [.convergence]
+    // The batch that fails as a whole goes out again and again.
+    case .poisonEditStopsOthers: [.convergence, .bounds]
     case .declarationsIgnored: [.references, .convergence]
     case .poisonEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
