@@ -61,18 +61,20 @@
     }
 
     private func verifies(_ message: [UInt8], _ signature: [UInt8]) -> Bool {
-      let pem = Array(settings.publicKey.utf8)
-      guard let input = BIO_new_mem_buf(pem, Int32(pem.count)) else { return false }
-      defer { BIO_free(input) }
-      guard let key = PEM_read_bio_PUBKEY(input, nil, nil, nil), let context = EVP_MD_CTX_new() else {
-        return false
+      // The buffer object reads the bytes in place, as long as it lives.
+      Array(settings.publicKey.utf8).withUnsafeBytes { pem in
+        guard let input = BIO_new_mem_buf(pem.baseAddress, Int32(pem.count)) else { return false }
+        defer { BIO_free(input) }
+        guard let key = PEM_read_bio_PUBKEY(input, nil, nil, nil), let context = EVP_MD_CTX_new() else {
+          return false
+        }
+        defer {
+          EVP_PKEY_free(key)
+          EVP_MD_CTX_free(context)
+        }
+        return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
+          && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
       }
-      defer {
-        EVP_PKEY_free(key)
-        EVP_MD_CTX_free(context)
-      }
-      return EVP_DigestVerifyInit(context, nil, EVP_sha256(), nil, key) == 1
-        && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
     }
   }
 
