@@ -249,6 +249,7 @@ let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
     "ToolSupport", "ScheduleKit", "ArchitectureTests", "RequirementsTests", "ExamplesTests", "KintoTests",
+    "CloudKitAdaptersTests",
     "RESTTests", "SyncJSONTests", "SyncModelsTests",
     "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",
   ]
