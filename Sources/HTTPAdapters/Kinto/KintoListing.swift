@@ -66,8 +66,7 @@ struct KintoListing: Sendable {
   }
 
   private func unreadable(_ error: JSONError) -> SyncError {
-    SyncError(
-      .invalidResponse, during: collection.operation, "The answer \(error.description).", underlying: error)
+    HTTPFailure.unreadable(error, during: collection.operation)
   }
 
   /// Adds one element; `false` if it cannot follow the previous one.

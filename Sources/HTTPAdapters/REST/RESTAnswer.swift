@@ -52,8 +52,7 @@ struct RESTAnswer: Sendable {
       // A record that nests too deeply is malformed; the page is not.
       whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
     } catch {
-      throw SyncError(
-        .invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
+      throw HTTPFailure.unreadable(error, during: operation)
     }
     let reading = Reading(collection: collection, operation: operation)
     let values = JSONPointer.values(at: reading.pointers.map(\.pointer), in: whole)
@@ -125,8 +124,7 @@ struct RESTAnswer: Sendable {
           rows.append(element.bytes)
         }
       } catch {
-        throw SyncError(
-          .invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
+        throw HTTPFailure.unreadable(error, during: operation)
       }
       return rows
     }

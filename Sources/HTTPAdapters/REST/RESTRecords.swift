@@ -51,8 +51,7 @@ struct RESTRecords: Sendable {
     do {
       whole = try JSONValueSlice(checking: response.body[...], depthLimit: .max)
     } catch {
-      throw SyncError(
-        .invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
+      throw HTTPFailure.unreadable(error, during: operation)
     }
     guard let value = requests.collection.itemRecord.value(in: whole) else {
       throw SyncError(

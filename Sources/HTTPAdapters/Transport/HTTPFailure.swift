@@ -1,3 +1,4 @@
+package import SyncJSON
 package import SyncModels
 
 /// The failures that transports have in common.
@@ -27,6 +28,10 @@ package enum HTTPFailure {
     SyncError(
       .invalidResponse, during: operation ?? asking(request),
       "The server sends a compressed body, which was not requested.")
+  }
+
+  package static func unreadable(_ error: JSONError, during operation: String) -> SyncError {
+    SyncError(.invalidResponse, during: operation, "The answer \(error.description).", underlying: error)
   }
 
   package static func noHTTP(_ request: HTTPRequest, underlying: (any Error)? = nil) -> SyncError {

@@ -66,8 +66,7 @@ enum KintoBatch {
         }
       }
     } catch {
-      throw SyncError(
-        .invalidResponse, during: "pushing edits", "The answer \(error.description).", underlying: error)
+      throw HTTPFailure.unreadable(error, during: "pushing edits")
     }
     guard answers.count == count else {
       throw SyncError(
