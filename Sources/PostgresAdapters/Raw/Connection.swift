@@ -95,9 +95,6 @@
     /// Sends a statement with the next one whose result is needed.
     func enqueue(_ statement: Statement) { pending.append(statement) }
 
-    /// Whether statements wait to be sent.
-    var hasPending: Bool { !pending.isEmpty }
-
     /// Runs a statement after those that wait, in one round trip.
     func query(_ statement: Statement, during operation: @autoclosure () -> String) throws(SyncError)
       -> ResultRows
