@@ -77,12 +77,9 @@
         try await fill(store, keyed, count: 3)
         let reader = try Connection(
           uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
-        let table = EntityTable(
-          keyed, columns: [],
-          naturalKeys: [
-            EntityTable.NaturalKeyColumn(
-              key: try #require(StoredNaturalKey(keyed)), name: "f2", isFilled: true)
-          ])
+        let column = DerivedColumns.NaturalKeyColumn(
+          key: try #require(StoredNaturalKey(keyed)), name: "f2", isFilled: true)
+        let table = EntityTable(keyed, DerivedColumns(of: keyed, fields: [], naturalKeys: [column]))
         for (sql, way) in [
           (NaturalKeyRows.records(in: table, whose: "f2", keys: "f2"), "USING INDEX rows_meters.f2"),
           (NaturalKeyRows.records(in: table, whose: "row", keys: "f2"), "USING INTEGER PRIMARY KEY"),

@@ -2,17 +2,6 @@
   import SyncModels
   import Synchronization
 
-  /// The declarations of a store object, with a number that changes with them.
-  struct Declarations: Sendable {
-    private(set) var generation = 0
-    private(set) var entities: [RecordType: Entity] = [:]
-
-    mutating func declare(_ schema: SyncSchema) {
-      for entity in schema.entities { entities[entity.type] = entity }
-      generation += 1
-    }
-  }
-
   /// Keeps the declarations of a store object, for all its connections.
   final class DeclarationKeeper: Sendable {
     private let state = Mutex(Declarations())
@@ -67,8 +56,8 @@
           "SELECT type, name, mark, column_name, is_filled FROM fields WHERE is_declared ORDER BY type, column_name"
         ),
         during: operation)
-      var columns: [RecordType: [RowTable.FieldColumn]] = [:]
-      var naturalKeys: [RecordType: [RowTable.NaturalKeyColumn]] = [:]
+      var columns: [RecordType: [DerivedColumns.FieldColumn]] = [:]
+      var naturalKeys: [RecordType: [DerivedColumns.NaturalKeyColumn]] = [:]
       for row in try fields.map({ $0 }) {
         let type = RecordType(row.text(0))
         switch try StoredColumn(name: row.text(1), mark: row.integer(2)) {
@@ -86,10 +75,10 @@
       for row in try entities.map({ $0 }) {
         let entity = try decoded(Entity.self, from: row.text(1), what: "declaration of a type")
         catalog.stored.append(entity)
-        catalog.tables[entity.type] = RowTable(
-          declarations.entities[entity.type] ?? entity, table: row.text(2),
-          columns: columns[entity.type] ?? [],
-          naturalKeys: naturalKeys[entity.type] ?? [])
+        let declared = declarations.entities[entity.type] ?? entity
+        let derived = DerivedColumns(
+          of: declared, fields: columns[entity.type] ?? [], naturalKeys: naturalKeys[entity.type] ?? [])
+        catalog.tables[entity.type] = RowTable(declared, table: row.text(2), derived)
         if row.bool(3) { catalog.unfinished.insert(entity.type) }
       }
       cache.catalog = catalog

@@ -3,34 +3,8 @@
 
   /// The columns and statements of one type's table.
   struct RowTable: Sendable {
-    /// A column with the values of a field.
-    struct FieldColumn: Sendable {
-      var field: StoredField
-      var name: String
-      var isFilled: Bool
-    }
-
-    /// A column with natural keys.
-    struct NaturalKeyColumn: Sendable {
-      var key: StoredNaturalKey
-      var name: String
-      var isFilled: Bool
-    }
-
     let entity: Entity
-    let columns: [FieldColumn]
-    let naturalKeys: [NaturalKeyColumn]
-    /// The filled column with the keys of ``entity``.
-    let naturalKeyColumn: String?
-    /// The place of each column's value among a record's fields.
-    ///
-    /// `nil` for a field of another declaration, which is read from the payload.
-    private let sources: [Int?]
-    private let lifter: FieldLifter
-    private let naturalKeyLifters: [NaturalKeyLifter?]
-    private let spelling: NaturalKeySpelling?
-    /// Whether columns contain all fields of a record.
-    let hasAllFields: Bool
+    let derived: DerivedColumns
     private let fieldLifter: FieldLifter
 
     /// The table's name, as an identifier.
@@ -53,29 +27,19 @@
     /// The condition for two names of one record.
     static let sameKey = "r.id = k.id AND r.rest = k.rest"
 
-    init(_ entity: Entity, table: String, columns: [FieldColumn], naturalKeys: [NaturalKeyColumn]) {
+    init(_ entity: Entity, table: String, _ derived: DerivedColumns) {
       self.entity = entity
-      self.columns = columns
-      self.naturalKeys = naturalKeys
+      self.derived = derived
       name = StoredName.quoted(table)
-      let ownKey = StoredNaturalKey(entity)
-      naturalKeyColumn = naturalKeys.first { $0.key == ownKey && $0.isFilled }?.name
-      naturalKeyLifters = naturalKeys.map { $0.key == ownKey ? nil : NaturalKeyLifter($0.key) }
-      spelling = NaturalKeySpelling(entity)
-      let fields = entity.storedFields
-      sources = columns.map { column in fields.firstIndex(of: column.field) }
-      lifter = FieldLifter(columns.map(\.field))
-      fieldLifter = FieldLifter(fields)
-      let readable = fields.compactMap { field in columns.first { $0.field == field && $0.isFilled }?.name }
-      hasAllFields = readable.count == fields.count
+      fieldLifter = FieldLifter(entity.storedFields)
       let given = [
         "id", "rest", "version_epoch", "version_sequence", "version_modified_at", "entity_tag",
         "schema_version", "payload",
       ]
       let types = ["bytea", "bytea", "bigint", "bigint", "bigint", "bytea", "bigint", "bytea"]
-      let made = columns.map(\.name) + naturalKeys.map(\.name)
+      let made = derived.names
       let all = given + made
-      let read = given + (hasAllFields ? readable : [])
+      let read = given + (derived.hasAllFields ? derived.readable : [])
       recordColumns = read.map { "r.\($0)" }.joined(separator: ", ")
       recordColumnCount = read.count
       let type = entity.type.rawValue.split(separator: "'").joined()
@@ -125,15 +89,12 @@
     static func viewName(of type: RecordType) -> String { StoredName.of(type.rawValue, prefix: "live_") }
 
     /// The filled column of a field.
-    func column(of field: FieldName) -> String? {
-      let field = entity.storedField(field)
-      return columns.first { $0.field == field && $0.isFilled }.map { "r.\($0.name)" }
-    }
+    func column(of field: FieldName) -> String? { derived.column(of: field).map { "r.\($0)" } }
 
     /// The parameters of ``put`` for some records.
     func parameters(for copies: some Collection<Record>, marking marked: Set<RecordID>) -> Parameters {
       var batch = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes, .int64, .bytes)
-      batch += (columns.map { _ in ColumnArray(.bytes) } + naturalKeys.map { _ in ColumnArray(.bytes) })
+      batch += derived.names.map { _ in ColumnArray(.bytes) }
       batch[Self.payloadColumn].reserve(copies.reduce(0) { $0 + $1.payload.bytes.count + 4 })
       for copy in copies {
         batch.append(key: copy.id.key, at: 0)
@@ -141,11 +102,11 @@
         batch[6].append(Int64(copy.schemaVersion))
         batch[Self.payloadColumn].append(copy.payload.bytes)
         var place = Self.payloadColumn + 1
-        for value in values(of: copy) {
+        for value in derived.values(of: copy) {
           batch.append(field: value, at: place)
           place += 1
         }
-        for key in naturalKeys(of: copy) {
+        for key in derived.naturalKeys(of: copy) {
           batch[place].append(key)
           place += 1
         }
@@ -156,21 +117,6 @@
       parameters.add(batch)
       parameters.add(marks)
       return parameters
-    }
-
-    private func values(of record: Record) -> [FieldValue] {
-      if columns.isEmpty { return [] }
-      let lifted = sources.contains(nil) ? lifter.values(in: record.payload) : []
-      return sources.enumerated().map { place, source in
-        guard let source else { return lifted[place] }
-        return source < record.fields.count ? record.fields[source] : .null
-      }
-    }
-
-    private func naturalKeys(of record: Record) -> [String?] {
-      naturalKeyLifters.map { lifter in
-        if let lifter { lifter.key(of: record.payload) } else { spelling?.key(of: record.fields) }
-      }
     }
 
     /// The declared fields of a payload.
@@ -192,7 +138,7 @@
     func record(of table: RowTable) -> Record {
       let payload = Payload(bytes(RowTable.payloadColumn))
       var fields: [FieldValue] = []
-      if table.hasAllFields {
+      if table.derived.hasAllFields {
         fields.reserveCapacity(table.entity.fields.count)
         for column in RowTable.payloadColumn + 1..<table.recordColumnCount { fields.append(field(column)) }
       } else {

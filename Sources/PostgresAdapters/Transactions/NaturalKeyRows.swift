@@ -7,7 +7,7 @@
       ofType type: RecordType, withNaturalKeys keys: [String], at places: [[Int64]]
     ) throws(SyncError) -> [[Record]] {
       guard let table = catalog.tables[type], !keys.isEmpty else { return keys.map { _ in [] } }
-      guard let column = table.naturalKeyColumn else {
+      guard let column = table.derived.naturalKeyColumn else {
         let found = try recordsByNaturalKey(in: table)
         return keys.map { found[Array($0.utf8)]?.records ?? [] }
       }
@@ -32,7 +32,7 @@
     func duplicates(_ type: RecordType, after key: String?, limit: Int) throws(SyncError) -> [DuplicateGroup]
     {
       guard let table = catalog.tables[type], limit > 0 else { return [] }
-      guard let column = table.naturalKeyColumn else {
+      guard let column = table.derived.naturalKeyColumn else {
         let after = key.map { Array($0.utf8) }
         let groups = try recordsByNaturalKey(in: table).filter { group in
           group.value.records.count > 1 && (after.map { $0.lexicographicallyPrecedes(group.key) } ?? true)

@@ -69,7 +69,8 @@
     func record(of table: EntityTable) -> Record {
       let payload = Payload(bytes(EntityTable.payloadColumn))
       let fields =
-        table.hasAllFields ? fields(of: table) : FieldLifter(table.entity.storedFields).values(in: payload)
+        table.derived.hasAllFields
+        ? fields(of: table) : FieldLifter(table.entity.storedFields).values(in: payload)
       return record(of: table, payload: payload, fields: fields)
     }
 

@@ -82,7 +82,7 @@
     ///
     /// It may occur more than once in a comparison, and binds the field's name each time.
     mutating func value(_ field: FieldName) -> String {
-      if let column = table.column(of: field) { return column }
+      if let column = table.derived.column(of: field) { return column }
       parameters.append(.text(field.rawValue))
       return "\(FieldFunction.field)(payload, ?, \(table.entity.storedField(field).isKey ? 1 : 0))"
     }

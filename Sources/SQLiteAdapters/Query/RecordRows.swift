@@ -22,7 +22,7 @@
 
     /// Reads all remaining rows.
     mutating func rest() throws(SyncError) -> [Record] {
-      guard table.hasAllFields else {
+      guard table.derived.hasAllFields else {
         while try statement.step() { records.append(statement.record(of: table)) }
         return records
       }

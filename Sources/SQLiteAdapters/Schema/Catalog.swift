@@ -1,17 +1,6 @@
 #if SQLite
   import SyncModels
 
-  /// A store object's declarations, with a number that changes with them.
-  struct Declarations: Sendable {
-    private(set) var generation = 0
-    private(set) var entities: [RecordType: Entity] = [:]
-
-    mutating func declare(_ schema: SyncSchema) {
-      for entity in schema.entities { entities[entity.type] = entity }
-      generation += 1
-    }
-  }
-
   /// The registered types in the file, combined with this store object's declarations.
   ///
   /// Another process may have registered other declarations meanwhile. Records read here still have
@@ -55,9 +44,10 @@
       let naturalKeys = try naturalKeysByType()
       var tables: [RecordType: EntityTable] = [:]
       for entity in stored {
-        tables[entity.type] = EntityTable(
-          declarations.entities[entity.type] ?? entity, columns: columns[entity.type] ?? [],
-          naturalKeys: naturalKeys[entity.type] ?? [])
+        let declared = declarations.entities[entity.type] ?? entity
+        let derived = DerivedColumns(
+          of: declared, fields: columns[entity.type] ?? [], naturalKeys: naturalKeys[entity.type] ?? [])
+        tables[entity.type] = EntityTable(declared, derived)
       }
       var unread: Set<RecordType> = []
       let prefix = ReferenceRenewal.prefix
@@ -76,8 +66,8 @@
       return try statement.step() ? statement.integer(0) : 0
     }
 
-    private func columnsByType() throws(SyncError) -> [RecordType: [EntityTable.Column]] {
-      var columns: [RecordType: [EntityTable.Column]] = [:]
+    private func columnsByType() throws(SyncError) -> [RecordType: [DerivedColumns.FieldColumn]] {
+      var columns: [RecordType: [DerivedColumns.FieldColumn]] = [:]
       let sql = """
         SELECT type, name, is_key, column_name, filled_through IS NULL FROM fields \
         WHERE is_declared AND is_key < \(StoredNaturalKey.mark) \
@@ -85,22 +75,22 @@
         """
       try forEachRow(sql) { row throws(SyncError) in
         columns[RecordType(row.text(0)), default: []].append(
-          EntityTable.Column(
+          DerivedColumns.FieldColumn(
             field: StoredField(name: FieldName(row.text(1)), isKey: row.integer(2) != 0), name: row.text(3),
             isFilled: row.integer(4) != 0))
       }
       return columns
     }
 
-    private func naturalKeysByType() throws(SyncError) -> [RecordType: [EntityTable.NaturalKeyColumn]] {
-      var columns: [RecordType: [EntityTable.NaturalKeyColumn]] = [:]
+    private func naturalKeysByType() throws(SyncError) -> [RecordType: [DerivedColumns.NaturalKeyColumn]] {
+      var columns: [RecordType: [DerivedColumns.NaturalKeyColumn]] = [:]
       let sql = """
         SELECT type, name, column_name, filled_through IS NULL FROM fields \
         WHERE is_declared AND is_key = \(StoredNaturalKey.mark)
         """
       try forEachRow(sql) { row throws(SyncError) in
         columns[RecordType(row.text(0)), default: []].append(
-          EntityTable.NaturalKeyColumn(
+          DerivedColumns.NaturalKeyColumn(
             key: try StoredNaturalKey(storedAs: row.text(1)), name: row.text(2), isFilled: row.integer(3) != 0
           ))
       }

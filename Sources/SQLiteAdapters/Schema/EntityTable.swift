@@ -3,42 +3,9 @@
 
   /// The table of one type, and the statements that read and write its records.
   final class EntityTable {
-    /// A column with the values of one declared field.
-    struct Column {
-      var field: StoredField
-      var name: String
-      /// Whether every row has its value. Until then, only writers use the column.
-      var isFilled: Bool
-    }
-
-    /// A column with natural keys.
-    struct NaturalKeyColumn {
-      var key: StoredNaturalKey
-      var name: String
-      /// Whether every row has its key.
-      var isFilled: Bool
-    }
-
     /// The declaration for reading and writing records.
     let entity: Entity
-    let columns: [Column]
-    let naturalKeys: [NaturalKeyColumn]
-    /// The filled column with the natural keys of ``entity``.
-    let naturalKeyColumn: String?
-    private let spelling: NaturalKeySpelling?
-    // For a column that only another process's declaration has, the reader of its keys from
-    // payloads.
-    private let naturalKeyLifters: [NaturalKeyLifter?]
-    /// For each column, the index of its value among a record's fields.
-    ///
-    /// It is `nil` for a field that only another process's declaration has. The value is then read
-    /// from the payload.
-    let sources: [Int?]
-    /// Whether a record's fields contain the values of all columns.
-    let takesFieldsAsGiven: Bool
-    /// Whether columns contain all fields of a record. Its payload is then not read.
-    let hasAllFields: Bool
-    private let lifter: FieldLifter
+    let derived: DerivedColumns
 
     let name: String
     let put: String
@@ -74,30 +41,16 @@
     /// The index of the first column after ``recordColumns``.
     let columnBehindRecord: Int32
 
-    init(_ entity: Entity, columns: [Column], naturalKeys: [NaturalKeyColumn]) {
+    init(_ entity: Entity, _ derived: DerivedColumns) {
       self.entity = entity
-      self.columns = columns
-      self.naturalKeys = naturalKeys
-      let ownKey = StoredNaturalKey(entity)
-      naturalKeyColumn = naturalKeys.first { $0.key == ownKey && $0.isFilled }?.name
-      naturalKeyLifters = naturalKeys.map { $0.key == ownKey ? nil : NaturalKeyLifter($0.key) }
-      spelling = NaturalKeySpelling(entity)
-      let fields = entity.storedFields
-      sources = columns.map { column in fields.firstIndex(of: column.field) }
-      lifter = FieldLifter(columns.map(\.field))
-      takesFieldsAsGiven = sources.allSatisfy { $0 != nil }
-      let readable = fields.compactMap { field in
-        columns.first { $0.field == field && $0.isFilled }?.name
-      }
-      hasAllFields = readable.count == entity.fields.count
+      self.derived = derived
       let name = quoted(Self.name(of: entity.type))
       self.name = name
       let given = [
         "id", "version_epoch", "version_sequence", "version_modified_at", "entity_tag", "schema_version",
         "payload",
       ]
-      let made = columns.map(\.name) + naturalKeys.map(\.name)
-      let all = given + made
+      let all = given + derived.names
       put = """
         INSERT INTO \(name) (\(all.joined(separator: ", "))) \
         VALUES (\(all.map { _ in "?" }.joined(separator: ", "))) ON CONFLICT (id) DO UPDATE SET \
@@ -114,8 +67,8 @@
         UPDATE \(name) SET \(all.dropFirst().enumerated().map { "\($0.element) = ?\($0.offset + 2)" }.joined(separator: ", ")) \
         WHERE row = ?1
         """
-      let noContent = (["schema_version", "payload"] + columns.map(\.name)).map { "\($0) = NULL" }
-      let nothingElse = (noContent + naturalKeys.map { "\($0.name) = NULL" }).joined(separator: ", ")
+      let noContent = (["schema_version", "payload"] + derived.fields.map(\.name)).map { "\($0) = NULL" }
+      let nothingElse = (noContent + derived.naturalKeys.map { "\($0.name) = NULL" }).joined(separator: ", ")
       delete = """
         INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
         ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
@@ -143,7 +96,7 @@
         """
       anyRow = "SELECT 1 FROM \(name) LIMIT 1"
       rowNumber = "SELECT row FROM \(name) WHERE id = ?"
-      let read = given + (hasAllFields ? readable : [])
+      let read = given + (derived.hasAllFields ? derived.readable : [])
       recordColumns = read.joined(separator: ", ")
       columnBehindRecord = Int32(read.count)
       recordByID = "SELECT \(recordColumns) FROM \(name) WHERE id = ? AND payload IS NOT NULL"
@@ -156,27 +109,5 @@
 
     static func name(of type: RecordType) -> String { "rows_\(type)" }
     static func viewName(of type: RecordType) -> String { "live_\(type)" }
-
-    /// The filled column of a field.
-    func column(of field: FieldName) -> String? {
-      let field = entity.storedField(field)
-      return columns.first { $0.field == field && $0.isFilled }?.name
-    }
-
-    /// The values of the columns for a record, in column order.
-    func values(of record: Record) -> [FieldValue] {
-      let lifted = takesFieldsAsGiven ? [] : lifter.values(in: record.payload)
-      return sources.enumerated().map { place, source in
-        guard let source else { return lifted[place] }
-        return source < record.fields.count ? record.fields[source] : .null
-      }
-    }
-
-    /// The values of the natural-key columns for a record, in column order.
-    func naturalKeys(of record: Record) -> [String?] {
-      naturalKeyLifters.map { lifter in
-        if let lifter { lifter.key(of: record.payload) } else { spelling?.key(of: record.fields) }
-      }
-    }
   }
 #endif

@@ -24,7 +24,7 @@
         // A file from before natural-key columns has none, even for a type that already declared a
         // natural key.
         stored[entity.type] == entity && !catalog.unread.contains(entity.type)
-          && (entity.naturalKey == nil || catalog.tables[entity.type]?.naturalKeyColumn != nil)
+          && (entity.naturalKey == nil || catalog.tables[entity.type]?.derived.naturalKeyColumn != nil)
       }
     }
 

@@ -35,7 +35,7 @@
       ofType type: RecordType, withNaturalKeys keys: [String], at places: [[Int64]]
     ) throws(SyncError) -> [[Record]] {
       guard let table = catalog.tables[type], !keys.isEmpty else { return keys.map { _ in [] } }
-      if let column = table.naturalKeyColumn {
+      if let column = table.derived.naturalKeyColumn {
         if !places.isEmpty { return try records(in: table, with: keys, in: column, at: places) }
         return try lists(
           keys.count, in: table, by: NaturalKeyRows.records(in: table, whose: column, keys: column),
@@ -73,7 +73,7 @@
       _ type: RecordType, after key: String?, limit: Int
     ) throws(SyncError) -> [DuplicateGroup] {
       guard let table = catalog.tables[type], limit > 0 else { return [] }
-      if let column = table.naturalKeyColumn {
+      if let column = table.derived.naturalKeyColumn {
         return try duplicates(in: table, by: column, after: key, limit: limit)
       }
       let groups = try recordsByNaturalKey(in: table).filter { group in

@@ -66,20 +66,21 @@
     fileprivate func bind(_ copy: Record, in table: EntityTable, from index: Int32) throws(SyncError) {
       try bind(copy.version, tag: copy.entityTag, at: index + 1)
       try bind(Int64(copy.schemaVersion), at: index + 5)
-      if table.takesFieldsAsGiven {
-        for (place, source) in table.sources.enumerated() {
+      let derived = table.derived
+      if derived.takesFieldsAsGiven {
+        for (place, source) in derived.sources.enumerated() {
           let source = source ?? 0
           try bind(
             source < copy.fields.count ? copy.fields[source] : .null, at: index + 7 + Int32(place))
         }
       } else {
-        for (place, value) in table.values(of: copy).enumerated() {
+        for (place, value) in derived.values(of: copy).enumerated() {
           try bind(value, at: index + 7 + Int32(place))
         }
       }
-      guard !table.naturalKeys.isEmpty else { return }
-      for (place, key) in table.naturalKeys(of: copy).enumerated() {
-        try bind(key, at: index + 7 + Int32(table.columns.count + place))
+      guard !derived.naturalKeys.isEmpty else { return }
+      for (place, key) in derived.naturalKeys(of: copy).enumerated() {
+        try bind(key, at: index + 7 + Int32(derived.fields.count + place))
       }
     }
   }
