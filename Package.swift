@@ -18,12 +18,12 @@ let package = Package(
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
     .library(name: "SyncSimulation", targets: ["SyncSimulation"]),
-    .executable(name: "device-settings", targets: ["device-settings"]),
-    .executable(name: "schedule-sync", targets: ["schedule-sync"]),
-    .executable(name: "sync-daemon", targets: ["sync-daemon"]),
-    .executable(name: "sync-inspect", targets: ["sync-inspect"]),
-    .executable(name: "sync-mirror", targets: ["sync-mirror"]),
-    .executable(name: "simulate", targets: ["simulate"]),
+    .executable(name: "device-settings", targets: ["CanonicalSyncDeviceSettings"]),
+    .executable(name: "schedule-sync", targets: ["CanonicalSyncScheduleSync"]),
+    .executable(name: "sync-daemon", targets: ["CanonicalSyncDaemon"]),
+    .executable(name: "sync-inspect", targets: ["CanonicalSyncInspect"]),
+    .executable(name: "sync-mirror", targets: ["CanonicalSyncMirror"]),
+    .executable(name: "simulate", targets: ["CanonicalSyncSimulate"]),
   ],
   traits: [
     .trait(name: "SQLite", description: "SQLiteStore, on the system's libsqlite3."),
@@ -52,43 +52,48 @@ let package = Package(
       name: "SQLiteAdapters",
       dependencies: [
         "SyncJSON", "SyncModels", "SyncPorts",
-        .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+        .target(name: "CanonicalSyncCSQLite", condition: .when(traits: ["SQLite"])),
       ]),
     .systemLibrary(
-      name: "CSQLite", pkgConfig: "sqlite3",
+      name: "CanonicalSyncCSQLite", path: "Sources/CSQLite", pkgConfig: "sqlite3",
       providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
 
     .target(
       name: "PostgresAdapters",
       dependencies: [
-        "SyncModels", "SyncPorts", .target(name: "CPostgres", condition: .when(traits: ["Postgres"])),
+        "SyncModels", "SyncPorts",
+        .target(name: "CanonicalSyncCPostgres", condition: .when(traits: ["Postgres"])),
       ]),
     .systemLibrary(
-      name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
+      name: "CanonicalSyncCPostgres", path: "Sources/CPostgres", pkgConfig: "libpq",
+      providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
     .target(name: "HTTPAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     .target(
       name: "CurlAdapters",
       dependencies: [
         "HTTPAdapters", "SyncModels", "SyncPorts",
-        .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+        .target(name: "CanonicalSyncCCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
       ]),
     .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
+      name: "CanonicalSyncCCurl", path: "Sources/CCurl", pkgConfig: "libcurl",
+      providers: [.apt(["libcurl4-openssl-dev"]), .brew(["curl"])]),
     .target(
       name: "CloudKitAdapters",
       dependencies: [
         "HTTPAdapters", "SyncJSON", "SyncModels", "SyncPorts",
-        .target(name: "CCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
+        .target(name: "CanonicalSyncCCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ]),
     .systemLibrary(
-      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
+      name: "CanonicalSyncCCrypto", path: "Sources/CCrypto", pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
     .target(
       name: "NetworkAdapters",
       dependencies: [
-        "SyncModels", "SyncPorts", .target(name: "CNetlink", condition: .when(platforms: [.linux])),
+        "SyncModels", "SyncPorts",
+        .target(name: "CanonicalSyncCNetlink", condition: .when(platforms: [.linux])),
       ]),
-    .systemLibrary(name: "CNetlink"),
+    .systemLibrary(name: "CanonicalSyncCNetlink", path: "Sources/CNetlink"),
     .target(name: "SchedulingAdapters", dependencies: ["SyncModels", "SyncPorts"]),
 
     // The promises of the ports, as checks that any adapter's author can run.
@@ -100,54 +105,59 @@ let package = Package(
 
     // Command-line tools.
     .target(
-      name: "ToolSupport",
+      name: "CanonicalSyncToolSupport",
       dependencies: ["CanonicalSync", "PostgresAdapters", "SQLiteAdapters", "SyncJSON"],
       path: "Examples/ToolSupport"),
     .target(
-      name: "ScheduleKit",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "ToolSupport"],
+      name: "CanonicalSyncScheduleKit",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "CanonicalSyncToolSupport"],
       path: "Examples/ScheduleKit",
       resources: [.copy("Resources/bootstrap.json")]),
     .executableTarget(
-      name: "device-settings",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON", "ToolSupport"],
+      name: "CanonicalSyncDeviceSettings",
+      dependencies: [
+        "CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON", "CanonicalSyncToolSupport",
+      ],
       path: "Examples/device-settings"),
     .executableTarget(
-      name: "schedule-sync",
-      dependencies: ["CanonicalSync", "ScheduleKit", "ToolSupport"],
+      name: "CanonicalSyncScheduleSync",
+      dependencies: ["CanonicalSync", "CanonicalSyncScheduleKit", "CanonicalSyncToolSupport"],
       path: "Examples/schedule-sync"),
     .executableTarget(
-      name: "sync-daemon",
+      name: "CanonicalSyncDaemon",
       dependencies: [
-        "CanonicalSync", "NetworkAdapters", "ScheduleKit", "SchedulingAdapters", "ToolSupport",
+        "CanonicalSync", "NetworkAdapters", "CanonicalSyncScheduleKit", "SchedulingAdapters",
+        "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-daemon"),
     .executableTarget(
-      name: "sync-inspect",
-      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncJSON", "ToolSupport"],
+      name: "CanonicalSyncInspect",
+      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncJSON", "CanonicalSyncToolSupport"],
       path: "Examples/sync-inspect"),
     .executableTarget(
-      name: "sync-mirror",
+      name: "CanonicalSyncMirror",
       dependencies: [
-        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "SQLiteAdapters", "ToolSupport",
+        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "SQLiteAdapters",
+        "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-mirror"),
     .executableTarget(
-      name: "simulate",
-      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncSimulation", "ToolSupport"],
+      name: "CanonicalSyncSimulate",
+      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncSimulation", "CanonicalSyncToolSupport"],
       path: "Examples/simulate"),
 
     // Deterministic executors for tests.
-    .target(name: "TestExecutors", path: "Tests/TestExecutors"),
+    .target(name: "CanonicalSyncTestExecutors", path: "Tests/TestExecutors"),
     .testTarget(name: "SyncJSONTests", dependencies: ["SyncJSON"]),
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncJSON", "SyncModels"]),
     .testTarget(
       name: "SyncFoundationTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON"]),
     .testTarget(
-      name: "SyncCoreTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON", "TestExecutors"]),
+      name: "SyncCoreTests",
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON", "CanonicalSyncTestExecutors"]),
     .testTarget(
       name: "InMemoryAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance", "TestExecutors"]),
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance", "CanonicalSyncTestExecutors"]),
     .testTarget(
       name: "FileAdaptersTests",
       dependencies: ["CanonicalSync", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
@@ -156,22 +166,23 @@ let package = Package(
       dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON"]),
     // The database that Tests/run starts.
     .target(
-      name: "TestPostgres", dependencies: ["PostgresAdapters", "SyncModels"], path: "Tests/TestPostgres"),
+      name: "CanonicalSyncTestPostgres", dependencies: ["PostgresAdapters", "SyncModels"],
+      path: "Tests/TestPostgres"),
     .testTarget(
       name: "PostgresAdaptersTests",
       dependencies: [
         "CanonicalSync", "InMemoryAdapters", "PostgresAdapters", "SyncConformance", "SyncJSON",
-        "TestPostgres",
+        "CanonicalSyncTestPostgres",
       ]),
     // The simulator's worlds in a real server.
     .testTarget(
       name: "PostgresSimulationTests",
-      dependencies: ["CanonicalSync", "PostgresAdapters", "SyncSimulation", "TestPostgres"]),
+      dependencies: ["CanonicalSync", "PostgresAdapters", "SyncSimulation", "CanonicalSyncTestPostgres"]),
     .testTarget(
       name: "NetworkAdaptersTests",
       dependencies: [
         "CanonicalSync", "InMemoryAdapters", "NetworkAdapters", "SyncConformance",
-        .target(name: "CNetlink", condition: .when(platforms: [.linux])),
+        .target(name: "CanonicalSyncCNetlink", condition: .when(platforms: [.linux])),
       ]),
     .testTarget(
       name: "SchedulingAdaptersTests",
@@ -179,36 +190,42 @@ let package = Package(
     // Test servers: scripted ones, a proxy that spoils answers, and the real one that Tests/run
     // starts.
     .target(
-      name: "TestServers",
+      name: "CanonicalSyncTestServers",
       dependencies: [
         "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "SyncModels",
-        "SyncPorts", .target(name: "CCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
+        "SyncPorts",
+        .target(name: "CanonicalSyncCCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ],
       path: "Tests/TestServers"),
     .testTarget(
       name: "HTTPAdaptersTests",
       dependencies: [
-        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "TestServers",
+        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "RESTTests",
-      dependencies: ["CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncJSON", "TestServers"]),
+      dependencies: [
+        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncJSON", "CanonicalSyncTestServers",
+      ]),
     .testTarget(
       name: "CurlAdaptersTests",
       dependencies: [
-        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "TestServers",
-        .target(name: "CCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
+        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance",
+        "CanonicalSyncTestServers",
+        .target(name: "CanonicalSyncCCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
       ]),
     .testTarget(
       name: "CloudKitAdaptersTests",
       dependencies: [
         "CanonicalSync", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance",
-        "SyncJSON", "TestServers",
+        "SyncJSON", "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "KintoTests",
       dependencies: [
-        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "TestServers",
+        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "SyncSimulationTests",
@@ -220,9 +237,10 @@ let package = Package(
     .testTarget(name: "ArchitectureTests"),
     // A process that edits and syncs a store until it is killed.
     .executableTarget(
-      name: "sync-worker",
+      name: "canonical-sync-worker",
       dependencies: [
-        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters", "ToolSupport",
+        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
+        "CanonicalSyncToolSupport",
       ],
       path: "Tests/sync-worker"),
     // Black-box tests of the tools, with real files and real processes.
@@ -231,12 +249,13 @@ let package = Package(
       dependencies: [
         "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
         "InMemoryAdapters",
-        "SQLiteAdapters", "ScheduleKit", "SyncConformance", "SyncJSON", "SyncSimulation", "TestServers",
-        "ToolSupport",
-        "device-settings", "schedule-sync",
-        "simulate",
-        "sync-daemon",
-        "sync-inspect", "sync-mirror", "sync-worker",
+        "SQLiteAdapters", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON", "SyncSimulation",
+        "CanonicalSyncTestServers",
+        "CanonicalSyncToolSupport",
+        "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",
+        "CanonicalSyncSimulate",
+        "CanonicalSyncDaemon",
+        "CanonicalSyncInspect", "CanonicalSyncMirror", "canonical-sync-worker",
       ]),
   ],
   swiftLanguageModes: [.v6]
@@ -248,7 +267,8 @@ let package = Package(
 let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
-    "ToolSupport", "ScheduleKit", "ArchitectureTests", "RequirementsTests", "ExamplesTests", "KintoTests",
+    "CanonicalSyncToolSupport", "CanonicalSyncScheduleKit", "ArchitectureTests", "RequirementsTests",
+    "ExamplesTests", "KintoTests",
     "CloudKitAdaptersTests",
     "RESTTests", "SyncJSONTests", "SyncModelsTests",
     "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",

@@ -1,8 +1,8 @@
 package import CanonicalSync
+import CanonicalSyncToolSupport
 import FileAdapters
 import Foundation
 import InMemoryAdapters
-import ToolSupport
 
 /// The data to sync: the types, their source, and the bundled records.
 package struct Schedule {

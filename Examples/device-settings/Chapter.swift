@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// A part of the story, with the name of its result.
 struct Chapter: Sendable {

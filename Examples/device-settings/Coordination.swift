@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 /// A device's running coordinator, with its events as the story awaits them.
 struct Coordination: Sendable {

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
-import ToolSupport
 
 /// Replays the life of a meter app's settings on two devices, and prints the results.
 @main

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 extension Stage {
   /// The conflict logs of both devices, the oldest conflict first.

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 /// A meter as its radio announces it.
 private struct Discovery: SyncedRecord, Codable {

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 extension Stage {
   /// B restores a backup with a new id and another spelling of the address.

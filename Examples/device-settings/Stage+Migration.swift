@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 extension Stage {
   /// Settings in two old dictionaries become records, once. The dictionaries stay.

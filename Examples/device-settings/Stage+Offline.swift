@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 extension Stage {
   /// Edits made offline wait, and are pushed once the network is back and stable.

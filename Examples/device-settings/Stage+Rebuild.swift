@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 extension Stage {
   /// The rebuild of version 2 keeps one copy of each meter.

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 extension Stage {
   /// The remote accepts two of three edits.

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 extension Stage {
   /// Both devices rename a meter, five seconds apart.

@@ -1,8 +1,8 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
 import InMemoryAdapters
 import SyncJSON
-import ToolSupport
 
 /// The story's setting: two devices, one remote, and a manual clock.
 struct Stage: Sendable {

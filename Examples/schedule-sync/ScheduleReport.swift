@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
-import ToolSupport
 
 /// The report after a sync: the counts, a few reads from the store, and next steps.
 struct ScheduleReport {

@@ -1,8 +1,8 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncScheduleKit
+  import CanonicalSyncToolSupport
   import Foundation
-  import ScheduleKit
-  import ToolSupport
 
   /// Syncs a sports schedule into an SQLite store.
   ///
@@ -73,7 +73,7 @@
     }
   }
 #else
-  import ToolSupport
+  import CanonicalSyncToolSupport
 
   @main
   enum ScheduleSync {

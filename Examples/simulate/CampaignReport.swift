@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
 import SyncSimulation
-import ToolSupport
 
 /// The report on many worlds.
 struct CampaignReport {

@@ -1,7 +1,7 @@
+import CanonicalSyncToolSupport
 import Foundation
 import SyncSimulation
 import Synchronization
-import ToolSupport
 
 /// Runs each mutant, and checks that a promise detects it.
 final class Hunt: Sendable {

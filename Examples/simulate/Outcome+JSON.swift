@@ -1,5 +1,5 @@
+import CanonicalSyncToolSupport
 import SyncSimulation
-import ToolSupport
 
 extension Outcome {
   /// The world's broken promises, and its hazards.

@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
 import SyncSimulation
-import ToolSupport
 
 /// Checks the library's promises in worlds full of faults.
 @main

@@ -1,5 +1,5 @@
+import CanonicalSyncToolSupport
 import SyncSimulation
-import ToolSupport
 
 /// The options of the command line.
 struct SimulateOptions {

@@ -1,5 +1,5 @@
+import CanonicalSyncToolSupport
 import Synchronization
-import ToolSupport
 
 /// Ends the process with a failure when a world does not end, and names it.
 ///

@@ -1,7 +1,7 @@
+import CanonicalSyncToolSupport
 import Foundation
 import SyncSimulation
 import Synchronization
-import ToolSupport
 
 /// Runs many worlds, on one thread for each processor.
 ///

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Synchronization
-import ToolSupport
 
 /// Logs events to standard error, one a line.
 final class DaemonLog: SyncObserver {

@@ -1,4 +1,4 @@
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// The options of the command line.
 struct DaemonOptions {

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
-import ToolSupport
 
 extension LogEntry {
   /// The status of the network.

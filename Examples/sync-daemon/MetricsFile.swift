@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
 import Synchronization
-import ToolSupport
 
 /// A file with the metrics of the daemon and of its store.
 ///

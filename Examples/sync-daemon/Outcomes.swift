@@ -1,7 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Synchronization
-  import ToolSupport
 
   /// The outcomes of the daemon's syncs.
   ///

@@ -1,8 +1,8 @@
 #if SQLite
   import CanonicalSync
-  import ScheduleKit
+  import CanonicalSyncScheduleKit
+  import CanonicalSyncToolSupport
   import SchedulingAdapters
-  import ToolSupport
 
   /// The assembled daemon.
   struct Service {

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
-import ToolSupport
 
 /// Notifies the service manager that started the daemon, by the protocol of sd_notify(3).
 ///

@@ -1,9 +1,9 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncScheduleKit
+  import CanonicalSyncToolSupport
   import Foundation
   import SQLiteAdapters
-  import ScheduleKit
-  import ToolSupport
 
   /// Keeps an SQLite store in step with its source until it is stopped.
   @main
@@ -39,7 +39,7 @@
     }
   }
 #else
-  import ToolSupport
+  import CanonicalSyncToolSupport
 
   @main
   enum SyncDaemon {

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// The clean-up after the night's sync, or after the only one.
 struct Tidying: Sendable {

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 /// A change to one record, and to its edit in the outbox.
 enum Alteration: Sendable {

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 extension Inspection {
   /// Prints merge conflicts with both versions and the resolution, the newest first.

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 extension Inspection {
   /// Edits one record through the library. Row and outbox change together, or not at all.

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 extension Inspection {
   /// Prints the store's knowledge of one record.

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 extension Inspection {
   /// Prints the live records of a type, each a line of compact JSON, by key.

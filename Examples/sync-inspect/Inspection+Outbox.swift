@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 extension Inspection {
   /// Prints the pending edits, each type's in the order in which they were made.

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 extension Inspection {
   /// Prints malformed records: the reason, the location and the bytes.

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 extension Inspection {
   /// Prints the status of each type: one row a type, and below it the failures.

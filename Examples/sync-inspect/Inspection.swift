@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// An open store, and the output of its inspection.
 struct Inspection: Sendable {

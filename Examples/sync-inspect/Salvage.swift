@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
 import SyncJSON
-import ToolSupport
 
 /// Makes a new store of a damaged one, and prints the results.
 struct Salvage {

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
-import ToolSupport
 
 extension Timestamp {
   /// The instant for a person: date and time in UTC, to the second.

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 /// Moves a whole store to another place, in transactions that a kill cannot spoil.
 ///

@@ -1,5 +1,5 @@
 import CanonicalSync
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// What a person should know of a store at first: whether all is well, and what to do.
 struct StoreVerdict: Hashable {

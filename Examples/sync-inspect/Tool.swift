@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import Foundation
-import ToolSupport
 
 /// Inspects a store, and edits its records.
 @main struct Tool {

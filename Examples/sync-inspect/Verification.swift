@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncToolSupport
 import SyncJSON
-import ToolSupport
 
 /// Prints the results of a verification.
 struct Verification {

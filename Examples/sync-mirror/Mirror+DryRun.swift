@@ -1,8 +1,8 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
   import SQLiteAdapters
-  import ToolSupport
 
   extension Mirror {
     /// Updates a temporary copy of the store. The store itself is only read.

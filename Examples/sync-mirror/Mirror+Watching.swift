@@ -1,6 +1,6 @@
 #if SQLite
   import CanonicalSync
-  import ToolSupport
+  import CanonicalSyncToolSupport
 
   extension Mirror {
     /// Polls until a stop is requested, and returns the combined result.

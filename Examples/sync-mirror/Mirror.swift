@@ -1,6 +1,6 @@
 #if SQLite
   import CanonicalSync
-  import ToolSupport
+  import CanonicalSyncToolSupport
 
   /// A remote, and the store that mirrors it.
   struct Mirror {

@@ -1,7 +1,7 @@
 #if SQLite
+  import CanonicalSyncToolSupport
   import Foundation
   import HTTPAdapters
-  import ToolSupport
 
   /// The options of the command line.
   struct MirrorOptions {

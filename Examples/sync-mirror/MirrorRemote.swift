@@ -1,7 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import HTTPAdapters
-  import ToolSupport
 
   /// A remote that can be mirrored: how it is read and written, and which types it has.
   struct MirrorRemote: Sendable {

@@ -1,7 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
-  import ToolSupport
 
   /// The report at the mirror's end.
   struct MirrorReport {

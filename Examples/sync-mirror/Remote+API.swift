@@ -1,7 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import HTTPAdapters
-  import ToolSupport
 
   extension DescribedRemote {
     /// A JSON API.

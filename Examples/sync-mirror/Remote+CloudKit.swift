@@ -1,7 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import CloudKitAdapters
-  import ToolSupport
 
   extension DescribedRemote {
     /// A CloudKit database that a file describes.

@@ -1,7 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
-  import ToolSupport
 
   /// Mirrors a remote into an SQLite store.
   @main
@@ -53,7 +53,7 @@
     }
   }
 #else
-  import ToolSupport
+  import CanonicalSyncToolSupport
 
   @main
   enum SyncMirror {

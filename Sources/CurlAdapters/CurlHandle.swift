@@ -1,5 +1,5 @@
 #if Curl && os(Linux)
-  import CCurl
+  import CanonicalSyncCCurl
   import HTTPAdapters
   import SyncModels
 

@@ -1,5 +1,5 @@
 #if Curl && os(Linux)
-  import CCurl
+  import CanonicalSyncCCurl
   import HTTPAdapters
 
   /// The active transfers and the kept connections, on the thread that owns them.

@@ -21,6 +21,12 @@ struct ArchitectureTests {
     #expect(try PackageFiles.topLevel() == Set(designed))
   }
 
+  @Test func leavesCommonNamesOfTargetsToApps() throws {
+    let manifest = try String(
+      contentsOf: PackageFiles.root.appending(path: "Package.swift"), encoding: .utf8)
+    #expect(Rules.commonNames(inManifest: manifest) == [])
+  }
+
   @Test func hasTheFilesThatExceptionsAreMadeFor() throws {
     let paths = try PackageFiles.swiftFiles(in: ["Sources"]).map(\.path)
     #expect(Set(Rules.exceptions.keys).isSubset(of: paths))

@@ -23,12 +23,12 @@ enum Rules {
     "CanonicalSync": ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"],
     "InMemoryAdapters": ports,
     "FileAdapters": ports.union(system),
-    "SQLiteAdapters": ports.union(system).union(["CSQLite"]),
-    "PostgresAdapters": ports.union(["Dispatch", "CPostgres"]),
+    "SQLiteAdapters": ports.union(system).union(["CanonicalSyncCSQLite"]),
+    "PostgresAdapters": ports.union(["Dispatch", "CanonicalSyncCPostgres"]),
     "HTTPAdapters": ports.union(["Foundation", "FoundationNetworking"]),
-    "CurlAdapters": ports.union(["HTTPAdapters", "CCurl"]),
-    "CloudKitAdapters": ports.union(["HTTPAdapters", "Foundation", "CCrypto", "CryptoKit"]),
-    "NetworkAdapters": ports.union(system).union(["CNetlink"]),
+    "CurlAdapters": ports.union(["HTTPAdapters", "CanonicalSyncCCurl"]),
+    "CloudKitAdapters": ports.union(["HTTPAdapters", "Foundation", "CanonicalSyncCCrypto", "CryptoKit"]),
+    "NetworkAdapters": ports.union(system).union(["CanonicalSyncCNetlink"]),
     "SchedulingAdapters": ports.union(["Foundation"]),
     "SyncConformance": ports,
     "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters"]),
@@ -36,6 +36,16 @@ enum Rules {
 
   /// Module maps of system libraries.
   static let systemLibraries: Set<String> = ["CCrypto", "CCurl", "CNetlink", "CPostgres", "CSQLite"]
+
+  /// The targets of a manifest that an app may have by the same name.
+  ///
+  /// SwiftPM refuses two targets of one name in a package graph. An app can give the modules that
+  /// it imports other names, but not the others, and no module of C.
+  static func commonNames(inManifest manifest: String) -> Set<String> {
+    let declaration = #/\.(?:target|executableTarget|systemLibrary|macro|plugin)\(\s*name: "([^"]+)"/#
+    let names = manifest.matches(of: declaration).map { String($0.1) }
+    return Set(names.filter { imports[$0] == nil && !$0.lowercased().hasPrefix("canonical") })
+  }
 
   /// Modules of the compiler, which bring no technology with them.
   private static let standard: Set<String> = ["Swift", "Synchronization"]

@@ -18,9 +18,9 @@ struct RulesTests {
       ("Sources/SyncCore/Pull/A.swift", "import InMemoryAdapters"),
       ("Sources/SyncCore/Pull/A.swift", "let a = 1; import Dispatch"),
       ("Sources/FileAdapters/A.swift", "import SyncCore"),
-      ("Sources/FileAdapters/A.swift", "import CSQLite"),
+      ("Sources/FileAdapters/A.swift", "import CanonicalSyncCSQLite"),
       ("Sources/NewAdapters/A.swift", "import SyncPorts"),
-      ("Sources/NetworkAdapters/A.swift", "import CSQLite"),
+      ("Sources/NetworkAdapters/A.swift", "import CanonicalSyncCSQLite"),
       ("Sources/SchedulingAdapters/A.swift", "import Dispatch"),
       ("Sources/SyncCore/A.swift", "func f() { Task { } }"),
       ("Sources/SyncCore/A.swift", "let t: Task<Void, Never>"),
@@ -57,7 +57,7 @@ struct RulesTests {
       ("Sources/SyncCore/A.swift", "public import SyncPorts\nif Task.isCancelled { }"),
       ("Sources/SyncCore/A.swift", "await withTaskCancellationHandler { } onCancel: { }"),
       ("Sources/SyncCore/A.swift", "/// No `Task { }` here.\nlet s = \"Task.sleep\""),
-      ("Sources/SQLiteAdapters/A.swift", "import CSQLite\nimport Foundation"),
+      ("Sources/SQLiteAdapters/A.swift", "import CanonicalSyncCSQLite\nimport Foundation"),
       ("Sources/SyncSimulation/A.swift", "/// As `Mutant` does.\nlet mutants = [\"MUTANTS\"]"),
       ("Tests/Mutants/Sources/SyncModels/A.swift", "enum Mutant {}"),
       ("Tests/XTests/A.swift", "import Foundation\nTask { }"),
@@ -69,6 +69,18 @@ struct RulesTests {
     ])
   func allow(_ path: String, _ text: String) {
     #expect(complaints(path, text) == [])
+  }
+
+  @Test(
+    arguments: [
+      (#".target(name: "Support"),"#, ["Support"]),
+      (".executableTarget(\n  name: \"simulate\",", ["simulate"]),
+      (#".systemLibrary(name: "CSQLite")"#, ["CSQLite"]),
+      (#".target(name: "SyncModels"), .target(name: "CanonicalSyncSupport")"#, []),
+      (#".executable(name: "simulate"), .testTarget(name: "AppTests")"#, []),
+    ])
+  func findNamesThatAnAppMayHave(manifest: String, expected: [String]) {
+    #expect(Rules.commonNames(inManifest: manifest) == Set(expected))
   }
 
   @Test func sayWhere() {

@@ -1,9 +1,9 @@
 #if CloudKit && os(Linux)
   import CanonicalSync
+  import CanonicalSyncTestServers
   import CloudKitAdapters
   import InMemoryAdapters
   import SyncJSON
-  import TestServers
   import Testing
 
   @Suite(

@@ -1,10 +1,10 @@
 #if CloudKit && os(Linux)
   @testable import CloudKitAdapters
   import CanonicalSync
+  import CanonicalSyncTestServers
   import HTTPAdapters
   import InMemoryAdapters
   import Synchronization
-  import TestServers
   import Testing
 
   /// Writers that are active while a mirror lists, and indexes that lag behind them.

@@ -1,10 +1,10 @@
 #if CloudKit && os(Linux)
   import CanonicalSync
+  import CanonicalSyncTestServers
   import CloudKitAdapters
   import Foundation
   import HTTPAdapters
   import InMemoryAdapters
-  import TestServers
   import Testing
 
   @Suite("Bad input from CloudKit and from its users", .timeLimit(.minutes(5)))

@@ -1,11 +1,11 @@
 #if CloudKit && os(Linux)
+  import CanonicalSyncTestServers
   import CloudKitAdapters
   import HTTPAdapters
   import InMemoryAdapters
   import SyncModels
   import SyncPorts
   import Synchronization
-  import TestServers
 
   /// A stand-in service with one type, and clients of it.
   struct CloudKitBench: Sendable {

@@ -1,11 +1,11 @@
 #if CloudKit && os(Linux)
+  import CanonicalSyncTestServers
   import CloudKitAdapters
   import HTTPAdapters
   import InMemoryAdapters
   import SyncConformance
   import SyncModels
   import SyncPorts
-  import TestServers
   import Testing
 
   @Suite("CloudKit as a source and as a sink", .timeLimit(.minutes(10)))

@@ -1,8 +1,8 @@
 #if CloudKit && os(Linux)
+  import CanonicalSyncTestServers
   import CloudKitAdapters
   import Foundation
   import SyncModels
-  import TestServers
   import Testing
 
   @Suite("Declarations of CloudKit databases", .timeLimit(.minutes(2))) struct CloudKitDeclarationTests {

@@ -1,10 +1,10 @@
 #if CloudKit && os(Linux)
   import CanonicalSync
+  import CanonicalSyncTestServers
   import CloudKitAdapters
   import HTTPAdapters
   import InMemoryAdapters
   import Synchronization
-  import TestServers
   import Testing
 
   /// A tenth of all requests meet a fault.

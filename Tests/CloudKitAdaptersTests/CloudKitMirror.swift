@@ -1,11 +1,11 @@
 #if CloudKit && os(Linux)
   @testable import CloudKitAdapters
   import CanonicalSync
+  import CanonicalSyncTestServers
   import HTTPAdapters
   import InMemoryAdapters
   import SyncJSON
   import Synchronization
-  import TestServers
   import Testing
 
   /// A store in memory that mirrors a stand-in service.

@@ -1,9 +1,9 @@
 #if CloudKit && os(Linux)
   @testable import CloudKitAdapters
   import CanonicalSync
+  import CanonicalSyncTestServers
   import InMemoryAdapters
   import SyncJSON
-  import TestServers
   import Testing
 
   extension CloudKitMirror {

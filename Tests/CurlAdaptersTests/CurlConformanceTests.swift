@@ -1,7 +1,7 @@
 #if Curl && os(Linux)
+  import CanonicalSyncTestServers
   import CurlAdapters
   import SyncConformance
-  import TestServers
   import Testing
 
   @Suite("libcurl as a transport", .timeLimit(.minutes(10)))

@@ -1,11 +1,11 @@
 #if Curl && os(Linux)
   @testable import CurlAdapters
+  import CanonicalSyncTestServers
   import Foundation
   import HTTPAdapters
   import SyncConformance
   import SyncModels
   import Synchronization
-  import TestServers
   import Testing
 
   @Suite("The thread that carries transfers", .timeLimit(.minutes(10)))

@@ -1,5 +1,5 @@
 #if Curl && os(Linux)
-  import CCurl
+  import CanonicalSyncCCurl
   @testable import CurlAdapters
   import HTTPAdapters
   import SyncModels

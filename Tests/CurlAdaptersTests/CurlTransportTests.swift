@@ -1,11 +1,11 @@
 #if Curl && os(Linux)
+  import CanonicalSyncTestServers
   import CurlAdapters
   import Foundation
   import HTTPAdapters
   import InMemoryAdapters
   import SyncConformance
   import SyncModels
-  import TestServers
   import Testing
 
   @Suite("Transfers by libcurl", .timeLimit(.minutes(10)))

@@ -1,10 +1,10 @@
 #if Curl && os(Linux)
   import CanonicalSync
+  import CanonicalSyncTestServers
   import CurlAdapters
   import HTTPAdapters
   import InMemoryAdapters
   import SyncConformance
-  import TestServers
   import Testing
 
   /// The first answer is cut. The next one is complete.

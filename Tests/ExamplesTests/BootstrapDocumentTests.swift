@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import ScheduleKit
+@testable import CanonicalSyncScheduleKit
 
 @Suite("The bootstrap document")
 struct BootstrapDocumentTests {

@@ -27,7 +27,7 @@
         let running = try (0..<Self.processes).map { number in
           let directory = folder.url.appending(path: "\(number)")
           try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-          return try Tool(name: "sync-worker").start(
+          return try Tool(name: "canonical-sync-worker").start(
             ["damaged", directory.path, "\(Self.first + number * share)", "\(share)"])
         }
         for process in running {

@@ -1,10 +1,10 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
   import InMemoryAdapters
   import SQLiteAdapters
   import Testing
-  import ToolSupport
 
   @Suite("sync-inspect copy", .timeLimit(.minutes(10)))
   struct SyncInspectCopyTests {

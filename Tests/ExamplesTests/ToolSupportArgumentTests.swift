@@ -1,7 +1,7 @@
 import CanonicalSync
 import Testing
 
-@testable import ToolSupport
+@testable import CanonicalSyncToolSupport
 
 @Suite("Command lines")
 struct ToolSupportArgumentTests {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Testing
 
-@testable import ToolSupport
+@testable import CanonicalSyncToolSupport
 
 @Suite("An interrupt", .serialized, .timeLimit(.minutes(10)))
 struct ToolSupportInterruptTests {

@@ -2,7 +2,7 @@ import CanonicalSync
 import Foundation
 import Testing
 
-@testable import ToolSupport
+@testable import CanonicalSyncToolSupport
 
 @Suite("Printed results")
 struct ToolSupportOutputTests {

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import ToolSupport
+@testable import CanonicalSyncToolSupport
 
 @Suite("Progress")
 struct ToolSupportProgressTests {

@@ -1,8 +1,8 @@
 #if os(Linux)
+  import CanonicalSyncTestServers
   import Foundation
   import HTTPAdapters
   import SyncModels
-  import TestServers
   import Testing
 
   /// Runs each test in its own process, so no other test uses its memory.

@@ -1,9 +1,9 @@
+import CanonicalSyncTestServers
 import Foundation
 import HTTPAdapters
 import InMemoryAdapters
 import SyncConformance
 import SyncModels
-import TestServers
 import Testing
 
 @Suite("URLSession as a transport", .timeLimit(.minutes(10)))

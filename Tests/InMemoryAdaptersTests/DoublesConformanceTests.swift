@@ -1,7 +1,7 @@
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
 import SyncConformance
 import SyncPorts
-import TestExecutors
 import Testing
 
 /// The doubles keep the promises of their ports.

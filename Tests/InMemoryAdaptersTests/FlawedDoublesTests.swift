@@ -1,9 +1,9 @@
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
 import SyncConformance
 import SyncModels
 import SyncPorts
 import Synchronization
-import TestExecutors
 import Testing
 
 /// A monitor that breaks one promise.

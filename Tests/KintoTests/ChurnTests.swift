@@ -1,8 +1,8 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import Synchronization
-import TestServers
 import Testing
 
 /// Writers that are active while a mirror lists.

@@ -1,8 +1,8 @@
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import SyncModels
 import Synchronization
-import TestServers
 import Testing
 
 @Suite(

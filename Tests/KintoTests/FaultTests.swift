@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
-import TestServers
 import Testing
 
 /// A tenth of all requests fail on the way.

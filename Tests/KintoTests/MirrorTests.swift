@@ -1,8 +1,8 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import Foundation
 import HTTPAdapters
 import InMemoryAdapters
-import TestServers
 import Testing
 
 @Suite(

@@ -1,8 +1,8 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import SyncJSON
-import TestServers
 import Testing
 
 @Suite(

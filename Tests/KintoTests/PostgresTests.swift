@@ -1,9 +1,9 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import SyncConformance
 import Synchronization
-import TestServers
 import Testing
 
 /// With its records in PostgreSQL, Kinto stamps a change before other clients can see it.

@@ -1,6 +1,6 @@
+import CanonicalSyncTestServers
 import HTTPAdapters
 import SyncConformance
-import TestServers
 import Testing
 
 @Suite(

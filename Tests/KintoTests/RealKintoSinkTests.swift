@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import SyncConformance
-import TestServers
 import Testing
 
 @Suite(

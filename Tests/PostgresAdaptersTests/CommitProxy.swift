@@ -1,7 +1,7 @@
 #if Postgres
+  import CanonicalSyncTestPostgres
   import Foundation
   import SyncModels
-  import TestPostgres
 
   /// Passes connections on to the database, and loses one commit or its answer on request.
   final class CommitProxy {

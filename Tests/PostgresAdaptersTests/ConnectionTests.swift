@@ -1,10 +1,10 @@
 #if Postgres
+  import CanonicalSync
+  import CanonicalSyncTestPostgres
   import Foundation
   import InMemoryAdapters
   import PostgresAdapters
-  import CanonicalSync
   import Synchronization
-  import TestPostgres
   import Testing
 
   @Suite(

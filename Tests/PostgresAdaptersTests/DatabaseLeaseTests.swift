@@ -1,7 +1,7 @@
 #if Postgres
   import CanonicalSync
+  import CanonicalSyncTestPostgres
   import PostgresAdapters
-  import TestPostgres
   import Testing
 
   @Suite("The lease in a database", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))

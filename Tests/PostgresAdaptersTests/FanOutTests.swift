@@ -1,9 +1,9 @@
 #if Postgres
+  import CanonicalSync
+  import CanonicalSyncTestPostgres
   import Foundation
   import InMemoryAdapters
   import PostgresAdapters
-  import CanonicalSync
-  import TestPostgres
   import Testing
 
   @Suite("Changes that other servers hear", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))

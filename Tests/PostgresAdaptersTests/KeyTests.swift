@@ -1,8 +1,8 @@
 #if Postgres
+  import CanonicalSyncTestPostgres
   import PostgresAdapters
   import SyncModels
   import SyncPorts
-  import TestPostgres
   import Testing
 
   @Suite("Keys and values of any length", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))

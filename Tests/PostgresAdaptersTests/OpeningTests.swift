@@ -1,9 +1,9 @@
 #if Postgres
+  import CanonicalSyncTestPostgres
   import Foundation
   import PostgresAdapters
   import SyncModels
   import SyncPorts
-  import TestPostgres
   import Testing
 
   @Suite("Opening a PostgreSQL store", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))

@@ -1,8 +1,8 @@
 #if Postgres
   import CanonicalSync
+  import CanonicalSyncTestPostgres
   import InMemoryAdapters
   import PostgresAdapters
-  import TestPostgres
   import Testing
 
   @Suite("What a sync costs the server", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))

@@ -1,10 +1,10 @@
 #if Postgres
+  import CanonicalSyncTestPostgres
   import InMemoryAdapters
   import PostgresAdapters
   import SyncConformance
   import SyncModels
   import SyncPorts
-  import TestPostgres
   import Testing
 
   @Suite("A store in PostgreSQL", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))

@@ -1,9 +1,9 @@
 #if Postgres
+  import CanonicalSyncTestPostgres
   import Foundation
   import PostgresAdapters
   import SyncModels
   import SyncSimulation
-  import TestPostgres
   import Testing
 
   @Suite("Simulated worlds in PostgreSQL", .enabled(if: Database.isThere), .serialized)

@@ -1,9 +1,9 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import SyncJSON
 import Synchronization
-import TestServers
 import Testing
 
 @Suite(

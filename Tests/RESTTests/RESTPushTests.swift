@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
-import TestServers
 import Testing
 
 /// Two mirrors with edits of their own, and another client that edits at the API.

@@ -1,9 +1,9 @@
 #if SQLite && (Curl || !os(Linux))
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
   import SQLiteAdapters
   import Synchronization
-  import ToolSupport
 
   /// Lives with many damaged stores, one after another.
   ///

@@ -1,7 +1,7 @@
 #if SQLite && (Curl || !os(Linux))
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
-  import ToolSupport
 
   /// A test process that edits and syncs a shared store, or opens damaged ones.
   ///
@@ -22,7 +22,7 @@
       }
       guard let orders = Orders(CommandLine.arguments) else {
         StandardStream.error.line(
-          "usage: sync-worker edit|settle STORE SERVER NAME SEED | damaged DIRECTORY SEED COUNT")
+          "usage: canonical-sync-worker edit|settle STORE SERVER NAME SEED | damaged DIRECTORY SEED COUNT")
         ExitCode.usage.endProcess()
       }
       let stop = CancellationSource()
@@ -58,13 +58,14 @@
     }
   }
 #else
-  import ToolSupport
+  import CanonicalSyncToolSupport
 
   @main
   enum SyncWorker {
     static func main() {
       StandardStream.error.line(
-        "sync-worker was built without the traits SQLite and Curl, which its store and its requests need.")
+        "canonical-sync-worker was built without the traits SQLite and Curl, which its store and its requests need."
+      )
       ExitCode.failure.endProcess()
     }
   }

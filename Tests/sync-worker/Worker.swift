@@ -1,10 +1,10 @@
 #if SQLite && (Curl || !os(Linux))
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import CurlAdapters
   import Foundation
   import HTTPAdapters
   import InMemoryAdapters
-  import ToolSupport
 
   /// A process's engine on the shared store, and its work.
   struct Worker {

@@ -1,4 +1,4 @@
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// The bundled part of the schedule, in `Resources/bootstrap.json`.
 ///

@@ -1,5 +1,5 @@
+import CanonicalSyncToolSupport
 import InMemoryAdapters
-import ToolSupport
 
 /// A record of the built-in schedule, in its form at a remote.
 struct LeagueRecord: Hashable, Sendable {

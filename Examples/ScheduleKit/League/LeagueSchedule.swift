@@ -1,4 +1,4 @@
-import ToolSupport
+import CanonicalSyncToolSupport
 
 /// The built-in schedule: the real teams of four leagues, with an invented season each.
 ///

@@ -5,7 +5,7 @@
     import CryptoKit
     import Foundation
   #else
-    import CCrypto
+    import CanonicalSyncCCrypto
   #endif
 
   /// A private key on the curve P-256, which signs requests. No description contains it.

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import CNetlink
+  import CanonicalSyncCNetlink
 
   /// A socket to the kernel: the only code here that uses raw memory.
   struct NetlinkSocket: Sendable {

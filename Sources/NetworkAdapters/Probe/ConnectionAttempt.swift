@@ -3,7 +3,7 @@ import Foundation
 
 #if os(Linux)
   // When this module's files are compiled together, the socket constants come from its headers.
-  import CNetlink
+  import CanonicalSyncCNetlink
 #endif
 
 /// One attempt to open a TCP connection.

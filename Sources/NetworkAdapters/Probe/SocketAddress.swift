@@ -2,7 +2,7 @@ import Foundation
 
 #if os(Linux)
   // When this module's files are compiled together, the socket constants come from its headers.
-  import CNetlink
+  import CanonicalSyncCNetlink
 #endif
 
 /// A socket address in the system's format.

@@ -1,5 +1,5 @@
 #if Postgres
-  import CPostgres
+  import CanonicalSyncCPostgres
   import SyncModels
 
   /// All that a connection needs to open itself, and to set itself up.

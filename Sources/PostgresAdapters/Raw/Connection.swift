@@ -1,5 +1,5 @@
 #if Postgres
-  import CPostgres
+  import CanonicalSyncCPostgres
   import SyncModels
 
   /// One statement and its parameters.

@@ -1,5 +1,5 @@
 #if Postgres
-  import CPostgres
+  import CanonicalSyncCPostgres
   import SyncModels
 
   /// The rows of a result, in PostgreSQL's binary format.

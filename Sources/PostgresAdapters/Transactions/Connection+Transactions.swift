@@ -1,5 +1,5 @@
 #if Postgres
-  import CPostgres
+  import CanonicalSyncCPostgres
   import SyncModels
   import SyncPorts
   import Synchronization

@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   /// The lock file beside the store, which shows whether a lease's holder lives.

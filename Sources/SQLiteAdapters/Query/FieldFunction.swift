@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   /// SQL functions that read a payload's field, and an item of a value list.

@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
 
   /// The value of one column in a statement's current row, valid until the next step.
   ///

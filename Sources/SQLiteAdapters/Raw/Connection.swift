@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   /// One connection to a database file, used by one thread at a time.

@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
 
   /// Copies the write-ahead log into the file, on a connection beside the writer's.
   ///

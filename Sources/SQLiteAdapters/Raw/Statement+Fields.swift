@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   // SQLite orders NULL, numbers, texts and blobs in this order. Within each type its order is that

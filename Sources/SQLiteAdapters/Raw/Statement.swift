@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   /// A prepared statement, used only where its connection is used.

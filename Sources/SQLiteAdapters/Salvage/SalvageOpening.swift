@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   /// Opens a damaged file, or a repaired copy of it.

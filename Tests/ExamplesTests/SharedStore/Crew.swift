@@ -1,8 +1,8 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
   import InMemoryAdapters
   import Synchronization
-  import TestServers
   import Testing
 
   /// The processes of a shared store, which are killed or stopped, and restarted.
@@ -44,7 +44,7 @@
     }
 
     private mutating func start(_ work: String, _ name: String) throws -> RunningTool {
-      try Tool(name: "sync-worker").start([work, store, server.address, name, "\(random.next())"])
+      try Tool(name: "canonical-sync-worker").start([work, store, server.address, name, "\(random.next())"])
     }
 
     // MARK: Strikes

@@ -1,7 +1,7 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import InMemoryAdapters
   import Synchronization
-  import TestServers
 
   /// Other clients that edit the same records at the server, with a log.
   ///

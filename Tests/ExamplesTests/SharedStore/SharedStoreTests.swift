@@ -1,7 +1,7 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
   import InMemoryAdapters
-  import TestServers
   import Testing
 
   /// Processes that edit and sync one store, with kills and stops at random instants.

@@ -1,10 +1,10 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncTestServers
+  import CanonicalSyncToolSupport
   import Foundation
   import SQLiteAdapters
-  import TestServers
   import Testing
-  import ToolSupport
 
   /// Compares a store with the server, and both with all edits.
   func expectTheTruth(

@@ -1,7 +1,7 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
   import SyncJSON
-  import TestServers
   import Testing
 
   /// The tool with a described API, as a new user runs it.

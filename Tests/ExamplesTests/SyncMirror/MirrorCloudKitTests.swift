@@ -1,8 +1,8 @@
 #if SQLite && CloudKit && os(Linux)
+  import CanonicalSyncTestServers
   import Foundation
   import SyncJSON
   import SyncPorts
-  import TestServers
   import Testing
 
   @Suite("sync-mirror --cloudkit", .timeLimit(.minutes(10))) struct MirrorCloudKitTests {

@@ -1,6 +1,6 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
-  import TestServers
   import Testing
 
   /// The reported memory of a mirror, while a tenth of the requests fail.

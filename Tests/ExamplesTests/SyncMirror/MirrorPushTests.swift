@@ -1,6 +1,6 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
-  import TestServers
   import Testing
 
   /// Two stores with edits of their own, and another client that edits at the server.

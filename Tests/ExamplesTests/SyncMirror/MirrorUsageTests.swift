@@ -1,8 +1,8 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
   import Testing
-  import ToolSupport
 
   @Suite("What sync-mirror is called with", .timeLimit(.minutes(10)))
   struct MirrorUsageTests {

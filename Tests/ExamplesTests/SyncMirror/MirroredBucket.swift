@@ -1,8 +1,8 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
   import SyncJSON
   import SyncModels
-  import TestServers
 
   /// A bucket of a real Kinto server, and the store of its mirror.
   struct MirroredBucket {

@@ -1,8 +1,8 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncTestServers
   import Foundation
   import SQLiteAdapters
-  import TestServers
   import Testing
 
   /// Kills processes at random instants of a push, and checks the server's log.

@@ -1,6 +1,6 @@
 #if SQLite
+  import CanonicalSyncTestServers
   import Foundation
-  import TestServers
   import Testing
 
   @Suite(

@@ -1,5 +1,5 @@
 #if os(Linux)
-  import CNetlink
+  import CanonicalSyncCNetlink
   import Foundation
   import SyncPorts
   import Testing

@@ -5,7 +5,7 @@ import Testing
 
 #if os(Linux)
   // When this module's files are compiled together, the socket constants come from its headers.
-  import CNetlink
+  import CanonicalSyncCNetlink
 #endif
 
 @Suite("A probe of a port", .timeLimit(.minutes(10)))

@@ -1,5 +1,5 @@
 #if SQLite
-  import CSQLite
+  import CanonicalSyncCSQLite
   import Foundation
 
   /// A file on a ``FaultyDisk``: SQLite's methods and the real file.

@@ -1,6 +1,6 @@
 #if SQLite
-  import CSQLite
   import CanonicalSync
+  import CanonicalSyncCSQLite
   import InMemoryAdapters
 
   @testable import SQLiteAdapters

@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
-import TestExecutors
 import Testing
 
 @Suite("The events of a sync", .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
 import Synchronization
-import TestExecutors
 import Testing
 
 /// Scenarios have the same result over a store that runs each body twice.

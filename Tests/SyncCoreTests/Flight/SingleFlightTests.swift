@@ -1,6 +1,6 @@
 import CanonicalSync
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
-import TestExecutors
 import Testing
 
 @Suite("A second sync of one engine", .timeLimit(.minutes(10)))

@@ -1,7 +1,7 @@
 import CanonicalSync
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
 import Synchronization
-import TestExecutors
 import Testing
 
 @testable import SyncPorts

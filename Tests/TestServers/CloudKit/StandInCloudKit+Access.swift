@@ -1,5 +1,5 @@
 #if CloudKit && os(Linux)
-  import CCrypto
+  import CanonicalSyncCCrypto
   import Foundation
   import HTTPAdapters
   import InMemoryAdapters
