@@ -32,7 +32,6 @@ extension RESTAPI.Collection {
       throw wrong(
         "push.precondition", "is \"version\", which needs \"version\" to be a member of the record.")
     }
-    if delta == .etag, case .cursor = paging { return }
     let names = parameters
     for (index, name) in names.enumerated() where names[..<index].contains(where: { $0.name == name.name }) {
       throw wrong(name.place, "uses the parameter \"\(name.name)\" a second time.")

@@ -17,6 +17,8 @@ struct RESTAnswer: Sendable {
   private var clock: Timestamp?
   private let date: Timestamp?
 
+  /// The most records that a listing may claim to have.
+  static let mostRecords = 1 << 53
   /// The last time that the format of times can write.
   private static let latest = Timestamp(milliseconds: 253_402_300_799_999)
 
@@ -141,7 +143,7 @@ struct RESTAnswer: Sendable {
         if value == nil { throw unexpected(nil, wanted, "a whole number") }
         return nil
       }
-      guard let number = value.integer(), (0...Int64(Int32.max)).contains(number) else {
+      guard let number = value.integer(), (0...Int64(RESTAnswer.mostRecords)).contains(number) else {
         throw unexpected(value, wanted, "a whole number")
       }
       return Int(number)
@@ -158,7 +160,7 @@ struct RESTAnswer: Sendable {
       if let text = value?.string(), let time = Timestamp(iso8601: text) { return time }
       if let number = value?.integer() {
         // Seconds have reached 10¹⁰ in 2286 only, milliseconds in 1970.
-        return number < 10_000_000_000
+        return number.magnitude < 10_000_000_000
           ? Timestamp(milliseconds: number * 1000) : Timestamp(milliseconds: number)
       }
       throw unexpected(value, wanted, "a time")

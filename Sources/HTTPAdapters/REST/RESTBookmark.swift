@@ -35,6 +35,10 @@ struct RESTBookmark: Hashable, Sendable {
   var confirms: String?
   /// How often in succession a page was the page before it again.
   var repeats = 0
+  /// How many pages in succession were empty.
+  var empties = 0
+  /// A place of before, digested. A listing that returns to it never ends.
+  var landmark: String?
   /// The pages so far; `nil` if a tag is missing, or they are too many.
   var tagged: [RESTToken.Page]?
 
@@ -43,6 +47,16 @@ struct RESTBookmark: Hashable, Sendable {
     var first: String
     var last: String
     var count: Int
+    /// The first and the last record, digested.
+    var content = ""
+
+    /// Whether this page is another one again.
+    ///
+    /// - Parameter exactly: Whether the records have to be in the same state too.
+    func repeats(_ other: Ends, exactly: Bool) -> Bool {
+      first == other.first && last == other.last && count == other.count
+        && (!exactly || content == other.content)
+    }
   }
 
   init(coverage: RecordPage.Coverage, base: RESTToken?, candidate: RESTToken) {
@@ -76,9 +90,11 @@ struct RESTBookmark: Hashable, Sendable {
     (self.pages, self.rows, total) = (pages, rows, fields.count("total"))
     (isShifting, hasMoved) = (fields["shifting"] != nil, fields["moved"] != nil)
     if let first = fields["first"], let last = fields["last"], let count = fields.count("count") {
-      ends = Ends(first: first, last: last, count: count)
+      ends = Ends(first: first, last: last, count: count, content: fields["content"] ?? "")
     }
     repeats = fields.count("repeats") ?? 0
+    empties = fields.count("empties") ?? 0
+    landmark = fields["landmark"]
     confirms = fields["confirms"]
     tagged = fields["tagged"].flatMap(RESTToken.pages)
   }
@@ -103,8 +119,11 @@ struct RESTBookmark: Hashable, Sendable {
     fields["first"] = ends?.first
     fields["last"] = ends?.last
     fields["count"] = ends.map { "\($0.count)" }
+    fields["content"] = ends?.content
     fields["confirms"] = confirms
     if repeats > 0 { fields["repeats"] = "\(repeats)" }
+    if empties > 0 { fields["empties"] = "\(empties)" }
+    fields["landmark"] = landmark
     fields["tagged"] = tagged.map(RESTToken.text)
     return PageToken(fields.text)
   }
@@ -113,6 +132,6 @@ struct RESTBookmark: Hashable, Sendable {
 extension RESTFields {
   /// A number of records or pages; `nil` for one that no listing has.
   fileprivate func count(_ name: String) -> Int? {
-    self[name].flatMap { Int($0) }.flatMap { (0...Int(Int32.max)).contains($0) ? $0 : nil }
+    self[name].flatMap { Int($0) }.flatMap { (0...RESTAnswer.mostRecords).contains($0) ? $0 : nil }
   }
 }

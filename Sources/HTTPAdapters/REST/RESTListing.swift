@@ -10,9 +10,6 @@ struct RESTListing: Sendable {
   let needsTwoListings: Bool
   private let reader: RESTRecordReader
 
-  /// The most pages whose tags are kept. A longer listing is listed again each time.
-  static let mostTaggedPages = 100
-
   init(
     requests: RESTRequests, _ request: PageRequest, session: HTTPSession, needsTwoListings: Bool
   ) {
@@ -23,8 +20,9 @@ struct RESTListing: Sendable {
     reader = RESTRecordReader(requests.collection, as: request.entity)
   }
 
-  private var collection: RESTAPI.Collection { requests.collection }
-  private var operation: String { requests.operation }
+  var collection: RESTAPI.Collection { requests.collection }
+  var operation: String { requests.operation }
+  private var succession: RESTSuccession { RESTSuccession(requests: requests) }
 
   static func reset(_ reason: ResetReason) -> RecordPage {
     RecordPage(coverage: .everything, changes: [], next: .reset(reason))
@@ -67,7 +65,7 @@ struct RESTListing: Sendable {
       answer, asked, since: base, listedAt: listedAt, elapsed: elapsed(), confirming: pages)
   }
 
-  private func first(
+  func first(
     _ answer: RESTAnswer, _ asked: Asked, since base: RESTToken?, listedAt: Timestamp, elapsed: Duration,
     confirming pages: [RESTToken.Page] = []
   ) async throws(SyncError) -> RecordPage {
@@ -96,27 +94,9 @@ struct RESTListing: Sendable {
     return page
   }
 
-  /// The token of the first page, if pages follow: what they show is in doubt until their end.
-  private func doubted(_ next: RecordPage.Continuation, _ candidate: RESTToken) -> RESTToken {
-    var token = candidate
-    if case .more = next, collection.countsPages { token.relists = true }
-    return token
-  }
-
   /// Returns the page after another one.
   func next(at bookmark: RESTBookmark) async throws(SyncError) -> RecordPage {
-    let asked = try await ask { limit in
-      var (here, limit) = (bookmark, limit)
-      if case .rows(let rows) = bookmark.place {
-        if case .page = collection.paging {
-          // A page begins at a multiple of its size.
-          limit = Self.divisor(of: rows, atMost: limit)
-        } else if overlaps(bookmark, limit: limit) {
-          here.place = .rows(rows - 1)
-        }
-      }
-      return (limit, requests.page(at: here, limit: limit))
-    }
+    let asked = try await ask { limit in succession.request(at: bookmark, atMost: limit) }
     switch asked.response.status {
     // Past the last page.
     case 404 where collection.countsPages:
@@ -135,20 +115,6 @@ struct RESTListing: Sendable {
     return try await page(answer, asked, bookmark)
   }
 
-  /// Whether a page begins at the last record of the page before.
-  ///
-  /// If that record is still there, no record has moved past the place between the two pages.
-  private func overlaps(_ bookmark: RESTBookmark, limit: Int) -> Bool {
-    guard case .offset = collection.paging, case .rows(let rows) = bookmark.place, rows > 0 else {
-      return false
-    }
-    return bookmark.ends != nil && (limit > 1 || collection.pageSize == nil)
-  }
-
-  private static func divisor(of rows: Int, atMost limit: Int) -> Int {
-    (1...max(1, limit)).reversed().first { rows.isMultiple(of: $0) } ?? 1
-  }
-
   // MARK: Requests
 
   /// An answer to a request with a number of records.
@@ -159,7 +125,7 @@ struct RESTListing: Sendable {
   }
 
   /// Requests a page, with half as many records each time the answer is too long.
-  private func ask(
+  func ask(
     headers: HTTPHeaders = [:], _ address: (Int) -> (limit: Int, address: HTTPAddress)
   ) async throws(SyncError) -> Asked {
     var headers = headers
@@ -178,27 +144,7 @@ struct RESTListing: Sendable {
     return Asked(response: response, limit: asked.limit, address: asked.address)
   }
 
-  /// Returns an empty page for a tagged page that has not changed.
-  func walk(_ walk: RESTTagWalk) async throws(SyncError) -> RecordPage {
-    let page = walk.page
-    let elapsed = session.clock.stopwatch()
-    let asked = try await ask(headers: ["If-None-Match": page.tag]) { limit in
-      (limit, walk.index == 0 ? requests.first(nil, limit: limit) : requests.address(page.target))
-    }
-    guard asked.response.status == 304 else {
-      guard walk.index == 0 else { return Self.reset(.tokenExpired) }
-      let answer = try RESTAnswer(asked.response, of: collection, during: operation)
-      return try await first(
-        answer, asked, since: nil, listedAt: session.clock.timestamp, elapsed: elapsed())
-    }
-    let next: RecordPage.Continuation =
-      walk.next.map { .more($0.pageToken, resumable: true) } ?? .done(walk.token.syncToken)
-    return RecordPage(
-      coverage: .changes, changes: [], startToken: walk.index == 0 ? walk.token.syncToken : nil, total: 0,
-      next: next)
-  }
-
-  // MARK: What follows
+  // MARK: What an answer means
 
   /// Assembles a page and its continuation.
   private func page(
@@ -207,15 +153,9 @@ struct RESTListing: Sendable {
     var bookmark = before
     var changes = answer.rows.map(reader.read)
     if before.pages == 0, before.coverage == .everything { try refuseUnreadable(answer.rows, changes) }
-    let ends = RESTBookmark.Ends(changes)
-    let isOverlapping = overlaps(before, limit: asked.limit)
-    if let ends, ends == before.ends, collection.countsPages, !(isOverlapping && ends.count == 1) {
-      // A single record may come again because another one was inserted before it.
-      guard ends.count == 1, before.repeats < 2 else { throw repeated(before) }
-      bookmark.repeats += 1
-    } else {
-      bookmark.repeats = 0
-    }
+    let isOverlapping = succession.overlaps(before, limit: asked.limit)
+    try succession.note(
+      RESTBookmark.Ends(changes, answer.rows), isOverlapping: isOverlapping, &bookmark)
     if isOverlapping {
       if changes.first?.id?.key == before.ends?.last {
         changes.removeFirst()
@@ -228,13 +168,12 @@ struct RESTListing: Sendable {
     }
     bookmark.pages += 1
     bookmark.rows += answer.rows.count
-    bookmark.ends = ends ?? before.ends
     if let token = answer.token, bookmark.candidate.start == .list {
       bookmark.candidate.start = .token(token)
     }
     if let total = answer.total, let first = before.total, total != first { bookmark.hasMoved = true }
     note(answer, asked, &bookmark)
-    guard let place = try place(after: answer, changes.count, asked, bookmark) else {
+    guard let place = try succession.place(after: answer, fresh: changes.count, to: asked, &bookmark) else {
       return try await finished(changes, bookmark, asked)
     }
     if case .target(let target) = place,
@@ -245,23 +184,6 @@ struct RESTListing: Sendable {
     bookmark.place = place
     return RecordPage(
       coverage: bookmark.coverage, changes: changes, next: .more(bookmark.pageToken, resumable: true))
-  }
-
-  private func repeated(_ before: RESTBookmark) -> SyncError {
-    SyncError(
-      .invalidResponse, during: operation,
-      "The page after \(Counted(before.rows, "record")) is the page before it again; does \(collection.place("paging")) name a parameter of the API?"
-    )
-  }
-
-  /// Keeps the tag of a page.
-  private func note(_ answer: RESTAnswer, _ asked: Asked, _ bookmark: inout RESTBookmark) {
-    guard let tagged = bookmark.tagged else { return }
-    guard let tag = answer.tag, tagged.count < Self.mostTaggedPages else {
-      bookmark.tagged = nil
-      return
-    }
-    bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: tag))
   }
 
   /// Refuses a first page in which a pointer leads to nothing in every record.
@@ -285,111 +207,14 @@ struct RESTListing: Sendable {
       )
     }
   }
-
-  /// The place of the next page; `nil` at the end.
-  private func place(
-    after answer: RESTAnswer, _ fresh: Int, _ asked: Asked, _ bookmark: RESTBookmark
-  ) throws(SyncError) -> RESTBookmark.Place? {
-    func leadsNowhere(_ member: String) -> SyncError {
-      SyncError(
-        .invalidResponse, during: operation,
-        "\(collection.place(member)) leads from a page to the same page again, after \(Counted(bookmark.rows, "record"))."
-      )
-    }
-    switch collection.paging {
-    case nil: return nil
-    case .link, .next:
-      guard let text = answer.next else { return nil }
-      let member = if case .link = collection.paging { "paging.link" } else { "paging.next" }
-      guard let next = asked.address.resolving(text) else {
-        throw SyncError(
-          .invalidResponse, during: operation, "\(collection.place(member)) leads to an invalid address.")
-      }
-      guard next.origin == session.base.origin else {
-        throw SyncError(
-          .invalidResponse, during: operation,
-          "\(collection.place(member)) leads to \(next.origin), which is another origin; nothing was sent there."
-        )
-      }
-      guard next.target != asked.address.target else { throw leadsNowhere(member) }
-      return .target(next.target)
-    case .cursor:
-      guard let cursor = answer.next else { return nil }
-      guard bookmark.place != .cursor(cursor) else { throw leadsNowhere("paging.cursor") }
-      return .cursor(cursor)
-    case .page:
-      guard collection.pageSize != nil else {
-        let page = if case .page(let page) = bookmark.place { page + 1 } else { 1 }
-        return answer.rows.isEmpty ? nil : .page(page)
-      }
-      let start = if case .rows(let rows) = bookmark.place { rows } else { 0 }
-      let next = start + asked.limit
-      if answer.rows.isEmpty { return (answer.total ?? 0) > next ? .rows(next) : nil }
-      // A short page may be followed by others, unless the total has been reached.
-      if answer.rows.count < asked.limit, let total = answer.total, bookmark.rows >= total { return nil }
-      return .rows(next)
-    case .offset:
-      if fresh == 0 { return nil }
-      if collection.pageSize != nil, answer.rows.count < asked.limit, let total = answer.total,
-        bookmark.rows >= total
-      {
-        return nil
-      }
-      return .rows(bookmark.rows)
-    }
-  }
-
-  /// Returns the last page, with the token of the next delta.
-  private func finished(
-    _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
-  ) async throws(SyncError) -> RecordPage {
-    if let total = bookmark.total, bookmark.pages <= 1, bookmark.coverage == .everything,
-      bookmark.rows < total
-    {
-      throw SyncError(
-        .inconsistentData, during: operation,
-        "The listing ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
-      )
-    }
-    var token = bookmark.candidate
-    switch collection.delta {
-    case .etag:
-      let pages = bookmark.tagged ?? []
-      token.start = .pages(pages)
-      token.relists = needsTwoListings && bookmark.confirms != RESTToken.digest(of: pages)
-    case .token(let pointer, _) where token.start == .list:
-      throw SyncError(
-        .inconsistentData, during: operation,
-        "\(pointer) (\(collection.place("delta.token"))) leads to nothing on all \(Counted(bookmark.pages, "page"))."
-      )
-    case .since, .token:
-      if try await isInDoubt(bookmark) {
-        if bookmark.coverage == .everything { token.relists = true } else { token = bookmark.base ?? token }
-      }
-    case nil: break
-    }
-    return RecordPage(
-      coverage: bookmark.coverage, changes: changes,
-      next: .done(token.start == .list || token.start == .pages([]) ? nil : token.syncToken))
-  }
-
-  /// Whether a change may have moved a record past the pages.
-  private func isInDoubt(_ bookmark: RESTBookmark) async throws(SyncError) -> Bool {
-    guard bookmark.pages > 1 else { return false }
-    let isCounted = collection.countsPages || bookmark.isShifting
-    guard isCounted else { return false }
-    if bookmark.hasMoved || (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
-    if case .offset = collection.paging, !bookmark.isShifting { return false }
-    // A delta that shows nothing means that nothing moved.
-    let asked = try await ask { _ in (1, requests.first(bookmark.candidate, limit: 1)) }
-    return try !RESTAnswer(asked.response, of: collection, during: operation).rows.isEmpty
-  }
 }
 
 extension RESTBookmark.Ends {
   /// The ends of a page; `nil` if they have no key.
-  fileprivate init?(_ changes: [RecordChange]) {
+  fileprivate init?(_ changes: [RecordChange], _ rows: [ArraySlice<UInt8>]) {
     guard let first = changes.first?.id?.key, let last = changes.last?.id?.key else { return nil }
-    self.init(first: first, last: last, count: changes.count)
+    let content = [rows.first, rows.last].compactMap(\.self).joined()
+    self.init(
+      first: first, last: last, count: changes.count, content: RESTFields.digest(of: content))
   }
 }

@@ -2,39 +2,47 @@ import SyncJSON
 package import SyncModels
 import SyncPorts
 
-/// What a look at one page of a type tells about its description.
+/// What a few requests for a type tell about its description.
 package struct RESTSurvey: Sendable {
   /// What was found, and what a mirror can promise.
   package private(set) var notes: [String] = []
   /// What is wrong, with the member of the description.
   package private(set) var problems: [String] = []
 
-  fileprivate mutating func note(_ text: String) { notes.append(text) }
-  fileprivate mutating func complain(_ text: String) { problems.append(text) }
+  mutating func note(_ text: String) { notes.append(text) }
+  mutating func complain(_ text: String) { problems.append(text) }
 }
 
 extension RESTSource {
   /// Asks for one page of a type, and compares it with the description.
+  ///
+  /// If they agree, it asks for the page after it, and for what has changed since.
   ///
   /// - Throws: What concerns all types, such as `authentication` and `remoteUnavailable`. What
   ///   concerns this type alone is a problem in the result.
   package func survey(_ type: RecordType) async throws(SyncError) -> RESTSurvey {
     let requests = try requests(for: type)
     let collection = requests.collection
-    let limit = requests.size(100)
-    let elapsed = session.clock.stopwatch()
-    let address = requests.first(nil, limit: limit)
-    let response = try await session.send("GET", address, during: requests.operation)
+    let request = PageRequest(entity: collection.entity, position: .start(since: nil), limit: 100, pass: 1)
+    let listing = RESTListing(requests: requests, request, session: session, needsTwoListings: false)
+    let stopwatch = session.clock.stopwatch()
+    let asked = try await listing.ask { limit in (limit, requests.first(nil, limit: limit)) }
+    let elapsed = stopwatch()
     var survey = RESTSurvey()
     do throws(SyncError) {
-      let answer = try RESTAnswer(response, of: collection, during: requests.operation)
+      let answer = try RESTAnswer(asked.response, of: collection, during: requests.operation)
       let look = Look(
-        answer: answer, collection: collection, requests: requests, address: address, limit: limit)
+        answer: answer, collection: collection, requests: requests, address: asked.address,
+        limit: asked.limit)
       look.records(&survey)
       look.pages(&survey)
-      try look.changes(elapsed: elapsed(), &survey)
+      try look.changes(elapsed: elapsed, &survey)
       look.writes(&survey)
       look.cost(&survey)
+      guard survey.problems.isEmpty else { return survey }
+      let trial = RESTTrial(listing: listing, first: answer, asked: asked)
+      try await trial.secondPage(&survey)
+      try await trial.changes(elapsed: elapsed, &survey)
     } catch {
       guard
         [.inconsistentData, .invalidResponse, .invalidConfiguration, .permissionDenied].contains(error.code)

@@ -77,13 +77,8 @@ struct RESTToken: Hashable, Sendable {
 
   var syncToken: SyncToken { SyncToken(text) }
 
-  /// A short text that differs for pages with other tags (FNV-1a).
-  static func digest(of pages: [Page]) -> String {
-    let hash = text(of: pages).utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
-      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
-    }
-    return String(hash, radix: 16)
-  }
+  /// A short text that differs for pages with other tags.
+  static func digest(of pages: [Page]) -> String { RESTFields.digest(of: text(of: pages).utf8) }
 
   static func text(of pages: [Page]) -> String {
     pages.map { "\(PercentEncoding.encoded($0.target)),\(PercentEncoding.encoded($0.tag))" }
@@ -124,6 +119,12 @@ struct RESTFields: Hashable, Sendable {
   subscript(name: String) -> String? {
     get { values[name] }
     set { values[name] = newValue }
+  }
+
+  /// A short text that differs for other bytes (FNV-1a).
+  static func digest(of bytes: some Sequence<UInt8>) -> String {
+    let hash = bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
   }
 
   var text: String {

@@ -217,11 +217,11 @@ struct RESTDescriptionTests {
     let cursor = #""records":"/data","paging":{"cursor":"/meta/cursor","parameter":"c"}"#
     #expect(
       try await Self.failure(cursor, [same, same])?.message
-        == "types.items.paging.cursor leads from a page to the same page again, after 10 records.")
+        == "types.items.paging.cursor leads back to an earlier page, after 10 records.")
     let next = #""records":"/data","paging":{"next":"/meta/next"}"#
     #expect(
       try await Self.failure(next, [same, same])?.message
-        == "types.items.paging.next leads from a page to the same page again, after 10 records.")
+        == "types.items.paging.next leads back to an earlier page, after 10 records.")
     for member in ["page", "offset"] {
       let message = try await Self.failure(
         #""records":"/data","paging":{"\#(member)":"p"},"pageSize":{"parameter":"limit"}"#, [same, same])?

@@ -1,0 +1,161 @@
+import SyncModels
+
+/// How the pages of a listing follow each other, and whether they lead on.
+struct RESTSuccession: Sendable {
+  let requests: RESTRequests
+
+  /// The most pages in succession that have no record.
+  static let mostEmptyPages = 1000
+
+  private var collection: RESTAPI.Collection { requests.collection }
+
+  // MARK: Counted pages
+
+  /// Whether a page begins at the last record of the page before.
+  ///
+  /// If that record is still there, no record has moved past the place between the two pages.
+  func overlaps(_ bookmark: RESTBookmark, limit: Int) -> Bool {
+    guard case .offset = collection.paging, case .rows(let rows) = bookmark.place, rows > 0 else {
+      return false
+    }
+    return bookmark.ends != nil && (limit > 1 || collection.pageSize == nil)
+  }
+
+  /// The request for the page at a place.
+  ///
+  /// - Parameter limit: The most records. A page at the place may have to have fewer.
+  func request(at bookmark: RESTBookmark, atMost limit: Int) -> (limit: Int, address: HTTPAddress) {
+    var (here, limit) = (bookmark, limit)
+    if case .rows(let rows) = bookmark.place {
+      if case .page = collection.paging {
+        // A page begins at a multiple of its size.
+        limit = Self.divisor(of: rows, atMost: limit)
+      } else if overlaps(bookmark, limit: limit) {
+        here.place = .rows(rows - 1)
+      }
+    }
+    return (limit, requests.page(at: here, limit: limit))
+  }
+
+  private static func divisor(of rows: Int, atMost limit: Int) -> Int {
+    (1...max(1, limit)).reversed().first { rows.isMultiple(of: $0) } ?? 1
+  }
+
+  // MARK: The next place
+
+  /// The place of the next page; `nil` at the end.
+  ///
+  /// - Parameters:
+  ///   - fresh: The number of records that the page before did not have.
+  ///   - bookmark: What is known after this page. It is still at the place before.
+  /// - Throws: `invalidResponse` for a place elsewhere, or that was passed before.
+  func place(
+    after answer: RESTAnswer, fresh: Int, to asked: RESTListing.Asked, _ bookmark: inout RESTBookmark
+  ) throws(SyncError) -> RESTBookmark.Place? {
+    let place = try following(answer, fresh, asked, bookmark)
+    bookmark.empties = answer.rows.isEmpty ? bookmark.empties + 1 : 0
+    guard let place else { return nil }
+    guard bookmark.empties < Self.mostEmptyPages else {
+      throw wrong(
+        "\(Counted(bookmark.empties, "page")) in succession are empty, after \(Counted(bookmark.rows, "record")); does \(collection.place("paging")) lead on\(collection.total == nil ? "" : ", and is \(collection.place("total")) right")?"
+      )
+    }
+    try leadOn(to: place, &bookmark)
+    return place
+  }
+
+  /// Refuses a cycle of pages, of any length.
+  ///
+  /// Each place is compared with a landmark, which moves on whenever the number of pages has
+  /// doubled: R. P. Brent, "An improved Monte Carlo factorization algorithm".
+  private func leadOn(
+    to place: RESTBookmark.Place, _ bookmark: inout RESTBookmark
+  ) throws(SyncError) {
+    let text: String
+    switch place {
+    case .target(let target): text = target
+    case .cursor(let cursor): text = cursor
+    case .rows, .page: return
+    }
+    let digest = RESTFields.digest(of: text.utf8)
+    guard digest != bookmark.landmark else {
+      throw wrong(
+        "\(linkPlace) leads back to an earlier page, after \(Counted(bookmark.rows, "record"))."
+      )
+    }
+    if bookmark.pages.nonzeroBitCount == 1 { bookmark.landmark = digest }
+  }
+
+  /// Notes the ends of a page, which must not be the page before it again.
+  func note(_ ends: RESTBookmark.Ends?, isOverlapping: Bool, _ bookmark: inout RESTBookmark) throws(SyncError)
+  {
+    guard let ends, let before = bookmark.ends, ends.repeats(before, exactly: !collection.countsPages),
+      !(isOverlapping && ends.count == 1)
+    else {
+      bookmark.ends = ends ?? bookmark.ends
+      bookmark.repeats = 0
+      return
+    }
+    // A few records may come again because others were inserted before them.
+    guard ends.count == 1 || !collection.countsPages, bookmark.repeats < 2 else {
+      throw wrong(
+        "The page after \(Counted(bookmark.rows, "record")) is the page before it again; does \(collection.place("paging")) name a parameter of the API?"
+      )
+    }
+    bookmark.repeats += 1
+  }
+
+  private func following(
+    _ answer: RESTAnswer, _ fresh: Int, _ asked: RESTListing.Asked, _ bookmark: RESTBookmark
+  ) throws(SyncError) -> RESTBookmark.Place? {
+    switch collection.paging {
+    case nil: return nil
+    case .link, .next:
+      guard let text = answer.next else { return nil }
+      guard let next = asked.address.resolving(text) else {
+        throw wrong("\(linkPlace) leads to an invalid address.")
+      }
+      guard next.origin == requests.base.origin else {
+        throw wrong(
+          "\(linkPlace) leads to \(next.origin), which is another origin; nothing was sent there."
+        )
+      }
+      return .target(next.target)
+    case .cursor: return answer.next.map { .cursor($0) }
+    case .page:
+      guard collection.pageSize != nil else {
+        let page = if case .page(let page) = bookmark.place { page + 1 } else { 1 }
+        return answer.rows.isEmpty ? nil : .page(page)
+      }
+      let start = if case .rows(let rows) = bookmark.place { rows } else { 0 }
+      let next = start + asked.limit
+      if answer.rows.isEmpty { return (answer.total ?? 0) > next ? .rows(next) : nil }
+      // A short page may be followed by others, unless the total has been reached.
+      if answer.rows.count < asked.limit, let total = answer.total, bookmark.rows >= total { return nil }
+      return .rows(next)
+    case .offset:
+      if fresh == 0 { return nil }
+      if collection.pageSize != nil, answer.rows.count < asked.limit, let total = answer.total,
+        bookmark.rows >= total
+      {
+        return nil
+      }
+      return .rows(bookmark.rows)
+    }
+  }
+
+  /// The member that leads to the next page.
+  private var linkPlace: String {
+    let member =
+      switch collection.paging {
+      case .link: "paging.link"
+      case .cursor: "paging.cursor"
+      default: "paging.next"
+      }
+    return collection.place(member)
+  }
+
+  private func wrong(_ message: String) -> SyncError {
+    SyncError(.invalidResponse, during: requests.operation, message)
+  }
+}

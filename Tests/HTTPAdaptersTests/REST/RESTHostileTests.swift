@@ -1,0 +1,283 @@
+import CanonicalSync
+import HTTPAdapters
+import InMemoryAdapters
+import Synchronization
+import Testing
+
+@Suite("Answers that no sound JSON API gives", .timeLimit(.minutes(10)))
+struct RESTHostileTests {
+  /// Answers each request by a function of its number and itself.
+  private final class Answers: HTTPTransport {
+    private let answer: @Sendable (Int, HTTPRequest) -> HTTPResponse
+    private let log = Mutex<[HTTPRequest]>([])
+
+    init(_ answer: @escaping @Sendable (Int, HTTPRequest) -> HTTPResponse) { self.answer = answer }
+
+    var requests: [HTTPRequest] { log.withLock { $0 } }
+
+    func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
+      let number = log.withLock { log in
+        log.append(request)
+        return log.count
+      }
+      // What goes on for so long would go on for ever.
+      return number > 3000 ? HTTPResponse(status: 418) : answer(number, request)
+    }
+  }
+
+  private static func json(_ text: String, _ headers: HTTPHeaders = [:]) -> HTTPResponse {
+    HTTPResponse(status: 200, headers: headers, body: Array(text.utf8))
+  }
+
+  private static func source(_ members: String, _ transport: any HTTPTransport) throws -> RESTSource {
+    let json =
+      #"{"base":"https://api.test/v1/","auth":{"bearer":"env:NONE"},"types":{"items":{"path":"items","records":"/data",\#(members)}}}"#
+    var api = try RESTAPI(json: Array(json.utf8), named: "api.json")
+    api.credentials = .bearer(.text("s3cret"))
+    return try RESTSource(api, transport: transport)
+  }
+
+  /// Reads pages up to the end or a failure.
+  private static func list(
+    _ members: String, limit: Int = 5, _ answer: @escaping @Sendable (Int, HTTPRequest) -> HTTPResponse
+  ) async throws -> (changes: [RecordChange], error: SyncError?, requests: [HTTPRequest]) {
+    let transport = Answers(answer)
+    let source = try source(members, transport)
+    var (position, changes) = (PullPosition.start(since: nil), [RecordChange]())
+    do throws(SyncError) {
+      while true {
+        let page = try await source.page(
+          PageRequest(entity: Entity("items"), position: position, limit: limit, pass: 1))
+        changes += page.changes
+        guard case .more(let next, _) = page.next else { return (changes, nil, transport.requests) }
+        position = .resume(next)
+      }
+    } catch {
+      return (changes, error, transport.requests)
+    }
+  }
+
+  // MARK: Places
+
+  @Test(arguments: [
+    "https://evil.test/v1/items?c=2", "http://api.test/v1/items?c=2", "https://api.test:444/v1/items?c=2",
+    "https://api.test@evil.test/v1/items?c=2", "https://api.test\\\\@evil.test/v1/items?c=2",
+    "//evil.test/v1/items?c=2", "javascript:alert(1)",
+  ])
+  func aNextPageElsewhereIsRefused(_ next: String) async throws {
+    for isLink in [true, false] {
+      let listed = try await Self.list(
+        isLink ? #""paging":{"link":"next"}"# : #""paging":{"next":"/next"}"#
+      ) { _, _ in
+        Self.json(#"{"data":[{"id":1}],"next":"\#(next)"}"#, ["Link": "<\(next)>; rel=next"])
+      }
+      #expect(listed.error?.code == .invalidResponse)
+      #expect(
+        listed.error?.message.hasPrefix("types.items.paging.\(isLink ? "link" : "next") leads to ") == true)
+      #expect(listed.error?.description.contains("s3cret") == false)
+      #expect(listed.requests.count == 1)
+    }
+  }
+
+  @Test(arguments: [1, 2, 3, 7, 50], ["link", "next", "cursor"])
+  func aCycleOfPagesEnds(_ length: Int, _ style: String) async throws {
+    let paging =
+      switch style {
+      case "link": #"{"link":"next"}"#
+      case "next": #"{"next":"/next"}"#
+      default: #"{"cursor":"/next","parameter":"c"}"#
+      }
+    let listed = try await Self.list(#""paging":\#(paging)"#) { number, _ in
+      let place = number % length
+      return Self.json(
+        #"{"data":[{"id":\#(number)}],"next":"?c=\#(place)"}"#, ["Link": "<?c=\(place)>; rel=next"])
+    }
+    let message = listed.error?.message ?? ""
+    #expect(message.hasPrefix("types.items.paging.\(style) leads back to an earlier page, after "))
+    #expect(listed.requests.count <= 4 * length + 4)
+  }
+
+  @Test func pagesThatRepeatUnderNewCursorsEnd() async throws {
+    let listed = try await Self.list(#""paging":{"cursor":"/next","parameter":"c"}"#) { number, _ in
+      Self.json(#"{"data":[{"id":1},{"id":2}],"next":"sealed-\#(number)"}"#)
+    }
+    #expect(
+      listed.error?.message
+        == "The page after 6 records is the page before it again; does types.items.paging name a parameter of the API?"
+    )
+    #expect(listed.requests.count == 4)
+  }
+
+  @Test(arguments: [
+    #""paging":{"cursor":"/next","parameter":"c"}"#,
+    #""paging":{"page":"p"},"pageSize":{"parameter":"n"},"total":"/total""#,
+  ])
+  func emptyPagesWithoutEndEnd(_ paging: String) async throws {
+    let listed = try await Self.list(paging) { number, _ in
+      Self.json(#"{"data":[\#(number == 1 ? #"{"id":1}"# : "")],"next":"c\#(number)","total":2000000000}"#)
+    }
+    let message = listed.error?.message ?? ""
+    #expect(
+      message.hasPrefix("1000 pages in succession are empty, after 1 record; does types.items.paging lead"))
+    #expect(listed.requests.count == 1001)
+  }
+
+  @Test func aTotalThatIsTooSmallEndsNothing() async throws {
+    let listed = try await Self.list(
+      #""paging":{"page":"p"},"pageSize":{"parameter":"n"},"total":"/total""#
+    ) { number, _ in
+      let rows = number > 3 ? [] : (1...5).map { #"{"id":"\#(number)-\#($0)"}"# }
+      return Self.json(#"{"data":[\#(rows.joined(separator: ","))],"total":3}"#)
+    }
+    #expect(listed.error == nil)
+    #expect(listed.changes.count == 15)
+  }
+
+  // MARK: Values
+
+  @Test(arguments: [
+    "-9223372036854775808", "9223372036854775807", "-1", "1e400", "-1e400", "1.5", "18446744073709551616",
+    "\"9999999-01-01T00:00:00Z\"", "null", "[]", "true",
+  ])
+  func numbersOfAnySizeAreTimesOrErrors(_ number: String) async throws {
+    let answers = Self.json(
+      #"{"data":[{"id":1,"at":\#(number)},{"id":2,"at":7}],"now":\#(number),"total":\#(number)}"#)
+    for members in [
+      #""delta":{"since":"s","clock":"/now"}"#, #""total":"/total""#, #""version":"/at""#,
+      #""version":"/at","delta":{"since":"s","format":"seconds","clock":"/now"}"#,
+      #""version":"/at","delta":{"since":"s","format":"milliseconds","clock":"/now"}"#,
+      #""delta":{"token":"/now","parameter":"t"}"#, #""paging":{"cursor":"/now","parameter":"c"}"#,
+    ] {
+      let transport = Answers { _, _ in answers }
+      let source = try Self.source(members, transport)
+      let entity = Entity("items")
+      do throws(SyncError) {
+        let page = try await source.page(
+          PageRequest(entity: entity, position: .start(since: nil), limit: 5, pass: 1))
+        // What a token of it leads to is an answer or an error too.
+        guard case .done(let token?) = page.next else { continue }
+        _ = try await source.page(
+          PageRequest(entity: entity, position: .start(since: token), limit: 5, pass: 2))
+      } catch {
+        #expect(error.message.contains("types.items."), "\(members): \(error.message)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("1.5", "a number"), ("1e2", "a number"), ("true", "true"), ("false", "false"), ("null", "null"),
+    ("[1]", "a list"), ("{}", "an object"), ("9223372036854775808", "a number"), ("\"\"", "empty text"),
+  ])
+  func anIdOfAnotherKindIsSetAsideAlone(_ id: String, _ found: String) async throws {
+    let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in
+      Self.json(#"{"data":[{"id":"a"},{"id":\#(id)},{"id":-7},7]}"#)
+    }
+    #expect(listed.error == nil)
+    #expect(listed.changes.compactMap(\.id?.key) == ["a", "-7"])
+    let reasons = listed.changes.compactMap { change in
+      if case .malformed(let malformed) = change { malformed.reason } else { nil }
+    }
+    #expect(reasons.count == 2 && reasons.first?.hasPrefix("/id (types.items.id) ") == true)
+    #expect(reasons.first?.contains(" \(found)") == true, "\(reasons)")
+  }
+
+  @Test func anIdThatComesTwiceIsOneRecord() async throws {
+    let transport = Answers { _, _ in
+      Self.json(#"{"data":[{"id":1,"v":1,"n":2},{"id":"1","v":2,"n":1},{"id":2,"v":1},{"id":2,"v":2}]}"#)
+    }
+    let store = InMemoryStore()
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("items")), store: store, source: Self.source(#""version":"/n""#, transport))
+    #expect(try await engine.sync().failures.isEmpty)
+    let texts = store.records(of: "items").map { String(decoding: $0.payload.bytes, as: UTF8.self) }
+    // The greater version counts, and the later copy of equals.
+    #expect(texts.sorted() == [#"{"id":1,"v":1,"n":2}"#, #"{"id":2,"v":2}"#])
+  }
+
+  @Test func depthIsARecordsOwnMatter() async throws {
+    let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
+    let listed = try await Self.list(#""paging":{"next":"/meta/next"}"#) { _, _ in
+      Self.json(#"{"data":[{"id":1},{"id":2,"deep":\#(deep)},{"id":3}],"meta":{"deep":\#(deep)}}"#)
+    }
+    #expect(listed.error == nil)
+    #expect(listed.changes.compactMap(\.id?.key) == ["1", "3"])
+    let other = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in
+      Self.json(#"{"data":[],"next":\#(deep)}"#)
+    }
+    #expect(
+      other.error?.message
+        == "/next (types.items.paging.next) is a list; expected is text, or null at the end.")
+  }
+
+  @Test(arguments: [
+    "", "null", "\"\"", "7", "[]", "<html>", #"{"data":[1"#, #"{"data":{}}"#, #"{"data":null}"#,
+  ])
+  func whatIsNoListIsAnError(_ body: String) async throws {
+    let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in Self.json(body) }
+    #expect([.inconsistentData, .invalidResponse].contains(listed.error?.code))
+    #expect(listed.error?.operation == "fetching a page of items")
+  }
+
+  // MARK: Statuses
+
+  @Test func anUnaskedForConfirmationIsAnError() async throws {
+    for delta in ["", #","delta":{"etag":true}"#] {
+      let listed = try await Self.list(#""paging":{"next":"/next"}\#(delta)"#) { _, _ in
+        HTTPResponse(status: 304, headers: ["ETag": "\"1\""])
+      }
+      #expect(listed.error?.code == .invalidResponse)
+      #expect(
+        listed.error?.message == "The server answered 304, which is not an answer to a request for a list.")
+    }
+  }
+
+  @Test(arguments: ["31536000", "Wed, 24 Nov 2027 10:00:00 GMT", "99999999999999999999"])
+  func aPauseOfAYearIsADay(_ pause: String) async throws {
+    let listed = try await Self.list(#""paging":{"next":"/next"}"#) { _, _ in
+      HTTPResponse(
+        status: 429, headers: ["Retry-After": pause, "Date": "Tue, 24 Nov 2026 10:00:00 GMT"])
+    }
+    #expect(listed.error?.code == .remoteUnavailable)
+    #expect(listed.error?.retryAfter == .seconds(24 * 3600))
+  }
+
+  @Test func aRedirectElsewhereTakesNoCredentials() async throws {
+    let listed = try await Self.list(#""paging":{"next":"/next"}"#) { number, _ in
+      HTTPResponse(status: 302, headers: ["Location": number == 1 ? "/v2/items" : "https://evil.test/"])
+    }
+    #expect(listed.error?.code == .invalidResponse)
+    #expect(
+      listed.requests.map(\.address.description) == [
+        "https://api.test/v1/items", "https://api.test/v2/items",
+      ])
+  }
+
+  @Test func aServerThatIsAwayKeepsTheTagsOfItsPages() async throws {
+    let transport = Answers { number, request in
+      if number == 4 { return HTTPResponse(status: 503) }
+      if request.headers["If-None-Match"] != nil { return HTTPResponse(status: 304) }
+      return number == 1
+        ? Self.json(#"{"data":[{"id":1}],"next":"?c=2"}"#, ["ETag": "\"a\""])
+        : Self.json(#"{"data":[{"id":2}]}"#, ["ETag": "\"b\""])
+    }
+    let source = try Self.source(
+      #""paging":{"next":"/next"},"delta":{"etag":true},"item":"items/{id}""#, transport)
+    var position = PullPosition.start(since: nil)
+    var token: SyncToken?
+    func turn() async throws(SyncError) {
+      let page = try await source.page(
+        PageRequest(entity: Entity("items"), position: position, limit: 5, pass: 1))
+      switch page.next {
+      case .more(let next, _): position = .resume(next)
+      case .done(let end): (token, position) = (end, .start(since: end))
+      case .reset: Issue.record("Everything is listed again.")
+      }
+    }
+    for _ in 1...3 { try await turn() }
+    let error = await #expect(throws: SyncError.self) { try await turn() }
+    #expect(error?.code == .remoteUnavailable)
+    try await turn()
+    #expect(token != nil)
+    #expect(transport.requests.suffix(3).map { $0.headers["If-None-Match"] } == ["\"a\"", "\"b\"", "\"b\""])
+  }
+}

@@ -1,0 +1,88 @@
+import HTTPAdapters
+import SyncModels
+import Testing
+
+@Suite("A look at a JSON API before it is mirrored", .timeLimit(.minutes(5)))
+struct RESTSurveyTests {
+  private static func survey(_ members: String, _ transport: any HTTPTransport) async throws -> RESTSurvey {
+    let json =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data","id":"/id",\#(members)}}}"#
+    return try await RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport)
+      .survey("items")
+  }
+
+  private static func filled() -> FakeREST {
+    let api = FakeREST()
+    for number in 0..<250 { api.put("k\(number)", 0) }
+    return api
+  }
+
+  @Test(arguments: RESTConformanceTests.styles)
+  func findsNothingWrongWithASoundDescription(_ style: RESTConformanceTests.Style) async throws {
+    let api = Self.filled()
+    let source = try RESTConformanceTests.source(style, over: api)
+    let survey = try await source.survey("items")
+    #expect(survey.problems == [])
+    #expect(survey.notes.contains("100 records on the first page, at /data."))
+    // A page, the next one, and what has changed.
+    #expect(api.requests.count <= 3)
+  }
+
+  /// Parameters that the API ignores.
+  @Test(arguments: [
+    (
+      #""paging":{"cursor":"/meta/cursor","parameter":"cusror"},"pageSize":{"parameter":"limit"}"#,
+      "The second page is the first one again; does types.items.paging name a parameter of the API?"
+    ),
+    (
+      #""paging":{"page":"pgae"},"pageSize":{"parameter":"limit"}"#,
+      "The second page is the first one again; does types.items.paging name a parameter of the API?"
+    ),
+    (
+      #""paging":{"offset":"skip"},"pageSize":{"parameter":"limit"}"#,
+      "The second page is the first one again; does types.items.paging name a parameter of the API?"
+    ),
+    (
+      #""paging":{"next":"/meta/next"},"delta":{"since":"changed_since"}"#,
+      #"A request for changes gets the same 5 records as one for everything; is "changed_since" a parameter of the API (types.items.delta)?"#
+    ),
+    (
+      #""paging":{"next":"/meta/next"},"delta":{"token":"/meta/sync_token","parameter":"tokn"}"#,
+      #"A request for changes gets the same 5 records as one for everything; is "tokn" a parameter of the API (types.items.delta)?"#
+    ),
+  ])
+  func findsParametersThatTheServerIgnores(_ members: String, _ problem: String) async throws {
+    #expect(try await Self.survey(members, Self.filled()).problems == [problem])
+  }
+
+  @Test func findsParametersThatTheServerRefuses() async throws {
+    let first = HTTPResponse(
+      status: 200, headers: ["Date": "Tue, 24 Nov 2026 10:00:00 GMT"],
+      body: Array(#"{"data":[{"id":1},{"id":2}],"next":"c2"}"#.utf8))
+    let refused = ScriptedTransport(first, HTTPResponse(status: 422), HTTPResponse(status: 400))
+    let problems = try await Self.survey(
+      #""paging":{"cursor":"/next","parameter":"c"},"delta":{"since":"s"}"#, refused
+    ).problems
+    #expect(
+      problems == [
+        "The server answers 422 to a request for the second page (types.items.paging).",
+        "The server answers 400 to a request for changes (types.items.delta).",
+      ])
+  }
+
+  @Test func findsTagsThatSaveNothing() async throws {
+    let page = HTTPResponse(
+      status: 200, headers: ["ETag": "\"a\""], body: Array(#"{"data":[{"id":1}]}"#.utf8))
+    let problems = try await Self.survey(#""delta":{"etag":true}"#, ScriptedTransport(page, page)).problems
+    #expect(
+      problems == ["The API sends an unchanged page again, whatever its ETag (types.items.delta)."])
+  }
+
+  @Test func tellsThatAnAPIThatAssignsIDsIsOnlyRead() async throws {
+    let notes = try await Self.survey(#""paging":{"next":"/meta/next"}"#, Self.filled()).notes
+    #expect(
+      notes.contains(
+        "Edits cannot be pushed: the description has no \"push\". An API that assigns ids itself cannot have one."
+      ))
+  }
+}
