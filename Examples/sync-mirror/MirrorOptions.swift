@@ -62,7 +62,7 @@
       let dryRun = Option<Bool>.flag(
         "dry-run", "show what a sync would change, and change nothing: it runs on a copy of the store")
       let check = Option<Bool>.flag(
-        "check", "ask each described type for one page, and tell what a mirror of it can promise")
+        "check", "ask for a little of each described type, and tell what a mirror of it can promise")
       let resync = Option<Bool>.resync
       let allow = Option<Bool>.flag(
         "allow-mass-deletion", "let more than half of a collection go, if the server no longer has it")

@@ -38,6 +38,7 @@
       let seconds = String(format: "%.2f", look.result.duration / .seconds(1))
       if options.isDryRun { return "A sync would do this; nothing was changed:" }
       if look.result.wasCancelled { return "Stopped after \(seconds) s of syncing, which did this:" }
+      if !look.result.failures.isEmpty { return "The mirror is not up to date, after \(seconds) s:" }
       return "The mirror was brought up to date in \(seconds) s:"
     }
 

@@ -19,7 +19,7 @@
         check: { () throws(SyncError) in
           var types: [CheckReport.TypeReport] = []
           for type in api.collections.map(\.entity.type) {
-            let survey = try await source.survey(type)
+            let survey = try await source.survey(type, pageSize: settings.options.pageSize)
             types.append(
               CheckReport.TypeReport(type: type, notes: survey.notes, problems: survey.problems))
           }

@@ -18,12 +18,14 @@ extension RESTSource {
   ///
   /// If they agree, it asks for the page after it, and for what has changed since.
   ///
+  /// - Parameter pageSize: The number of records that a sync asks for.
   /// - Throws: What concerns all types, such as `authentication` and `remoteUnavailable`. What
   ///   concerns this type alone is a problem in the result.
-  package func survey(_ type: RecordType) async throws(SyncError) -> RESTSurvey {
+  package func survey(_ type: RecordType, pageSize: Int) async throws(SyncError) -> RESTSurvey {
     let requests = try requests(for: type)
     let collection = requests.collection
-    let request = PageRequest(entity: collection.entity, position: .start(since: nil), limit: 100, pass: 1)
+    let request = PageRequest(
+      entity: collection.entity, position: .start(since: nil), limit: pageSize, pass: 1)
     let listing = RESTListing(requests: requests, request, session: session, needsTwoListings: false)
     let stopwatch = session.clock.stopwatch()
     let asked = try await listing.ask { limit in (limit, requests.first(nil, limit: limit)) }
@@ -132,6 +134,13 @@ private struct Look {
       }
     case .page, .offset: survey.note("Pages are counted. \(Self.shifting)")
     }
+    if let size = collection.pageSize, !answer.rows.isEmpty, answer.rows.count < limit,
+      answer.next != nil || (answer.total ?? 0) > answer.rows.count
+    {
+      survey.note(
+        "The API gives \(Counted(answer.rows.count, "record")) where \(limit) are asked for. That may be its most; otherwise, is \"\(size.parameter)\" a parameter?"
+      )
+    }
     if let size = collection.pageSize, answer.rows.count > limit {
       survey.complain(
         "\(answer.rows.count) records came where \(limit) were asked for; is \"\(size.parameter)\" a parameter (\(collection.place("pageSize")))?"
@@ -201,7 +210,8 @@ private struct Look {
       return survey.note(
         "A first sync takes an unknown number of requests: \(collection.place("total")) is not described.")
     }
-    let size = max(1, collection.pageSize == nil ? answer.rows.count : limit)
+    // The API may give fewer than are asked for.
+    let size = max(1, answer.rows.count)
     survey.note(
       "A first sync of \(Counted(total, "record")) takes about \(Counted(total / size + 1, "request")) with \(Counted(size, "record")) each."
     )

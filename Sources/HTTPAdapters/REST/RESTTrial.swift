@@ -18,10 +18,10 @@ struct RESTTrial: Sendable {
       let place = try succession.place(after: first, fresh: bookmark.rows, to: asked, &bookmark)
     else { return }
     bookmark.place = place
-    let second = try await listing.ask { limit in succession.request(at: bookmark, atMost: limit) }
-    if collection.countsPages, second.response.status == 404 { return }
-    guard let answer = try answer(second, to: "for the second page", "paging", &survey) else { return }
-    if answer.rows == first.rows {
+    let second = await answer(to: "for the second page", "paging", &survey) { limit in
+      succession.request(at: bookmark, atMost: limit)
+    }
+    if let second, second.rows == first.rows {
       survey.complain(
         "The second page is the first one again; does \(collection.place("paging")) name a parameter of the API?"
       )
@@ -45,13 +45,13 @@ struct RESTTrial: Sendable {
     case .etag: return try await unchangedPage(&survey)
     case nil: return
     }
-    let again = try await listing.ask { limit in (limit, listing.requests.first(start, limit: limit)) }
-    guard let answer = try answer(again, to: "for changes", "delta", &survey) else { return }
-    if !answer.rows.isEmpty, answer.rows == first.rows {
-      survey.complain(
-        "A request for changes gets the same \(Counted(answer.rows.count, "record")) as one for everything; is \"\(name)\" a parameter of the API (\(collection.place("delta")))?"
-      )
+    let again = await answer(to: "for changes", "delta", &survey) { limit in
+      (limit, listing.requests.first(start, limit: limit))
     }
+    guard let again, !again.rows.isEmpty, again.rows == first.rows else { return }
+    survey.complain(
+      "A request for changes gets the same \(Counted(again.rows.count, "record")) as one for everything; is \"\(name)\" a parameter of the API (\(collection.place("delta")))?"
+    )
   }
 
   /// Asks for the first page on the condition that it has changed.
@@ -66,15 +66,36 @@ struct RESTTrial: Sendable {
     }
   }
 
-  /// Reads an answer; `nil`, with a problem, for a refused request.
+  /// The answer to a request; `nil`, with a problem, for a failure.
+  ///
+  /// The first page came, so the description is to blame, not the server.
   private func answer(
-    _ asked: RESTListing.Asked, to purpose: String, _ member: String, _ survey: inout RESTSurvey
-  ) throws(SyncError) -> RESTAnswer? {
-    guard ![400, 404, 410, 422].contains(asked.response.status) else {
-      survey.complain(
-        "The server answers \(asked.response.status) to a request \(purpose) (\(collection.place(member))).")
+    to purpose: String, _ member: String, _ survey: inout RESTSurvey,
+    _ address: (Int) -> (limit: Int, address: HTTPAddress)
+  ) async -> RESTAnswer? {
+    if listing.session.notices.remainingPause != nil { return pausing(purpose, &survey) }
+    do throws(SyncError) {
+      let asked = try await listing.ask(address)
+      // A number beyond the last page.
+      if member == "paging", collection.countsPages, asked.response.status == 404 { return nil }
+      if listing.session.notices.remainingPause != nil || asked.response.status == 429 {
+        return pausing(purpose, &survey)
+      }
+      guard asked.response.status < 400 else {
+        survey.complain(
+          "The server answers \(asked.response.status) to a request \(purpose) (\(collection.place(member)))."
+        )
+        return nil
+      }
+      return try RESTAnswer(asked.response, of: collection, during: listing.operation)
+    } catch {
+      survey.complain("A request \(purpose) fails (\(collection.place(member))): \(error.message)")
       return nil
     }
-    return try RESTAnswer(asked.response, of: collection, during: listing.operation)
+  }
+
+  private func pausing(_ purpose: String, _ survey: inout RESTSurvey) -> RESTAnswer? {
+    survey.note("A request \(purpose) was not tried: the server asks for a pause.")
+    return nil
   }
 }

@@ -26,7 +26,7 @@
       try await realm.load("items", (0..<250).map { ("k\($0)", #"{"id":"k\#($0)","number":\#($0)}"#) })
       try await withFolder { folder in
         let arguments = try arguments(realm, in: folder, ["items"], #","deleted":"/deleted""#)
-        let check = try await Self.tool.start(arguments + ["--check"]).outcome()
+        let check = try await Self.tool.start(arguments + ["--check", "--page-size", "100"]).outcome()
         #expect(check.status == 0, "\(check.errors)")
         #expect(check.output.contains("100 records on the first page, at /results."))
         #expect(check.output.contains("A first sync of 250 records takes about 3 requests"))
@@ -63,6 +63,13 @@
         #expect(
           check.output.contains(
             "PROBLEM: /home (types.items.references.home) leads to nothing in any of 3 records."))
+        let text = realm.description(.page, ["items"], auth: "file:\(folder.path("token"))")
+        try folder.write("api.json", [text.replacing("/results", with: "/result")])
+        let sync = try await Self.tool.run(
+          "--api", folder.path("api.json"), "--store", folder.path("m.sqlite"))
+        #expect(sync.status == 1)
+        #expect(sync.errors.contains("/result (types.items.records) leads to nothing; expected is a list"))
+        #expect(sync.output.hasPrefix("The mirror is not up to date, after "))
         try folder.write("api.json", [#"{"base":"https://a.test","tpyes":{}}"#])
         let wrong = try await Self.tool.start(arguments + ["--check"]).outcome()
         #expect(wrong.status == 1)

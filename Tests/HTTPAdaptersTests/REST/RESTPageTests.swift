@@ -98,6 +98,27 @@ struct RESTPageTests {
     #expect(transport.requests.map { Self.parameter("t", $0) } == [nil, nil, "early"])
   }
 
+  @Test(
+    arguments: RESTConformanceTests.styles.filter { $0.delta != nil && $0.delta != .etag } + [
+      RESTConformanceTests.Style(testDescription: "tags without pages", delta: .etag)
+    ])
+  func anUnchangedTypeCostsOneRequest(_ style: RESTConformanceTests.Style) async throws {
+    let api = FakeREST()
+    for number in 0..<12 { api.put("k\(number)", 0) }
+    api.pass(60_000)
+    let source = try RESTConformanceTests.source(style, over: api)
+    let limit = style.paging == nil ? 100 : 5
+    var token = try await Self.pass(source, limit: limit).token
+    for _ in 1...2 {
+      api.pass(60_000)
+      let before = api.requests.count
+      let again = try await Self.pass(source, since: token, limit: limit)
+      #expect(again.changes.isEmpty)
+      #expect(api.requests.count == before + 1)
+      token = again.token
+    }
+  }
+
   @Test func eachTaggedPageIsAskedForOnItsOwnCondition() async throws {
     let api = FakeREST()
     for number in 0..<12 { api.put("k\(number)", 0) }

@@ -8,7 +8,7 @@ struct RESTSurveyTests {
     let json =
       #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","records":"/data","id":"/id",\#(members)}}}"#
     return try await RESTSource(RESTAPI(json: Array(json.utf8), named: "api.json"), transport: transport)
-      .survey("items")
+      .survey("items", pageSize: 100)
   }
 
   private static func filled() -> FakeREST {
@@ -21,7 +21,7 @@ struct RESTSurveyTests {
   func findsNothingWrongWithASoundDescription(_ style: RESTConformanceTests.Style) async throws {
     let api = Self.filled()
     let source = try RESTConformanceTests.source(style, over: api)
-    let survey = try await source.survey("items")
+    let survey = try await source.survey("items", pageSize: 100)
     #expect(survey.problems == [])
     #expect(survey.notes.contains("100 records on the first page, at /data."))
     // A page, the next one, and what has changed.
@@ -67,6 +67,42 @@ struct RESTSurveyTests {
       problems == [
         "The server answers 422 to a request for the second page (types.items.paging).",
         "The server answers 400 to a request for changes (types.items.delta).",
+      ])
+  }
+
+  @Test func findsParametersThatTheServerFailsOn() async throws {
+    let first = HTTPResponse(
+      status: 200, headers: ["Date": "Tue, 24 Nov 2026 10:00:00 GMT"],
+      body: Array(#"{"data":[{"id":1}]}"#.utf8))
+    let delta = #""delta":{"since":"s"}"#
+    let failed = try await Self.survey(delta, ScriptedTransport(first, HTTPResponse(status: 500)))
+    #expect(failed.problems == ["The server answers 500 to a request for changes (types.items.delta)."])
+    let ended = try await Self.survey(delta, ScriptedTransport(first))
+    #expect(ended.problems.first?.hasPrefix("A request for changes fails (types.items.delta): ") == true)
+  }
+
+  @Test func tellsThatPagesAreSmallerThanIsAskedFor() async throws {
+    let notes = try await Self.survey(
+      #""paging":{"next":"/meta/next"},"pageSize":{"parameter":"lmiit"},"total":"/meta/total""#, Self.filled()
+    ).notes
+    #expect(
+      notes.contains(
+        "The API gives 5 records where 100 are asked for. That may be its most; otherwise, is \"lmiit\" a parameter?"
+      ))
+    #expect(notes.contains("A first sync of 250 records takes about 51 requests with 5 records each."))
+  }
+
+  @Test func blamesNoDescriptionForAPause() async throws {
+    let survey = try await Self.survey(
+      #""paging":{"cursor":"/next","parameter":"c"},"delta":{"token":"/next","parameter":"t"}"#,
+      ScriptedTransport(
+        HTTPResponse(status: 200, body: Array(#"{"data":[{"id":1}],"next":"n"}"#.utf8)),
+        HTTPResponse(status: 429, headers: ["Retry-After": "7"])))
+    #expect(survey.problems == [])
+    #expect(
+      survey.notes.suffix(2) == [
+        "A request for the second page was not tried: the server asks for a pause.",
+        "A request for changes was not tried: the server asks for a pause.",
       ])
   }
 
