@@ -71,12 +71,12 @@ struct Stage: Sendable {
   @discardableResult
   func sync(_ device: Device) async throws(SyncError) -> SyncResult {
     let result = try await device.engine.sync()
-    let pushed = PushCounts.names.filter { $0.name != "requests" && result.pushed[keyPath: $0.path] != 0 }
-      .map { (name, path) in
-        Counted(result.pushed[keyPath: path], name == "conflicts" ? "conflict" : name, name).grouped
+    let pushed = PushCounts.names.filter { $0.name != "requests" && $0.value(result.pushed) != 0 }
+      .map { (name, value) in
+        Counted(value(result.pushed), name == "conflicts" ? "conflict" : name, name).grouped
       }
-    let pulled = SyncCounts.outcomes.filter { result.total[keyPath: $0.path] != 0 }
-      .map { "\(result.total[keyPath: $0.path].grouped) \($0.name)" }
+    let pulled = SyncCounts.outcomes.filter { $0.value(result.total) != 0 }
+      .map { "\($0.value(result.total).grouped) \($0.name)" }
     let parts = [
       pushed.isEmpty ? nil : "pushed: " + pushed.joined(separator: ", "),
       pulled.isEmpty ? nil : "pulled: " + pulled.joined(separator: ", "),

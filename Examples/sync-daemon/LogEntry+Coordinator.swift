@@ -96,10 +96,10 @@ extension LogEntry {
     let seconds = JSON.double((result.duration / .seconds(1) * 1000).rounded() / 1000)
     let total = result.total
     return [("seconds", seconds)]
-      + SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
-      .map { (key: $0.name, value: .integer(total[keyPath: $0.path])) }
-      + PushCounts.names.filter { result.pushed[keyPath: $0.path] != 0 }
-      .map { (key: "push-\($0.name)", value: .integer(result.pushed[keyPath: $0.path])) }
+      + SyncCounts.names.filter { $0.value(total) != 0 }
+      .map { (key: $0.name, value: .integer($0.value(total))) }
+      + PushCounts.names.filter { $0.value(result.pushed) != 0 }
+      .map { (key: "push-\($0.name)", value: .integer($0.value(result.pushed))) }
   }
 }
 

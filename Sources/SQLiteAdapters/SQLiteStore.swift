@@ -18,7 +18,7 @@
     let writer: SerialConnection
     private let copier: SerialConnection
     let readers: ReaderPool
-    let heldLeases = Mutex<[Int64: LeaseFile]>([:])
+    let heldLeases = Mutex<[(fence: Int64, file: LeaseFile)]>([])
     private let declarations = Mutex(Declarations())
     private let commits = Atomic<Int64>(0)
 
@@ -112,7 +112,7 @@
       await readers.close()
       await copier.close()
       await writer.close()
-      heldLeases.withLock { $0 = [:] }
+      heldLeases.withLock { $0 = [] }
     }
 
     /// Prepares the store for a schema.

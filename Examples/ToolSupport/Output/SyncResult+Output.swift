@@ -13,7 +13,7 @@ extension SyncResult {
     let total = total
     // A count that is zero everywhere has no column, except for the main one.
     return table(
-      of: SyncCounts.names.filter { total[keyPath: $0.path] != 0 || $0.name == "inserted" }, live: live)
+      of: SyncCounts.names.filter { $0.value(total) != 0 || $0.name == "inserted" }, live: live)
   }
 
   /// The members of a sync in the object of `--json`.
@@ -42,7 +42,7 @@ extension SyncResult {
 extension PushCounts {
   /// Every count under its stable name.
   fileprivate var members: [(key: String, value: JSON)] {
-    Self.names.map { (key: $0.name, value: .integer(self[keyPath: $0.path])) }
+    Self.names.map { (key: $0.name, value: .integer($0.value(self))) }
       + [("isRemoteFull", .bool(isRemoteFull))]
   }
 }
@@ -50,6 +50,6 @@ extension PushCounts {
 extension SyncCounts {
   /// Every count under its stable name.
   fileprivate var members: [(key: String, value: JSON)] {
-    Self.names.map { (key: $0.name, value: .integer(self[keyPath: $0.path])) }
+    Self.names.map { (key: $0.name, value: .integer($0.value(self))) }
   }
 }

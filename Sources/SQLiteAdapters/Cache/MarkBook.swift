@@ -10,7 +10,10 @@
 
     let type: RecordType
     private let connection: Connection
-    private var chunks: [Int64: Chunk] = [:]
+    /// The loaded chunks, in the order of their numbers.
+    ///
+    /// There are few, and a dictionary's first use by a process costs as much as a small page.
+    private var chunks: [Chunk] = []
     private var last: Chunk?
 
     private final class Chunk {
@@ -57,10 +60,10 @@
 
     /// Writes the new marks.
     func flush() throws(SyncError) {
-      let changed = chunks.values.filter(\.isChanged)
+      let changed = chunks.filter(\.isChanged)
       guard !changed.isEmpty else { return }
       let statement = try connection.statement("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)")
-      for chunk in changed.sorted(by: { $0.number < $1.number }) {
+      for chunk in changed {
         try statement.bind(type.rawValue, at: 1)
         try statement.bind(chunk.number, at: 2)
         try statement.bind(chunk.bits, at: 3)
@@ -71,7 +74,7 @@
 
     /// Removes all marks.
     func clear() throws(SyncError) {
-      chunks = [:]
+      chunks = []
       last = nil
       let statement = try connection.statement("DELETE FROM marks WHERE type = ?")
       try statement.bind(type.rawValue, at: 1)
@@ -93,12 +96,26 @@
     // A page's rows are mostly in one chunk.
     private func chunk(_ number: Int64) throws(SyncError) -> Chunk {
       if let last, last.number == number { return last }
-      let chunk = if let known = chunks[number] { known } else { try load(number) }
+      let index = index(of: number)
+      let isKnown = index < chunks.count && chunks[index].number == number
+      let chunk = if isKnown { chunks[index] } else { try load(number, at: index) }
       last = chunk
       return chunk
     }
 
-    private func load(_ number: Int64) throws(SyncError) -> Chunk {
+    /// The place of a chunk among the loaded ones.
+    private func index(of number: Int64) -> Int {
+      var range = chunks.indices
+      while !range.isEmpty {
+        let middle = range.lowerBound + range.count / 2
+        range =
+          chunks[middle].number < number
+          ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      }
+      return range.lowerBound
+    }
+
+    private func load(_ number: Int64, at index: Int) throws(SyncError) -> Chunk {
       let statement = try connection.statement("SELECT bits FROM marks WHERE type = ? AND chunk = ?")
       try statement.bind(type.rawValue, at: 1)
       try statement.bind(number, at: 2)
@@ -108,7 +125,7 @@
       // This library does not write chunks of another size. Marks only speed up the next sweep's
       // listing, so such a chunk counts as empty.
       let chunk = Chunk(number, bits.count == size ? bits : Array(repeating: 0, count: size))
-      chunks[number] = chunk
+      chunks.insert(chunk, at: index)
       return chunk
     }
 

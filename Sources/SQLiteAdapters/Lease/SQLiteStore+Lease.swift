@@ -11,7 +11,7 @@
     public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
       try await writer.run { connection throws(SyncError) -> Lease in
         let (lease, file) = try connection.takeLease(for: duration, now: leaseClock(), storePath: path)
-        heldLeases.withLock { $0[lease.fence] = file }
+        if let file { heldLeases.withLock { $0.append((lease.fence, file)) } }
         return lease
       }
     }
@@ -35,7 +35,7 @@
     /// Gives the lease back. Giving back a lost lease does nothing.
     public func release(_ lease: Lease) async throws(SyncError) {
       // Even if the row cannot be written, the released lock shows that the lease has no holder.
-      defer { heldLeases.withLock { _ = $0.removeValue(forKey: lease.fence) } }
+      defer { heldLeases.withLock { $0.removeAll { $0.fence == lease.fence } } }
       try await writer.run { connection, cache throws(SyncError) in
         // A sync's edits and new records are of little use after it, and take memory.
         cache.forget()

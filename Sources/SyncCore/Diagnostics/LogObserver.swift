@@ -96,7 +96,7 @@ extension SyncEvent {
 extension SyncCounts {
   /// The counts that are not zero, by their stable names.
   fileprivate var logPairs: String {
-    Self.names.filter { self[keyPath: $0.path] != 0 }.map { "\($0.name)=\(self[keyPath: $0.path])" }
+    Self.names.filter { $0.value(self) != 0 }.map { "\($0.name)=\($0.value(self))" }
       .joined(separator: " ")
   }
 }
@@ -104,7 +104,7 @@ extension SyncCounts {
 extension PushCounts {
   /// The counts that are not zero, by their stable names.
   fileprivate var logPairs: String {
-    Self.names.filter { self[keyPath: $0.path] != 0 }.map { "\($0.name)=\(self[keyPath: $0.path])" }
+    Self.names.filter { $0.value(self) != 0 }.map { "\($0.name)=\($0.value(self))" }
       .joined(separator: " ")
   }
 }

@@ -121,7 +121,7 @@ public final class MetricsObserver: SyncObserver {
     case .pushFinished(let counts):
       let outcomes = PushCounts.names.filter { $0.name != "pending" && $0.name != "requests" }
       return [(.pushRequests, [], Double(counts.requests))]
-        + outcomes.map { (.pushEdits, [.outcome($0.name)], Double(counts[keyPath: $0.path])) }
+        + outcomes.map { (.pushEdits, [.outcome($0.name)], Double($0.value(counts))) }
     case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .undecodable, .lost, .hidden(.many),
       .editRefused:
       return []
@@ -139,7 +139,7 @@ public final class MetricsObserver: SyncObserver {
     ]
       + result.entities.flatMap { type, counts -> [Addition] in
         SyncCounts.outcomes.map {
-          (.changes, [.type(type), .outcome($0.name.inSnakeCase)], Double(counts[keyPath: $0.path]))
+          (.changes, [.type(type), .outcome($0.name.inSnakeCase)], Double($0.value(counts)))
         } + others.map { name, path in (name, [.type(type)], Double(counts[keyPath: path])) }
       }
   }

@@ -7,7 +7,7 @@ extension SyncResult: CustomStringConvertible {
   /// were pushed, a line below gives their outcomes.
   public var description: String {
     let total = total
-    let columns = SyncCounts.names.filter { total[keyPath: $0.path] != 0 }
+    let columns = SyncCounts.names.filter { $0.value(total) != 0 }
     guard !columns.isEmpty else { return pushLine ?? "nothing was done" }
     return table(of: columns).description + (pushLine.map { "\n" + $0 } ?? "")
   }
@@ -16,11 +16,11 @@ extension SyncResult: CustomStringConvertible {
   ///
   /// - Parameter live: The number of each type's records in the store; `nil` for no such column.
   package func table(
-    of columns: [(name: String, path: WritableKeyPath<SyncCounts, Int>)],
+    of columns: [SyncCounts.Named],
     live: [RecordType: Int]? = nil
   ) -> TextTable {
     func row(_ title: String, _ counts: SyncCounts, live count: Int?) -> [TextTable.Cell] {
-      [.text(title)] + columns.map { .number(counts[keyPath: $0.path]) } + (count.map { [.number($0)] } ?? [])
+      [.text(title)] + columns.map { .number($0.value(counts)) } + (count.map { [.number($0)] } ?? [])
     }
     return TextTable(
       ["type"] + columns.map(\.name) + (live == nil ? [] : ["in store"]),
@@ -31,8 +31,8 @@ extension SyncResult: CustomStringConvertible {
   }
 
   private var pushLine: String? {
-    let parts = PushCounts.names.filter { pushed[keyPath: $0.path] != 0 }.map {
-      "\(pushed[keyPath: $0.path].grouped) \($0.name)"
+    let parts = PushCounts.names.filter { $0.value(pushed) != 0 }.map {
+      "\($0.value(pushed).grouped) \($0.name)"
     }
     guard !parts.isEmpty else { return nil }
     return "pushed: " + parts.joined(separator: ", ") + (pushed.isRemoteFull ? "; the remote is full" : "")

@@ -11,28 +11,19 @@ final class LeaseKeeper: Sendable {
   private let clock: any Clock<Duration>
   private let duration: Duration
   private let state: Mutex<State>
-  private let meter: SyncMeter
-  private let begin: (@Sendable (any StoreTransaction) throws(SyncError) -> Void)?
   /// The lease's fencing number.
   let fence: Int64
 
   private struct State {
     var lease: Lease
-    /// Whether a transaction was committed under the lease.
-    var hasBegun = false
     /// The time since the lease was acquired or renewed.
     var age: @Sendable () -> Duration
     /// Why the lease is lost; `nil` while it is held.
     var loss: SyncError?
   }
 
-  private init(
-    _ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
-    meter: SyncMeter, beginning begin: (@Sendable (any StoreTransaction) throws(SyncError) -> Void)?
-  ) {
+  private init(_ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration) {
     self.store = store
-    self.meter = meter
-    self.begin = begin
     self.clock = clock
     self.duration = duration
     fence = lease.fence
@@ -53,19 +44,13 @@ final class LeaseKeeper: Sendable {
 
   /// Does some work under an acquired lease, and always releases the lease afterwards.
   ///
-  /// - Parameters:
-  ///   - duration: How long the lease lasts after each renewal.
-  ///   - meter: Measures the transactions.
-  ///   - begin: What the first transaction does before all else.
+  /// - Parameter duration: How long the lease lasts after each renewal.
   /// - Throws: `leaseLost` if another holder took the lease over; what the work throws.
   static func hold<R: Sendable>(
     _ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
-    meter: SyncMeter = SyncMeter(),
-    beginning begin: (@Sendable (any StoreTransaction) throws(SyncError) -> Void)? = nil,
     _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let keeper = LeaseKeeper(
-      lease, of: store, clock: clock, for: duration, meter: meter, beginning: begin)
+    let keeper = LeaseKeeper(lease, of: store, clock: clock, for: duration)
     let result = await running(beside: { await keeper.renewUntilLost() }) { () -> Result<R, SyncError> in
       do throws(SyncError) {
         return .success(try await work(keeper))
@@ -85,16 +70,7 @@ final class LeaseKeeper: Sendable {
     _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     try await renewIfDue()
-    let (lease, hasBegun) = state.withLock { ($0.lease, $0.hasBegun) }
-    let elapsed = clock.stopwatch()
-    defer { meter.note { $0.writing += elapsed() } }
-    guard let begin, !hasBegun else { return try await store.write(.lease(lease), body) }
-    let result = try await store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      try begin(transaction)
-      return try body(transaction)
-    }
-    state.withLock { $0.hasBegun = true }
-    return result
+    return try await store.write(.lease(state.withLock { $0.lease }), body)
   }
 
   private func renewIfDue() async throws(SyncError) {

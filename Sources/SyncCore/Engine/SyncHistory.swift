@@ -1,46 +1,48 @@
 public import SyncModels
 public import SyncPorts
-import Synchronization
 
 /// The history of a store's syncs: the last 1,000, each in one kept value.
 ///
-/// The latest sync is under a key of its own. A sync's first transaction moves the previous one
-/// into a ring, and notes the sync as running. Its last transaction notes its end. A previous sync
-/// that is still running then was killed, as only one sync has the lease.
+/// A sync's first transaction notes the sync as running, and its last one notes its end. Only one
+/// sync has the lease, so one that is still noted as running after a later one was killed.
 enum SyncHistory {
   /// The number of syncs that are kept.
-  static let limit = 1000
+  static let limit: Int64 = 1000
+  /// The key of the number and the fencing number of the latest sync.
+  private static let latest = "history"
   private static let prefix = "history/"
-  private static let latest = ValueKey<PastSync>(prefix + "latest")
 
-  /// The place of an earlier sync in the ring.
-  private static func place(of number: Int64) -> ValueKey<PastSync> {
-    ValueKey("\(prefix)\(number.magnitude % UInt64(limit - 1))")
-  }
-
-  /// Notes that a sync has begun, and that an unfinished one before it was killed.
+  /// Writes the entry of a sync.
   ///
-  /// - Parameter sync: The sync; its number is given here.
-  /// - Returns: The noted sync.
-  @discardableResult
-  static func begin(_ sync: PastSync, in transaction: any StoreTransaction) throws(SyncError) -> PastSync {
+  /// - Parameter sync: The sync. Its number is given here, once for each fencing number.
+  static func note(_ sync: PastSync, in transaction: any StoreTransaction) throws(SyncError) {
     var sync = sync
-    // A value of another format only describes past syncs, and is replaced.
-    if var previous = try transaction.value(ifReadableOf: latest) {
-      if previous.fence == sync.fence { return previous }
-      if previous.outcome == .running { previous.outcome = .killed }
-      try transaction.set(previous, for: place(of: previous.number))
-      sync.number = previous.number < .max ? previous.number + 1 : 1
+    let latest = try latest(in: transaction)
+    if latest.fence == sync.fence {
+      sync.number = latest.number
+    } else {
+      sync.number = latest.number < .max ? latest.number + 1 : 1
+      try transaction.setValue(Array("[\(sync.number),\(sync.fence)]".utf8), forKey: Self.latest)
     }
-    try transaction.set(sync, for: latest)
-    return sync
+    try transaction.setValue(sync.json, forKey: "\(prefix)\(sync.number % limit)")
   }
 
-  /// Notes that a sync has ended.
-  static func end(_ sync: PastSync, in transaction: any StoreTransaction) throws(SyncError) {
-    var ended = sync
-    ended.number = try begin(sync, in: transaction).number
-    try transaction.set(ended, for: latest)
+  /// Reads the numbers of the latest sync; zeros before the first.
+  private static func latest(
+    in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> (number: Int64, fence: Int64) {
+    // Spelled out: a first use of the generic decoder costs more than all of this.
+    var numbers: (earlier: Int64, last: Int64) = (0, 0)
+    for byte in try snapshot.value(forKey: latest) ?? [] {
+      if byte == UInt8(ascii: ",") {
+        numbers = (numbers.last, 0)
+      } else if let digit = Int64(exactly: byte).map({ $0 - 48 }), 0...9 ~= digit {
+        numbers.last = numbers.last &* 10 &+ digit
+      }
+    }
+    if numbers.earlier > 0, numbers.last > 0 { return (numbers.earlier, numbers.last) }
+    // Numbers of another format are replaced.
+    return (try load(limit: 1, from: snapshot).first?.number ?? 0, 0)
   }
 
   /// Reads the history, the latest sync first.
@@ -50,11 +52,16 @@ enum SyncHistory {
     repeat {
       let names = try snapshot.portion(keys: prefix, after: last)
       for name in names {
+        // A value of another format only describes past syncs, and is left out.
         if let sync = try snapshot.value(ifReadableOf: ValueKey<PastSync>(name)) { syncs.append(sync) }
       }
       last = names.count < MergeContext.portion ? nil : names.last
     } while last != nil
-    return Array(syncs.sorted { $0.number > $1.number }.prefix(max(0, limit)))
+    syncs.sort { $0.number > $1.number }
+    for index in syncs.indices.dropFirst() where syncs[index].outcome == .running {
+      syncs[index].outcome = .killed
+    }
+    return Array(syncs.prefix(max(0, limit)))
   }
 }
 
@@ -70,24 +77,6 @@ extension PastSync {
       try SyncHistory.load(limit: limit, from: snapshot)
     }
   }
-
-  /// Takes over the result of the sync, as far as it has come.
-  mutating func note(
-    _ result: SyncResult, _ meter: SyncMeter.Figures, after duration: Duration, at now: Timestamp
-  ) {
-    seconds = duration.inSeconds
-    typeFailures = result.failures.map { TypeFailure($0.type, TypeStatus.Failure($0.error, at: now)) }
-    for (type, counts) in result.entities {
-      for (name, path) in SyncCounts.names where counts[keyPath: path] != 0 {
-        self.counts[type, default: [:]][name] = counts[keyPath: path]
-      }
-    }
-    for (name, path) in PushCounts.names where result.pushed[keyPath: path] != 0 {
-      pushed[name] = result.pushed[keyPath: path]
-    }
-    (bytes, retries) = (meter.bytes, meter.retries)
-    (fetchingSeconds, writingSeconds) = (meter.fetching.inSeconds, meter.writing.inSeconds)
-  }
 }
 
 extension SyncEngine {
@@ -97,19 +86,4 @@ extension SyncEngine {
   public func history(limit: Int = 1000) async throws(SyncError) -> [PastSync] {
     try await PastSync.load(from: environment.store, limit: limit)
   }
-}
-
-/// Measures one sync: bytes, retries, and the time spent fetching and writing.
-final class SyncMeter: Sendable {
-  struct Figures: Sendable {
-    var bytes = 0
-    var retries = 0
-    var fetching = Duration.zero
-    var writing = Duration.zero
-  }
-  private let state = Mutex(Figures())
-
-  var figures: Figures { state.withLock { $0 } }
-
-  func note(_ change: (inout Figures) -> Void) { state.withLock { change(&$0) } }
 }

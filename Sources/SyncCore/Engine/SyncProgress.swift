@@ -27,6 +27,13 @@ struct SyncProgress: Sendable {
     }
   }
 
+  /// Returns the progress after some more transactions.
+  func after(_ tallies: [Tally]) -> SyncProgress {
+    var progress = self
+    for tally in tallies { progress.note(tally) }
+    return progress
+  }
+
   /// The counts of pushed edits.
   var pushed: PushCounts {
     get { result.pushed }

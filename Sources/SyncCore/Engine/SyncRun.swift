@@ -57,19 +57,19 @@ struct SyncRun {
     guard let lease = try await acquireLease() else {
       return SyncProgress(order: []).finished(after: elapsed(), wasCancelled: true)
     }
-    let entry = PastSync(
-      number: 1, fence: lease.fence, triggers: request.triggers.map(\.description),
-      began: environment.clock.timestamp)
-    return try await LeaseKeeper.hold(
-      lease, of: environment.store, clock: environment.clock, for: environment.options.leaseDuration,
-      meter: environment.meter,
-      beginning: { (transaction) throws(SyncError) in try SyncHistory.begin(entry, in: transaction) }
-    ) { (lease) throws(SyncError) in
+    let entry = HistoryEntry(
+      PastSync(
+        number: 1, fence: lease.fence, triggers: request.triggers.map(\.description),
+        began: environment.clock.timestamp),
+      meter: environment.meter, clock: environment.clock, elapsed: elapsed)
+    let (store, duration) = (environment.store, environment.options.leaseDuration)
+    return try await LeaseKeeper.hold(lease, of: store, clock: environment.clock, for: duration) {
+      (lease) throws(SyncError) in
       environment.emit(.started(fence: lease.fence))
       note { $0.lastBegin = $1 }
       var session = SyncSession(
-        measured, request, types: scope.types, lease: lease, stop: stop)
-      let end = try await run(in: &session, entry, elapsed)
+        measured, request, types: scope.types, lease: lease, entry: entry, stop: stop)
+      let end = try await run(in: &session)
       if end == .finished { note { $0.lastSuccess = $1 } }
       return session.progress.finished(after: elapsed(), wasCancelled: end == .stopped)
     }
@@ -87,45 +87,36 @@ struct SyncRun {
   }
 
   /// Runs the phases, and stores how the sync ended.
-  private func run(
-    in session: inout SyncSession, _ entry: PastSync, _ elapsed: @Sendable () -> Duration
-  ) async throws(SyncError) -> PhaseEnd {
-    var entry = entry
+  private func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     do throws(SyncError) {
       var end = PhaseEnd.finished
       for phase in phases where end == .finished { end = try await phase.run(in: &session) }
-      entry.outcome = end == .finished ? .finished : .stopped
-      await close(entry, after: elapsed(), session.progress.result.failures, in: session)
+      await close(end == .finished ? .finished : .stopped, session.progress.result.failures, in: session)
       return end
     } catch {
-      entry.outcome = .failed
-      entry.failure = TypeStatus.Failure(error, at: environment.clock.timestamp)
       let failures = session.progress.result.failures + session.failing.map { ($0, error) }
-      await close(entry, after: elapsed(), failures, in: session)
+      await close(.failed(error), failures, in: session)
       throw error
     }
   }
 
   /// Stores the end of the sync and the failures of types.
   ///
-  /// It is the sync's last transaction.
+  /// It writes nothing if the last transaction has noted all of it.
   private func close(
-    _ entry: PastSync, after duration: Duration, _ failures: [(type: RecordType, error: SyncError)],
-    in session: SyncSession
+    _ end: HistoryEntry.End, _ failures: [(type: RecordType, error: SyncError)], in session: SyncSession
   ) async {
-    let now = environment.clock.timestamp
-    var entry = entry
-    entry.note(session.progress.result, environment.meter.figures, after: duration, at: now)
-    let ended = entry
+    let (progress, now) = (session.progress, environment.clock.timestamp)
+    if failures.isEmpty, session.entry.hasNoted(end, progress) { return }
     // The caller receives the result or the failure itself, so an error while saving it changes
     // nothing.
-    try? await session.write { (transaction) throws(SyncError) in
+    try? await session.entry.write(under: session.lease, ending: { (end, progress) }) {
+      (transaction) throws(SyncError) in
       for (type, error) in failures {
         var status = try TypeStatus.load(for: type, from: transaction)
         status.noteFailure(error, at: now)
         try status.save(for: type, in: transaction)
       }
-      try SyncHistory.end(ended, in: transaction)
     }
   }
 

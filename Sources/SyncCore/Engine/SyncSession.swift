@@ -11,6 +11,8 @@ struct SyncSession: Sendable {
   /// The types that are synced, targets of references first.
   let entities: [Entity]
   let lease: LeaseKeeper
+  /// The sync's entry in the store's history.
+  let entry: HistoryEntry
   let stop: StopSignal
   /// The results so far.
   var progress: SyncProgress
@@ -22,12 +24,13 @@ struct SyncSession: Sendable {
   /// Creates the session of a sync that has just acquired its lease.
   init(
     _ environment: RunEnvironment, _ request: SyncRequest, types: Set<RecordType>, lease: LeaseKeeper,
-    stop: StopSignal
+    entry: HistoryEntry, stop: StopSignal
   ) {
     self.environment = environment
     self.request = request
     entities = environment.schema.entities.filter { types.contains($0.type) }
     self.lease = lease
+    self.entry = entry
     self.stop = stop
     progress = SyncProgress(order: environment.schema.entities.map(\.type))
   }
@@ -45,7 +48,19 @@ struct SyncSession: Sendable {
   func write<R: Sendable>(
     _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    try await lease.write(body)
+    try await entry.write(under: lease, body)
+  }
+
+  /// Runs the transaction after which the sync probably writes no more.
+  ///
+  /// It notes the end of the sync too, which otherwise takes a transaction of its own.
+  ///
+  /// - Parameter progress: The progress of the sync after the transaction.
+  func writeLast<R: Sendable>(
+    _ progress: @escaping @Sendable (R) -> SyncProgress,
+    _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await entry.write(under: lease, ending: { (.finished, progress($0)) }, body)
   }
 
   /// Reads one state of the store.

@@ -59,6 +59,7 @@ struct PageTransaction: Sendable {
   func publish(
     with merge: inout PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) {
+    guard try transaction.withheldCounts(entity.type)[.staged, default: 0] > 0 else { return }
     var context = context
     context.stages = false
     var publication = PageMerge(entity, context: context, tally: merge.tally)

@@ -186,19 +186,29 @@ private struct PullRun {
         entity: entity, context: context(for: page, of: entity), commit: page,
         status: status(of: type, after: page))
     }
-    let lease = session.lease
-    let listing = listing(endedBy: transactions)
+    let (session, listing) = (session, listing(endedBy: transactions))
+    let isLast = isLast(pages, of: type)
     tasks.addTask {
       do throws(SyncError) {
         if let listing { return .committed(type, .success(try await listing.commit())) }
-        let tallies = try await lease.write { (open) throws(SyncError) -> [Tally] in
+        let commit = { @Sendable (open: any StoreTransaction) throws(SyncError) -> [Tally] in
           try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open) }
         }
+        let tallies =
+          isLast
+          ? try await session.writeLast({ session.progress.after($0) }, commit)
+          : try await session.write(commit)
         return .committed(type, .success(CommittedPages(pages: tallies)))
       } catch {
         return .committed(type, .failure(error))
       }
     }
+  }
+
+  /// Whether the sync probably writes no more after some pages of a type.
+  private func isLast(_ pages: [PageCommit], of type: RecordType) -> Bool {
+    guard let last = pages.last, last.isLast, last.checkpoint.sweep == nil else { return false }
+    return commits.isEmpty && schedule.isLast(type) && session.progress.result.failures.isEmpty
   }
 
   /// Returns the complete listing that some pages end, if its type is shown whole.

@@ -27,6 +27,9 @@ struct PullSchedule {
   /// Whether no type is running or waiting.
   var isOver: Bool { waiting.isEmpty && running.isEmpty }
 
+  /// Whether a type is the only one that is not over.
+  func isLast(_ type: RecordType) -> Bool { waiting.isEmpty && running == [type] }
+
   /// Puts types before the others, in this order.
   ///
   /// - Returns: Whether the order changed.

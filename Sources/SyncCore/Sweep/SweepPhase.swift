@@ -58,7 +58,7 @@ struct SweepPhase: SyncPhase {
     let isInDoubt = try await session.read { (snapshot) throws(SyncError) in
       try sweep.isAnythingInDoubt(in: snapshot)
     }
-    try await save(checkpoint, of: entity, in: session) {
+    try await save(checkpoint, of: entity, isLast: entity.type == session.entities.first?.type, in: session) {
       $0.noteSwept(by: fence, at: now, isAnythingInDoubt: isInDoubt)
     }
     return .finished
@@ -125,14 +125,19 @@ struct SweepPhase: SyncPhase {
   }
 
   private func save(
-    _ checkpoint: Checkpoint, of entity: Entity, in session: SyncSession,
+    _ checkpoint: Checkpoint, of entity: Entity, isLast: Bool = false, in session: SyncSession,
     _ change: (inout Checkpoint) -> Void
   ) async throws(SyncError) {
     var checkpoint = checkpoint
     change(&checkpoint)
     let saved = checkpoint
-    try await session.write { (transaction) throws(SyncError) in
+    let save = { @Sendable (transaction: any StoreTransaction) throws(SyncError) in
       try transaction.setCheckpoint(saved, for: entity.type)
+    }
+    if isLast {
+      try await session.writeLast({ session.progress }, save)
+    } else {
+      try await session.write(save)
     }
   }
 }

@@ -19,10 +19,10 @@ public struct PushCounts: Hashable, Sendable, Codable {
   public init() {}
 
   /// Every number with its stable name, in display order.
-  package static var names: [(name: String, path: WritableKeyPath<PushCounts, Int>)] {
+  package static var names: [(name: String, value: @Sendable (PushCounts) -> Int)] {
     [
-      ("accepted", \.accepted), ("conflicts", \.conflicts), ("refused", \.refused),
-      ("postponed", \.postponed), ("requests", \.requests), ("pending", \.pending),
+      ("accepted", { $0.accepted }), ("conflicts", { $0.conflicts }), ("refused", { $0.refused }),
+      ("postponed", { $0.postponed }), ("requests", { $0.requests }), ("pending", { $0.pending }),
     ]
   }
 }

@@ -1,5 +1,7 @@
+import SyncJSON
+
 /// One sync in a store's history.
-public struct PastSync: Hashable, Sendable, Codable {
+public struct PastSync: Hashable, Sendable, Decodable {
   /// How a sync ended.
   public enum Outcome: String, Hashable, Sendable, Codable {
     /// It has begun, and its end is not noted.
@@ -12,7 +14,7 @@ public struct PastSync: Hashable, Sendable, Codable {
     case stopped
     /// It failed as a whole.
     case failed
-    /// Its process ended before it did. The next sync has noted that.
+    /// Its process ended before it did, and a later sync has begun.
     case killed
   }
 
@@ -59,6 +61,8 @@ public struct PastSync: Hashable, Sendable, Codable {
   /// Types fetch side by side, so it may exceed the sync's.
   public var fetchingSeconds = 0.0
   /// The time spent in the store's write transactions, in seconds.
+  ///
+  /// The commit of the last one, which has the entry, is missing.
   public var writingSeconds = 0.0
 
   /// Creates the entry of a sync that begins.
@@ -79,28 +83,6 @@ extension PastSync {
   private enum CodingKeys: String, CodingKey {
     case number, fence, triggers, began, outcome, seconds, failure, typeFailures, counts, pushed
     case bytes, retries, fetchingSeconds, writingSeconds
-  }
-
-  /// Encodes the entry, without members that say nothing.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.container(keyedBy: CodingKeys.self)
-    try container.encode(number, forKey: .number)
-    try container.encode(fence, forKey: .fence)
-    try container.encode(triggers, forKey: .triggers)
-    try container.encode(began, forKey: .began)
-    try container.encode(outcome, forKey: .outcome)
-    try container.encode(seconds, forKey: .seconds)
-    try container.encodeIfPresent(failure, forKey: .failure)
-    if !typeFailures.isEmpty { try container.encode(typeFailures, forKey: .typeFailures) }
-    if !counts.isEmpty {
-      let named = Dictionary(uniqueKeysWithValues: counts.map { ($0.key.rawValue, $0.value) })
-      try container.encode(named, forKey: .counts)
-    }
-    if !pushed.isEmpty { try container.encode(pushed, forKey: .pushed) }
-    if bytes > 0 { try container.encode(bytes, forKey: .bytes) }
-    if retries > 0 { try container.encode(retries, forKey: .retries) }
-    if fetchingSeconds > 0 { try container.encode(fetchingSeconds, forKey: .fetchingSeconds) }
-    if writingSeconds > 0 { try container.encode(writingSeconds, forKey: .writingSeconds) }
   }
 
   /// Decodes an entry. Members that are missing say nothing.

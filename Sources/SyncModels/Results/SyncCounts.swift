@@ -71,20 +71,26 @@ public struct SyncCounts: Hashable, Sendable, Codable {
     total.requests += part.requests
   }
 
+  /// A number with its stable name.
+  package typealias Named = (name: String, value: @Sendable (SyncCounts) -> Int)
+
   /// The outcomes with their stable names, in display order.
-  package static var outcomes: [(name: String, path: WritableKeyPath<SyncCounts, Int>)] {
+  package static var outcomes: [Named] {
+    // Closures, because every sync notes its counts in the store, and key paths are slow.
     [
-      ("inserted", \.inserted), ("updated", \.updated), ("deleted", \.deleted), ("unchanged", \.unchanged),
-      ("skippedOlder", \.skippedOlder), ("skippedIncompatible", \.skippedIncompatible),
-      ("deferred", \.deferred), ("quarantined", \.quarantined),
+      ("inserted", { $0.inserted }), ("updated", { $0.updated }), ("deleted", { $0.deleted }),
+      ("unchanged", { $0.unchanged }), ("skippedOlder", { $0.skippedOlder }),
+      ("skippedIncompatible", { $0.skippedIncompatible }), ("deferred", { $0.deferred }),
+      ("quarantined", { $0.quarantined }),
     ]
   }
 
   /// Every number with its stable name, in display order.
-  package static var names: [(name: String, path: WritableKeyPath<SyncCounts, Int>)] {
-    outcomes + [
-      ("swept", \.swept), ("conflicts", \.conflicts), ("replayed", \.replayed), ("fetched", \.fetched),
-      ("pages", \.pages), ("requests", \.requests),
+  package static var names: [Named] {
+    let others: [Named] = [
+      ("swept", { $0.swept }), ("conflicts", { $0.conflicts }), ("replayed", { $0.replayed }),
+      ("fetched", { $0.fetched }), ("pages", { $0.pages }), ("requests", { $0.requests }),
     ]
+    return outcomes + others
   }
 }

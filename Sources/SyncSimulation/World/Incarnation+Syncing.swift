@@ -120,8 +120,8 @@ extension Incarnation {
       ledger.report(.balance, "\(self) fetched \(total.fetched) and counted \(total)")
     }
     for (type, counts) in result.entities {
-      for (name, path) in SyncCounts.names where counts[keyPath: path] < 0 {
-        ledger.report(.balance, "\(self) counted \(counts[keyPath: path]) \(name) of \(type)")
+      for (name, value) in SyncCounts.names where value(counts) < 0 {
+        ledger.report(.balance, "\(self) counted \(value(counts)) \(name) of \(type)")
       }
     }
     for (type, error) in result.failures {

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import Synchronization
 import Testing
 
 @testable import SyncCore
@@ -56,7 +57,7 @@ struct HistoryTests {
     let lease = try await world.store.acquireLease(for: .seconds(15))
     let killed = PastSync(number: 1, fence: lease.fence, triggers: ["launch"], began: world.clock.timestamp)
     _ = try await world.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      try SyncHistory.begin(killed, in: transaction)
+      try SyncHistory.note(killed, in: transaction)
     }
     #expect(try await world.engine.history().map(\.outcome) == [.running, .finished])
     try await world.store.release(lease)
@@ -73,7 +74,7 @@ struct HistoryTests {
       for number in 1...1005 {
         var sync = PastSync(number: 1, fence: Int64(number), triggers: [], began: Timestamp(microseconds: 0))
         sync.outcome = .finished
-        try SyncHistory.end(sync, in: transaction)
+        try SyncHistory.note(sync, in: transaction)
       }
     }
     let history = try await world.engine.history(limit: .max)
@@ -84,11 +85,89 @@ struct HistoryTests {
   @Test func isNotTakenFromAnotherFormat() async throws {
     let world = try await World()
     try await world.store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.setValue(Array("[]".utf8), forKey: "history/latest")
+      try transaction.setValue(Array("{}".utf8), forKey: "history")
       try transaction.setValue([0xff], forKey: "history/7")
     }
     #expect(try await world.engine.history().isEmpty)
     _ = try await world.engine.sync()
     #expect(try await world.engine.history().map(\.outcome) == [.finished])
+  }
+
+  @Test func goesOnAfterTheLatestNumberIfThatIsLost() async throws {
+    let world = try await World()
+    _ = try await world.engine.sync()
+    _ = try await world.engine.sync()
+    try await world.store.write(.app) { (transaction) throws(SyncError) in
+      try transaction.setValue(nil, forKey: "history")
+    }
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.history().map(\.number) == [3, 2, 1])
+  }
+
+  @Test(arguments: [
+    nil, SyncError(.remoteUnavailable, during: "fetching \"teams\"\n", retryAfter: .seconds(3)),
+  ])
+  func readsBackWhatItNoted(_ error: SyncError?) async throws {
+    let store = InMemoryStore()
+    var sync = PastSync(
+      number: 1, fence: 7, triggers: ["launch", "a \"b\""], began: Timestamp(microseconds: -4))
+    sync.outcome = error == nil ? .finished : .failed
+    (sync.seconds, sync.fetchingSeconds, sync.writingSeconds) = (1.25e-7, 3, 1e21)
+    (sync.bytes, sync.retries) = (5_000_000_000, 2)
+    if let error {
+      let failure = TypeStatus.Failure(error, at: Timestamp(microseconds: 5))
+      sync.failure = failure
+      sync.typeFailures = [.init("teams", failure), .init("games \\", failure)]
+      sync.counts = ["teams": ["inserted": 3, "fetched": 4], "games": ["deleted": 1]]
+      sync.pushed = ["accepted": 1, "requests": 2]
+    }
+    let noted = sync
+    try await store.write(.app) { (transaction) throws(SyncError) in
+      try SyncHistory.note(noted, in: transaction)
+    }
+    #expect(try await PastSync.load(from: store) == [sync])
+  }
+
+  @Test(arguments: [true, false])
+  func takesNoTransactionOfItsOwn(_ hasNews: Bool) async throws {
+    let world = try await World()
+    let writes = Mutex(0)
+    world.addTeams(1...3)
+    _ = try await world.engine.sync()
+    let store = FaultyStore(world.store) { writes.withLock { $0 += 1 } }
+    let engine = try await SyncEngine(
+      schema: SyncSchema(World.teams, World.games), store: store, source: world.remote, clock: world.clock,
+      random: { 0 })
+    if hasNews { world.addTeams(4...5) }
+    writes.withLock { $0 = 0 }
+    let result = try await engine.sync()
+    // One for the pages of each of the two types.
+    #expect(writes.withLock(\.self) == 2)
+    let noted = try await engine.history()[0]
+    #expect(noted.outcome == .finished && noted.number == 2)
+    #expect(noted.total("inserted") == (hasNews ? 2 : 0))
+    #expect(noted.total("requests") == result.total.requests)
+  }
+
+  @Test func hasWhatTheSweepsDid() async throws {
+    let world = try await World(configuration: InMemoryRemote.Configuration(deltas: .fullOnly))
+    world.addTeams(1...3)
+    _ = try await world.engine.sync()
+    world.remote.delete("teams", "t1")
+    let result = try await world.engine.sync()
+    let noted = try await world.engine.history()[0]
+    #expect(result.total.swept == 1 && noted.total("swept") == 1)
+    #expect(noted.total("deleted") == 1 && noted.outcome == .finished)
+  }
+
+  /// The last type's page seems to be the end of the sync, until the stop.
+  @Test func notesAStopAfterTheLastPage() async throws {
+    let (world, token) = (try await World(), CancellationSource())
+    _ = try await world.engine.sync()
+    let engine = try await SyncEngine(
+      schema: SyncSchema(World.teams, World.games), store: world.store, source: world.remote,
+      clock: world.clock, observers: [AfterPages(2) { token.cancel() }], random: { 0 })
+    #expect(try await engine.sync(token: token).wasCancelled)
+    #expect(try await engine.history().map(\.outcome) == [.stopped, .finished])
   }
 }
