@@ -11,7 +11,7 @@ public struct Campaign: Sendable {
   /// The observed events, with their numbers.
   public private(set) var sights: [Sight: Int] = [:]
   /// How the merge policy resolved conflicts, with their numbers.
-  public private(set) var verdicts: [Verdict: Int] = [:]
+  public private(set) var decisions: [PolicyDecision: Int] = [:]
   /// The worlds in which a promise was broken, by seed.
   public private(set) var failures: [(seed: UInt64, outcome: Outcome)] = []
 
@@ -24,7 +24,7 @@ public struct Campaign: Sendable {
     steps += outcome.steps
     hash &+= outcome.hash
     for (sight, count) in outcome.sights { sights[sight, default: 0] += count }
-    for (verdict, count) in outcome.verdicts { verdicts[verdict, default: 0] += count }
+    for (decision, count) in outcome.decisions { decisions[decision, default: 0] += count }
     if !outcome.violations.isEmpty { failures.append((seed, outcome)) }
   }
 
@@ -34,7 +34,7 @@ public struct Campaign: Sendable {
     steps += other.steps
     hash &+= other.hash
     for (sight, count) in other.sights { sights[sight, default: 0] += count }
-    for (verdict, count) in other.verdicts { verdicts[verdict, default: 0] += count }
+    for (decision, count) in other.decisions { decisions[decision, default: 0] += count }
     failures += other.failures
   }
 
@@ -42,7 +42,7 @@ public struct Campaign: Sendable {
   ///
   /// - Parameter seed: The seed of the last world.
   mutating func demand(_ coverage: PolicyCoverage, seed: UInt64) {
-    guard let gap = coverage.gap(in: verdicts, worlds: worlds) else { return }
+    guard let gap = coverage.gap(in: decisions, worlds: worlds) else { return }
     failures.append(
       (
         seed,

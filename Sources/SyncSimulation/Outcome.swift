@@ -5,7 +5,7 @@ public struct Outcome: Sendable {
   /// The observed events, with their numbers.
   public var sights: [Sight: Int]
   /// How the merge policy resolved conflicts, with their numbers.
-  public var verdicts: [Verdict: Int] = [:]
+  public var decisions: [PolicyDecision: Int] = [:]
   /// The hazards of this world.
   public var hazards: Set<Hazard>
   /// A hash over all events: the same for the same seed.

@@ -71,7 +71,7 @@ public struct Simulation: Sendable {
   ///     Every replica then converges to the same state.
   ///   - reasons: The reasons that the policy gives, one for each of its branches. A campaign in
   ///     which one was never given is reported as a failure of ``Promise/coverage``, and so is one
-  ///     in which the policy was not asked, or had one verdict for everything.
+  ///     in which the policy was not asked, or had one decision for everything.
   public mutating func useMergePolicy(
     _ policy: any MergePolicy, treatsSidesAlike: Bool = true, reasons: Set<String> = []
   ) {
@@ -128,7 +128,7 @@ public struct Simulation: Sendable {
       let world = try World(plan, choices: choices, trace: trace)
       world.run()
       return Outcome(
-        violations: world.ledger.violations, sights: world.ledger.sights, verdicts: world.ledger.verdicts,
+        violations: world.ledger.violations, sights: world.ledger.sights, decisions: world.ledger.decisions,
         hazards: world.shape.hazards,
         hash: trace.hash, steps: world.executor.steps, calls: world.faults.calls,
         recording: Recording(

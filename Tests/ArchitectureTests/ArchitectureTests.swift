@@ -10,7 +10,7 @@ struct ArchitectureTests {
     #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
   }
 
-  @Test func hasNoTargetThatNobodyDesigned() throws {
+  @Test func hasNoTargetThatTheDesignLacks() throws {
     // A module map has no imports to check.
     let targets = try PackageFiles.folders(in: "Sources").filter { !Rules.systemLibraries.contains($0) }
     #expect(Set(targets) == Set(Rules.imports.keys))

@@ -12,6 +12,14 @@ enum Prose {
     "is told", "are told", "has its say",
   ]
 
+  /// Such a word within a longer name.
+  private static var vagueName: Regex<Substring> {
+    #/\b(?:some|no|every|any)body[A-Z]\w*|\bwhoever[A-Z]\w*|\w*[a-z](?:Somebody|Nobody|Everybody|Anybody|Whoever|Wish)(?![a-z])\w*/#
+  }
+
+  /// A part of each such name, to look for first.
+  private static let vagueParts = ["body", "hoever", "Wish"]
+
   /// Files that may use some of these words, with the reason.
   static let exceptions: [String: Set<String>] = [
     // The rule and its tests quote the words.
@@ -49,6 +57,11 @@ enum Prose {
       }
       for word in vague(block.texts.joined(separator: " "), in: file) {
         report(block.line, "\"\(word)\": name the component")
+      }
+    }
+    for (index, line) in code.enumerated() where vagueParts.contains(where: { line.contains($0) }) {
+      for match in line.matches(of: vagueName) {
+        report(index + 1, "\"\(match.output)\": name the component")
       }
     }
     for literal in mask.literals where literal.text.contains(" ") {

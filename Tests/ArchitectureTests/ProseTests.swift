@@ -107,6 +107,22 @@ struct ProseRulesTests {
     #expect(complaints(text) == [])
   }
 
+  @Test(
+    arguments: [
+      ("  @Test func holdsNobodyUp() {}", "holdsNobodyUp"), ("final class LateWish {}", "LateWish"),
+      ("let whoeverComes = 1", "whoeverComes"), ("func nobodyCalls()", "nobodyCalls"),
+    ])
+  func forbidAVagueName(_ text: String, _ name: String) {
+    #expect(complaints(text) == ["\"\(name)\": name the component"])
+  }
+
+  @Test(arguments: [
+    "let a = CURLOPT_NOBODY", "func takesOneRequestAndNoBody()", "let aWishfulName = 1", "let wishes = 2",
+  ])
+  func allowOtherNames(_ text: String) {
+    #expect(complaints(text) == [])
+  }
+
   @Test func sayWhere() {
     let text = "/// A.\nlet a = 1\n  /// A name,\n  /// as everybody uses.\nlet b = \"no wishes, a\""
     let violations = Prose.violations(in: SourceFile(path: "Tests/A.swift", text: text))

@@ -228,7 +228,7 @@
       }
     }
 
-    @Test func nobodyThereIsUnavailable() async throws {
+    @Test func anAbsentServerIsUnavailable() async throws {
       for text in ["http://127.0.0.1:1/", "http://nobody.invalid/"] {
         let address = try #require(HTTPAddress(text))
         let error = await #expect(throws: SyncError.self) {

@@ -106,7 +106,7 @@ struct SeasonTests {
   }
 
   @Test(arguments: League.all.map(\.id))
-  func hasNobodyPlayTwiceOnADay(_ id: String) throws {
+  func hasNoTeamPlayTwiceOnADay(_ id: String) throws {
     let league = try #require(League.all.first { $0.id == id })
     let fixtures = Season(league: league).fixtures()
     let appearances = fixtures.flatMap { ["\($0.home.id) \($0.day)", "\($0.away.id) \($0.day)"] }

@@ -107,7 +107,7 @@
       }
     }
 
-    @Test func exportsMoreThanItHoldsAtOnceAndStopsWhenNobodyReads() async throws {
+    @Test func exportsMoreThanItHoldsAtOnceAndStopsWithoutAReader() async throws {
       try await InspectedStore.with { store in
         let lines = (10_000..<14_500).map {
           "{\"id\":\"t\($0)\",\"x\":\"\(String(repeating: "-", count: 80))\"}"

@@ -61,7 +61,7 @@ struct HostileAnswerTests {
     #"{"id":"b","last_modified":7,"deep":"# + String(repeating: "[", count: 10_000)
       + String(repeating: "]", count: 10_000) + "}",
   ])
-  func whatIsNoRecordIsSetAsideAlone(_ element: String) async throws {
+  func whatIsNoRecordIsWithheldAlone(_ element: String) async throws {
     let body = #"{"id":"a","last_modified":1},\#(element),{"id":"c","last_modified":9}"#
     let changes = try await KintoSource.over(ScriptedTransport(.page(body))).page().changes
     #expect(changes.count == 3)
@@ -115,7 +115,7 @@ struct HostileAnswerTests {
     "kinto1 changes 5000 -9223372036854775808 1 2147483647 1 a _token=1",
     "kinto1 changes -9223372036854775808 1 -9223372036854775808 0 -9223372036854775808 a _token=1",
   ])
-  func aTokenThatNobodyGaveHarmsNothing(_ token: String) async throws {
+  func aTokenThatNoRemoteGaveHarmsNothing(_ token: String) async throws {
     let transport = ScriptedTransport(.page(#"{"id":"c","last_modified":3,"deleted":true}"#))
     _ = try? await KintoSource.over(transport).page(.resume(PageToken(token)))
   }

@@ -54,7 +54,7 @@
       }
     }
 
-    @Test func endlessBodiesTakeNoMoreThanTheirLimitAndHoldNobodyUp() async {
+    @Test func endlessBodiesTakeNoMoreThanTheirLimitAndHoldNothingUp() async {
       await #expect(processExitsWith: .success) {
         let block = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 18)
         try await LoopbackServer.with({ head, send in

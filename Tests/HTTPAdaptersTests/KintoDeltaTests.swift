@@ -76,7 +76,7 @@ struct KintoDeltaTests {
   }
 
   @Test(arguments: ["kinto1:5:6:", "kinto1:-1:-2:", "kinto2:6:5:1", "kinto1:6:5", "", "1795231623250"])
-  func aTokenOfSomebodyElseLeadsToAFullPass(_ text: String) async throws {
+  func aTokenOfAnotherSourceLeadsToAFullPass(_ text: String) async throws {
     let source = try KintoSource.over(ScriptedTransport())
     #expect(try await source.page(.start(since: SyncToken(text))).next == .reset(.tokenExpired))
   }

@@ -192,7 +192,7 @@ struct KintoSinkTests {
       .invalidResponse
     ),
   ])
-  func anAnswerToAllIsNobodysOutcome(_ answer: HTTPResponse, _ code: SyncError.Code) async throws {
+  func anAnswerToAllIsNoEditsOutcome(_ answer: HTTPResponse, _ code: SyncError.Code) async throws {
     let error = await #expect(throws: SyncError.self) {
       try await push([change("a"), change("b")], answered: answer)
     }

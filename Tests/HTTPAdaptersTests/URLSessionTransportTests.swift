@@ -68,7 +68,7 @@ struct URLSessionTransportTests {
     }
   }
 
-  @Test func nobodyThereIsUnavailable() async throws {
+  @Test func anAbsentServerIsUnavailable() async throws {
     let address = try #require(HTTPAddress("http://127.0.0.1:1/"))
     let error = await #expect(throws: SyncError.self) {
       try await URLSessionTransport().send(HTTPRequest("GET", address))

@@ -16,7 +16,7 @@ private final class FlawedMonitor: ConnectivityMonitor {
       case .beginsWithNothingKnown: .streamBeginsWithTheStatusNow
       case .tellsLate: .statusTellsWhatIsSo
       case .repeatsItself: .sameStatusIsNoChange
-      case .keepsOnlyTheNewest: .lossIsSeenByWhoeverIsSlow
+      case .keepsOnlyTheNewest: .lossIsSeenByASlowListener
       case .sharesOneStream: .eachStreamIsItsOwn
       }
     }

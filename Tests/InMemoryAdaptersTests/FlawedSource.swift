@@ -7,7 +7,8 @@ import SyncPorts
 struct FlawedSource: RemoteRecordSource {
   enum Flaw: String, CaseIterable, Sendable {
     case losesARecordBetweenPages, takesItsTokenLast, ignoresLimits, failsOnVoidTokens, keepsDeletionsToItself
-    case dropsPoison, stampsAllAlike, listsEverythingTwice, forgetsFields, changesItsName, saysChangesForAll
+    case dropsMalformedRecords, stampsAllAlike, listsEverythingTwice, forgetsFields, changesItsName,
+      saysChangesForAll
     case makesTotalsUp, looksUpTheDead, givesNoTokens, startsOverOnResume
 
     /// The check that detects the flaw.
@@ -19,7 +20,7 @@ struct FlawedSource: RemoteRecordSource {
       case .ignoresLimits: .pagesObeyTheirLimit
       case .failsOnVoidTokens: .unknownTokenIsNoError
       case .keepsDeletionsToItself: .deletionComesAsTombstone
-      case .dropsPoison: .malformedRecordComesInItsPlace
+      case .dropsMalformedRecords: .malformedRecordComesInItsPlace
       case .stampsAllAlike: .versionsRise
       case .forgetsFields: .recordsAreReadWhole
       case .changesItsName: .identityStays
@@ -64,7 +65,7 @@ struct FlawedSource: RemoteRecordSource {
       if case .reset = page.next { throw SyncError(.tokenExpired, during: "fetching a page") }
     case .keepsDeletionsToItself:
       page.changes.removeAll { if case .tombstone = $0 { true } else { false } }
-    case .dropsPoison: page.changes.removeAll { if case .malformed = $0 { true } else { false } }
+    case .dropsMalformedRecords: page.changes.removeAll { if case .malformed = $0 { true } else { false } }
     case .stampsAllAlike, .forgetsFields: page.changes = page.changes.map(spoiled)
     case .listsEverythingTwice: page.changes += page.changes
     case .saysChangesForAll: page.coverage = .changes

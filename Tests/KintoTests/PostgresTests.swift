@@ -23,7 +23,7 @@ struct PostgresTests {
   }
 
   @Test func editsThatItFailsAtCostOthersNothing() async throws {
-    try await PoisonEditTests.run(at: RealKinto.postgresAddress)
+    try await MalformedEditTests.run(at: RealKinto.postgresAddress)
   }
 
   @Test func commitsThatAreSeenLateAreNotLost() async throws {

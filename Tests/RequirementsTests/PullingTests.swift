@@ -199,7 +199,7 @@ struct PullingTests {
   }
 
   @Test("R1.10: a malformed record is kept with its bytes and the reason", arguments: StoreKind.allCases)
-  func poisonIsKept(_ kind: StoreKind) async throws {
+  func malformedRecordsAreKept(_ kind: StoreKind) async throws {
     try await withSetting(kind) { setting in
       setting.addTeams(1...2)
       setting.remote.putMalformed("teams", "t3", Array(#"{"id":"t3","#.utf8))

@@ -61,7 +61,7 @@
       #expect(try pages("store.db-wal") < 250)
     }
 
-    @Test func leavesTheLogToWhoeverCopiesIt() async throws {
+    @Test func leavesTheLogToTheProcessThatCopiesIt() async throws {
       let connection = try writer(LogCopier(beside: nil, limits: .init(part: 10, whole: 100)))
       let reader = try opening.openReader()
       let read = try reader.transaction(.read) { () throws(SyncError) -> Int64? in

@@ -19,7 +19,7 @@
     }
 
     @Test(arguments: 0..<6 as Range<UInt64>)
-    func areNotTakenForNewWhereSomebodyAddedThem(seed: UInt64) async throws {
+    func areNotTakenForNewWhereAnotherConnectionAddedThem(seed: UInt64) async throws {
       let directory = try TemporaryDirectory(inMemory: true)
       let path = directory.file("store.db")
       let stores = [try await SQLiteStore.open(path: path), try await SQLiteStore.open(path: path)]

@@ -37,7 +37,7 @@
       await #expect(throws: SyncError.self) { try await store.read { _ in } }
     }
 
-    @Test func aStoreThatNobodyRefersToIsClosed() async throws {
+    @Test func aStoreWithoutReferencesIsClosed() async throws {
       let directory = try TemporaryDirectory()
       do {
         let store = try await SQLiteStore.open(path: directory.file("store.db"))

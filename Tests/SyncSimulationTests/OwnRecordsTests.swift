@@ -59,8 +59,8 @@ struct OwnRecordsTests {
       reasons: ["higher score", "the local edit was written last", "the remote state was written last"])
     let campaign = simulation.run(seeds: 0..<60)
     #expect(campaign.failures.map(\.outcome.violations) == [])
-    #expect(campaign.verdicts.keys.contains { $0.type == "games" && $0.side == .local })
-    #expect(campaign.verdicts.keys.contains { $0.type == "teams" })
+    #expect(campaign.decisions.keys.contains { $0.type == "games" && $0.side == .local })
+    #expect(campaign.decisions.keys.contains { $0.type == "teams" })
   }
 
   @Test func areTheSameForTheSameSeed() throws {

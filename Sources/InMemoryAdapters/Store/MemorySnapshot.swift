@@ -58,7 +58,7 @@ class MemorySnapshot: StoreSnapshot {
   func counts(_ type: RecordType, rows: Bool) -> TypeCounts {
     let table = rows ? state.tables[type] : nil
     return TypeCounts(
-      withheld: state.shelf.counts(type), pending: state.outbox.count(type),
+      withheld: state.withheld.counts(type), pending: state.outbox.count(type),
       rows: rows
         ? .init(live: table?.liveCount ?? 0, unmarked: (table?.liveCount ?? 0) - (table?.markedCount ?? 0))
         : nil)
@@ -71,18 +71,18 @@ class MemorySnapshot: StoreSnapshot {
   func withheld(
     _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
   ) -> [WithheldChange] {
-    state.shelf.entries(type, kinds: kinds, after: after, limit: limit)
+    state.withheld.entries(type, kinds: kinds, after: after, limit: limit)
   }
 
   func withheld(for keys: [WithheldChange.Key]) -> [WithheldChange] {
-    keys.compactMap { state.shelf[$0] }
+    keys.compactMap { state.withheld[$0] }
   }
 
   func withheld(
     _ relation: WithheldChange.Relation, _ ids: [RecordID], kinds: Set<WithheldChange.Kind>,
     after: WithheldChange.Key?, limit: Int
   ) -> [WithheldChange] {
-    state.shelf.entries(relation, ids, kinds: kinds, after: after, limit: limit)
+    state.withheld.entries(relation, ids, kinds: kinds, after: after, limit: limit)
   }
 
   func value(forKey key: String) -> [UInt8]? {

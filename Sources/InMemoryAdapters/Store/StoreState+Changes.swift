@@ -7,7 +7,7 @@ extension StoreState {
     for type in changes.unmarkedTypes {
       try change(type, during: "clearing the marks of \(type)") { $0.clearMarks() }
     }
-    for key in changes.released { shelf.remove(key) }
+    for key in changes.released { withheld.remove(key) }
     for id in changes.dequeued { outbox[id] = nil }
     for copy in changes.put {
       try change(copy.id.type, during: "writing \(copy.id.type)") { $0.put(copy) }
@@ -22,7 +22,7 @@ extension StoreState {
       try change(type, during: "deleting \(type)") { $0.delete(tombstone) }
       if isLive { self.changes.note(tombstone.id) }
     }
-    for entry in changes.withheld { shelf.file(entry, tables[entry.key.type]?.entity) }
+    for entry in changes.withheld { withheld.file(entry, tables[entry.key.type]?.entity) }
     for id in changes.marked {
       try change(id.type, during: "marking \(id.type)") { $0.mark(id.key) }
     }

@@ -5,7 +5,7 @@ import SyncModels
 /// A copy is a snapshot. Dropping a changed copy is a rollback.
 struct StoreState: Sendable {
   var tables: [RecordType: Table] = [:]
-  var shelf = WithheldTable()
+  var withheld = WithheldTable()
   var outbox = Outbox()
   var conflicts = ConflictLog()
   var values = OrderedMap<UTF8Key, [UInt8]>()
@@ -13,7 +13,7 @@ struct StoreState: Sendable {
 
   mutating func register(_ schema: SyncSchema) {
     for entity in schema.entities {
-      if tables[entity.type]?.entity.references != entity.references { shelf.refile(entity) }
+      if tables[entity.type]?.entity.references != entity.references { withheld.refile(entity) }
       tables[entity.type, default: Table(entity)].redeclare(as: entity)
     }
   }

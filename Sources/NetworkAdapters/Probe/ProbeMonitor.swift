@@ -34,9 +34,9 @@ public final class ProbeMonitor: ConnectivityMonitor {
     timeout: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
     random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
   ) {
-    let door = TCPProbe(host: host, port: port)
+    let probe = TCPProbe(host: host, port: port)
     self.init(every: interval, jitter: jitter, timeout: timeout, clock: clock, random: random) {
-      await door.answers()
+      await probe.answers()
     }
   }
 

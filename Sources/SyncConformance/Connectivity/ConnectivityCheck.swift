@@ -5,7 +5,7 @@ import SyncPorts
 /// Run every case with its own monitor, and report each separately; see ``ConnectivityHarness``.
 public enum ConnectivityCheck: String, CaseIterable, Sendable {
   case streamBeginsWithTheStatusNow, statusTellsWhatIsSo, changesComeInTheirOrder, sameStatusIsNoChange
-  case eachStreamIsItsOwn, lossIsSeenByWhoeverIsSlow, endedStreamLeavesNothingBehind
+  case eachStreamIsItsOwn, lossIsSeenByASlowListener, endedStreamLeavesNothingBehind
 
   /// Runs the check on a harness that no other check has used.
   ///
@@ -22,7 +22,7 @@ public enum ConnectivityCheck: String, CaseIterable, Sendable {
     case .changesComeInTheirOrder: ConnectivityChecks.changesComeInTheirOrder
     case .sameStatusIsNoChange: ConnectivityChecks.sameStatusIsNoChange
     case .eachStreamIsItsOwn: ConnectivityChecks.eachStreamIsItsOwn
-    case .lossIsSeenByWhoeverIsSlow: ConnectivityChecks.lossIsSeenByWhoeverIsSlow
+    case .lossIsSeenByASlowListener: ConnectivityChecks.lossIsSeenByASlowListener
     case .endedStreamLeavesNothingBehind: ConnectivityChecks.endedStreamLeavesNothingBehind
     }
   }

@@ -63,7 +63,7 @@ enum ConnectivityChecks {
     }
   }
 
-  static func lossIsSeenByWhoeverIsSlow(_ bench: ConnectivityBench) async throws {
+  static func lossIsSeenByASlowListener(_ bench: ConnectivityBench) async throws {
     try await bench.become(.online)
     let stream = bench.monitor.statuses()
     let changes = (0..<12).map { $0.isMultiple(of: 2) ? Connectivity.offline : .online }

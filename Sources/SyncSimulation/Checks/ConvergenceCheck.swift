@@ -28,8 +28,8 @@ struct ConvergenceCheck {
 
   /// The unexplained differences between the store and the remote, in words.
   var differences: [String] {
-    let quarantined = Set(view.shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
-    var complaints = truth.poisoned.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
+    let quarantined = Set(view.withheld.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
+    var complaints = truth.malformed.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
       .map { "\($0) is malformed, and not quarantined" }
     for entity in schema.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
     return complaints + leftovers
@@ -42,7 +42,7 @@ struct ConvergenceCheck {
     else { return [] }
     let records = view.live.values.filter { $0.id.type == entity.type }
     return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
-      .filter { group in group.count > 1 && !group.contains { view.shelf[.record($0.id)] != nil } }.map {
+      .filter { group in group.count > 1 && !group.contains { view.withheld[.record($0.id)] != nil } }.map {
         "\($0.map(\.id.description).sorted()) are one"
       }.sorted()
   }
@@ -76,22 +76,22 @@ struct ConvergenceCheck {
   private func hasToWait(_ entry: OutboxEntry) -> Bool {
     // Until the app declares the type again, the edit's references cannot be read.
     if schema[entry.id.type] == nil, waiting[entry.id]?.kind == .upgrade { return true }
-    if truth.refused.contains(entry.id) || truth.poisoned.contains(entry.id) { return true }
+    if truth.refused.contains(entry.id) || truth.malformed.contains(entry.id) { return true }
     if truth.isFull, truth.payloads[entry.id] == nil { return true }
     if case .postponed(let until) = entry.state, until > truth.now, truth.refused.contains(entry.id) {
       return true
     }
     if entry.edit.content == .deletion, isReferredToUnseen(entry.id) { return true }
-    guard view.shelf[.record(entry.id)] != nil else { return false }
+    guard view.withheld[.record(entry.id)] != nil else { return false }
     // The remote state cannot be shown. Until then, the edit waits.
     return truth.payloads[entry.id] == nil || !showable.contains(entry.id)
   }
 
   /// Whether a remote record that is not shown here would dangle without this one.
   private func isReferredToUnseen(_ id: RecordID) -> Bool {
-    view.shelf.values.contains { entry in
+    view.withheld.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
-        truth.payloads[copy.id] == copy.payload || truth.poisoned.contains(copy.id),
+        truth.payloads[copy.id] == copy.payload || truth.malformed.contains(copy.id),
         let entity = schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
       else { return false }
       return zip(entity.fields, fields).contains { field, value in
@@ -135,7 +135,7 @@ struct ConvergenceCheck {
     guard let key = entity.naturalKey(of: loser) else { return false }
     return view.live.values.contains { record in
       record.id.type == entity.type && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
-        && (waiting.contains(record.id) || view.shelf[.record(record.id)] != nil
+        && (waiting.contains(record.id) || view.withheld[.record(record.id)] != nil
           || isInDoubt(record.id, there: truth.payloads[record.id]))
     }
   }
@@ -147,8 +147,8 @@ struct ConvergenceCheck {
     let there = truth.payloads.filter { $0.key.type == type }
     let here = view.live.filter { $0.key.type == type }.mapValues(\.payload)
     for id in Set(here.keys).union(there.keys).sorted()
-    where !truth.poisoned.contains(id) && view.outbox[id] == nil {
-      let entry = view.shelf[.record(id)]
+    where !truth.malformed.contains(id) && view.outbox[id] == nil {
+      let entry = view.withheld[.record(id)]
       if here[id] == there[id] {
         if let entry { complaints.append("\(id) is as it should be, and \(entry.kind) all the same") }
       } else if let entry {
@@ -157,7 +157,7 @@ struct ConvergenceCheck {
         complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, no withheld change")
       }
     }
-    for entry in view.shelf.values where entry.key.type == type {
+    for entry in view.withheld.values where entry.key.type == type {
       if case .bytes = entry.key, case .malformed(let malformed) = entry.change,
         let id = malformed.id,
         truth.records[id] != nil, (try? FieldMap(malformed.bytes)) == nil
@@ -165,7 +165,7 @@ struct ConvergenceCheck {
         complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
       }
       guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil,
-        !truth.poisoned.contains(id), !isInDoubt(entry), !isSettledByItsEdit(entry, of: id)
+        !truth.malformed.contains(id), !isInDoubt(entry), !isSettledByItsEdit(entry, of: id)
       else { continue }
       complaints.append("\(id) is gone, and \(entry.kind) all the same")
     }
@@ -236,7 +236,7 @@ struct ConvergenceCheck {
   ///
   /// A record that is visible for another reason than its own held deletion refers to theirs.
   private static func heldFast(_ view: StoreView, _ schema: SyncSchema) -> Set<RecordID> {
-    let held = Set(view.shelf.values.filter { $0.kind == .held }.compactMap(\.change.id))
+    let held = Set(view.withheld.values.filter { $0.kind == .held }.compactMap(\.change.id))
     guard !held.isEmpty else { return [] }
     var fast: Set<RecordID> = []
     var open = view.live.values.filter { !held.contains($0.id) }[...]

@@ -204,7 +204,7 @@ final class EditWatch: Sendable {
     for id in ids where before.live[id] == nil && after.outbox[id] == nil {
       guard let record = after.live[id], let grave = graves[id], record.version <= grave else { continue }
       // The same transaction has shown the record and holds its deletion, as others refer to it.
-      if after.shelf[.record(id)]?.kind == .held { continue }
+      if after.withheld[.record(id)]?.kind == .held { continue }
       ledger.report(
         .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)")
     }
@@ -225,7 +225,7 @@ final class EditWatch: Sendable {
       }
       ledger.saw(.duplicatesCollapsed)
       losers[id.type, default: 0] += 1
-      let isHeld = before.shelf[.record(id)] != nil
+      let isHeld = before.withheld[.record(id)] != nil
       if !isHeld, let elected = before.live[winner.id],
         lastWrite(of: elected, in: before, incarnation) < lastWrite(of: loser, in: before, incarnation)
       {
@@ -253,7 +253,7 @@ final class EditWatch: Sendable {
   private func checkReferrers(
     to id: RecordID, _ kinds: Set<WithheldChange.Kind>, _ view: StoreView, _ incarnation: Incarnation
   ) {
-    for entry in view.shelf.values where kinds.contains(entry.kind) {
+    for entry in view.withheld.values where kinds.contains(entry.kind) {
       guard case .upsert(let copy) = entry.change, copy.id != id,
         let entity = incarnation.schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
       else { continue }
@@ -281,7 +281,7 @@ final class EditWatch: Sendable {
     else { return }
     let stands = view.live.values.contains { record in
       record.id.type == entity.type && record.id != entry.id && view.outbox[record.id] == nil
-        && view.shelf[.record(record.id)] == nil
+        && view.withheld[.record(record.id)] == nil
         && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
     }
     if !stands {

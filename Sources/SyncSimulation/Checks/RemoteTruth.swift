@@ -9,7 +9,7 @@ struct RemoteTruth {
   /// The payloads, whether the app understands them or not.
   private(set) var payloads: [RecordID: Payload] = [:]
   /// Records of which the remote has only unreadable bytes.
-  let poisoned: Set<RecordID>
+  let malformed: Set<RecordID>
   /// Records whose edits the remote refuses permanently.
   let refused: Set<RecordID>
   /// The records that the app's last clean-ups hid.
@@ -29,7 +29,7 @@ struct RemoteTruth {
         schema.entities.reduce(0) { $0 + remote.records(of: $1.type).count } >= quota
       } ?? false
     refusesLookups = { shape.refusesLookups(of: $0) }
-    (poisoned, refused) = (edits.poisoned, edits.refused.union(edits.choking))
+    (malformed, refused) = (edits.malformedRecords, edits.refused.union(edits.choking))
     self.rules = rules
     self.now = now
     for entity in schema.entities {

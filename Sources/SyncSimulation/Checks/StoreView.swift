@@ -7,7 +7,7 @@ import SyncPorts
 struct StoreView: Equatable, Sendable {
   private(set) var live: [RecordID: Record] = [:]
   private(set) var states: [RecordID: StoredState] = [:]
-  private(set) var shelf: [WithheldChange.Key: WithheldChange] = [:]
+  private(set) var withheld: [WithheldChange.Key: WithheldChange] = [:]
   private(set) var checkpoints: [RecordType: Checkpoint] = [:]
   private(set) var outbox: [RecordID: OutboxEntry] = [:]
   /// The newest conflicts of the log, the newest first.
@@ -52,7 +52,7 @@ struct StoreView: Equatable, Sendable {
       for record in try snapshot.records(Query(type)) { live[record.id] = record }
       let kinds = Set(WithheldChange.Kind.allCases)
       for entry in try snapshot.withheld(type, kinds: kinds, after: nil, limit: 10_000) {
-        shelf[entry.key] = entry
+        withheld[entry.key] = entry
       }
       checkpoints[type] = try snapshot.checkpoint(for: type)
     }
@@ -73,9 +73,9 @@ struct StoreView: Equatable, Sendable {
     if !touched.unmarked.isEmpty {
       for id in ids where touched.unmarked.contains(id.type) { states[id] = try snapshot.state(of: id) }
     }
-    if !touched.shelf.isEmpty {
-      for key in touched.shelf { shelf[key] = nil }
-      for entry in try snapshot.withheld(for: Array(touched.shelf)) { shelf[entry.key] = entry }
+    if !touched.withheld.isEmpty {
+      for key in touched.withheld { withheld[key] = nil }
+      for entry in try snapshot.withheld(for: Array(touched.withheld)) { withheld[entry.key] = entry }
     }
     for type in touched.checkpoints { checkpoints[type] = try snapshot.checkpoint(for: type) }
     guard hasEdits else { return }
@@ -138,8 +138,8 @@ struct StoreView: Equatable, Sendable {
     }
     var view = self
     view.live = live.mapValues(lifted)
-    for (key, entry) in shelf {
-      if case .upsert(let record) = entry.change { view.shelf[key]?.change = .upsert(lifted(record)) }
+    for (key, entry) in withheld {
+      if case .upsert(let record) = entry.change { view.withheld[key]?.change = .upsert(lifted(record)) }
     }
     return view
   }

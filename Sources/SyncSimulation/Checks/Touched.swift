@@ -11,7 +11,7 @@ struct Touched: Sendable {
   /// Types whose marks were cleared.
   var unmarked: Set<RecordType> = []
   /// Withheld changes that were added or removed.
-  var shelf: Set<WithheldChange.Key> = []
+  var withheld: Set<WithheldChange.Key> = []
   /// Records whose pending edit may have changed.
   var outbox: Set<RecordID> = []
   /// Types whose checkpoint was saved.
@@ -31,8 +31,8 @@ struct Touched: Sendable {
       records.formUnion(ids)
     }
     unmarked.formUnion(changes.unmarkedTypes)
-    shelf.formUnion(changes.withheld.lazy.map(\.key))
-    shelf.formUnion(changes.released)
+    withheld.formUnion(changes.withheld.lazy.map(\.key))
+    withheld.formUnion(changes.released)
     outbox.formUnion(changes.queued.lazy.map(\.id))
     outbox.formUnion(changes.dequeued)
     for key in changes.values.map(\.key) {
@@ -48,7 +48,7 @@ struct Touched: Sendable {
     for view in [before, after] {
       records.formUnion(view.live.keys)
       records.formUnion(view.states.keys)
-      shelf.formUnion(view.shelf.keys)
+      withheld.formUnion(view.withheld.keys)
       outbox.formUnion(view.outbox.keys)
       checkpoints.formUnion(view.checkpoints.keys)
     }

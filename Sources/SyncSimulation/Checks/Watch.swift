@@ -169,7 +169,7 @@ final class Watch: Sendable {
     }
     checkOrigins(before, after, ids, pages, incarnation)
     if hasEdits { edits.committed(before, after, touched, ids, under: authority, by: incarnation) }
-    note(before, after, touched.shelf)
+    note(before, after, touched.withheld)
   }
 
   private static func words(_ id: RecordID, _ record: Record?) -> String {
@@ -219,7 +219,7 @@ final class Watch: Sendable {
       if before.outbox[id]?.base.record?.payload == record.payload { continue }
       let isKnown =
         pages.contains { $0.changes.contains { $0.isCopy(of: id, record.payload) } }
-        || before.shelf.values.contains { $0.change.isCopy(of: id, record.payload) }
+        || before.withheld.values.contains { $0.change.isCopy(of: id, record.payload) }
         || state.withLock { $0.lookedUp.contains(id, record.payload) }
       if !isKnown {
         ledger.report(.atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint")
@@ -252,11 +252,11 @@ final class Watch: Sendable {
   /// Notes the observed events of a transaction.
   private func note(_ before: StoreView, _ after: StoreView, _ keys: Set<WithheldChange.Key>) {
     for key in keys {
-      if case .record(let id) = key, let entry = before.shelf[key], after.shelf[key] == nil {
+      if case .record(let id) = key, let entry = before.withheld[key], after.withheld[key] == nil {
         if entry.kind == .hidden, after.live[id] != nil { ledger.saw(.revealed) }
         noteCircle(around: id, entry.kind, before, after)
       }
-      guard let entry = after.shelf[key], before.shelf[key] != entry else { continue }
+      guard let entry = after.withheld[key], before.withheld[key] != entry else { continue }
       switch entry.kind {
       case .parked: ledger.saw(.parked)
       case .held: ledger.saw(.held)
@@ -325,7 +325,7 @@ extension StoreView {
     case .tombstone(let tombstone):
       return isKnown(tombstone.id, at: tombstone.version, epoch: epoch)
     case .malformed:
-      return shelf.values.contains { $0.kind == .quarantined && $0.change == change }
+      return withheld.values.contains { $0.kind == .quarantined && $0.change == change }
     }
   }
 
@@ -333,7 +333,7 @@ extension StoreView {
     var version = version
     version.epoch = epoch
     if let state = states[id], state.version >= version { return true }
-    switch shelf[.record(id)]?.change {
+    switch withheld[.record(id)]?.change {
     case .upsert(let record): return record.version >= version
     case .tombstone(let tombstone): return tombstone.version >= version
     case .malformed, nil: return false

@@ -12,7 +12,7 @@ struct WatchedPolicy: MergePolicy {
 
   func settle(_ conflict: MergeConflict) -> MergeResolution {
     let resolution = base.settle(conflict)
-    ledger.settled(Verdict(resolution, of: conflict.id.type))
+    ledger.settled(PolicyDecision(resolution, of: conflict.id.type))
     if conflict.local.stamp.physical == conflict.remote.stamp.physical { ledger.saw(.stampsTied) }
     if base.settle(conflict) != resolution {
       ledger.report(.arithmetic, "one conflict over \(conflict.id) is settled in two ways")
@@ -22,7 +22,7 @@ struct WatchedPolicy: MergePolicy {
     (mirrored.local, mirrored.remote) = (conflict.remote, conflict.local)
     let reverse = base.settle(mirrored)
     // What the other device says puts a branch to the test as well.
-    ledger.settled(Verdict(reverse, of: conflict.id.type))
+    ledger.settled(PolicyDecision(reverse, of: conflict.id.type))
     let theirs = Self.content(reverse, of: mirrored)
     let ours = Self.content(resolution, of: conflict)
     let isSame =
@@ -32,13 +32,13 @@ struct WatchedPolicy: MergePolicy {
       default: false
       }
     if !isSame {
-      let verdicts = [resolution, reverse].map { Verdict($0, of: conflict.id.type).description }
+      let decisions = [resolution, reverse].map { PolicyDecision($0, of: conflict.id.type).description }
       ledger.report(
         .arithmetic,
         """
         two replicas settle a conflict over \(conflict.id) each in its own way: between \
-        \(Self.words(conflict.local)) and \(Self.words(conflict.remote)) one says \(verdicts[0]), and the other, \
-        whose local side is the second, \(verdicts[1])
+        \(Self.words(conflict.local)) and \(Self.words(conflict.remote)) one says \(decisions[0]), and the other, \
+        whose local side is the second, \(decisions[1])
         """)
     }
     return resolution

@@ -67,7 +67,7 @@ public enum Hazard: String, Hashable, Sendable, CaseIterable, Codable {
   /// The remote spells numbers in its own way.
   case respelling
   /// The sink throws at each batch that has a certain record.
-  case poisonEdits
+  case failingEdits
   /// Refusals of the remote are permanent.
   case lastingRefusals
   /// The policy's merges are invalid JSON, or refer to missing records.

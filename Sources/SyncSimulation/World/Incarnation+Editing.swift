@@ -138,7 +138,7 @@ extension Incarnation {
     let type = rebuiltTypes[world.choices.below(rebuiltTypes.count)]
     while !isDead, let engine {
       let token =
-        world.choices.once(in: 2) ? LateWish(afterAnswers: world.choices.number(in: 2...6)) : nil
+        world.choices.once(in: 2) ? LateStop(afterAnswers: world.choices.number(in: 2...6)) : nil
       begin(SyncRequest())
       do throws(SyncError) {
         noteResumption(of: type)

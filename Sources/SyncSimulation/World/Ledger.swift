@@ -5,7 +5,7 @@ final class Ledger: Sendable {
   private struct State {
     var sights: [Sight: Int] = [:]
     var violations: [Violation] = []
-    var verdicts: [Verdict: Int] = [:]
+    var decisions: [PolicyDecision: Int] = [:]
   }
   private let state = Mutex(State())
   private let trace: Trace
@@ -16,10 +16,10 @@ final class Ledger: Sendable {
 
   var sights: [Sight: Int] { state.withLock { $0.sights } }
   var violations: [Violation] { state.withLock { $0.violations } }
-  var verdicts: [Verdict: Int] { state.withLock { $0.verdicts } }
+  var decisions: [PolicyDecision: Int] { state.withLock { $0.decisions } }
 
   /// Notes how a merge policy resolved a conflict.
-  func settled(_ verdict: Verdict) { state.withLock { $0.verdicts[verdict, default: 0] += 1 } }
+  func settled(_ decision: PolicyDecision) { state.withLock { $0.decisions[decision, default: 0] += 1 } }
 
   func saw(_ sight: Sight, times: Int = 1) {
     guard times > 0 else { return }

@@ -42,7 +42,7 @@ final class RemoteEdits: Sendable {
   private var remote: InMemoryRemote { remotes.current }
 
   /// The records of which the remote has only unreadable bytes.
-  var poisoned: Set<RecordID> { malformed.withLock { $0 } }
+  var malformedRecords: Set<RecordID> { malformed.withLock { $0 } }
 
   /// Whether versions have started over.
   var wasWiped: Bool { isWiped.withLock { $0 } }

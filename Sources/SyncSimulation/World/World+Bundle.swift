@@ -23,7 +23,7 @@ extension World {
       }
       var quoted = ""
       // A delta never lists earlier unreadable bytes, which the data set cannot contain.
-      if choices.below(2) == 1, !edits.poisoned.contains(where: { $0.type == entity.type }) {
+      if choices.below(2) == 1, !edits.malformedRecords.contains(where: { $0.type == entity.type }) {
         quoted = #""token":"# + String(decoding: JSONString.quoted(token), as: UTF8.self) + ","
       }
       types.append(#""\#(entity.type)":{\#(quoted)"records":[\#(records.joined(separator: ","))]}"#)

@@ -29,7 +29,7 @@ struct CleanupTests {
     try await world.engine.status().first { $0.type == type }?.withheld[.hidden]
   }
 
-  @Test func hidesWhatIsTooOldAndTellsNobody() async throws {
+  @Test func hidesWhatIsTooOldAndReportsNoChange() async throws {
     let world = try await world()
     let report = try await world.engine.cleanUp(Self.policy)
     #expect(report.hidden == ["games": 2])

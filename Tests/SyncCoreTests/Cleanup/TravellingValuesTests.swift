@@ -59,7 +59,7 @@ struct TravellingValuesTests {
     for world in [one, two] { #expect(try await value(world) == nil) }
   }
 
-  @Test func arePurgedOnceAndForEverybody() async throws {
+  @Test func arePurgedOnceAndForAllDevices() async throws {
     let (one, two) = try await pair()
     #expect(try await clean(two) == 0)
     one.clock.advance(by: .seconds(86_400))

@@ -40,60 +40,60 @@ struct ChangedDeclarationTests {
   }
 
   @Test func rowsOfATypeThatIsNotDeclaredHoldNoDeletion() async throws {
-    let shelf = WithheldTable()
-    for key in ["t", "u", "v"] { shelf.remote.upsert("teams", key, "{}") }
-    for key in ["t", "u", "v"] { shelf.remote.upsert("games", "g\(key)", #"{"team":"\#(key)"}"#) }
-    _ = try await shelf.engine(Self.teams, Self.games).sync()
-    shelf.remote.delete("teams", "t")
-    _ = try await shelf.engine(Self.teams, Self.games).sync()
-    #expect(shelf.keys("teams") == ["t", "u", "v"])
-    let next = try await shelf.engine(Self.teams, Entity("clubs", references: [.to("teams", by: "team")]))
-    shelf.remote.delete("teams", "u")
+    let table = WithheldTable()
+    for key in ["t", "u", "v"] { table.remote.upsert("teams", key, "{}") }
+    for key in ["t", "u", "v"] { table.remote.upsert("games", "g\(key)", #"{"team":"\#(key)"}"#) }
+    _ = try await table.engine(Self.teams, Self.games).sync()
+    table.remote.delete("teams", "t")
+    _ = try await table.engine(Self.teams, Self.games).sync()
+    #expect(table.keys("teams") == ["t", "u", "v"])
+    let next = try await table.engine(Self.teams, Entity("clubs", references: [.to("teams", by: "team")]))
+    table.remote.delete("teams", "u")
     _ = try await next.sync()
-    #expect(shelf.keys("teams") == ["v"])
+    #expect(table.keys("teams") == ["v"])
     try await next.edits.delete(RecordID(type: "teams", key: "v"))
     #expect(try await next.sync().pushed.accepted == 1)
     // After the new declaration, the records stay hidden until their references are shown.
-    let again = try await shelf.engine(Self.teams, Self.games)
+    let again = try await table.engine(Self.teams, Self.games)
     _ = try await again.sync()
-    #expect(shelf.keys("games") == [])
-    shelf.remote.upsert("teams", "t", "{}")
+    #expect(table.keys("games") == [])
+    table.remote.upsert("teams", "t", "{}")
     _ = try await again.sync()
-    #expect(shelf.keys("games") == ["gt"])
+    #expect(table.keys("games") == ["gt"])
   }
 
   @Test func copiesOfATypeThatIsNotDeclaredKeepNoOthersWaiting() async throws {
-    let shelf = WithheldTable()
+    let table = WithheldTable()
     let old = Entity("alarms", references: [.to("teams", by: "team")])
-    for n in 0..<900 { shelf.remote.upsert("alarms", "a\(n)", #"{"team":"t"}"#) }
-    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
-    _ = try await shelf.engine(Self.teams, Self.games, old).sync()
-    shelf.remote.upsert("teams", "t", "{}")
-    let next = try await shelf.engine(Self.teams, Self.games)
+    for n in 0..<900 { table.remote.upsert("alarms", "a\(n)", #"{"team":"t"}"#) }
+    table.remote.upsert("games", "g", #"{"team":"t"}"#)
+    _ = try await table.engine(Self.teams, Self.games, old).sync()
+    table.remote.upsert("teams", "t", "{}")
+    let next = try await table.engine(Self.teams, Self.games)
     _ = try await next.sync()
-    #expect(shelf.keys("games") == ["g"])
+    #expect(table.keys("games") == ["g"])
     // None of their records is lost.
-    _ = try await shelf.engine(Self.teams, Self.games, old).sync()
-    #expect(shelf.keys("alarms").count == 900)
+    _ = try await table.engine(Self.teams, Self.games, old).sync()
+    #expect(table.keys("alarms").count == 900)
   }
 
   @Test func whatDanglesByAnAddedReferenceIsWithheldWithWhatRefersToIt() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", "{}")
-    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
-    for n in 0..<500 { shelf.remote.upsert("games", "h\(n)", #"{"team":"nowhere"}"#) }
-    for n in 0..<900 { shelf.remote.upsert("alarms", "a\(n)", #"{"game":"h7"}"#) }
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    table.remote.upsert("games", "g", #"{"team":"t"}"#)
+    for n in 0..<500 { table.remote.upsert("games", "h\(n)", #"{"team":"nowhere"}"#) }
+    for n in 0..<900 { table.remote.upsert("alarms", "a\(n)", #"{"game":"h7"}"#) }
     let loose = Entity("games")
-    _ = try await shelf.engine(Self.teams, loose, Self.alarms).sync()
-    #expect(shelf.keys("alarms").count == 900)
-    let next = try await shelf.engine(Self.teams, Self.games, Self.alarms)
+    _ = try await table.engine(Self.teams, loose, Self.alarms).sync()
+    #expect(table.keys("alarms").count == 900)
+    let next = try await table.engine(Self.teams, Self.games, Self.alarms)
     let result = try await next.sync()
-    #expect(shelf.keys("games") == ["g"])
-    #expect(shelf.keys("alarms") == [])
+    #expect(table.keys("games") == ["g"])
+    #expect(table.keys("alarms") == [])
     #expect(result["games"].replayed == 500)
     #expect(result["alarms"].replayed == 900)
     #expect(!result.isEmpty)
-    let game = try #require(try await shelf.withheld(RecordID(type: "games", key: "h7")))
+    let game = try #require(try await table.withheld(RecordID(type: "games", key: "h7")))
     #expect(game.kind == .parked)
     #expect(game.waitsFor == [RecordID(type: "teams", key: "nowhere")])
     #expect(game.reason.contains("teams/nowhere"))
@@ -101,288 +101,288 @@ struct ChangedDeclarationTests {
     // A second sync changes nothing, nor does a listing.
     #expect(try await next.sync().isEmpty)
     #expect(try await next.resync().total.swept == 0)
-    shelf.remote.upsert("teams", "nowhere", "{}")
+    table.remote.upsert("teams", "nowhere", "{}")
     _ = try await next.sync()
-    #expect(shelf.keys("games").count == 501)
-    #expect(shelf.keys("alarms").count == 900)
+    #expect(table.keys("games").count == 501)
+    #expect(table.keys("alarms").count == 900)
   }
 
   @Test func aHeldDeletionOfWhatDanglesIsCarriedOut() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", #"{"league":"nowhere"}"#)
-    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", #"{"league":"nowhere"}"#)
+    table.remote.upsert("games", "g", #"{"team":"t"}"#)
     let leagues = Entity("leagues")
-    let old = try await shelf.engine(leagues, Self.teams, Self.games)
+    let old = try await table.engine(leagues, Self.teams, Self.games)
     _ = try await old.sync()
-    shelf.remote.delete("teams", "t")
+    table.remote.delete("teams", "t")
     _ = try await old.sync()
-    #expect(try await shelf.withheld(RecordID(type: "teams", key: "t"))?.kind == .held)
+    #expect(try await table.withheld(RecordID(type: "teams", key: "t"))?.kind == .held)
     let teams = Entity("teams", references: [.to("leagues", by: "league")])
-    let next = try await shelf.engine(leagues, teams, Self.games)
+    let next = try await table.engine(leagues, teams, Self.games)
     let result = try await next.sync()
     #expect(result["teams"].replayed == 1)
-    #expect(shelf.keys("teams") == [])
-    #expect(shelf.keys("games") == [])
-    #expect(try await shelf.withheld(RecordID(type: "teams", key: "t")) == nil)
+    #expect(table.keys("teams") == [])
+    #expect(table.keys("games") == [])
+    #expect(try await table.withheld(RecordID(type: "teams", key: "t")) == nil)
     // What the remote has deleted does not come back with the record that it lacked.
-    shelf.remote.upsert("leagues", "nowhere", "{}")
+    table.remote.upsert("leagues", "nowhere", "{}")
     _ = try await next.sync()
-    #expect(shelf.keys("teams") == [])
+    #expect(table.keys("teams") == [])
   }
 
   @Test func aDataSetThatAMilderVersionLoadedIsReviewed() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", "{}")
-    _ = try await shelf.engine(Self.teams, Self.games)
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    _ = try await table.engine(Self.teams, Self.games)
     let bundle = Bootstrap(
       Array(#"{"format":1,"types":{"games":{"records":[{"id":"g","team":"nowhere"}]}}}"#.utf8),
       layout: RecordLayout())
-    shelf.remote.upsert("games", "g", #"{"id":"g","team":"nowhere"}"#)
+    table.remote.upsert("games", "g", #"{"id":"g","team":"nowhere"}"#)
     _ = try await bundle.load(
-      into: shelf.store, schema: SyncSchema(Self.teams, Self.looseGames), source: shelf.remote,
-      clock: shelf.clock)
-    #expect(shelf.keys("games") == ["g"])
+      into: table.store, schema: SyncSchema(Self.teams, Self.looseGames), source: table.remote,
+      clock: table.clock)
+    #expect(table.keys("games") == ["g"])
     // That version has never synced.
-    let strict = try await shelf.engine(Self.teams, Self.games)
+    let strict = try await table.engine(Self.teams, Self.games)
     _ = try await strict.sync()
-    #expect(shelf.keys("games") == [])
-    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    #expect(table.keys("games") == [])
+    #expect(try await table.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
   }
 
   @Test(arguments: [nil, FieldName("number")])
   func whatAMilderVersionMadeIsWithheldOnceItIsPushed(_ numberField: FieldName?) async throws {
-    let shelf = WithheldTable(numberField: numberField)
-    shelf.remote.upsert("teams", "t", "{}")
-    let milder = try await shelf.engine(Self.teams, Self.looseGames)
+    let table = WithheldTable(numberField: numberField)
+    table.remote.upsert("teams", "t", "{}")
+    let milder = try await table.engine(Self.teams, Self.looseGames)
     _ = try await milder.sync()
-    let strict = try await shelf.engine(Self.teams, Self.games)
+    let strict = try await table.engine(Self.teams, Self.games)
     _ = try await strict.sync()
     try await milder.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "games", key: "g")) { $0["team"] = Array(#""nowhere""#.utf8)[...] }
     }
     #expect(try await strict.sync().pushed.accepted == 1)
-    #expect(shelf.keys("games") == [])
-    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
-    shelf.remote.upsert("teams", "nowhere", "{}")
+    #expect(table.keys("games") == [])
+    #expect(try await table.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    table.remote.upsert("teams", "nowhere", "{}")
     _ = try await strict.sync()
-    #expect(shelf.keys("games") == ["g"])
+    #expect(table.keys("games") == ["g"])
   }
 
   @Test func stagedCopiesAreReadByTheNewOne() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
-    shelf.remote.upsert("games", "h", "{}")
+    let table = WithheldTable()
+    table.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    table.remote.upsert("games", "h", "{}")
     let options = SyncOptions(pageSize: 1, pagesAhead: 0)
     let source = CancellationSource()
-    shelf.remote.onRequest = { request in
+    table.remote.onRequest = { request in
       if request.entity.type == "games", case .resume = request.position { source.cancel() }
     }
-    let old = try await shelf.engine(
+    let old = try await table.engine(
       Self.teams, Entity("games", visibility: .wholeEntity), options: options)
     #expect(try await old.sync(token: source)["games"].fetched == 1)
-    shelf.remote.onRequest = nil
-    let next = try await shelf.engine(
+    table.remote.onRequest = nil
+    let next = try await table.engine(
       Self.teams, Entity("games", references: Self.games.references, visibility: .wholeEntity),
       options: options)
     let counts = try await next.sync()["games"]
     // The copy that dangles by the added reference is never shown.
     #expect(counts.inserted == 1 && counts.replayed == 0)
-    #expect(shelf.keys("games") == ["h"])
-    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    #expect(table.keys("games") == ["h"])
+    #expect(try await table.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
   }
 
   @Test func whatATypeRefersToThatIsNewAsWellIsPulledFirst() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", #"{"league":"l"}"#)
-    shelf.remote.upsert("leagues", "l", "{}")
-    _ = try await shelf.engine(Self.teams).sync()
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", #"{"league":"l"}"#)
+    table.remote.upsert("leagues", "l", "{}")
+    _ = try await table.engine(Self.teams).sync()
     let leagues = Entity("leagues")
     let teams = Entity("teams", references: [.to("leagues", by: "league")])
-    let next = try await shelf.engine(leagues, teams)
+    let next = try await table.engine(leagues, teams)
     // This sync does not pull leagues. The record waits for one that does.
     _ = try await next.sync(SyncRequest(types: ["teams"]))
-    #expect(shelf.keys("teams") == ["t"])
+    #expect(table.keys("teams") == ["t"])
     #expect(try await next.sync()["teams"].replayed == 0)
-    #expect(shelf.keys("teams") == ["t"])
+    #expect(table.keys("teams") == ["t"])
   }
 
   @Test func anEditIsPushedBeforeItsRecordIsWithheld() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", "{}")
-    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
-    _ = try await shelf.engine(Self.teams, Entity("games")).sync()
-    let old = try await shelf.engine(Self.teams, Entity("games"))
-    shelf.clock.advance(by: .seconds(10))
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    table.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    _ = try await table.engine(Self.teams, Entity("games")).sync()
+    let old = try await table.engine(Self.teams, Entity("games"))
+    table.clock.advance(by: .seconds(10))
     try await old.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "games", key: "g")) { $0["note"] = Array("1".utf8)[...] }
     }
-    shelf.remote.rule(.refused(reason: "no"), on: "games", "g")
-    let next = try await shelf.engine(Self.teams, Self.games)
+    table.remote.rule(.refused(reason: "no"), on: "games", "g")
+    let next = try await table.engine(Self.teams, Self.games)
     _ = try await next.sync()
-    #expect(shelf.keys("games") == ["g"])
+    #expect(table.keys("games") == ["g"])
     #expect(try await next.edits.pending("games").count == 1)
-    shelf.remote.rule(nil, on: "games", "g")
+    table.remote.rule(nil, on: "games", "g")
     try await next.edits.retry("games")
     _ = try await next.sync()
-    #expect(shelf.keys("games") == [])
+    #expect(table.keys("games") == [])
     #expect(try await next.edits.pending("games").isEmpty)
-    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    #expect(try await table.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
   }
 
   @Test(arguments: [true, false])
   func whatWaitedForAReferenceThatIsNoLongerOrderedIsShown(_ isDeclared: Bool) async throws {
-    let shelf = WithheldTable()
-    for n in 0..<500 { shelf.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
-    _ = try await shelf.engine(Self.teams, Self.games).sync()
-    #expect(shelf.keys("games") == [])
-    let next = try await shelf.engine(Self.teams, isDeclared ? Self.looseGames : Entity("games"))
+    let table = WithheldTable()
+    for n in 0..<500 { table.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
+    _ = try await table.engine(Self.teams, Self.games).sync()
+    #expect(table.keys("games") == [])
+    let next = try await table.engine(Self.teams, isDeclared ? Self.looseGames : Entity("games"))
     let result = try await next.sync()
     #expect(result["games"].replayed == 500)
-    #expect(shelf.keys("games").count == 500)
+    #expect(table.keys("games").count == 500)
     #expect(try await next.status().allSatisfy { $0.withheld.isEmpty })
   }
 
   @Test func whatIsReferredToElsewhereIsLookedForThere() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", "{}")
-    shelf.remote.upsert("clubs", "c", "{}")
-    shelf.remote.upsert("games", "old", #"{"team":"t"}"#)
-    shelf.remote.upsert("games", "new", #"{"team":"c"}"#)
-    _ = try await shelf.engine(Self.teams, Entity("clubs"), Self.games).sync()
-    #expect(shelf.keys("games") == ["old"])
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    table.remote.upsert("clubs", "c", "{}")
+    table.remote.upsert("games", "old", #"{"team":"t"}"#)
+    table.remote.upsert("games", "new", #"{"team":"c"}"#)
+    _ = try await table.engine(Self.teams, Entity("clubs"), Self.games).sync()
+    #expect(table.keys("games") == ["old"])
     let games = Entity("games", references: [.to("clubs", by: "team")])
-    _ = try await shelf.engine(Self.teams, Entity("clubs"), games).sync()
-    #expect(shelf.keys("games") == ["new"])
+    _ = try await table.engine(Self.teams, Entity("clubs"), games).sync()
+    #expect(table.keys("games") == ["new"])
   }
 
   @Test func itGoesOnWhereItWasStopped() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", "{}")
-    for n in 0..<1000 { shelf.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
-    _ = try await shelf.engine(Self.teams, Entity("games")).sync()
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    for n in 0..<1000 { table.remote.upsert("games", "g\(n)", #"{"team":"nowhere"}"#) }
+    _ = try await table.engine(Self.teams, Entity("games")).sync()
     let token = FlagToken()
     let next = try await SyncEngine(
-      schema: SyncSchema(Self.teams, Self.games), store: shelf.store, source: shelf.remote,
-      clock: shelf.clock, observers: [AfterPages(3) { token.isCancelled = true }], random: { 0 })
+      schema: SyncSchema(Self.teams, Self.games), store: table.store, source: table.remote,
+      clock: table.clock, observers: [AfterPages(3) { token.isCancelled = true }], random: { 0 })
     #expect(try await next.sync(token: token).wasCancelled)
-    let left = shelf.keys("games").count
+    let left = table.keys("games").count
     #expect(left == 600)
     token.isCancelled = false
     #expect(try await next.sync(token: token)["games"].replayed == 600)
-    #expect(shelf.keys("games") == [])
+    #expect(table.keys("games") == [])
   }
 
   @Test func twoVersionsThatTakeTurnsComeToRest() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", "{}")
-    shelf.remote.upsert("games", "g", #"{"team":"t"}"#)
-    shelf.remote.upsert("games", "h", #"{"team":"nowhere"}"#)
-    let older = try await shelf.engine(Self.teams, Self.looseGames)
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", "{}")
+    table.remote.upsert("games", "g", #"{"team":"t"}"#)
+    table.remote.upsert("games", "h", #"{"team":"nowhere"}"#)
+    let older = try await table.engine(Self.teams, Self.looseGames)
     _ = try await older.sync()
-    #expect(shelf.keys("games") == ["g", "h"])
-    let newer = try await shelf.engine(Self.teams, Self.games)
+    #expect(table.keys("games") == ["g", "h"])
+    let newer = try await table.engine(Self.teams, Self.games)
     for round in 1...3 {
       let strict = try await newer.sync()
       #expect(strict.isEmpty == (round > 1))
-      #expect(shelf.keys("games") == ["g"])
+      #expect(table.keys("games") == ["g"])
       #expect(try await older.sync().isEmpty)
     }
     // Each version decides on the records that the other one shows, and no record is lost.
-    shelf.remote.upsert("games", "i", #"{"team":"nowhere"}"#)
+    table.remote.upsert("games", "i", #"{"team":"nowhere"}"#)
     _ = try await older.sync()
-    #expect(shelf.keys("games") == ["g", "i"])
+    #expect(table.keys("games") == ["g", "i"])
     _ = try await newer.sync()
-    #expect(shelf.keys("games") == ["g"])
-    shelf.remote.upsert("teams", "nowhere", "{}")
+    #expect(table.keys("games") == ["g"])
+    table.remote.upsert("teams", "nowhere", "{}")
     _ = try await older.sync()
-    #expect(shelf.keys("games") == ["g", "h", "i"])
+    #expect(table.keys("games") == ["g", "h", "i"])
   }
 
   @Test func theMilderVersionShowsWhatTheStricterOneWithheldOnceThatHasGone() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
-    let mild = try await shelf.engine(Self.teams, Self.looseGames)
+    let table = WithheldTable()
+    table.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    let mild = try await table.engine(Self.teams, Self.looseGames)
     _ = try await mild.sync()
-    _ = try await shelf.engine(Self.teams, Self.games).sync()
+    _ = try await table.engine(Self.teams, Self.games).sync()
     _ = try await mild.sync()
-    #expect(shelf.keys("games") == [])
-    shelf.clock.advance(by: .seconds(80_000))
-    _ = try await shelf.engine(Self.teams, Self.games).sync()
-    shelf.clock.advance(by: .seconds(80_000))
+    #expect(table.keys("games") == [])
+    table.clock.advance(by: .seconds(80_000))
+    _ = try await table.engine(Self.teams, Self.games).sync()
+    table.clock.advance(by: .seconds(80_000))
     #expect(try await mild.sync().isEmpty)
-    shelf.clock.advance(by: .seconds(80_000))
+    table.clock.advance(by: .seconds(80_000))
     #expect(try await mild.sync().isEmpty)
-    shelf.clock.advance(by: .seconds(10_000))
+    table.clock.advance(by: .seconds(10_000))
     #expect(try await mild.sync()["games"].replayed == 1)
-    #expect(shelf.keys("games") == ["g"])
+    #expect(table.keys("games") == ["g"])
   }
 
   @Test func whatAVersionParkedThatDidNotComeToItsEndIsShownOnceItHasGone() async throws {
-    let shelf = WithheldTable()
-    let mild = try await shelf.engine(Self.teams, Self.looseGames)
+    let table = WithheldTable()
+    let mild = try await table.engine(Self.teams, Self.looseGames)
     _ = try await mild.sync()
-    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    table.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
     // This sync lists only games, and cannot determine yet which records to withhold.
-    let strict = try await shelf.engine(
+    let strict = try await table.engine(
       Self.teams, Entity("clubs"),
       Entity("games", references: [.to("teams", by: "team"), .to("clubs", by: "club")]))
     _ = try await strict.sync(SyncRequest(types: ["games"]))
-    #expect(try await shelf.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
+    #expect(try await table.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
     _ = try await mild.sync()
-    shelf.clock.advance(by: .seconds(90_000))
+    table.clock.advance(by: .seconds(90_000))
     _ = try await mild.sync()
-    #expect(shelf.keys("games") == ["g"])
+    #expect(table.keys("games") == ["g"])
   }
 
   @Test func whatAVersionShowedThatDidNotComeToItsEndIsWithheldAgain() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("teams", "t", #"{"league":"nowhere"}"#)
-    shelf.remote.upsert("games", "g", #"{"team":"t","away":"nowhere"}"#)
+    let table = WithheldTable()
+    table.remote.upsert("teams", "t", #"{"league":"nowhere"}"#)
+    table.remote.upsert("games", "g", #"{"team":"t","away":"nowhere"}"#)
     let (leagues, team) = (Entity("leagues"), Reference.to("teams", by: "team"))
-    let strict = try await shelf.engine(
+    let strict = try await table.engine(
       leagues, Entity("teams", references: [.to("leagues", by: "league")]),
       Entity("games", references: [team, .to("teams", by: "away")]))
     _ = try await strict.sync()
     let token = FlagToken()
     let mild = try await SyncEngine(
-      schema: SyncSchema(leagues, Self.teams, Entity("games", references: [team])), store: shelf.store,
-      source: shelf.remote, clock: shelf.clock, observers: [AfterPages(1) { token.isCancelled = true }],
+      schema: SyncSchema(leagues, Self.teams, Entity("games", references: [team])), store: table.store,
+      source: table.remote, clock: table.clock, observers: [AfterPages(1) { token.isCancelled = true }],
       random: { 0 })
     // The sync ends after the teams, and shows the game that waited for one of them.
     #expect(try await mild.sync(token: token).wasCancelled)
-    #expect(shelf.keys("games") == ["g"])
+    #expect(table.keys("games") == ["g"])
     _ = try await strict.sync()
-    #expect(shelf.keys("games") == [])
-    #expect(shelf.keys("teams") == [])
+    #expect(table.keys("games") == [])
+    #expect(table.keys("teams") == [])
   }
 
   @Test func aRebuildByAnotherNaturalKeyIsDoneAnew() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
-    shelf.clock.advance(by: .seconds(1))
-    shelf.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)
-    let old = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("mac")))
+    let table = WithheldTable()
+    table.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
+    table.clock.advance(by: .seconds(1))
+    table.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)
+    let old = try await table.engine(Entity("meters", naturalKey: NaturalKey("mac")))
     _ = try await old.sync()
     #expect(try await old.rebuildDuplicates(of: "meters", version: 1).wasDone == false)
-    let next = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("serial")))
+    let next = try await table.engine(Entity("meters", naturalKey: NaturalKey("serial")))
     _ = try await next.sync()
-    #expect(shelf.keys("meters") == ["m1", "m2"])
+    #expect(table.keys("meters") == ["m1", "m2"])
     #expect(try await next.rebuildDuplicates(of: "meters", version: 1).wasDone == false)
-    #expect(shelf.keys("meters") == ["m2"])
+    #expect(table.keys("meters") == ["m2"])
     _ = try await next.sync()
     #expect(try await next.rebuildDuplicates(of: "meters", version: 1).wasDone)
   }
 
   @Test func duplicatesAreFoundAmongWhatAnOlderVersionWrites() async throws {
-    let shelf = WithheldTable()
-    let old = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("mac")))
-    let next = try await shelf.engine(Entity("meters", naturalKey: NaturalKey("serial")))
-    shelf.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
-    shelf.clock.advance(by: .seconds(1))
-    shelf.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)
+    let table = WithheldTable()
+    let old = try await table.engine(Entity("meters", naturalKey: NaturalKey("mac")))
+    let next = try await table.engine(Entity("meters", naturalKey: NaturalKey("serial")))
+    table.remote.upsert("meters", "m1", #"{"mac":"a","serial":"1"}"#)
+    table.clock.advance(by: .seconds(1))
+    table.remote.upsert("meters", "m2", #"{"mac":"b","serial":"1"}"#)
     _ = try await old.sync()
     _ = try await next.sync()
     try await next.rebuildDuplicates(of: "meters", version: 1)
-    #expect(shelf.keys("meters") == ["m2"])
+    #expect(table.keys("meters") == ["m2"])
   }
 }

@@ -96,7 +96,7 @@ struct ImmutableFieldTests {
   }
 
   @Test(arguments: [0, 1, 2])
-  func isTheEarliestWhoeverWinsAConflict(_ policy: Int) async throws {
+  func isTheEarliestWhicheverSideWinsAConflict(_ policy: Int) async throws {
     let policies: [any MergePolicy] = [LastWriteWins(), ServerWins(), FieldwiseLastWriteWins()]
     let edits = EditOptions(policy: policies[policy])
     for isOursEarlier in [true, false] {

@@ -31,12 +31,12 @@ final class Audit: Sendable {
 
   /// The unexplained differences between the store and a remote, in words.
   ///
-  /// - Parameter poisoned: Records of which the remote has only unreadable bytes.
-  func differences(from remote: InMemoryRemote, poisoned: Set<RecordID> = []) async throws -> [String] {
+  /// - Parameter malformed: Records of which the remote has only unreadable bytes.
+  func differences(from remote: InMemoryRemote, malformed: Set<RecordID> = []) async throws -> [String] {
     var complaints: [String] = []
-    let shelf = try await shelf()
-    let quarantined = Set(shelf.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
-    for id in poisoned.subtracting(quarantined) {
+    let withheld = try await withheld()
+    let quarantined = Set(withheld.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
+    for id in malformed.subtracting(quarantined) {
       complaints.append("\(id) is malformed, and not quarantined")
     }
     for entity in schema.entities {
@@ -46,16 +46,16 @@ final class Audit: Sendable {
         uniqueKeysWithValues: remote.records(of: type).map { (RecordID(type: type, key: $0.key), $0.payload) }
       )
       for id in Set(here.keys).union(there.keys).sorted()
-      where here[id] != there[id] && !poisoned.contains(id) {
-        guard let entry = shelf[.record(id)] else {
+      where here[id] != there[id] && !malformed.contains(id) {
+        guard let entry = withheld[.record(id)] else {
           complaints.append(
             "\(id): \(remoteStates(here[id])) here, \(remoteStates(there[id])) there, nothing set aside")
           continue
         }
         if let flaw = flaw(of: entry, there: there[id]) { complaints.append("\(id): \(flaw)") }
       }
-      for entry in shelf.values where entry.key.type == type {
-        guard case .record(let id) = entry.key, !poisoned.contains(id) else { continue }
+      for entry in withheld.values where entry.key.type == type {
+        guard case .record(let id) = entry.key, !malformed.contains(id) else { continue }
         if here[id] == there[id] {
           complaints.append("\(id) is as it should be, and \(entry.kind) all the same")
         }
@@ -90,7 +90,7 @@ final class Audit: Sendable {
     }
   }
 
-  private func shelf() async throws -> [WithheldChange.Key: WithheldChange] {
+  private func withheld() async throws -> [WithheldChange.Key: WithheldChange] {
     let types = schema.entities.map(\.type)
     let entries = try await store.read { (snapshot) throws(SyncError) in
       var all: [WithheldChange] = []

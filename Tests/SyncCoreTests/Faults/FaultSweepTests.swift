@@ -27,7 +27,7 @@ struct FaultSweepTests {
     try await fail(at: call, moment, in: scenario)
     let result = try await scenario.recover()
     #expect(result.isBalanced)
-    #expect(try await scenario.audit.differences(from: scenario.remote, poisoned: scenario.poisoned) == [])
+    #expect(try await scenario.audit.differences(from: scenario.remote, malformed: scenario.malformed) == [])
     #expect(scenario.audit.dangling == [])
   }
 

@@ -8,7 +8,7 @@ struct Scenario {
   let store: InMemoryStore
   let schema: SyncSchema
   let audit: Audit
-  let poisoned: Set<RecordID> = [RecordID(type: "games", key: "g2"), RecordID(type: "games", key: "new")]
+  let malformed: Set<RecordID> = [RecordID(type: "games", key: "g2"), RecordID(type: "games", key: "new")]
 
   init(_ configuration: InMemoryRemote.Configuration = .privateZone) throws {
     let clock = clock

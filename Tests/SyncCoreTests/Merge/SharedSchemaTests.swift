@@ -5,7 +5,7 @@ import Testing
 @Suite("A store that two versions of an app share", .timeLimit(.minutes(10)))
 struct SharedSchemaTests {
   @Test(arguments: [Entity.Visibility.perPage, .wholeEntity])
-  func showsByTheNewerOneWhatTheOlderOneSetAside(_ visibility: Entity.Visibility) async throws {
+  func showsByTheNewerOneWhatTheOlderOneWithheld(_ visibility: Entity.Visibility) async throws {
     let clock = ManualClock()
     let remote = InMemoryRemote(configuration: .privateZone, clock: clock)
     let store = InMemoryStore(leaseClock: { clock.timestamp })

@@ -103,7 +103,7 @@ struct PullMachineTests {
   }
 
   @Test(arguments: [Int.max, .min, -1])
-  func takesNoTotalThatNobodyHas(_ total: Int) {
+  func takesNoTotalThatNoRemoteHas(_ total: Int) {
     var machine = Self.machine()
     _ = machine.start()
     var page = Self.page(Self.more("a"))

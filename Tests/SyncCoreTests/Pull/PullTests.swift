@@ -149,7 +149,7 @@ struct PullTests {
     #expect(world.isEqual("teams"))
   }
 
-  @Test func setsPoisonAsideAndGoesOn() async throws {
+  @Test func withholdsMalformedRecordsAndGoesOn() async throws {
     let world = try await World()
     world.addTeams(1...3)
     world.remote.putMalformed("teams", nil, Array("{oops".utf8))

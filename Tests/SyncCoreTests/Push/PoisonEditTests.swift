@@ -42,7 +42,7 @@ private final class DenyingSink: RemoteRecordSink {
 }
 
 @Suite("An edit that the sink throws at", .timeLimit(.minutes(10)))
-struct PoisonEditTests {
+struct MalformedEditTests {
   private static let codes: [SyncError.Code] = [
     .invalidConfiguration, .invalidEdit, .inconsistentData, .invalidResponse, .remoteUnavailable,
   ]

@@ -123,7 +123,7 @@ struct RebuiltEditTests {
   /// A sink may answer with another client's later change of the record.
   ///
   /// That change is then the last write.
-  @Test func areNotTakenForWhatSomebodyMadeOfTheRecordSince() async throws {
+  @Test func areNotTakenForWhatAnotherWriterMadeOfTheRecordSince() async throws {
     let entity = Entity("meters", naturalKey: NaturalKey("mac"), stamping: .none)
     let world = try await PushWorld([entity], sink: { PresentSink(base: $0, entity: entity) })
     for key in ["a", "b"] {

@@ -152,7 +152,7 @@ struct ListingGapTests {
     #expect(result["meters"].fetched == 0)
   }
 
-  @Test func costsNobodyACompleteListingWhoseAnswerIsLostAfterIt() async throws {
+  @Test func costsNoCompleteListingIfTheAnswerIsLostAfterIt() async throws {
     let world = try await PushWorld()
     for key in ["m0", "m1", "m2"] { world.remote.upsert("meters", key, #"{"name":0}"#) }
     try await world.write("meters", "m3")
@@ -166,7 +166,7 @@ struct ListingGapTests {
     #expect(try await world.outbox().isEmpty)
   }
 
-  @Test func costsNobodyACompleteListingWhoGivesUpAnEditOfALaterTime() async throws {
+  @Test func costsNoCompleteListingIfAnEditOfALaterTimeIsGivenUp() async throws {
     let world = try await PushWorld()
     world.remote.upsert("meters", "m1", #"{"name":0}"#)
     _ = try await world.engine.sync()

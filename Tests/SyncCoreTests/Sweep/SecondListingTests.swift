@@ -21,7 +21,7 @@ struct SecondListingTests {
     #expect(try await world.engine.explain(RecordID(type: "games", key: "g1")).withheld.isEmpty)
   }
 
-  @Test func aRecordGoesAlsoIfItHadAChangeSetAside() async throws {
+  @Test func aRecordGoesAlsoIfAChangeOfItIsWithheld() async throws {
     let world = try await World([World.teams], configuration: .timestampedCollection())
     world.addTeams(1...3)
     _ = try await world.engine.sync()

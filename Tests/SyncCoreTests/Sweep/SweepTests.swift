@@ -110,7 +110,7 @@ struct SweepTests {
     #expect(allowed["teams"].swept == 1)
   }
 
-  @Test func countsWhatIsSetAsideAmongWhatWouldGo() async throws {
+  @Test func countsWhatIsWithheldAmongWhatWouldGo() async throws {
     let world = try await World(configuration: .fullOnly)
     for number in 1...150 { world.addGame("g\(number)", home: "nobody", away: "nobody") }
     #expect(try await world.engine.sync()["games"].deferred == 150)

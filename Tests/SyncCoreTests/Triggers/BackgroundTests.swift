@@ -124,7 +124,7 @@ struct BackgroundTests {
     #expect(world.isQuiet)
   }
 
-  @Test func sharesTheTurnOfWhoeverAskedFirst() async throws {
+  @Test func sharesTheTurnOfTheFirstCaller() async throws {
     let world = try await CoordinatorWorld(latency: .seconds(10))
     await world.play([.init(0, .background), .init(3595, .request)], until: 3700)
     #expect(world.runs == [3595, 3615])
@@ -134,7 +134,7 @@ struct BackgroundTests {
   @Test(arguments: [
     (SyncError.Code.remoteUnavailable, BackgroundOutcome.succeeded), (.authentication, .failed),
   ])
-  func failsOnlyWhereSomebodyHasToSeeToIt(
+  func failsOnlyWhereAPersonHasToSeeToIt(
     _ code: SyncError.Code, _ outcome: BackgroundOutcome
   ) async throws {
     let world = try await CoordinatorWorld()

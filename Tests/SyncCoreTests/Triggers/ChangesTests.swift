@@ -39,7 +39,7 @@ struct ChangesTests {
     #expect(await next(&changes) == ["t1"])
   }
 
-  @Test func areTooManyToNameForWhoeverIsSlow() async throws {
+  @Test func areTooManyToNameForASlowListener() async throws {
     let world = try await World(options: SyncOptions(pageSize: 1))
     world.addTeams(1...300)
     var changes = world.engine.changes().makeAsyncIterator()

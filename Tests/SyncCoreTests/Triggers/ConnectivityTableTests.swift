@@ -92,7 +92,7 @@ struct ConnectivityTableTests {
   }
 
   // R2.3
-  @Test func isSeenWhereItComesBeforeAnybodyListens() async throws {
+  @Test func isSeenWhereItComesBeforeTheCoordinatorListens() async throws {
     let world = try await CoordinatorWorld(connectivity: .offline)
     world.signal(.online)
     await world.play([], until: 60)
@@ -100,7 +100,7 @@ struct ConnectivityTableTests {
   }
 
   // R2.3
-  @Test func startsWhatWasPromisedBeforeAnybodyListened() async throws {
+  @Test func startsWhatWasPromisedBeforeTheCoordinatorListened() async throws {
     let box = Mutex<ManualConnectivity?>(nil)
     let world = try await CoordinatorWorld(
       connectivity: .offline,
@@ -115,7 +115,7 @@ struct ConnectivityTableTests {
     #expect(world.runs == [2.5])
   }
 
-  @Test func beforeAnybodyListensStartsNoSecondSync() async throws {
+  @Test func beforeTheCoordinatorListensStartsNoSecondSync() async throws {
     let world = try await CoordinatorWorld(connectivity: .offline)
     world.signal(.launch)
     world.signal(.online)
@@ -165,7 +165,7 @@ struct ConnectivityTableTests {
   }
 
   // R2.7
-  @Test func isTriedAgainWhereNobodyWatches() async throws {
+  @Test func isTriedAgainWithoutAMonitor() async throws {
     let world = try await CoordinatorWorld(isWatched: false)
     world.remote.behave(.fail(SyncError(.offline, during: "asking")), onNext: 2)
     await world.play([.init(0, .request)], until: 60)

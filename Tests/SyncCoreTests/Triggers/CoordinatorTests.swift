@@ -47,7 +47,7 @@ struct CoordinatorTests {
     #expect(world.coordinator.status.state == .stopped)
   }
 
-  @Test func tellsEachChangeToWhoeverFollows() async throws {
+  @Test func tellsEachChangeToEachFollower() async throws {
     let world = try await CoordinatorWorld(latency: .seconds(1))
     let states = Mutex<[SyncCoordinator.State]>([])
     let coordinator = world.coordinator

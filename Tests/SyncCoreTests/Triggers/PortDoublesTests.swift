@@ -19,7 +19,7 @@ struct NetworkStatusFeedTests {
     #expect(monitor.connectivity == .offline)
   }
 
-  @Test func keepsTheNewestSixteenForWhoeverIsSlow() async {
+  @Test func keepsTheNewestSixteenForASlowFollower() async {
     let feed = NetworkStatusFeed(NetworkStatus(.online))
     var statuses = feed.statuses().makeAsyncIterator()
     for number in 0..<101 { feed.report(NetworkStatus(number % 2 == 0 ? .offline : .online)) }
@@ -30,7 +30,7 @@ struct NetworkStatusFeedTests {
     #expect(seen.last == .offline)
   }
 
-  @Test func forgetsWhoeverNoLongerFollows() async {
+  @Test func forgetsAFollowerThatHasLeft() async {
     let monitor = ManualConnectivity()
     do {
       var statuses = monitor.statuses().makeAsyncIterator()

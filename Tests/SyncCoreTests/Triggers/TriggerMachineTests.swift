@@ -102,7 +102,7 @@ struct TriggerMachineTests {
     #expect(machine.step(at: at(2)) == (passes ? run(.retry, trigger) : .wait(until: .seconds(8.5))))
   }
 
-  @Test func letsNobodyPastAPauseThatTheRemoteAskedFor() {
+  @Test func letsNoSyncPastAPauseThatTheRemoteAskedFor() {
     var machine = TriggerMachine()
     _ = machine.report(.launch, at: at(0))
     _ = machine.step(at: at(0))
@@ -172,7 +172,7 @@ struct TriggerMachineTests {
   }
 
   // R2.7
-  @Test func triesAgainWhereNobodyTellsThatTheNetworkIsBack() {
+  @Test func triesAgainWithoutNewsThatTheNetworkIsBack() {
     var machine = TriggerMachine()
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))

@@ -30,7 +30,7 @@ struct CheckpointTests {
     (#""total":423"#, #""total":9223372036854775807"#), (#""pass":3"#, #""pass":9223372036854775807"#),
     (#""sweptPass":1"#, #""sweptPass":9007199254740993"#),
   ])
-  func isRefusedWithANumberThatNobodyComesTo(_ before: String, _ after: String) {
+  func isRefusedWithANumberOutOfReach(_ before: String, _ after: String) {
     let bytes = Self.text { $0.replacing(before, with: after) }
     #expect(bytes != Self.text())
     #expect(throws: DecodingError.self) { try JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]) }

@@ -9,7 +9,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case errorSwallowed, requestedPauseIgnored, retriesWithoutEnd, pagesAheadWithoutEnd, cancellationUnheard
   // Merging.
   case clientClockAsVersion, copyUnchecked, tombstoneUnchecked, tombstoneForgotten, epochForgotten
-  case poisonStopsItsPage, poisonDropped, supersededUncounted
+  case malformedStopsItsPage, malformedDropped, supersededUncounted
   // References.
   case childFirst, parentDeletedFirst, parkedForEver, heldForEver
   // Sweeps.
@@ -23,7 +23,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed, shownAndHidden
   // Other parts: a sink, a policy, an update of the app.
   case answerUnmet, policyUnchecked, declarationsIgnored
-  case poisonEditStopsOthers, poisonEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
+  case failingEditStopsOthers, failingEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
   // Deletions that go out.
   case losersAtOnce, unseenReferrersIgnored
 

@@ -19,8 +19,8 @@ extension Mutant {
     case .copyUnchecked, .tombstoneUnchecked: [.replication, .convergence, .nothingSilent]
     // A change of a new epoch that a trigger reported looks old, and never comes.
     case .epochForgotten: [.replication, .convergence, .nothingSilent, .liveness]
-    case .tombstoneForgotten, .poisonDropped: [.nothingSilent]
-    case .poisonStopsItsPage: [.liveness, .honestErrors]
+    case .tombstoneForgotten, .malformedDropped: [.nothingSilent]
+    case .malformedStopsItsPage: [.liveness, .honestErrors]
     case .supersededUncounted: [.balance]
     case .childFirst, .parentDeletedFirst: [.references]
     case .parkedForEver, .heldForEver: [.convergence, .references]
@@ -42,9 +42,9 @@ extension Mutant {
     case .answerUnmet: [.honestConflicts]
     case .policyUnchecked: [.references, .convergence]
     // The batch that fails as a whole goes out again and again.
-    case .poisonEditStopsOthers: [.convergence, .bounds]
+    case .failingEditStopsOthers: [.convergence, .bounds]
     case .declarationsIgnored: [.references, .convergence]
-    case .poisonEditSentTwice: [.bounds]
+    case .failingEditSentTwice: [.bounds]
     case .lookupStopsAllTypes: [.liveness]
     case .losersAtOnce: [.onlyLosers]
     case .unseenReferrersIgnored: [.references]

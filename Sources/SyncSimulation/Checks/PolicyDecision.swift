@@ -2,7 +2,7 @@ import SyncCore
 public import SyncModels
 
 /// One way in which a merge policy resolved a conflict.
-public struct Verdict: Hashable, Sendable, CustomStringConvertible {
+public struct PolicyDecision: Hashable, Sendable, CustomStringConvertible {
   /// The side that a resolution chose.
   public enum Side: String, Hashable, Sendable, CaseIterable {
     /// The local edit.
@@ -34,27 +34,27 @@ public struct Verdict: Hashable, Sendable, CustomStringConvertible {
   public var description: String { "\(side.rawValue) (\(reason))" }
 }
 
-/// The verdicts that worlds must have seen of an app's own policy.
+/// The decisions that worlds must have seen of an app's own policy.
 struct PolicyCoverage: Sendable {
   /// The reasons that must be given; none to require only both sides.
   var reasons: Set<String>
 
   /// What is missing, as a violation; `nil` if nothing is.
-  func gap(in all: [Verdict: Int], worlds: Int) -> Violation? {
+  func gap(in all: [PolicyDecision: Int], worlds: Int) -> Violation? {
     // Without the resolutions that the hazard of broken policies puts in place of the app's.
-    let verdicts = all.filter { $0.key.reason != BrokenPolicy.reason }
-    let count = verdicts.values.reduce(0, +)
-    let missing = reasons.subtracting(verdicts.keys.map(\.reason)).sorted()
+    let decisions = all.filter { $0.key.reason != BrokenPolicy.reason }
+    let count = decisions.values.reduce(0, +)
+    let missing = reasons.subtracting(decisions.keys.map(\.reason)).sorted()
     let words: String? =
       if count == 0 {
         "in \(Counted(worlds, "world")) no conflict reached the policy"
       } else if !missing.isEmpty {
         "in \(Counted(count, "resolution")) the policy never gave the reason \(missing.joined(separator: ", "))"
-      } else if reasons.isEmpty, Set(verdicts.keys.map(\.description)).count == 1,
-        let only = verdicts.keys.first
+      } else if reasons.isEmpty, Set(decisions.keys.map(\.description)).count == 1,
+        let only = decisions.keys.first
       {
         """
-        in \(Counted(count, "resolution")) the policy's only verdict was \(only): it may compare a member that the \
+        in \(Counted(count, "resolution")) the policy's only decision was \(only): it may compare a member that the \
         worlds' records lack
         """
       } else {

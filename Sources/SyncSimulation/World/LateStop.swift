@@ -4,7 +4,7 @@ import Synchronization
 /// A cancellation token that is cancelled after a number of checks.
 ///
 /// It cancels between two steps that take no time.
-final class LateWish: CancellationToken {
+final class LateStop: CancellationToken {
   private let patience: Mutex<Int>
 
   init(afterAnswers patience: Int) {

@@ -9,7 +9,7 @@ import Testing
   "Edits that a real Kinto cannot handle",
   .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
   .timeLimit(.minutes(10)))
-struct PoisonEditTests {
+struct MalformedEditTests {
   /// An edit that some parser, database or address on the way cannot handle.
   struct Kind: Sendable, CustomStringConvertible {
     let description: String

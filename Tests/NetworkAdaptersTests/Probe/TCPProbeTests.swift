@@ -9,19 +9,19 @@ import Testing
 #endif
 
 @Suite("A probe of a port", .timeLimit(.minutes(10)))
-struct TCPDoorTests {
-  @Test func isAnsweredWhereSomebodyListens() async throws {
+struct TCPProbeTests {
+  @Test func isAnsweredWhereAServerListens() async throws {
     let listener = try Listener()
     #expect(await TCPProbe(host: "127.0.0.1", port: listener.port).answers())
     #expect(await TCPProbe(host: "localhost", port: listener.port).answers())
   }
 
-  @Test func isNotAnsweredWhereNobodyDoes() async throws {
+  @Test func isNotAnsweredWhereNoneDoes() async throws {
     let port = try Listener().port
     #expect(await !TCPProbe(host: "127.0.0.1", port: port).answers())
   }
 
-  @Test func isNotAnsweredByANameThatNobodyKnows() async {
+  @Test func isNotAnsweredByAnUnknownName() async {
     #expect(await !TCPProbe(host: "no.such.host.invalid", port: 80).answers())
   }
 
@@ -31,18 +31,18 @@ struct TCPDoorTests {
       let listener = try Listener(backlog: 0)
       let guests = try (0..<4).map { _ in try listener.guest() }
       defer { guests.forEach { close($0) } }
-      let before = try Self.knocks(at: listener.port)
-      let knock = Task { await TCPProbe(host: "127.0.0.1", port: listener.port).answers() }
-      while try Self.knocks(at: listener.port) == before { try await Task.sleep(for: .milliseconds(5)) }
+      let before = try Self.attempts(at: listener.port)
+      let attempt = Task { await TCPProbe(host: "127.0.0.1", port: listener.port).answers() }
+      while try Self.attempts(at: listener.port) == before { try await Task.sleep(for: .milliseconds(5)) }
       let start = ContinuousClock.now
-      knock.cancel()
-      #expect(await !knock.value)
+      attempt.cancel()
+      #expect(await !attempt.value)
       // The kernel's own timeout is two minutes.
       #expect(start.duration(to: .now) < .seconds(60))
     }
 
     /// The number of requested and unanswered connections to a port.
-    private static func knocks(at port: UInt16) throws -> Int {
+    private static func attempts(at port: UInt16) throws -> Int {
       let asked = String(format: ":%04X 02 ", port)
       return try kernelTable("/proc/net/tcp").count { $0.contains(asked) }
     }
@@ -56,9 +56,9 @@ struct TCPDoorTests {
     // In a process of its own, so the descriptors of other tests do not count.
     await #expect(processExitsWith: .success) {
       let listener = try Listener()
-      let door = TCPProbe(host: "127.0.0.1", port: listener.port)
+      let probe = TCPProbe(host: "127.0.0.1", port: listener.port)
       for _ in 0..<1000 {
-        #expect(await door.answers())
+        #expect(await probe.answers())
         listener.dismissGuest()
       }
       // If each were kept, the numbers would have grown by a thousand.
