@@ -1,7 +1,6 @@
 #if SQLite
+  import CanonicalSync
   import Foundation
-  import SyncModels
-  import SyncPorts
   import Testing
 
   @testable import SQLiteAdapters
@@ -143,8 +142,16 @@
         let contents = "SELECT count(*) FROM rows_meters WHERE payload IS NOT NULL OR f0 IS NOT NULL"
         #expect(try await store.number(keys) == 6)
         #expect(try await store.number(contents) == 3, "No other data of them remains.")
-        try await store.write(.app) { transaction throws(SyncError) in try transaction.delete(deleted) }
-        #expect(try await store.number(keys) == 3, "A settled deletion needs no keys.")
+        try await store.write(.app) { transaction throws(SyncError) in
+          try transaction.delete(Array(deleted.dropLast()))
+        }
+        #expect(try await store.number(keys) == 4, "A settled deletion needs no keys.")
+        // The remote has the record again, in a state that cannot be shown.
+        try await store.write(.app) { transaction throws(SyncError) in
+          try transaction.dequeue(deleted.map(\.id))
+        }
+        #expect(try await store.number(keys) == 3, "Nor does one that is settled without a new state.")
+        #expect(try await StoreVerification(of: store).run().findings.isEmpty)
       }
     }
 

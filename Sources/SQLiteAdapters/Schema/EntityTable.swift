@@ -21,6 +21,8 @@
     ///
     /// Natural keys stay, so that their index need not be written yet.
     let deleteRowForNow: String
+    /// Clears the natural keys of a deleted record; `nil` for a type without any.
+    let forgetKeys: String?
     let touch: String
     /// As ``touch``, for a record with a known row.
     let touchRow: String
@@ -68,7 +70,8 @@
         WHERE row = ?1
         """
       let noContent = (["schema_version", "payload"] + derived.fields.map(\.name)).map { "\($0) = NULL" }
-      let nothingElse = (noContent + derived.naturalKeys.map { "\($0.name) = NULL" }).joined(separator: ", ")
+      let noKeys = derived.naturalKeys.map { "\($0.name) = NULL" }
+      let nothingElse = (noContent + noKeys).joined(separator: ", ")
       delete = """
         INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
         ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
@@ -79,6 +82,9 @@
         """
       deleteRow = "\(newVersion), \(nothingElse) WHERE row = ?1"
       deleteRowForNow = "\(newVersion), \(noContent.joined(separator: ", ")) WHERE row = ?1"
+      forgetKeys =
+        noKeys.isEmpty
+        ? nil : "UPDATE \(name) SET \(noKeys.joined(separator: ", ")) WHERE payload IS NULL AND id = ?1"
       touch = "\(newVersion) WHERE payload IS NOT NULL AND id = ?1"
       touchRow = "\(newVersion) WHERE payload IS NOT NULL AND row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"

@@ -15,6 +15,7 @@
       if !changes.put.isEmpty { try insertOrReplace(changes.put) }
       if !changes.versions.isEmpty { try updateVersions(changes.versions) }
       if !changes.deleted.isEmpty { try deleteRows(changes.deleted, pending: changes.pendingDeletions) }
+      if !changes.dequeued.isEmpty { try forgetKeys(afterSettling: changes) }
       if !changes.withheld.isEmpty { try insertWithheld(changes.withheld) }
       if !changes.marked.isEmpty { try markRows(changes.marked) }
       if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
@@ -100,6 +101,25 @@
           if place != nil { cache.forgetRows() }
         }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)
+        try statement.run()
+      }
+    }
+
+    /// Clears the natural keys of records that stay deleted although their deletion is settled.
+    ///
+    /// Usually a settled edit comes with the record's next state. It comes without one if the
+    /// remote's state cannot be shown here.
+    private func forgetKeys(afterSettling changes: StoreChanges) throws(SyncError) {
+      var rest = Set(changes.dequeued.filter { catalog.tables[$0.type]?.forgetKeys != nil })
+      if rest.isEmpty { return }
+      for copy in changes.put { rest.remove(copy.id) }
+      for copy in changes.versions { rest.remove(copy.id) }
+      for tombstone in changes.deleted { rest.remove(tombstone.id) }
+      for id in rest.sorted() {
+        guard let sql = catalog.tables[id.type]?.forgetKeys else { continue }
+        let statement = try connection.statement(sql)
+        defer { statement.clear() }
+        try statement.bind(id.key, at: 1)
         try statement.run()
       }
     }
