@@ -20,6 +20,8 @@ struct FlawedSource: RemoteRecordSource {
       if case .reset(.remoteReplaced) = page.next { page.next = .reset(.tokenExpired) }
     case .endTooEarly:
       if case .more = page.next, page.changes.count > 1 { page.next = .done(nil) }
+    case .keysWithOldVersions:
+      page.present = page.present.map { PresentRecord(id: $0.id, version: .unversioned) }
     default: break
     }
     return page

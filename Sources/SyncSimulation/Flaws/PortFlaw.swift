@@ -14,6 +14,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
   case leaseUnheeded, leaseForEver, leaseWithoutFence, fenceOutsideTransaction
   // Omissions of a source.
   case lookupFindsNothing, pageWithoutDeletions, pageWithoutItsLast, resetUntold, endTooEarly
+  case keysWithOldVersions
   // False results of a sink.
   case sinkTakesNothing, sinkHidesConflicts, sinkSendsTwice, sinkTellsOfNothing
 
@@ -31,7 +32,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
     case .storeForgetsADeletion: [.nothingSilent, .convergence, .liveness]
     case .storeForgetsMarks, .storeForgetsAwaitedRecords,
       .storeOverlooksWaiters, .storeOverlooksUnmarked, .lookupFindsNothing,
-      .pageWithoutDeletions, .endTooEarly:
+      .pageWithoutDeletions, .endTooEarly, .keysWithOldVersions:
       [.convergence]
     case .storeForgetsAnEdit, .storeOverlooksEdits: [.noLostEdit, .atomicPage]
     case .storeForgetsConflicts: [.noLostEdit]

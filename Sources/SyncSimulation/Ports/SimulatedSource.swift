@@ -78,6 +78,7 @@ final class SimulatedSource: RemoteRecordSource {
     let (world, type) = (incarnation.world, request.entity.type)
     incarnation.trace("gets \(page.changes.count) of \(type), \(Self.words(page.next))")
     if case .reset = page.next { world.ledger.saw(.passReset) }
+    if !page.present.isEmpty { world.ledger.saw(.keysListed) }
     incarnation.book.served(page, to: request)
   }
 
@@ -102,12 +103,18 @@ final class SimulatedSource: RemoteRecordSource {
       guard case .upsert(let record) = change, let known = live[record.id] else { return false }
       return known.payload == record.payload && !world.edits.wasLeftOut(record.id)
     }
-    guard let place, let id = page.changes[place].id else { return page }
-    incarnation.trace("\(id) is not in the listing, as it moves")
-    world.ledger.saw(.leftOut)
-    world.edits.leaveOut(id)
     var page = page
-    page.changes.remove(at: place)
+    let left: RecordID?
+    if let place {
+      left = page.changes.remove(at: place).id
+    } else {
+      let place = page.present.firstIndex { live[$0.id] != nil && !world.edits.wasLeftOut($0.id) }
+      left = place.map { page.present.remove(at: $0).id }
+    }
+    guard let left else { return page }
+    incarnation.trace("\(left) is not in the listing, as it moves")
+    world.ledger.saw(.leftOut)
+    world.edits.leaveOut(left)
     return page
   }
 
@@ -143,9 +150,15 @@ final class SimulatedSource: RemoteRecordSource {
   private func lag(behind request: PageRequest) -> Bool {
     let (world, type) = (incarnation.world, request.entity.type)
     // A listing cannot tolerate a replica that lags behind the listing's start.
-    guard !world.isCalm, world.shape.hazards.contains(.staleReplica),
-      case .start(let token) = request.position, world.choices.once(in: token == nil ? 2 : 4)
-    else { return false }
+    guard !world.isCalm, world.shape.hazards.contains(.staleReplica) else { return false }
+    var isListing = false
+    if case .start(let token) = request.position {
+      isListing = token == nil
+    } else if !capabilities.sweepsByItself {
+      // An index lags at each page, and a listing of its keys tolerates that.
+      return false
+    }
+    guard world.choices.once(in: isListing ? 2 : 4) else { return false }
     // A log position tolerates any lag. A time tolerates only a lag shorter than the overlap of
     // deltas.
     var most = 8

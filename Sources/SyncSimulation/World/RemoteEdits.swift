@@ -240,11 +240,9 @@ final class RemoteEdits: Sendable {
   }
 
   /// The delay until a write becomes visible.
-  ///
-  /// Together with jumps of the server's clock, it stays below the overlap of deltas.
   private var lateness: Duration? {
     guard shape.hazards.contains(.lateCommits), choices.once(in: 4) else { return nil }
-    return choices.duration(.milliseconds(10)...(.seconds(2)))
+    return choices.duration(.milliseconds(10)...shape.longestLateness)
   }
 
   private func payload(of id: RecordID) -> String {

@@ -58,6 +58,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case leftOut
   /// A change became visible later than its timestamp.
   case committedLate
+  /// A listing of keys alone followed a delta.
+  case keysListed
   /// A remote was wiped.
   case remoteWiped
   /// A clock jumped.

@@ -26,6 +26,14 @@ struct WorldShape: Sendable {
   /// Whether processes may edit records and push.
   var hasEdits: Bool { !hazards.isDisjoint(with: [.localEdits, .duplicates, .sightings]) }
 
+  /// The longest time until a late write becomes visible.
+  ///
+  /// Together with jumps of the server's clock, it stays below the overlap of deltas. A listing of
+  /// keys, together with lookups, finds what is later.
+  var longestLateness: Duration {
+    remote.sweepInterval != nil && !hazards.contains(.refusedLookups) ? .seconds(15) : .seconds(2)
+  }
+
   /// Whether the remote refuses lookups of a type's records.
   func refusesLookups(of type: RecordType) -> Bool {
     hazards.contains(.refusedLookups) && type == (keys % 2 == 0 ? "games" : "teams")
@@ -57,7 +65,8 @@ struct WorldShape: Sendable {
 
   private static func remote(_ choices: Choices) -> InMemoryRemote.Configuration {
     var remote = choices.pick(
-      InMemoryRemote.Configuration.privateZone, .timestampedCollection(), .publicDatabase(), .fullOnly)
+      InMemoryRemote.Configuration.privateZone, .timestampedCollection(), .publicDatabase(), .fullOnly,
+      .sweptDatabase())
     if choices.once(in: 3) { remote.hasResumablePages.toggle() }
     if choices.once(in: 3) { remote.supportsLookup = true }
     if choices.once(in: 3) { remote.maximumPageSize = 3 }
