@@ -13,13 +13,20 @@
     private static let references = ["home_team_id": "teams", "away_team_id": "teams"]
 
     /// A service with all types, and their declarations.
-    private static func loaded(_ kind: CloudKitBench.Kind) throws -> (CloudKitBench, [Entity]) {
+    private static func loaded(
+      _ kind: CloudKitBench.Kind, _ names: [String] = Baseball.types, atMost limit: Int = 3000,
+      sweepEvery: Duration = .seconds(24 * 3600),
+      _ change: (inout StandInCloudKit.Settings) -> Void = { _ in }
+    ) throws -> (CloudKitBench, [Entity]) {
       var types: [RecordType: CloudKitType] = [:]
-      for type in Baseball.types { types[RecordType(type)] = CloudKitType("BB\(type)") }
-      let bench = try CloudKitBench(kind, types: types)
+      for type in names {
+        types[RecordType(type)] = CloudKitType("BB\(type)")
+        types[RecordType(type)]?.sweepEvery = sweepEvery
+      }
+      let bench = try CloudKitBench(kind, types: types, change)
       var entities: [Entity] = []
-      for type in Baseball.types {
-        let objects = try Baseball.objects(type, atMost: 3000)
+      for type in names {
+        let objects = try Baseball.objects(type, atMost: limit)
         for start in stride(from: 0, to: objects.count, by: 200) {
           let rows = try objects[start..<min(start + 200, objects.count)].map { object in
             (name: object.id, fields: try fields(object.json))
@@ -86,6 +93,40 @@
       #expect(result.failures.isEmpty && result.refusedSweeps.isEmpty)
       #expect(result.total.updated == 5 && result.total.deleted == 5)
       for entity in entities { try mirror.expectEqual(entity.type) }
+      #expect(bench.service.violation == nil)
+    }
+
+    /// Games change, come and go while they are listed, and indexes lag.
+    @Test(arguments: 1...UInt64(Seeds.isSoak ? 200 : 20))
+    func endEqualAfterAThousandChangesDuringTheirPages(_ seed: UInt64) async throws {
+      let kind = CloudKitBench.Kind.allCases[Int(seed % 2)]
+      let (bench, entities) = try Self.loaded(
+        kind, ["teams", "games"], atMost: 250, sweepEvery: .seconds(600)
+      ) {
+        $0.seed = seed
+        $0.indexLag = .seconds(40)
+        $0.granularity = seed % 3 == 0 ? 1000 : 1
+        $0.countsByOffset = seed % 5 == 0
+        $0.hasShortPages = seed % 7 == 0
+        $0.filterOmitsTombstones = seed % 4 > 1
+      }
+      let games = try Baseball.objects("games", atMost: 250)
+      let fields = try games.map { try Self.fields($0.json) }
+      let busy = BusyService(bench, seed: seed, keys: games.map(\.id), deletes: true) { key, value in
+        let fields = fields[value % fields.count] + [("changed", StandInField("\(value)", "INT64"))]
+        bench.service.put(
+          [(key, fields)], type: "BBgames", in: bench.place.database, zone: bench.place.zone)
+      }
+      let mirror = try await CloudKitMirror(
+        bench, entities, pageSize: seed % 4 < 2 ? 37 : 200, transport: busy)
+      while !busy.isDone {
+        _ = try await mirror.engine.sync()
+        bench.clock.advance(by: .seconds(5))
+      }
+      bench.clock.advance(by: .seconds(700))
+      let last = try await mirror.engine.sync()
+      #expect(last.failures.isEmpty && last.refusedSweeps.isEmpty)
+      for entity in entities { try mirror.expectEqual(entity.type, "seed \(seed)") }
       #expect(bench.service.violation == nil)
     }
   }

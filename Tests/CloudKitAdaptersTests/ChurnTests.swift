@@ -59,7 +59,12 @@
         bench.clock.advance(by: .seconds(Int.random(in: 0...60, using: &random)))
       }
       bench.clock.advance(by: .seconds(Int.random(in: 0...200, using: &random)))
-      let busy = BusyService(bench, seed: seed, changes: 1000, deletes: sweeps)
+      let place = bench.place
+      let busy = BusyService(bench, seed: seed, keys: (0..<400).map { "k\($0)" }, deletes: sweeps) {
+        key, value in
+        let fields = [("value", StandInField("\(value)", "INT64"))]
+        bench.service.put([(key, fields)], type: "Item", in: place.database, zone: place.zone)
+      }
       let mirror = try await CloudKitMirror(bench, pageSize: 20, transport: busy, wrap: wrap)
       while !busy.isDone {
         _ = try await mirror.engine.sync()
@@ -69,55 +74,6 @@
       let last = try await mirror.engine.sync()
       #expect(last.failures.isEmpty && last.refusedSweeps.isEmpty)
       return mirror
-    }
-  }
-
-  /// Makes some of the changes at the service before each request.
-  private final class BusyService: HTTPTransport {
-    private struct State {
-      var random: SplitMix64
-      var changes: Int
-      var next = 400
-    }
-    private let bench: CloudKitBench
-    private let deletes: Bool
-    private let state: Mutex<State>
-
-    init(_ bench: CloudKitBench, seed: UInt64, changes: Int, deletes: Bool) {
-      self.bench = bench
-      self.deletes = deletes
-      state = Mutex(State(random: SplitMix64(seed: seed ^ 0xC4A2), changes: changes))
-    }
-
-    var isDone: Bool { state.withLock { $0.changes == 0 } }
-
-    func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
-      for _ in 0..<25 { change() }
-      bench.clock.advance(by: .milliseconds(700))
-      return try await bench.service.send(request)
-    }
-
-    private func change() {
-      let action = state.withLock { state -> (key: String, value: Int?, pause: Int)? in
-        guard state.changes > 0 else { return nil }
-        state.changes -= 1
-        let fate = Int.random(in: 0..<4, using: &state.random)
-        if fate == 0 { state.next += 1 }
-        let key = fate == 0 ? state.next : Int.random(in: 0..<state.next, using: &state.random)
-        let value = Int.random(in: 1...1_000_000, using: &state.random)
-        let pause = Int.random(in: 0...300, using: &state.random)
-        return ("k\(key)", fate == 1 && deletes ? nil : value, pause)
-      }
-      guard let action else { return }
-      bench.clock.advance(by: .milliseconds(action.pause))
-      let place = bench.place
-      if let value = action.value {
-        bench.service.put(
-          [(action.key, [("value", StandInField("\(value)", "INT64"))])], type: "Item", in: place.database,
-          zone: place.zone)
-      } else {
-        bench.service.delete([action.key], in: place.database, zone: place.zone)
-      }
     }
   }
 

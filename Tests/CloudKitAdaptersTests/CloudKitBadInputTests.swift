@@ -112,6 +112,7 @@
         (.internalError, .remoteUnavailable), (.unknownCode, .invalidResponse),
         (.answer("[]"), .invalidResponse), (.answer("{}"), .invalidResponse),
         (.answer(#"{"records":{}}"#), .invalidResponse), (.answer(""), .invalidResponse),
+        (.answer("<html><body>Sign in to the network</body></html>"), .invalidResponse),
       ]
       for kind in CloudKitBench.Kind.allCases {
         for (fault, code) in cases {

@@ -11,7 +11,7 @@
   struct CloudKitBench: Sendable {
     let clock: ManualClock
     let service: StandInCloudKit
-    let database: CloudKitDatabase
+    var database: CloudKitDatabase
     let access: CloudKitAccess
     /// What no message and no log may contain.
     let secrets: [String]

@@ -79,7 +79,7 @@
       for kind in CloudKitBench.Kind.allCases {
         let bench = try CloudKitBench(kind)
         for number in 0..<9 { bench.put("k\(number)", number) }
-        bench.service.script([.errorInPlace])
+        bench.service.script([.errorInPlace()])
         let mirror = try await CloudKitMirror(bench)
         #expect(try await mirror.engine.sync().failures.isEmpty)
         try mirror.expectEqual("items")

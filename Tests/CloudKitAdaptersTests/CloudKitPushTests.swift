@@ -77,6 +77,56 @@
       try mirror.expectEqual("items")
     }
 
+    /// The kinds of edits whose answer may be lost.
+    enum LostEdit: CaseIterable, Sendable {
+      case creation, update, deletion
+
+      var change: (key: String, value: Int?) {
+        switch self {
+        case .creation: ("new", 100)
+        case .update: ("k1", 100)
+        case .deletion: ("k1", nil)
+        }
+      }
+    }
+
+    @Test(arguments: LostEdit.allCases, CloudKitBench.Kind.allCases)
+    func anEditWhoseAnswerIsLostHasOneEffect(_ edit: LostEdit, _ kind: CloudKitBench.Kind) async throws {
+      for isMet in [false, true] {
+        let bench = try CloudKitBench(kind)
+        for number in 0..<3 { bench.put("k\(number)", number) }
+        let mirror = try await CloudKitMirror(bench, pushes: true, retry: RetryPolicy(attempts: 1))
+        _ = try await mirror.engine.sync()
+        bench.clock.advance(by: .seconds(1))
+        let (key, value) = edit.change
+        try await mirror.edit(key, value)
+        bench.service.script([.lostAnswer])
+        await #expect(throws: SyncError.self) { _ = try await mirror.engine.push() }
+        #expect(try await mirror.engine.edits.pending("items").count == 1, "Nothing is known here.")
+        func tags() -> [String: String] {
+          bench.service.rows("Item", in: bench.place.database, zone: bench.place.zone).mapValues(\.tag)
+        }
+        let effect = tags()
+        #expect(effect.count == 3 + (edit == .creation ? 1 : edit == .deletion ? -1 : 0))
+        #expect(effect[key]?.hasPrefix("w") ?? (edit == .deletion), "It had its effect.")
+        bench.clock.advance(by: .seconds(100))
+        if isMet { bench.put(key, 300) }
+
+        _ = try await mirror.engine.push()
+        #expect(try await mirror.engine.edits.pending("items").isEmpty)
+        let conflicts = try await mirror.engine.edits.conflicts()
+        if isMet {
+          #expect(conflicts.map(\.id.key) == [key], "Another content is no acknowledgement.")
+        } else {
+          #expect(conflicts.isEmpty && tags() == effect, "The second attempt changed nothing.")
+        }
+        bench.clock.advance(by: .seconds(25 * 3600))
+        #expect(try await mirror.engine.sync().failures.isEmpty)
+        try mirror.expectEqual("items")
+        #expect(bench.service.violation == nil)
+      }
+    }
+
     @Test func anAppsOwnFieldMarksDeletedRecords() async throws {
       var type = CloudKitType("Item")
       type.deleted = "isDeleted"

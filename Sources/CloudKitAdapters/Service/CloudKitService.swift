@@ -75,7 +75,7 @@
         during: task)
       let date = response.headers["Date"].flatMap(HTTPDate.timestamp)
       if let failure = ServiceFailure(response) {
-        if failure.closesDatabase, let length = failure.pause { close(for: length) }
+        heed(failure)
         return Reply(body: response.body, sentAt: date, failure: failure)
       }
       if response.status == 200 || isAnswerAboutRecords(response) {
@@ -94,6 +94,13 @@
       let reply = try await post(operation, body, recordType: recordType, during: task)
       if let failure = reply.failure { throw error(failure, reply, recordType: recordType, during: task) }
       return reply
+    }
+
+    /// Lets no request out until the pause that a failure asks for is over.
+    ///
+    /// The failure may stand in the place of a zone or of a record.
+    func heed(_ failure: ServiceFailure) {
+      if failure.closesDatabase, let length = failure.pause { close(for: length) }
     }
 
     /// The error that a refusal means to a caller.

@@ -208,6 +208,7 @@
       case "NOT_FOUND": outcomes[index] = .conflict(nil)
       case "QUOTA_EXCEEDED": outcomes[index] = .quotaExceeded
       case "THROTTLED", "TRY_AGAIN_LATER", "INTERNAL_ERROR":
+        if let failure { source.service.heed(failure) }
         outcomes[index] = .retryLater(after: failure?.pause)
       case "ACCESS_DENIED":
         outcomes[index] = .refused(

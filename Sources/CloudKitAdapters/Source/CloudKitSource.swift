@@ -150,6 +150,7 @@
       for record in records where reader.concerns(record) {
         if record.errorCode != nil, record.errorCode != "NOT_FOUND", let name = record.name {
           failed.append(name)
+          if let failure = ServiceFailure(record.bytes) { service.heed(failure) }
         } else if record.errorCode != "NOT_FOUND" {
           changes.append(reader.read(record, at: time))
         }

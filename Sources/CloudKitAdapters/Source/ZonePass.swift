@@ -92,7 +92,10 @@
       } else {
         feed = try ZoneFeed(reply.body[...], during: task)
       }
-      if let failure = feed.failure { return try meaning(of: failure, reply, at: place) }
+      if let failure = feed.failure {
+        source.service.heed(failure)
+        return try meaning(of: failure, reply, at: place)
+      }
       return try await page(feed, at: place, now)
     }
 

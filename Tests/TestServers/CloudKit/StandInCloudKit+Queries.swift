@@ -78,16 +78,10 @@
         if let last = page.last { (marker.time, marker.rank) = (last.row.modified, last.rank) }
         next = remember(marker, in: call.database)
       }
-      let spoiled =
-        script.first == .errorInPlace || isSpoiled ? page.indices.randomElement(using: &random) : nil
-      if script.first == .errorInPlace { script.removeFirst() }
-      isSpoiled = false
+      let spoiled = choosePlace(page.indices)
       let records = page.indices.compactMap { place -> String? in
         let row = page[place].row
-        if place == spoiled {
-          return
-            #"{"recordName":\#(quoted(row.name)),"serverErrorCode":"INTERNAL_ERROR","reason":"the shard is away"}"#
-        }
+        if place == spoiled { return recordError?.json(#""recordName":\#(quoted(row.name))"#) }
         if settings.showsOldContent { return row.json(keys) }
         return zone.rows[row.name]?.json(keys)
       }
@@ -161,7 +155,7 @@
       return mixed &* 0xD6E8_FEB8_6659_FD93
     }
 
-    func lookup(_ call: Call) throws(Answer) -> Answer {
+    mutating func lookup(_ call: Call) throws(Answer) -> Answer {
       let request = try RequestObject(
         call.body[...], known: ["records", "zoneID", "desiredKeys", "numbersAsStrings"])
       let names = try request.list("records") ?? []
@@ -171,10 +165,15 @@
       }
       let keys = try request.strings("desiredKeys")
       var records: [String] = []
-      for element in names {
+      let spoiled = choosePlace(names.indices)
+      for (place, element) in names.enumerated() {
         let name = try RequestObject(element.bytes, known: ["recordName", "desiredKeys"])["recordName"]?
           .string()
         guard let name else { throw Answer("BAD_REQUEST", "no recordName") }
+        if place == spoiled, let recordError {
+          records.append(recordError.json(#""recordName":\#(quoted(name))"#))
+          continue
+        }
         records.append(
           zone.rows[name]?.json(keys)
             ?? #"{"recordName":\#(quoted(name)),"reason":"Record not found","serverErrorCode":"NOT_FOUND"}"#)

@@ -18,7 +18,10 @@
     private struct Refusal: Error {
       var code: String
       var reason: String
-      init(_ code: String, _ reason: String) { (self.code, self.reason) = (code, reason) }
+      var pause: Int?
+      init(_ code: String, _ reason: String, pause: Int? = nil) {
+        (self.code, self.reason, self.pause) = (code, reason, pause)
+      }
     }
 
     mutating func modify(_ call: Call) throws(Answer) -> Answer {
@@ -45,7 +48,12 @@
 
       var zone = before
       var results: [Result<String, Refusal>] = []
-      for operation in operations {
+      let spoiled = choosePlace(operations.indices)
+      for (place, operation) in operations.enumerated() {
+        if place == spoiled, let recordError {
+          results.append(.failure(Refusal(recordError.code, "the shard is away", pause: recordError.pause)))
+          continue
+        }
         do throws(Refusal) {
           results.append(.success(try apply(operation, to: &zone, at: call.milliseconds)))
         } catch {
@@ -83,7 +91,9 @@
     }
 
     private static func refusal(_ operation: Operation, _ refusal: Refusal) -> String {
-      #"{"recordName":\#(quoted(operation.name)),"reason":"\#(refusal.reason)","serverErrorCode":"\#(refusal.code)","uuid":"1"}"#
+      let pause = refusal.pause.map { #","retryAfter":\#($0)"# } ?? ""
+      return
+        #"{"recordName":\#(quoted(operation.name)),"reason":"\#(refusal.reason)","serverErrorCode":"\#(refusal.code)","uuid":"1"\#(pause)}"#
     }
 
     private func operation(_ element: JSONValueSlice) throws(Answer) -> Operation {

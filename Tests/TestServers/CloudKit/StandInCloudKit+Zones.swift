@@ -24,6 +24,10 @@
 
     private mutating func changes(_ request: RequestObject, _ call: Call) throws(Answer) -> String {
       let name = try request.zone()
+      if let zoneError {
+        pause = zoneError.pause
+        return zoneError.json(#""zoneID":{"zoneName":\#(quoted(name))}"#)
+      }
       let zoneID = request["zoneID"].map { String(decoding: $0.bytes, as: UTF8.self) } ?? "{}"
       func refusal(_ code: String, _ reason: String) -> String {
         #"{"zoneID":\#(zoneID),"serverErrorCode":"\#(code)","reason":"\#(reason)"}"#
@@ -57,7 +61,7 @@
         log.append((grave.sequence, name))
       }
       let sorted = log.sorted { $0.sequence < $1.sequence }
-      if script.first == .stuckToken {
+      if isStuck {
         return
           #"{"zoneID":\#(zoneID),"records":[],"syncToken":"\#(zone.era).\#(since)","moreComing":true}"#
       }
@@ -69,7 +73,10 @@
       let page = sorted.prefix(count)
       let isLast = page.count == sorted.count
       let reached = isLast ? zone.sequence : page.last?.sequence ?? since
-      let records = page.compactMap { entry -> String? in
+      let spoiled = choosePlace(page.indices)
+      let records = page.indices.compactMap { place -> String? in
+        let entry = page[place]
+        if place == spoiled { return recordError?.json(#""recordName":\#(quoted(entry.name))"#) }
         if let row = zone.rows[entry.name] {
           return types.map { $0.contains(row.type) } ?? true ? row.json(keys) : nil
         }

@@ -38,8 +38,15 @@
       var tokensIssued = 0
       /// The faults that the next requests meet.
       var script: [Fault] = []
-      /// Whether one record of the next page is an error.
-      var isSpoiled = false
+      /// The errors inside the current answer.
+      var recordError: ErrorInPlace?
+      var zoneError: ErrorInPlace?
+      /// The seconds of the pause that such an error asks for.
+      var pause: Int?
+      /// Whether the change token of the current answer does not go on.
+      var isStuck = false
+      /// Whether that of the last one did not, by chance.
+      var wasStuck = false
     }
 
     let clock: any SyncPorts.Clock<Duration>
@@ -72,7 +79,10 @@
     package func script(_ faults: [Fault]) { state.withLock { $0.script += faults } }
 
     package func send(_ request: HTTPRequest) async throws(SyncError) -> HTTPResponse {
-      let latency = state.withLock { $0.settings.latency }
+      let latency = state.withLock { state in
+        if "\(request.address.origin)" != Self.endpoint { state.violate("A request went to another origin.") }
+        return state.settings.latency
+      }
       if latency > .zero { try? await clock.pause(for: latency) }
       let answer = answer(
         method: request.method, target: request.address.path + (request.address.query.map { "?\($0)" } ?? ""),
@@ -98,6 +108,8 @@
           state.violate("A request came before the pause of a THROTTLED or TRY_AGAIN_LATER was over.")
         }
         let token = state.webToken
+        state.prepare(fault)
+        state.pause = nil
         var answer: Answer
         do throws(Answer) {
           if let fault, let early = try fault.earlyAnswer(&state, call) {
@@ -113,6 +125,7 @@
           // A lost answer spends no token.
           state.webToken = token
         }
+        answer.pause = answer.pause ?? state.pause.map(Double.init)
         if let pause = answer.pause { state.closedUntil = now + .seconds(pause) }
         state.entries.append(
           Entry(

@@ -168,6 +168,15 @@
       return longest > 0 ? Int64.random(in: 0...longest, using: &random) : 0
     }
 
+    mutating func expireTokens() {
+      for database in databases.keys {
+        databases[database]?.markers = [:]
+        for zone in databases[database]?.zones.keys.map(\.self) ?? [] {
+          databases[database]?.zones[zone]?.era += 1
+        }
+      }
+    }
+
     mutating func chance(_ share: Double) -> Bool {
       share > 0 && Double.random(in: 0..<1, using: &random) < share
     }
@@ -232,15 +241,6 @@
     }
 
     /// Ends the validity of every token and marker.
-    package func expireTokens() {
-      state.withLock { state in
-        for database in state.databases.keys {
-          state.databases[database]?.markers = [:]
-          for zone in state.databases[database]?.zones.keys.map(\.self) ?? [] {
-            state.databases[database]?.zones[zone]?.era += 1
-          }
-        }
-      }
-    }
+    package func expireTokens() { state.withLock { $0.expireTokens() } }
   }
 #endif

@@ -17,8 +17,12 @@
       case proxyPage
       /// An error with an undocumented code.
       case unknownCode
-      /// One record of a page is an error.
-      case errorInPlace
+      /// An error stands in one record's place, maybe with a pause in seconds.
+      case errorInPlace(_ code: String = "INTERNAL_ERROR", pause: Int? = nil)
+      /// An error stands in a zone's place.
+      case errorInZone(_ code: String = "INTERNAL_ERROR", pause: Int? = nil)
+      /// Every token and marker so far is void.
+      case expiredTokens
       /// The change token does not go on.
       case stuckToken
       /// A redirect to another origin.
@@ -27,6 +31,8 @@
       case garbage
       /// The answer to any request.
       case answer(String)
+      /// Nothing goes wrong.
+      case nothing
 
       /// The answer, if the request gets no further.
       func earlyAnswer(_ state: inout State, _ call: Call) throws(Answer) -> Answer? {
@@ -35,7 +41,7 @@
           var answer = Answer([])
           answer.isLost = true
           return answer
-        case .lostAnswer, .errorInPlace, .stuckToken: return nil
+        case .lostAnswer, .errorInPlace, .errorInZone, .expiredTokens, .stuckToken, .nothing: return nil
         case .throttled(let seconds):
           return Answer("THROTTLED", "too many requests", retryAfter: Double(seconds))
         case .throttledByHeaders(let seconds):
@@ -66,23 +72,66 @@
     }
   }
 
+  /// An error inside a good answer.
+  struct ErrorInPlace {
+    var code: String
+    var pause: Int?
+
+    /// The error of a record or a zone.
+    ///
+    /// - Parameter place: The member that names it.
+    func json(_ place: String) -> String {
+      let pause = pause.map { #","retryAfter":\#($0)"# } ?? ""
+      return #"{\#(place),"serverErrorCode":"\#(code)","reason":"the shard is away"\#(pause)}"#
+    }
+  }
+
   extension StandInCloudKit.State {
+    /// Prepares the errors inside the answer to the next request.
+    mutating func prepare(_ fault: StandInCloudKit.Fault?) {
+      (recordError, zoneError, isStuck) = (nil, nil, false)
+      switch fault {
+      case .errorInPlace(let code, let pause): recordError = ErrorInPlace(code: code, pause: pause)
+      case .errorInZone(let code, let pause): zoneError = ErrorInPlace(code: code, pause: pause)
+      case .expiredTokens: expireTokens()
+      case .stuckToken: isStuck = true
+      default: break
+      }
+    }
+
+    /// Chooses the place of one record's error, if there is to be one.
+    mutating func choosePlace(_ places: Range<Int>) -> Int? {
+      guard recordError != nil, let place = places.randomElement(using: &random) else { return nil }
+      pause = recordError?.pause
+      return place
+    }
+
     /// The fault that the next request meets: by the script, or else by chance.
     mutating func nextFault(of call: Call) -> StandInCloudKit.Fault? {
       if let next = script.first {
-        // These two are taken where the page is made.
-        if next != .errorInPlace, next != .stuckToken { script.removeFirst() }
+        // A stuck token stays so.
+        if next != .stuckToken { script.removeFirst() }
         return next
+      }
+      // The same token twice without records is an error, which nothing mends.
+      if wasStuck {
+        wasStuck = false
+        return nil
       }
       guard chance(settings.faults) else { return nil }
       let seconds = Int.random(in: 1...30, using: &random)
-      let faults: [StandInCloudKit.Fault] = [
+      var faults: [StandInCloudKit.Fault] = [
         .lostRequest, .lostAnswer, .throttled(seconds: seconds), .throttledByHeaders(seconds: seconds),
-        .tryAgainLater(seconds: seconds), .indexing(seconds: seconds), .internalError, .proxyPage,
-        .errorInPlace, .garbage,
+        .tryAgainLater(seconds: seconds), .indexing(seconds: seconds), .internalError, .proxyPage, .garbage,
+        .expiredTokens,
       ]
+      if call.operation == "changes/zone" {
+        faults += [.errorInPlace(), .errorInZone(), .errorInZone("THROTTLED", pause: seconds), .stuckToken]
+      } else if call.operation == "records/query" {
+        faults += [.errorInPlace(), .errorInPlace("TRY_AGAIN_LATER", pause: seconds)]
+      }
       let fault = faults.randomElement(using: &random)
-      if fault == .errorInPlace { isSpoiled = true }
+      wasStuck = fault == .stuckToken
       return fault
     }
   }
