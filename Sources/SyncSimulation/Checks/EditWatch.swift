@@ -21,6 +21,10 @@ final class EditWatch: Sendable {
     /// Records with an edit that the app has given up. What was sent of it may be at the remote,
     /// without an owner.
     var givenUp: Set<RecordID> = []
+    /// Records whose postponed edit the app has made due by another one.
+    var renewed: Set<RecordID> = []
+    /// Records whose edit was sent last without an answer.
+    var unanswered: Set<RecordID> = []
   }
   private let state = Mutex(State())
   private let remotes: Remotes
@@ -44,6 +48,7 @@ final class EditWatch: Sendable {
         for id in touched.outbox {
           guard let entry = after.outbox[id], before.outbox[id]?.edit != entry.edit else { continue }
           state.sightings.insert(id)
+          if case .postponed? = before.outbox[id]?.state { state.renewed.insert(id) }
         }
         state.givenUp.formUnion(touched.outbox.filter { before.outbox[$0] != nil && after.outbox[$0] == nil })
       }
@@ -58,6 +63,7 @@ final class EditWatch: Sendable {
       checkOutbox(before, after, touched.outbox.sorted(), incarnation)
       checkTelling(before, after, touched.outbox.sorted(), incarnation)
       checkDeletions(before, after, ids, incarnation)
+      noteIsolated(before, after, touched.outbox)
     }
     checkGraves(before, after, ids, incarnation)
     guard touched.changesConflicts else { return }
@@ -100,6 +106,33 @@ final class EditWatch: Sendable {
       .honestConflicts,
       "\(incarnation) logs a conflict of the edit of \(conflict.id) with the result of the one at \(own.stamp)"
     )
+  }
+
+  /// Notes edits that stay out of the next pushes because the remote fails at them.
+  ///
+  /// What was sent of them may be at the remote, without an owner.
+  private func noteIsolated(_ before: StoreView, _ after: StoreView, _ ids: Set<RecordID>) {
+    state.withLock { state in
+      for id in ids where state.unanswered.contains(id) {
+        guard let entry = before.outbox[id], let next = after.outbox[id] else { continue }
+        if entry.sent != nil, next.sent == nil, next.base == entry.base { state.givenUp.insert(id) }
+      }
+    }
+  }
+
+  /// Whether the app has made postponed edits due, since they were sent last.
+  func wereRenewed(_ ids: [RecordID]) -> Bool {
+    state.withLock { state in
+      defer { state.renewed.subtract(ids) }
+      return !state.renewed.isDisjoint(with: ids)
+    }
+  }
+
+  /// Notes whether the remote answered a push.
+  func sent(_ ids: [RecordID], isAnswered: Bool) {
+    state.withLock { state in
+      if isAnswered { state.unanswered.subtract(ids) } else { state.unanswered.formUnion(ids) }
+    }
   }
 
   /// For each edit on a new base, the log has a conflict.
@@ -203,8 +236,12 @@ final class EditWatch: Sendable {
     let graves = state.withLock { $0.graves }
     for id in ids where before.live[id] == nil && after.outbox[id] == nil {
       guard let record = after.live[id], let grave = graves[id], record.version <= grave else { continue }
-      // The same transaction has shown the record and holds its deletion, as others refer to it.
-      if after.withheld[.record(id)]?.kind == .held { continue }
+      let waiting = after.withheld[.record(id)]
+      // Its deletion is not shown yet: others refer to the record, or the rest of a listing that is
+      // published as a whole is still to come.
+      if waiting?.kind == .held || waiting?.kind == .staged { continue }
+      // It was created again, and the new copy waits for what it refers to.
+      if case .upsert(let copy)? = waiting?.change, copy.version > grave { continue }
       ledger.report(
         .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)")
     }

@@ -34,6 +34,7 @@ final class SimulatedSink: RemoteRecordSink {
     if let other = changes.first(where: { $0.id.type != type }) {
       world.ledger.report(.bounds, "\(incarnation) sends \(other.id) in a batch of \(type)")
     }
+    if world.watch.edits.wereRenewed(changes.map(\.id)) { book.pushed() }
     for words in book.pushing(changes, at: incarnation.clock.now.offset) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")
     }
@@ -48,9 +49,11 @@ final class SimulatedSink: RemoteRecordSink {
         return try await sink.push(changes, entities: entities)
       }
       book.pushed()
+      world.watch.edits.sent(changes.map(\.id), isAnswered: true)
       note(changes, outcomes)
       return outcomes
     } catch {
+      world.watch.edits.sent(changes.map(\.id), isAnswered: false)
       if error.code == .batchTooLarge || error.code == .quotaExceeded {
         book.pushed()
       } else {
