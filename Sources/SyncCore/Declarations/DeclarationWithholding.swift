@@ -65,7 +65,7 @@ struct DeclarationWithholding: SyncPhase {
   private func withholdLeft(
     _ ids: [RecordID], in session: inout SyncSession
   ) async throws(SyncError) -> PhaseEnd {
-    let schema = session.schema
+    let (schema, environment, fence) = (session.schema, session.environment, session.fence)
     for ids in ids.portions(of: MergeContext.portion) {
       let dangling = try await session.write { (transaction) throws(SyncError) in
         let edited = Set(try transaction.outbox(for: ids).map(\.id))
@@ -74,10 +74,13 @@ struct DeclarationWithholding: SyncPhase {
           .dangling(among: records.compactMap(\.self))
       }
       if try await withhold(dangling, in: &session) == .stopped { return .stopped }
-      try await session.write { (transaction) throws(SyncError) in
+      let tally = try await session.write { (transaction) throws(SyncError) in
         let done = Set(ids).subtracting(try transaction.outbox(for: ids).map(\.id))
         try StoredDeclarations.update(in: transaction) { $0.left.removeAll(where: done.contains) }
+        let context = environment.releaseContext(fence: fence, markPass: nil)
+        return try Withholding(schema: schema, transaction: transaction).release(above: ids, context: context)
       }
+      session.note(tally, of: ids[0].type)
     }
     return .finished
   }

@@ -89,6 +89,17 @@ struct Withholding {
     return outcome
   }
 
+  /// Shows again what was withheld because of records that stayed after all.
+  ///
+  /// A record with an edit stays, and those that refer to it were withheld before it.
+  func release(above ids: [RecordID], context: MergeContext) throws(SyncError) -> Tally {
+    let live = try transaction.records(withIDs: ids).compactMap { $0?.id }
+    guard let entity = live.first.flatMap({ schema[$0.type] }) else { return Tally() }
+    var merge = PageMerge(entity, context: context)
+    try merge.releaseParked(waitingFor: live, in: transaction)
+    return merge.tally
+  }
+
   private func park(
     _ parked: [(record: Record, missing: [RecordID])], _ context: MergeContext
   ) throws(SyncError) {

@@ -99,6 +99,8 @@ struct EditWriter {
     let stamp = clock.stamp(at: now, after: seen, bound: maximumClockSkew)
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
+    // What was sent goes first and unchanged, so its attempts still count.
+    if let former, former.sent != nil { entry.attempts = former.attempts }
     // The last write of a record without a modification time is unknown.
     if author == .app || entry.lastWrite.physical.microseconds > 0 {
       entry.edit.content = content.stamped(entry.lastWrite, by: entity)

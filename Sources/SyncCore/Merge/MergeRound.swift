@@ -78,6 +78,11 @@ struct MergeRound {
   /// Whether all copies are from the page.
   var hasPageCopiesOnly: Bool { copyOrigins.isEmpty }
 
+  /// Whether copies or tombstones of the round were withheld before.
+  var hasWithheldChanges: Bool {
+    copyOrigins.contains { !$0.isPage } || tombstoneOrigins.contains { !$0.isPage }
+  }
+
   /// The records that the changes concern, as far as they are known.
   var ids: [RecordID] {
     copies.map(\.id) + tombstones.map(\.id) + malformed.compactMap(\.id) + following.map(\.id)

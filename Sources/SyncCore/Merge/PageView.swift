@@ -111,9 +111,12 @@ extension PageMerge {
   ) throws(SyncError) {
     let entries = try pendingEdits(of: round.copies.map(\.id) + round.tombstones.map(\.id), in: transaction)
     if entries.isEmpty { return }
+    let epoch = round.hasWithheldChanges ? try SourceExchange.epoch(of: entity.type, in: transaction) : nil
     for copy in round.copies {
       guard let entry = entries[copy.id] else { continue }
-      let fate = rule.fate(ofCopy: copy.version, over: entry.state(comparedWith: copy))
+      var fate = rule.fate(ofCopy: copy.version, over: entry.state(comparedWith: copy))
+      // A withheld change of a former remote settles no edit.
+      if copy.version.isBefore(epoch) { fate = .skippedOlder }
       view.edits[copy.id] = met(entry, by: .copy(copy), fate)
     }
     for tombstone in round.tombstones {
@@ -121,6 +124,7 @@ extension PageMerge {
       var fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
       // A record that exists only here is deleted there for the first time.
       if entry.base == .none { fate = .deleted }
+      if tombstone.version.isBefore(epoch) { fate = .skippedOlder }
       view.edits[tombstone.id] = met(entry, by: .deletion(tombstone), fate)
     }
     // A merge policy may let a record refer only to live records.

@@ -318,9 +318,9 @@ extension PushOutcome {
   /// Whether this can be the outcome of a record's change.
   fileprivate func isAbout(_ id: RecordID) -> Bool {
     switch self {
-    case .accepted(.malformed): false
+    case .accepted(.malformed(let malformed)), .conflict(.malformed(let malformed)?):
+      malformed.id.map { $0 == id } ?? true
     case .accepted(let change): change.id == id
-    case .conflict(.malformed(let malformed)?): malformed.id.map { $0 == id } ?? true
     case .conflict(let change?): change.id == id
     case .conflict(nil), .refused, .retryLater, .quotaExceeded: true
     }

@@ -58,7 +58,11 @@ struct PushSettlement: Sendable {
       }
       switch answer.outcome {
       case .accepted:
-        if let remoteState { accepted.append((entry, remoteState)) }
+        if let remoteState {
+          accepted.append((entry, remoteState))
+        } else {
+          stay.finish(entry)
+        }
       case .conflict(.malformed(let malformed)?):
         let reason = "The remote's record with this id is malformed: it \(malformed.reason)."
         stay.refuse(entry, reason: reason, at: now)
@@ -168,8 +172,11 @@ extension PushAnswer {
   }
 }
 
-/// Entries that stay in the outbox because their edit was not applied.
+/// Entries whose answers say nothing about the remote state.
+///
+/// They stay in the outbox, unless their edit was applied.
 private struct Stay {
+  var done: [RecordID] = []
   var queue: [OutboxEntry] = []
   var moot: [OutboxEntry] = []
   var rows: [Record] = []
@@ -193,6 +200,13 @@ private struct Stay {
     if entry.isMoot { moot.append(entry) } else { queue.append(entry) }
   }
 
+  /// Ends an edit that was applied, whose record is malformed at the remote by now.
+  ///
+  /// The next pull quarantines that copy. A newer edit of the record stays due.
+  mutating func finish(_ entry: OutboxEntry) {
+    if entry.sent == entry.edit { done.append(entry.id) } else { keep(entry, as: .waiting) }
+  }
+
   /// Turns an edit of a record unknown to the remote into a creation.
   mutating func forgetBase(of entry: OutboxEntry, _ entity: Entity) {
     var entry = entry
@@ -204,6 +218,7 @@ private struct Stay {
   func write(in transaction: any StoreTransaction) throws(SyncError) {
     if !rows.isEmpty { try transaction.put(rows) }
     if !queue.isEmpty { try transaction.queue(queue) }
+    if !done.isEmpty { try transaction.dequeue(done) }
     try transaction.giveUp(moot)
   }
 }

@@ -60,12 +60,8 @@ struct SourceExchange: SyncPhase {
   static func forgetBases(
     of entries: [OutboxEntry], _ entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    guard !entries.isEmpty, let epoch = try transaction.value(of: key(entity.type)) else {
-      return false
-    }
-    let foreign = entries.filter { entry in
-      entry.base.version.map { $0 != .unversioned && $0.epoch < epoch } ?? false
-    }
+    guard !entries.isEmpty, let epoch = try epoch(of: entity.type, in: transaction) else { return false }
+    let foreign = entries.filter { $0.base.version?.isBefore(epoch) ?? false }
     guard !foreign.isEmpty else { return false }
     var (queue, moot): ([OutboxEntry], [OutboxEntry]) = ([], [])
     var rows: [Record] = []
@@ -89,13 +85,24 @@ struct SourceExchange: SyncPhase {
   static func own(
     _ entries: [WithheldChange], of type: RecordType, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [WithheldChange] {
-    guard !entries.isEmpty, let epoch = try snapshot.value(of: key(type)) else { return entries }
-    return entries.filter { entry in
-      entry.version.map { $0 == .unversioned || $0.epoch >= epoch } ?? true
-    }
+    guard !entries.isEmpty, let epoch = try epoch(of: type, in: snapshot) else { return entries }
+    return entries.filter { !($0.version?.isBefore(epoch) ?? false) }
+  }
+
+  /// Returns the first epoch of a type's current remote; `nil` for its first remote.
+  static func epoch(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Int64? {
+    try snapshot.value(of: key(type))
   }
 
   private static func key(_ type: RecordType) -> ValueKey<Int64> { ValueKey("source-epoch/\(type)") }
+}
+
+extension Version {
+  /// Whether a remote before an epoch has given the version.
+  func isBefore(_ epoch: Int64?) -> Bool {
+    guard let epoch else { return false }
+    return self != .unversioned && self.epoch < epoch
+  }
 }
 
 extension WithheldChange {

@@ -9,36 +9,6 @@ struct ChangedDeclarationTests {
   private static let looseGames = Entity("games", references: [.to("teams", by: "team", ordered: false)])
   private static let alarms = Entity("alarms", references: [.to("games", by: "game")])
 
-  /// A remote, and a store that outlives several versions of an app.
-  private struct WithheldTable {
-    let clock = ManualClock()
-    let remote: InMemoryRemote
-    let store: InMemoryStore
-
-    /// - Parameter numberField: A field that the remote writes into each record.
-    init(numberField: FieldName? = nil) {
-      let clock = clock
-      var configuration = InMemoryRemote.Configuration.privateZone
-      configuration.numberField = numberField
-      remote = InMemoryRemote(configuration: configuration, clock: clock)
-      store = InMemoryStore(leaseClock: { clock.timestamp })
-    }
-
-    func engine(
-      _ entities: Entity..., options: SyncOptions = SyncOptions()
-    ) async throws -> SyncEngine {
-      try await SyncEngine(
-        schema: SyncSchema(entities), store: store, source: remote, sink: remote, clock: clock,
-        options: options, random: { 0 })
-    }
-
-    func keys(_ type: RecordType) -> [String] { store.records(of: type).map(\.id.key).sorted() }
-
-    func withheld(_ id: RecordID) async throws -> WithheldChange? {
-      try await store.read { (snapshot) throws(SyncError) in try snapshot.withheld(for: [.record(id)]).first }
-    }
-  }
-
   @Test func rowsOfATypeThatIsNotDeclaredHoldNoDeletion() async throws {
     let table = WithheldTable()
     for key in ["t", "u", "v"] { table.remote.upsert("teams", key, "{}") }
@@ -204,29 +174,6 @@ struct ChangedDeclarationTests {
     #expect(table.keys("teams") == ["t"])
     #expect(try await next.sync()["teams"].replayed == 0)
     #expect(table.keys("teams") == ["t"])
-  }
-
-  @Test func anEditIsPushedBeforeItsRecordIsWithheld() async throws {
-    let table = WithheldTable()
-    table.remote.upsert("teams", "t", "{}")
-    table.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
-    _ = try await table.engine(Self.teams, Entity("games")).sync()
-    let old = try await table.engine(Self.teams, Entity("games"))
-    table.clock.advance(by: .seconds(10))
-    try await old.edits.perform { (batch) throws(SyncError) in
-      try batch.set(RecordID(type: "games", key: "g")) { $0["note"] = Array("1".utf8)[...] }
-    }
-    table.remote.rule(.refused(reason: "no"), on: "games", "g")
-    let next = try await table.engine(Self.teams, Self.games)
-    _ = try await next.sync()
-    #expect(table.keys("games") == ["g"])
-    #expect(try await next.edits.pending("games").count == 1)
-    table.remote.rule(nil, on: "games", "g")
-    try await next.edits.retry("games")
-    _ = try await next.sync()
-    #expect(table.keys("games") == [])
-    #expect(try await next.edits.pending("games").isEmpty)
-    #expect(try await table.withheld(RecordID(type: "games", key: "g"))?.kind == .parked)
   }
 
   @Test(arguments: [true, false])

@@ -53,6 +53,39 @@ struct AcknowledgementTests {
     #expect(try await world.engine.edits.conflicts().isEmpty)
   }
 
+  /// The remote accepts edits, and reports that their records cannot be read by now.
+  private struct MalformedAnswers: RemoteRecordSink {
+    let base: InMemoryRemote
+    var identity: String { base.identity }
+    func push(
+      _ changes: [OutgoingChange], entities: SyncSchema
+    ) async throws(SyncError) -> [PushOutcome] {
+      try await base.push(changes, entities: entities).map { outcome in
+        guard case .accepted(let change) = outcome, let id = change.id else { return outcome }
+        return .accepted(
+          .malformed(MalformedRecord(type: id.type, key: id.key, bytes: Payload([123]), reason: "is cut off"))
+        )
+      }
+    }
+  }
+
+  @Test func mayComeWithAMalformedRecord() async throws {
+    let world = try await PushWorld(sink: { MalformedAnswers(base: $0) })
+    try await world.write("meters", "m1")
+    try await world.write("meters", "m2")
+    world.remote.onPush = { _ in
+      world.remote.onPush = nil
+      try? await world.write("meters", "m2", ["name": "2"])
+    }
+    let pushed = try await world.engine.sync().pushed
+    #expect(world.here()["m1"] == #"{"name":1}"#)
+    #expect(try await world.outbox().map(\.id.key) == ["m2"])
+    #expect(pushed.refused == 0)
+    _ = try await world.engine.sync()
+    #expect(try await world.outbox().isEmpty)
+    #expect(world.here() == world.there())
+  }
+
   /// The remote answers a repeated edit with the current record.
   ///
   /// Another client has changed the record meanwhile.

@@ -111,6 +111,19 @@ struct MalformedEditTests {
     #expect(world.remote.pushCounters.requests < 60)
   }
 
+  /// What was sent may have arrived, and goes first.
+  @Test func keepsItsAttemptsUnderANewerEdit() async throws {
+    let world = try await world(.remoteUnavailable)
+    try await world.write("meters", "bad")
+    try await world.write("meters", "good")
+    #expect(await sync(world) == nil)
+    let postponed = try #require(try await world.outbox().first)
+    try await world.write("meters", "bad", ["name": "2"])
+    let edited = try #require(try await world.outbox().first)
+    #expect(edited.sent == postponed.sent)
+    #expect(edited.attempts == postponed.attempts)
+  }
+
   @Test func isRefusedForGoodWhereTheRemoteIsAwayForItAloneTimeAndAgain() async throws {
     let world = try await world(.remoteUnavailable)
     try await world.write("meters", "bad")

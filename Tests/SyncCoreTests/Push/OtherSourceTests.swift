@@ -83,6 +83,28 @@ struct OtherSourceTests {
     #expect(try await engine.status().allSatisfy { $0.withheld.isEmpty })
   }
 
+  /// What the copy waited for arrives from the new remote, before the edit is taken.
+  @Test func meetNoSuchCopyAlsoWhereItsWaitingEnds() async throws {
+    let first = try await PushWorld(configure: { $0.numberField = "number" })
+    first.remote.upsert("readings", "r", #"{"meter":"m9","value":1}"#)
+    _ = try await first.engine.sync()
+    let other = InMemoryRemote(
+      identity: "another", configuration: first.remote.configuration, clock: first.clock)
+    other.upsert("meters", "m9", "{}")
+    other.recordQuota = 1
+    let engine = try await SyncEngine(
+      schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
+      random: { 0 })
+    try await first.write("readings", "r", ["value": "2"])
+    _ = try await engine.sync()
+    #expect(first.here("readings") == ["r": #"{"value":2}"#], "nothing of the first remote's copy")
+    #expect(try await first.outbox("readings").map(\.base) == [.none])
+    other.recordQuota = nil
+    _ = try await engine.sync()
+    #expect(Set(other.pushLog.joined().filter { $0.id.key == "r" }.map(\.content)).count == 1)
+    #expect(other.records(of: "readings").map(\.key) == ["r"])
+  }
+
   @Test func andThereAndBackAgain() async throws {
     let exchange = try await Exchange()
     try await exchange.first.write("meters", "m1")
