@@ -19,7 +19,7 @@ extension InMemoryRemote {
 
   /// Deletes a record and keeps its tombstone, even for a record that does not exist.
   public func delete(_ type: RecordType, _ key: String, modifiedAt: Timestamp? = nil) {
-    stage(type, key, .deleted, modifiedAt).commit()
+    stage(type, key, .deleted(nil), modifiedAt).commit()
   }
 
   /// Writes many records at once, with one modification time.
@@ -55,7 +55,7 @@ extension InMemoryRemote {
 
   /// Begins a deletion that stays invisible until it is committed.
   public func prepareDelete(_ type: RecordType, _ key: String) -> StagedChange {
-    stage(type, key, .deleted, nil)
+    stage(type, key, .deleted(nil), nil)
   }
 
   /// Removes every record of a type without a tombstone, and restarts the numbering.

@@ -103,7 +103,7 @@ extension InMemoryRemote: RemoteRecordSink {
     switch change.content {
     case .deletion:
       if let current, current.isDeleted { return .accepted(current.change(for: entity)) }
-      body = .deleted
+      body = .deleted(configuration.keepsDeletionStamps ? change.stamp : nil)
     case .upsert(let payload, _):
       if current?.isDeleted ?? true, let quota = state.pushes.recordQuota,
         state.collections.values.reduce(0, { $0 + $1.liveCount }) >= quota

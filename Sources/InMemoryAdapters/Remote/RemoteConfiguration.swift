@@ -42,6 +42,8 @@ extension InMemoryRemote {
     ///
     /// Otherwise its base no longer matches.
     public var remembersKeys = true
+    /// Whether tombstones carry the stamps of the edits that deleted their records.
+    public var keepsDeletionStamps = true
     /// The member that holds the change's number in every record; `nil` for none.
     ///
     /// The remote overwrites any value that it was sent.

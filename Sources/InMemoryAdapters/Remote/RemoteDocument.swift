@@ -6,7 +6,8 @@ struct RemoteDocument: Sendable {
   enum Body: Sendable {
     case record(Payload)
     case malformed(Payload, key: String?)
-    case deleted
+    /// Deleted by an edit with this stamp; `nil` for an unknown one.
+    case deleted(EditStamp?)
   }
 
   let key: String
@@ -37,8 +38,8 @@ struct RemoteDocument: Sendable {
     let id = RecordID(type: entity.type, key: key)
     let version = Version(sequence: scan ?? version.sequence, modifiedAt: version.modifiedAt)
     switch body {
-    case .deleted:
-      return .tombstone(Tombstone(id: id, version: version, entityTag: tag))
+    case .deleted(let stamp):
+      return .tombstone(Tombstone(id: id, version: version, entityTag: tag, stamp: stamp))
     case .malformed(let bytes, let key):
       return .malformed(MalformedRecord(type: entity.type, key: key, bytes: bytes, reason: "is no record"))
     case .record(let payload):

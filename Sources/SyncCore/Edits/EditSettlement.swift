@@ -284,7 +284,7 @@ struct ClockBelief {
   func stamp(of remoteState: RemoteState, _ entity: Entity) -> (believed: EditStamp, disbelieved: Duration?) {
     let taken = remoteState.version.modifiedAt
     let modified = EditStamp(physical: taken)
-    let stated = remoteState.payload.flatMap { entity.stamp(in: $0) } ?? modified
+    let stated = remoteState.stamp(by: entity) ?? modified
     if stated.physical > limit(now) {
       let believed = modified.physical <= limit(now) ? modified : EditStamp(physical: now)
       return (believed, stated.physical.duration(since: now))

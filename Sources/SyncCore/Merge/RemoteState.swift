@@ -31,6 +31,14 @@ enum RemoteState: Hashable {
     if case .copy(let record) = self { record.payload } else { nil }
   }
 
+  /// The stamp of the edit that led to the state, as the remote states it.
+  func stamp(by entity: Entity) -> EditStamp? {
+    switch self {
+    case .copy(let record): entity.stamp(in: record.payload)
+    case .deletion(let tombstone): tombstone.stamp
+    }
+  }
+
   var schemaVersion: Int? {
     if case .copy(let record) = self { record.schemaVersion } else { nil }
   }

@@ -32,12 +32,17 @@ public struct Tombstone: Hashable, Sendable, Codable {
   public var version: Version
   /// The remote's opaque name for this state, if it has one.
   public var entityTag: String?
+  /// The stamp of the edit that deleted the record, if the remote keeps it.
+  ///
+  /// Without one, a deletion counts as written when it arrived at the remote.
+  public var stamp: EditStamp?
 
   /// Creates a tombstone.
-  public init(id: RecordID, version: Version, entityTag: String? = nil) {
+  public init(id: RecordID, version: Version, entityTag: String? = nil, stamp: EditStamp? = nil) {
     self.id = id
     self.version = version
     self.entityTag = entityTag
+    self.stamp = stamp
   }
 }
 

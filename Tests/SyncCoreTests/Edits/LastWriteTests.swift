@@ -37,6 +37,26 @@ struct LastWriteTests {
     #expect(try await b.engine.edits.conflicts().map(\.winner) == [.local])
   }
 
+  /// An edit is made after a deletion, and before the deletion arrives at the remote.
+  @Test(arguments: [true, false])
+  func mayBeADeletionWhoseStampTheRemoteKeeps(_ keepsStamps: Bool) async throws {
+    let a = try await PushWorld(
+      [Self.meters], name: "a", configure: { $0.keepsDeletionStamps = keepsStamps })
+    let b = try await PushWorld([Self.meters], name: "b", beside: a)
+    try await a.write("meters", "m", ["name": #""Meter""#])
+    _ = try await a.engine.sync()
+    _ = try await b.engine.sync()
+    try await a.delete("meters", "m")
+    try await b.write("meters", "m", ["name": #""B's""#])
+    a.clock.advance(by: .seconds(5))
+    _ = try await a.engine.sync()
+    _ = try await b.engine.sync()
+    _ = try await a.engine.sync()
+    #expect(a.here() == b.here() && a.here() == a.there())
+    #expect(a.there().keys.contains("m") == keepsStamps)
+    #expect(try await b.engine.edits.conflicts().map(\.winner) == [keepsStamps ? .local : .remote])
+  }
+
   @Test func isTheOneThatArrivedLastWhereTheRemoteKeepsNoStamps() async throws {
     struct Forgetful: RemoteRecordSink {
       let base: InMemoryRemote
