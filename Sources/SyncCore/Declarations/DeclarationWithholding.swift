@@ -68,10 +68,10 @@ struct DeclarationWithholding: SyncPhase {
     let (schema, environment, fence) = (session.schema, session.environment, session.fence)
     for ids in ids.portions(of: MergeContext.portion) {
       let dangling = try await session.write { (transaction) throws(SyncError) in
-        let edited = Set(try transaction.outbox(for: ids).map(\.id))
+        let withholding = Withholding(schema: schema, transaction: transaction)
+        let edited = try withholding.edited(among: ids)
         let records = try transaction.records(withIDs: ids.filter { !edited.contains($0) })
-        return try Withholding(schema: schema, transaction: transaction)
-          .dangling(among: records.compactMap(\.self))
+        return try withholding.dangling(among: records.compactMap(\.self))
       }
       if try await withhold(dangling, in: &session) == .stopped { return .stopped }
       let tally = try await session.write { (transaction) throws(SyncError) in

@@ -49,10 +49,8 @@ struct Withholding {
     let records = try transaction.records(withIDs: ids).compactMap(\.self)
     let absent = try absent(among: records.flatMap { targets(of: $0) })
     let edited = Set(try transaction.outbox(for: ids).map(\.id))
-    var filed: [RecordID: WithheldChange] = [:]
-    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
-      if let id = entry.change.id { filed[id] = entry }
-    }
+    let filed = try filed(ids)
+    var overruled: [WithheldChange] = []
     var parked: [(record: Record, missing: [RecordID])] = []
     var (deleted, left): ([Tombstone], [RecordID]) = ([], [])
     var carriedOut: [WithheldChange.Key] = []
@@ -60,6 +58,10 @@ struct Withholding {
       let missing = targets(of: record).filter { absent.contains($0) || others.contains($0) }
       if missing.isEmpty { continue }
       let entry = filed[record.id]
+      if let entry, entry.kind == .parked, edited.contains(record.id) {
+        overruled.append(entry)
+        continue
+      }
       if edited.contains(record.id) || entry?.kind == .staged {
         left.append(record.id)
         continue
@@ -82,11 +84,41 @@ struct Withholding {
     try park(parked, context)
     if !carriedOut.isEmpty { try transaction.release(carriedOut) }
     if !deleted.isEmpty { try transaction.delete(deleted) }
+    left += try overrule(by: overruled, context, &outcome.tally)
     if !left.isEmpty {
       // An edit is pushed first. Its record is checked after the next pulls.
       try StoredDeclarations.noteLeft(left, in: transaction)
     }
     return outcome
+  }
+
+  /// Returns those of some records whose edits can still be pushed.
+  ///
+  /// An edit that a parked copy has overruled only waits until no record refers to its own.
+  func edited(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
+    let filed = try filed(ids)
+    return Set(try transaction.outbox(for: ids).map(\.id).filter { filed[$0]?.kind != .parked })
+  }
+
+  /// Lets edits meet the parked copies that have overruled them.
+  ///
+  /// - Returns: The records that stay nevertheless.
+  private func overrule(
+    by entries: [WithheldChange], _ context: MergeContext, _ tally: inout Tally
+  ) throws(SyncError) -> [RecordID] {
+    guard let entity = entries.first.flatMap({ schema[$0.key.type] }) else { return [] }
+    var merge = PageMerge(entity, context: context, tally: tally)
+    try merge.release(entries, in: transaction)
+    tally = merge.tally
+    return try transaction.records(withIDs: entries.compactMap(\.change.id)).compactMap { $0?.id }
+  }
+
+  private func filed(_ ids: [RecordID]) throws(SyncError) -> [RecordID: WithheldChange] {
+    var filed: [RecordID: WithheldChange] = [:]
+    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
+      if let id = entry.change.id { filed[id] = entry }
+    }
+    return filed
   }
 
   /// Shows again what was withheld because of records that stayed after all.

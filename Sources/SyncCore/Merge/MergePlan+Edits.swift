@@ -9,21 +9,14 @@ extension MergePlan {
     let settlement = checked(met, of: edit, by: .copy(copy))
     var missing: [RecordID] = []
     if case .live(let row) = settlement.row { missing = row.missing(view.absentOfEdited, entity) }
-    if missing.isEmpty || settlement.entry != nil && shows(edit.entry, lacking: missing) {
+    // An edit that readers see although it dangles is pushed, and its record withheld after that.
+    if missing.isEmpty || settlement.entry != nil && view.dangling.contains(copy.id) {
       return settle(edit, by: settlement, origin)
     }
     let awaited = copy.missing(view.absentOfEdited, entity)
     withheld.append(context.parked(copy, waitingFor: awaited, origin: origin))
     note(.deferred, of: copy.id, origin: origin)
     dangling.append((settlement, origin, edit.entry))
-  }
-
-  /// Whether readers see an edit that refers to certain absent records already.
-  ///
-  /// A milder declaration has shown it. It is pushed, and its record is withheld after that.
-  private func shows(_ entry: OutboxEntry, lacking missing: [RecordID]) -> Bool {
-    guard case .live(let row) = entry.row(of: entity) else { return false }
-    return Set(missing).isSubset(of: row.missing(view.absentOfEdited, entity))
   }
 
   mutating func planEdited(_ tombstone: Tombstone, _ edit: MetEdit, _ origin: Incoming.Origin) {

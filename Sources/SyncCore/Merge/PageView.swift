@@ -21,6 +21,10 @@ struct PageView {
   var absent: Set<RecordID> = []
   /// Those of ``absent`` that copies of edited records refer to.
   var absentOfEdited: Set<RecordID> = []
+  /// Records whose edits readers see although they refer to absent records.
+  ///
+  /// A version of the app with milder declarations has shown them.
+  var dangling: Set<RecordID> = []
   /// Records that a policy's merged records refer to and that are not live.
   var absentOfMerged: Set<RecordID> = []
   /// Records of tombstones that live records refer to.
@@ -62,6 +66,7 @@ extension PageMerge {
       if !view.absent.isEmpty, !view.edits.isEmpty {
         let edited = round.copies.filter { view.edits[$0.id] != nil }
         view.absentOfEdited = view.absent.intersection(targets(of: edited, of: entity))
+        if !view.absentOfEdited.isEmpty { try gatherDangling(in: transaction, &view) }
       }
       try gatherRivals(round, in: transaction, &view)
       if !entity.immutable.isEmpty {
@@ -135,6 +140,17 @@ extension PageMerge {
       targets.formUnion(entity.requiredReferences(of: record))
     }
     if !targets.isEmpty { view.absentOfMerged = Set(try transaction.absent(among: targets.sorted())) }
+  }
+
+  private func gatherDangling(in transaction: any StoreTransaction, _ view: inout PageView) throws(SyncError)
+  {
+    var needs: [RecordID: [RecordID]] = [:]
+    for (id, edit) in view.edits {
+      guard case .live(let row) = edit.entry.row(of: entity) else { continue }
+      needs[id] = entity.requiredReferences(of: row)
+    }
+    let absent = try absent(among: Set(needs.values.joined()), in: transaction)
+    view.dangling = Set(needs.filter { $0.value.contains(where: absent.contains) }.keys)
   }
 
   private func met(_ entry: OutboxEntry, by state: RemoteState, _ fate: Fate) -> MetEdit {
