@@ -79,25 +79,25 @@ struct EditsUnderDeclarationTests {
 
   /// The copy refers to another absent record, and other records refer to the edited one.
   @Test func givesWayToANewerCopyThatCannotBeShown() async throws {
-    let shelf = WithheldTable()
-    shelf.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
-    shelf.remote.upsert("alarms", "a", #"{"game":"g"}"#)
-    let old = try await shelf.engine(Self.teams, Entity("games"), Self.alarms)
+    let table = WithheldTable()
+    table.remote.upsert("games", "g", #"{"team":"nowhere"}"#)
+    table.remote.upsert("alarms", "a", #"{"game":"g"}"#)
+    let old = try await table.engine(Self.teams, Entity("games"), Self.alarms)
     _ = try await old.sync()
     try await old.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "games", key: "g")) { $0["note"] = Array("1".utf8)[...] }
     }
-    shelf.clock.advance(by: .seconds(10))
-    shelf.remote.upsert("games", "g", #"{"team":"elsewhere"}"#)
-    let next = try await shelf.engine(Self.teams, Self.games, Self.alarms)
+    table.clock.advance(by: .seconds(10))
+    table.remote.upsert("games", "g", #"{"team":"elsewhere"}"#)
+    let next = try await table.engine(Self.teams, Self.games, Self.alarms)
     _ = try await next.sync()
     #expect(try await next.edits.pending("games").isEmpty)
     #expect(try await next.edits.conflicts().map(\.winner) == [.remote])
-    #expect(shelf.keys("games") == [])
-    #expect(shelf.keys("alarms") == [])
-    shelf.remote.upsert("teams", "elsewhere", "{}")
+    #expect(table.keys("games") == [])
+    #expect(table.keys("alarms") == [])
+    table.remote.upsert("teams", "elsewhere", "{}")
     _ = try await next.sync()
-    #expect(shelf.keys("games") == ["g"])
-    #expect(shelf.keys("alarms") == ["a"])
+    #expect(table.keys("games") == ["g"])
+    #expect(table.keys("alarms") == ["a"])
   }
 }
