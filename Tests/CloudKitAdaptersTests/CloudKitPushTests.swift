@@ -112,13 +112,15 @@
         bench.clock.advance(by: .seconds(100))
         if isMet { bench.put(key, 300) }
 
-        _ = try await mirror.engine.push()
+        let result = try await mirror.engine.push()
         #expect(try await mirror.engine.edits.pending("items").isEmpty)
         let conflicts = try await mirror.engine.edits.conflicts()
         if isMet {
           #expect(conflicts.map(\.id.key) == [key], "Another content is no acknowledgement.")
         } else {
           #expect(conflicts.isEmpty && tags() == effect, "The second attempt changed nothing.")
+          // What is gone says nothing: no record tells who deleted it.
+          if edit != .deletion { #expect(result.pushed.accepted == 1, "\(result.pushed)") }
         }
         bench.clock.advance(by: .seconds(25 * 3600))
         #expect(try await mirror.engine.sync().failures.isEmpty)
