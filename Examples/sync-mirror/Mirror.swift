@@ -112,13 +112,13 @@
       case .listed(let call): list = call
       }
       let policy = RetryPolicy()
+      var generator = SystemRandomNumberGenerator()
       for failures in 1... {
         do throws(SyncError) {
           return try await stop.race(list)?.map { Entity($0) }
         } catch {
           guard
-            let pause = policy.pause(
-              afterFailures: failures, error: error, random: .random(in: .min ... .max))
+            let pause = policy.pause(afterFailures: failures, error: error, using: &generator)
           else { throw error }
           screen.say("collections: \(error.code); attempt \(failures + 1) in \(pause).")
           guard await stop.pause(for: pause) else { return nil }

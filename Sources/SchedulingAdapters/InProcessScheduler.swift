@@ -20,7 +20,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   private let connectivity: (any ConnectivityMonitor)?
   private let isOnBattery: @Sendable () -> Bool
   private let clock: any Clock<Duration>
-  private let random: @Sendable () -> UInt64
+  private let random: RandomBits
   private let ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)?
   private let elapsed: @Sendable () -> Duration
   private let requests = Mutex(PendingRequests())
@@ -48,7 +48,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   ///     external power. It is called every minute while one waits. By default it is always
   ///     `false`, as on a server.
   ///   - clock: Waits, and tells the time.
-  ///   - random: Draws the delays; the system's random numbers by default.
+  ///   - random: Draws the delays; the system's generator by default.
   ///   - ended: Called with the outcome of each work.
   /// - Throws: `invalidConfiguration` for an unknown time zone.
   public init(
@@ -56,7 +56,7 @@ public final class InProcessScheduler: BackgroundScheduler {
     spread: Duration = .seconds(300), connectivity: (any ConnectivityMonitor)? = nil,
     isOnBattery: @escaping @Sendable () -> Bool = { false },
     clock: any Clock<Duration> = ContinuousClock(),
-    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)? = nil
   ) throws(SyncError) {
     let zone = if let timeZone { TimeZone(identifier: timeZone) } else { TimeZone.current }
@@ -72,7 +72,7 @@ public final class InProcessScheduler: BackgroundScheduler {
     self.isOnBattery = isOnBattery
     self.clock = clock
     elapsed = clock.stopwatch()
-    self.random = random
+    self.random = RandomBits(random)
     self.ended = ended
   }
 
@@ -87,8 +87,7 @@ public final class InProcessScheduler: BackgroundScheduler {
       case .after(let duration): now.timestamp + duration
       case .next(let time): civilTime.next(time, after: now.timestamp)
       }
-    // 53 random bits are a fraction below one.
-    let begin = earliest + spread * (Double(random() >> 11) * 0x1p-53)
+    let begin = earliest + spread * random.fraction()
     let elapsed = now.elapsed + begin.duration(since: now.timestamp)
     requests.withLock { $0.submit(request, begin: .init(timestamp: begin, elapsed: elapsed)) }
     submitted.ring()

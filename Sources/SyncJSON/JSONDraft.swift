@@ -99,6 +99,7 @@ final class JSONDraft {
     defer { swap(&inner.bytes, &bytes) }
     try value.encode(to: JSONPen(draft: inner))
     try inner.close()
+    try check(inner.bytes[inner.start...], of: value, path: path)
   }
 
   /// Reserves this position for a value that may stay open beside this one.

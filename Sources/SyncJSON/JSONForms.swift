@@ -13,6 +13,13 @@ package protocol JSONForms: Sendable {
   ///
   /// - Throws: ``JSONFormFailure`` for a value that the form cannot represent.
   func write<Value>(_ value: Value, at path: () -> [String]) throws(JSONFormFailure) -> [UInt8]?
+
+  /// Checks what a value whose type encodes itself has written.
+  ///
+  /// - Throws: ``JSONFormFailure`` for text that must not be a record's.
+  func check<Value>(
+    _ text: ArraySlice<UInt8>, of value: Value, at path: () -> [String]
+  ) throws(JSONFormFailure)
 }
 
 /// A value that does not fit a form. The sentence names the form, never the value.
@@ -51,10 +58,25 @@ extension JSONDraft {
       append(text)
       return true
     } catch {
-      // Not the value itself: it is no part of a message, and describing a date out of range traps.
-      throw EncodingError.invalidValue(
-        "\(Value.self)", .init(codingPath: JSONPath.keys(path), debugDescription: error.message))
+      throw refusal(Value.self, error, path)
     }
+  }
+
+  /// Checks what a value has written that has no form.
+  func check<Value: Encodable>(_ text: ArraySlice<UInt8>, of value: Value, path: JSONPath?) throws {
+    guard let forms else { return }
+    do throws(JSONFormFailure) {
+      try forms.check(text, of: value) { JSONPath.keys(path).memberNames }
+    } catch {
+      throw refusal(Value.self, error, path)
+    }
+  }
+
+  private func refusal<Value>(_ type: Value.Type, _ failure: JSONFormFailure, _ path: JSONPath?)
+    -> EncodingError
+  {
+    // Not the value itself: it is no part of a message, and describing a date out of range traps.
+    .invalidValue("\(type)", .init(codingPath: JSONPath.keys(path), debugDescription: failure.message))
   }
 }
 

@@ -52,6 +52,24 @@ struct GlobalKeyTests {
     harness.reopen = { sink }
     if case .skipped(let reason) = try await check.run(on: harness) { try Test.cancel("\(reason)") }
   }
+
+  /// A check that sent two records under one key would not pass here.
+  @Test func refusesOneKeyForTwoRecords() async throws {
+    let sink = GlobalKeySink(base: World(.privateZone).remote)
+    let entity = SinkHarness.entity
+    func change(_ key: String) -> OutgoingChange {
+      OutgoingChange(
+        id: RecordID(type: entity.type, key: key),
+        content: .upsert(Payload(Array(#"{"value":1}"#.utf8)), schemaVersion: 1), base: .none,
+        key: IdempotencyKey("shared"),
+        stamp: EditStamp(physical: Timestamp(milliseconds: 0), replica: "r"))
+    }
+    #expect(try await sink.push([change("a")], entities: SyncSchema(entity)).count == 1)
+    #expect(try await sink.push([change("a")], entities: SyncSchema(entity)).count == 1)
+    await #expect(throws: SyncError.self) {
+      try await sink.push([change("b")], entities: SyncSchema(entity))
+    }
+  }
 }
 
 @Suite("The message of a broken promise")

@@ -2,6 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import SyncModels
 import SyncPorts
+import Synchronization
 import Testing
 
 @Suite("A manual clock", .timeLimit(.minutes(10)))
@@ -128,12 +129,43 @@ struct WaitNameTests {
     let engine = try await SyncEngine(
       schema: SyncSchema(Entity("items")), store: InMemoryStore(leaseClock: { clock.timestamp }),
       source: remote,
-      clock: clock, random: { .max })
+      clock: clock, random: RepeatedNumber(.max))
     async let result = engine.sync()
     let pause = await clock.nextSleep(.retry)
     #expect(pause > .zero && pause < .seconds(10))
     #expect(await clock.nextSleep(.lease) == .seconds(5))
     clock.advance(by: pause)
     #expect(try await result.wasCancelled == false)
+  }
+
+  @Test func comeWithPausesThatAGeneratorDraws() async throws {
+    #expect(try await pauses(SplitMix64(seed: 1)) == pauses(SplitMix64(seed: 1)))
+    #expect(try await pauses(SplitMix64(seed: 1)) != pauses(SplitMix64(seed: 2)))
+    #expect(
+      try await pauses(RepeatedNumber(1 << 63)) == [.milliseconds(250), .milliseconds(500), .seconds(1)])
+  }
+
+  /// The pauses of a pull that fails four times.
+  private func pauses(_ random: any RandomNumberGenerator & Sendable) async throws -> [Duration] {
+    let remote = InMemoryRemote()
+    remote.behave(.fail(SyncError(.remoteUnavailable, during: "testing")), onNext: 4)
+    let retries = Mutex<[Duration]>([])
+    let clock = ManualClock()
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("items")), store: InMemoryStore(leaseClock: { clock.timestamp }),
+      source: remote, clock: clock, options: SyncOptions(retry: RetryPolicy(attempts: 4)),
+      observers: [
+        Listener { if case .retrying(_, _, let pause, _) = $0 { retries.withLock { $0.append(pause) } } }
+      ],
+      random: random)
+    async let result = engine.sync()
+    for _ in 1...3 { clock.advance(by: await clock.nextSleep(.retry)) }
+    _ = try? await result
+    return retries.withLock { $0 }
+  }
+
+  private struct Listener: SyncObserver {
+    let hear: @Sendable (SyncEvent) -> Void
+    func receive(_ event: SyncEvent) { hear(event) }
   }
 }

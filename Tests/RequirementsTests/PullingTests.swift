@@ -81,7 +81,7 @@ struct PullingTests {
       let own = ManualClock(timestamp: setting.clock.timestamp + .seconds(365 * 86_400))
       let engine = try await SyncEngine(
         schema: SyncSchema(Setting.teams), store: store, source: remote, clock: own,
-        options: SyncOptions(pageSize: 10, pagesAhead: 0), random: { 0 })
+        options: SyncOptions(pageSize: 10, pagesAhead: 0), random: RepeatedNumber())
       _ = try await engine.sync()
       remote.onRequest = nil
       #expect(midway.withLock { $0 } != nil)

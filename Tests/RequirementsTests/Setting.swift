@@ -38,7 +38,8 @@ struct Setting: Sendable {
     try await SyncEngine(
       schema: SyncSchema(entities), store: store, source: source ?? remote,
       sink: source == nil && remote.capabilities.versions != .perScan ? remote : nil, clock: clock,
-      options: options, edits: edits, connectivity: connectivity, observers: [recorder], random: { 0 })
+      options: options, edits: edits, connectivity: connectivity, observers: [recorder],
+      random: RepeatedNumber())
   }
 
   func addTeams(_ numbers: ClosedRange<Int>) {

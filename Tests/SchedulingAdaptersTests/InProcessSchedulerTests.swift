@@ -21,7 +21,7 @@ struct InProcessSchedulerTests {
   ) throws -> InProcessScheduler {
     try InProcessScheduler(
       timeZone: timeZone, expiration: stop, spread: spread, connectivity: connectivity, clock: clock,
-      random: { random })
+      random: RepeatedNumber(random))
   }
 
   /// Runs a scheduler for the time of a body, and ends it.

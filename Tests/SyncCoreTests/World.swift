@@ -24,7 +24,7 @@ struct World {
     self.store = store ?? InMemoryStore(leaseClock: { clock.timestamp })
     engine = try await SyncEngine(
       schema: SyncSchema(entities), store: self.store, source: self.remote, clock: clock, options: options,
-      connectivity: connectivity, observers: [recorder], random: { 0 })
+      connectivity: connectivity, observers: [recorder], random: RepeatedNumber())
   }
 
   /// Adds teams to the remote, `t1` and so on.

@@ -193,7 +193,7 @@
       let fresh = InMemoryStore()
       let engine = try await SyncEngine(
         schema: schema, store: fresh, source: remote, clock: clock, options: SyncOptions(pageSize: 1000),
-        random: { 7 })
+        random: RepeatedNumber(7))
       _ = try await engine.sync()
       let edited = try await pending(store)
       let excepted = edited.union(try await withheld(in: store, besides: fresh, edited: edited))

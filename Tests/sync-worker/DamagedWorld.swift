@@ -33,7 +33,7 @@
     func engine(on store: SQLiteStore, pageSize: Int = 100) async throws(SyncError) -> SyncEngine {
       try await SyncEngine(
         schema: schema, store: store, source: remote, sink: remote, clock: clock,
-        options: SyncOptions(pageSize: pageSize, retry: RetryPolicy(attempts: 1)), random: { 7 })
+        options: SyncOptions(pageSize: pageSize, retry: RetryPolicy(attempts: 1)), random: RepeatedNumber(7))
     }
 
     static func opened(_ path: String) async throws(SyncError) -> SQLiteStore {

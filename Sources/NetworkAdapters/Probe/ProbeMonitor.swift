@@ -18,7 +18,7 @@ public final class ProbeMonitor: ConnectivityMonitor {
   private let jitter: Double
   private let timeout: Duration
   private let clock: any Clock<Duration>
-  private let random: @Sendable () -> UInt64
+  private let random: RandomBits
   private let probe: @Sendable () async -> Bool
 
   /// Creates a monitor that opens a TCP connection and closes it at once.
@@ -28,11 +28,11 @@ public final class ProbeMonitor: ConnectivityMonitor {
   ///   - jitter: The random share of the interval, from 0 to 1.
   ///   - timeout: The longest time for an answer, name lookup included.
   ///   - clock: Waits.
-  ///   - random: Draws the intervals; the system's random numbers by default.
+  ///   - random: Draws the intervals; the system's generator by default.
   public convenience init(
     host: String, port: UInt16, every interval: Duration = .seconds(30), jitter: Double = 0.2,
     timeout: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
-    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
     let probe = TCPProbe(host: host, port: port)
     self.init(every: interval, jitter: jitter, timeout: timeout, clock: clock, random: random) {
@@ -47,14 +47,14 @@ public final class ProbeMonitor: ConnectivityMonitor {
   public init(
     every interval: Duration = .seconds(30), jitter: Double = 0.2, timeout: Duration = .seconds(5),
     clock: any Clock<Duration> = ContinuousClock(),
-    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) },
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
     probe: @escaping @Sendable () async -> Bool
   ) {
     self.interval = interval
     self.jitter = min(max(jitter, 0), 1)
     self.timeout = timeout
     self.clock = clock
-    self.random = random
+    self.random = RandomBits(random)
     self.probe = probe
   }
 
@@ -77,8 +77,7 @@ public final class ProbeMonitor: ConnectivityMonitor {
 
   /// The time until the next probe.
   var pause: Duration {
-    // 53 random bits are a fraction below one.
-    interval * (1 - jitter * Double(random() >> 11) * 0x1p-53)
+    interval * (1 - jitter * random.fraction())
   }
 
   private func answersInTime() async -> Bool {

@@ -14,7 +14,7 @@ public struct LogObserver: SyncObserver {
 
   /// Writes the event's line.
   public func receive(_ event: SyncEvent) {
-    write(event.logLine.onOneLine)
+    write(event.description)
   }
 }
 
@@ -22,7 +22,7 @@ extension String {
   /// The text with escaped line breaks and control characters.
   ///
   /// A key from a remote must not forge a line of the log.
-  fileprivate var onOneLine: String {
+  var onOneLine: String {
     let isControl = { (scalar: Unicode.Scalar) in
       scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x2028...0x2029).contains(scalar.value)
     }
@@ -33,7 +33,7 @@ extension String {
 
 extension SyncEvent: CustomStringConvertible {
   /// The event as one line: its stable name, and its values by theirs.
-  public var description: String { logLine }
+  public var description: String { logLine.onOneLine }
 }
 
 extension SyncEvent {

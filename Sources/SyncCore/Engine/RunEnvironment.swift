@@ -15,7 +15,8 @@ struct RunEnvironment: Sendable {
   var priorities: PriorityBoard
   /// The attempts of this engine, observed by ``SyncCoordinator``.
   var attempts = ValueFeed(Attempts())
-  var random: @Sendable () -> UInt64
+  /// The jitter of pauses.
+  var random: RandomBits
   var emit: @Sendable (SyncEvent) -> Void
   /// Measures the sync.
   var meter = SyncMeter()

@@ -29,7 +29,7 @@ public final class SyncEngine: Sendable {
   ///   - connectivity: Reports whether the network is there; without one, requests are made and
   ///     retried.
   ///   - observers: Receive all events, besides ``events()``.
-  ///   - random: Gives the jitter of pauses; the system's random numbers by default.
+  ///   - random: Gives the jitter of pauses; the system's generator by default.
   /// - Throws: `invalidConfiguration` for options that are invalid, or not safe with the source,
   ///   and for a sink of another remote; what ``LocalStore/register(_:)`` throws.
   public init(
@@ -38,7 +38,7 @@ public final class SyncEngine: Sendable {
     clock: any Clock<Duration> = ContinuousClock(), options: SyncOptions = SyncOptions(),
     edits: EditOptions = EditOptions(),
     connectivity: (any ConnectivityMonitor)? = nil, observers: [any SyncObserver] = [],
-    random: @escaping @Sendable () -> UInt64 = { .random(in: .min ... .max) }
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) async throws(SyncError) {
     try options.check(against: source.capabilities)
     try Self.check(sink, against: source)
@@ -54,7 +54,7 @@ public final class SyncEngine: Sendable {
     self.environment = RunEnvironment(
       schema: schema, store: store, source: source, sink: sink, options: options, edits: edits, clock: clock,
       connectivity: connectivity,
-      priorities: PriorityBoard(), random: random, emit: { hub.emit($0) })
+      priorities: PriorityBoard(), random: RandomBits(random), emit: { hub.emit($0) })
   }
 
   private static func check(

@@ -122,7 +122,7 @@ private struct PullRun {
           .entityStarted(type, coverage: machine.coverage, isResumed: machine.isResumed))
       }
     case .failure(let error):
-      let random = session.environment.random()
+      let random = session.environment.random.next()
       act(on: type, in: &tasks, after: error) { $0.fetchFailed(error, random: random) }
     }
   }

@@ -1,4 +1,5 @@
 public import SyncModels
+import SyncPorts
 
 /// The pauses and attempts after failed requests.
 ///
@@ -28,12 +29,18 @@ public struct RetryPolicy: Hashable, Sendable {
   /// - Parameters:
   ///   - failures: The number of failed attempts, 1 or more.
   ///   - error: The last failure.
-  ///   - random: 64 random bits.
-  public func pause(afterFailures failures: Int, error: SyncError, random: UInt64) -> Duration? {
+  ///   - generator: Gives the jitter.
+  public func pause(
+    afterFailures failures: Int, error: SyncError, using generator: inout some RandomNumberGenerator
+  ) -> Duration? {
+    pause(afterFailures: failures, error: error, random: generator.next())
+  }
+
+  /// Returns the pause before the next attempt, drawn from 64 random bits.
+  package func pause(afterFailures failures: Int, error: SyncError, random: UInt64) -> Duration? {
     guard error.code.isRetryable, failures < attempts else { return nil }
     if let asked = error.retryAfter, asked > cap { return nil }
-    let fraction = Double(random >> 11) * 0x1p-53
-    return max(ceiling(afterFailures: failures) * fraction, error.retryAfter ?? .zero)
+    return max(ceiling(afterFailures: failures) * random.fraction, error.retryAfter ?? .zero)
   }
 
   /// Returns the longest pause after a number of failures, 1 or more.

@@ -87,7 +87,7 @@ struct PushRun {
       if session.isStopped { return .stopped }
       switch result {
       case .success(let outcomes):
-        return .next(machine.answered(outcomes, random: session.environment.random()))
+        return .next(machine.answered(outcomes, random: session.environment.random.next()))
       case .failure(let error): return .next(failed(error, in: session))
       }
     case .settle(let answers):
@@ -109,7 +109,7 @@ struct PushRun {
   }
 
   private mutating func failed(_ error: SyncError, in session: SyncSession) -> PushMachine.Action {
-    let action = machine.failed(error, random: session.environment.random())
+    let action = machine.failed(error, random: session.environment.random.next())
     if case .wait(let pause) = action, let type = machine.type {
       session.environment.emit(
         .retrying(type, attempt: machine.failedAttempts + 1, after: pause, error: error))

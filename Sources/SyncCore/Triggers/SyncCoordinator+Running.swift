@@ -96,7 +96,7 @@ extension SyncCoordinator {
     let (record, token) = update { state, _ in (state.triggers.record, state.currentToken) }
     await save(record)
     let outcome = await step(run, token: token ?? CancellationSource())
-    let random = engine.environment.random()
+    let random = engine.environment.random.next()
     let (tickets, kept) = update { state, now in
       let run = state.triggers.running ?? run
       let retry = state.triggers.finished(

@@ -35,7 +35,7 @@ public struct SyncPacing: Hashable, Sendable {
   func wait(afterFailures failures: Int, random: UInt64) -> Duration {
     // Past 2^40 the cap is reached, whatever the base.
     let ceiling = min(failureCap, failureBase * (1 << min(max(failures, 1) - 1, 40)))
-    return ceiling / 2 + ceiling / 2 * (Double(random >> 11) * 0x1p-53)
+    return ceiling / 2 + ceiling / 2 * random.fraction
   }
 }
 

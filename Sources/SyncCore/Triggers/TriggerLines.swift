@@ -48,7 +48,9 @@ extension NextSync.Wait: CustomStringConvertible {
 
 extension SyncOutcome: CustomStringConvertible {
   /// The outcome as the end of a line.
-  public var description: String {
+  public var description: String { text.onOneLine }
+
+  private var text: String {
     switch self {
     case .completed(let result):
       "outcome=\(result.failures.isEmpty ? "completed" : "partly")\(result.seconds)"
@@ -61,7 +63,9 @@ extension SyncOutcome: CustomStringConvertible {
 
 extension SyncCoordinator.Event: CustomStringConvertible {
   /// The event as one line.
-  public var description: String {
+  public var description: String { text.onOneLine }
+
+  private var text: String {
     switch self {
     case .network(let status):
       "network is=\(status.connectivity.rawValue)" + (status.interface.map { " over=\($0.rawValue)" } ?? "")

@@ -4,7 +4,7 @@
 /// struct Reading: SyncedRecord, Codable, Identifiable {
 ///   static let recordType: RecordType = "readings"
 ///   static let coding = RecordCoding(
-///     .form(of: Date.self, .millisecondsSince1970), .form(of: Date.self, at: "day", .day))
+///     .form(of: Date.self, .millisecondsSince1970), .form(of: Date.self, at: "day", as: .day))
 ///   var id: String
 ///   var takenAt: Date
 ///   var day: Date

@@ -97,7 +97,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
       source: SimulatedSource(home.source, remote: home.remote, of: self),
       sink: home.sink.map { SimulatedSink($0, of: self) }, clock: clock,
       options: world.shape.options, edits: world.editOptions, connectivity: connectivity,
-      random: { UInt64(choices.below(1 << 16)) << 48 })
+      random: Jitter(choices: choices))
     state.withLock { $0.engine = engine }
     await loadBundle()
   }
@@ -200,4 +200,11 @@ final class Incarnation: Sendable, CustomStringConvertible {
       state.causes = []
     }
   }
+}
+
+/// The jitter of a world's pauses, which its choices decide.
+private struct Jitter: RandomNumberGenerator, Sendable {
+  let choices: Choices
+
+  mutating func next() -> UInt64 { UInt64(choices.below(1 << 16)) << 48 }
 }

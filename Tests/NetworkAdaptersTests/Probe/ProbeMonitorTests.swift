@@ -13,7 +13,7 @@ struct ProbeMonitorTests {
     jitter: Double = 0, random: UInt64 = 0, _ probe: @escaping @Sendable () async -> Bool
   ) -> ProbeMonitor {
     ProbeMonitor(
-      every: .seconds(30), jitter: jitter, timeout: .seconds(5), clock: clock, random: { random },
+      every: .seconds(30), jitter: jitter, timeout: .seconds(5), clock: clock, random: RepeatedNumber(random),
       probe: probe)
   }
 

@@ -57,7 +57,7 @@
     func engine(on store: some LocalStore) async throws -> SyncEngine {
       try await SyncEngine(
         schema: SyncSchema(Self.entities), store: store, source: remote, sink: remote, clock: clock,
-        options: SyncOptions(pageSize: 10, retry: RetryPolicy(attempts: 1)), random: { 7 })
+        options: SyncOptions(pageSize: 10, retry: RetryPolicy(attempts: 1)), random: RepeatedNumber(7))
     }
 
     private func edit(_ engine: SyncEngine, _ key: String, _ note: String) async throws {

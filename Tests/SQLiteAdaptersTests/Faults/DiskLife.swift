@@ -89,7 +89,7 @@
         sink: remote, clock: clock,
         options: SyncOptions(
           pageSize: 4, pagesAhead: 0, maximumConcurrentTypes: 1, retry: RetryPolicy(attempts: 1)),
-        random: { 0 })
+        random: RepeatedNumber())
       engine = begun
       return begun
     }

@@ -30,7 +30,7 @@ final class Replica: Sendable {
       schema: world, store: crashing, source: remote, sink: remote, clock: clock,
       options: SyncOptions(
         pageSize: pageSize, pagesAhead: 0, maximumConcurrentTypes: 1, retry: RetryPolicy(attempts: 1)),
-      edits: EditOptions(policy: policy), random: { 0 })
+      edits: EditOptions(policy: policy), random: RepeatedNumber())
   }
 
   /// Edits a record as its app would, if the edit is valid.

@@ -137,7 +137,7 @@ struct HiddenRecordTests {
     let world = try await World(Self.pushing)
     let engine = try await SyncEngine(
       schema: SyncSchema(Self.pushing), store: world.store, source: world.remote, sink: world.remote,
-      clock: world.clock, random: { 0 })
+      clock: world.clock, random: RepeatedNumber())
     world.addTeams(1...3)
     world.addGame("g", home: "t1", away: "t2", date: "2020-01-01")
     _ = try await engine.sync()

@@ -210,7 +210,7 @@ struct ChangedDeclarationTests {
     let token = FlagToken()
     let next = try await SyncEngine(
       schema: SyncSchema(Self.teams, Self.games), store: table.store, source: table.remote,
-      clock: table.clock, observers: [AfterPages(3) { token.isCancelled = true }], random: { 0 })
+      clock: table.clock, observers: [AfterPages(3) { token.isCancelled = true }], random: RepeatedNumber())
     #expect(try await next.sync(token: token).wasCancelled)
     let left = table.keys("games").count
     #expect(left == 600)
@@ -294,7 +294,7 @@ struct ChangedDeclarationTests {
     let mild = try await SyncEngine(
       schema: SyncSchema(leagues, Self.teams, Entity("games", references: [team])), store: table.store,
       source: table.remote, clock: table.clock, observers: [AfterPages(1) { token.isCancelled = true }],
-      random: { 0 })
+      random: RepeatedNumber())
     // The sync ends after the teams, and shows the game that waited for one of them.
     #expect(try await mild.sync(token: token).wasCancelled)
     #expect(table.keys("games") == ["g"])

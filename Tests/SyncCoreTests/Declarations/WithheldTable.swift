@@ -21,7 +21,7 @@ struct WithheldTable {
   ) async throws -> SyncEngine {
     try await SyncEngine(
       schema: SyncSchema(entities), store: store, source: remote, sink: remote, clock: clock,
-      options: options, random: { 0 })
+      options: options, random: RepeatedNumber())
   }
 
   func keys(_ type: RecordType) -> [String] { store.records(of: type).map(\.id.key).sorted() }

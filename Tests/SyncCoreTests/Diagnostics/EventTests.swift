@@ -125,7 +125,7 @@ struct EventTests {
     let world = try await World(options: SyncOptions(pageSize: 2))
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
-      observers: [counters], random: { 0 })
+      observers: [counters], random: RepeatedNumber())
     world.addTeams(1...3)
     world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), on: 1)
     let first = try await engine.sync()

@@ -137,7 +137,7 @@ struct HistoryTests {
     let store = FaultyStore(world.store) { writes.withLock { $0 += 1 } }
     let engine = try await SyncEngine(
       schema: SyncSchema(World.teams, World.games), store: store, source: world.remote, clock: world.clock,
-      random: { 0 })
+      random: RepeatedNumber())
     if hasNews { world.addTeams(4...5) }
     writes.withLock { $0 = 0 }
     let result = try await engine.sync()
@@ -166,7 +166,7 @@ struct HistoryTests {
     _ = try await world.engine.sync()
     let engine = try await SyncEngine(
       schema: SyncSchema(World.teams, World.games), store: world.store, source: world.remote,
-      clock: world.clock, observers: [AfterPages(2) { token.cancel() }], random: { 0 })
+      clock: world.clock, observers: [AfterPages(2) { token.cancel() }], random: RepeatedNumber())
     #expect(try await engine.sync(token: token).wasCancelled)
     #expect(try await engine.history().map(\.outcome) == [.stopped, .finished])
   }

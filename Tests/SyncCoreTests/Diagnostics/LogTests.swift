@@ -17,7 +17,7 @@ struct LogTests {
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
       options: SyncOptions(massDeletionRecords: 0, massDeletionShare: 0),
-      observers: [LogObserver { lines.append($0) }], random: { 0 })
+      observers: [LogObserver { lines.append($0) }], random: RepeatedNumber())
     world.addTeams(1...3, name: "TOP-SECRET")
     world.remote.putMalformed("teams", "t4", Array(#"{"name":"TOP-SECRET"#.utf8))
     world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "fetching")), on: 1)
@@ -48,6 +48,9 @@ struct LogTests {
     world.remote.putMalformed("teams", "t1\nsync.failed code=forged", [])
     _ = try await engine.sync()
     #expect(lines.all.contains { $0.hasPrefix("sync.quarantined") })
+    let malformed = MalformedRecord(
+      type: "teams", key: "t1\nforged", bytes: Payload([]), reason: "It is cut.")
+    #expect(!"\(SyncEvent.quarantined(malformed))".contains("\n"))
     #expect(!lines.all.contains { $0.contains { $0.isNewline } })
   }
 }

@@ -60,7 +60,7 @@ struct MetricsTests {
     let counters = MetricsObserver(clock: world.clock)
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
-      options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters], random: { 0 })
+      options: SyncOptions(retry: RetryPolicy(attempts: 1)), observers: [counters], random: RepeatedNumber())
     #expect(counters.metrics.isEmpty && counters.metrics.prometheusText.isEmpty)
     _ = try await engine.sync()
     world.clock.advance(by: .seconds(10))

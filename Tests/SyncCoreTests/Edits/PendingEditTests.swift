@@ -86,7 +86,7 @@ struct PendingEditTests {
     try await world.write("meters", "m")
     let engine = try await SyncEngine(
       schema: SyncSchema([PushWorld.folders]), store: world.store, source: world.remote, sink: world.remote,
-      clock: world.clock, random: { 0 })
+      clock: world.clock, random: RepeatedNumber())
     _ = try await engine.sync()
     let waiting = try await engine.edits.waiting("meters")
     #expect(waiting.map(\.kind) == [.upgrade])

@@ -180,7 +180,7 @@ final class RerunStage: Sendable {
   func engine() async throws -> SyncEngine {
     try await SyncEngine(
       schema: schema(), store: store, source: remote, sink: remote, clock: clock,
-      options: SyncOptions(pageSize: 4), observers: [recorder], random: { 0 })
+      options: SyncOptions(pageSize: 4), observers: [recorder], random: RepeatedNumber())
   }
 
   func note(_ result: some Any) { notes.withLock { $0.append("\(result)") } }

@@ -60,7 +60,7 @@ struct Scenario {
   {
     try await SyncEngine(
       schema: schema, store: store ?? self.store, source: source ?? remote, clock: clock,
-      options: SyncOptions(pageSize: 5, retry: RetryPolicy(attempts: 1)), random: { 0 })
+      options: SyncOptions(pageSize: 5, retry: RetryPolicy(attempts: 1)), random: RepeatedNumber())
   }
 
   /// Syncs like a new process after a failed one.

@@ -22,7 +22,8 @@ struct LeaseTests {
       func engine(_ clock: ManualClock) async throws -> SyncEngine {
         try await SyncEngine(
           schema: schema, store: store, source: remote, clock: clock,
-          options: SyncOptions(pageSize: 2, pagesAhead: 0, leaseDuration: .seconds(15)), random: { 0 })
+          options: SyncOptions(pageSize: 2, pagesAhead: 0, leaseDuration: .seconds(15)),
+          random: RepeatedNumber())
       }
       (self.remote, self.store) = (remote, store)
       engines = (try await engine(first), try await engine(second))

@@ -17,7 +17,7 @@ struct SharedSchemaTests {
       engines.append(
         try await SyncEngine(
           schema: SyncSchema(folders), store: store, source: remote, sink: remote, clock: clock,
-          random: { 0 }))
+          random: RepeatedNumber()))
     }
     let (older, newer) = (engines[0], engines[1])
     remote.upsert("folders", "f1", #"{"parent":"f0","schema":2}"#)

@@ -109,7 +109,8 @@ struct MigrationTests {
     // The engine's setup makes the first call.
     let store = FaultyStore(world.store, failingCall: call + 1, moment)
     let engine = try await SyncEngine(
-      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock, random: { 0 })
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock,
+      random: RepeatedNumber())
     let settings = InMemoryLegacySettings(Self.settings)
     let migration = Self.migration(recordsAtOnce: 1)
     do throws(SyncError) {

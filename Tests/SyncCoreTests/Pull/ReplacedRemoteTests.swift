@@ -19,7 +19,7 @@ struct ReplacedRemoteTests {
     let clock = world.clock
     let engine = try await SyncEngine(
       schema: SyncSchema(updated, World.games), store: world.store, source: world.remote, clock: clock,
-      random: { 0 })
+      random: RepeatedNumber())
     _ = try await engine.sync()
     clock.advance(by: .seconds(1))
     _ = try await engine.resync()

@@ -205,7 +205,7 @@ struct MalformedEditTests {
     #expect(try await world.outbox().first?.state == .waiting)
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
-      clock: world.clock, random: { 0 })
+      clock: world.clock, random: RepeatedNumber())
     _ = try await engine.sync()
     _ = try await engine.sync()
     #expect(world.there()["bad"] == #"{"name":2}"#)

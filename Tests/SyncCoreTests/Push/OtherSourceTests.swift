@@ -22,7 +22,7 @@ struct OtherSourceTests {
       _ = try await first.engine.sync()
       engine = try await SyncEngine(
         schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
-        random: { 0 })
+        random: RepeatedNumber())
     }
 
     func there() -> [String: String] {
@@ -73,7 +73,7 @@ struct OtherSourceTests {
     let other = InMemoryRemote(identity: "another", clock: first.clock)
     let engine = try await SyncEngine(
       schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
-      random: { 0 })
+      random: RepeatedNumber())
     try await first.write("readings", "r", ["value": "2"])
     _ = try await engine.sync()
     #expect(other.pushLog.joined().map(\.base) == [.none])
@@ -94,7 +94,7 @@ struct OtherSourceTests {
     other.recordQuota = 1
     let engine = try await SyncEngine(
       schema: first.engine.schema, store: first.store, source: other, sink: other, clock: first.clock,
-      random: { 0 })
+      random: RepeatedNumber())
     try await first.write("readings", "r", ["value": "2"])
     _ = try await engine.sync()
     #expect(first.here("readings") == ["r": #"{"value":2}"#], "nothing of the first remote's copy")
@@ -126,7 +126,7 @@ struct OtherSourceTests {
       identity: "a third", configuration: .timestampedCollection(), clock: exchange.first.clock)
     let engine = try await SyncEngine(
       schema: exchange.first.engine.schema, store: exchange.first.store, source: other, sink: other,
-      clock: exchange.first.clock, random: { 0 })
+      clock: exchange.first.clock, random: RepeatedNumber())
     _ = try await engine.sync()
     try await engine.edits.delete(RecordID(type: "meters", key: "m1"))
     for _ in 0..<2 { _ = try await engine.sync(SyncRequest(allowsMassDeletion: true)) }

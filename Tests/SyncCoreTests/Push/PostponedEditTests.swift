@@ -10,7 +10,7 @@ struct PostponedEditTests {
     let own = ManualClock(timestamp: world.clock.timestamp + .seconds(ahead))
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote, clock: own,
-      random: { 0 })
+      random: RepeatedNumber())
     try await engine.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "meters", key: "m1")) { $0["name"] = Array("1".utf8)[...] }
     }

@@ -36,7 +36,7 @@ struct PushWorld {
     engine = try await SyncEngine(
       schema: SyncSchema(entities), store: store, source: remote, sink: sink?(remote) ?? remote,
       clock: clock, options: options, edits: edits, connectivity: connectivity, observers: [recorder],
-      random: { 0 })
+      random: RepeatedNumber())
   }
 
   /// Sets members of a record, given as JSON, one second after the last change.

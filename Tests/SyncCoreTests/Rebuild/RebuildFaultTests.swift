@@ -151,6 +151,6 @@ struct RebuildFaultTests {
   private func engine(of world: MeterWorld, on store: any LocalStore) async throws(SyncError) -> SyncEngine {
     try await SyncEngine(
       schema: world.engine.schema, store: store, source: world.remote, clock: world.world.clock,
-      random: { 0 })
+      random: RepeatedNumber())
   }
 }

@@ -226,6 +226,6 @@ struct RebuildTests {
   func engine(of world: MeterWorld, on store: any LocalStore) async throws(SyncError) -> SyncEngine {
     try await SyncEngine(
       schema: world.engine.schema, store: store, source: world.remote, clock: world.world.clock,
-      random: { 0 })
+      random: RepeatedNumber())
   }
 }

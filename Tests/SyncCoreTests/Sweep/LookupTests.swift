@@ -19,7 +19,7 @@ struct LookupTests {
     let engine = try await SyncEngine(
       schema: SyncSchema([World.teams]), store: store, source: source,
       clock: clock, options: SyncOptions(retry: RetryPolicy(attempts: 3)), observers: [recorder],
-      random: { 0 })
+      random: RepeatedNumber())
     for number in 1...5 { remote.upsert("teams", "t\(number)", "{}") }
     _ = try await engine.sync()
     remote.wipe("teams")
@@ -58,7 +58,7 @@ struct LookupTests {
     let store = InMemoryStore(leaseClock: { clock.timestamp })
     let engine = try await SyncEngine(
       schema: SyncSchema(Entity("teams"), Entity("games")), store: store, source: source, clock: clock,
-      observers: [recorder], random: { 0 })
+      observers: [recorder], random: RepeatedNumber())
     for type in ["games", "teams"] as [RecordType] {
       for number in 1...3 { remote.upsert(type, "r\(number)", "{}") }
     }

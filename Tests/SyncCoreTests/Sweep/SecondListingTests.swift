@@ -40,7 +40,7 @@ struct SecondListingTests {
     let store = InMemoryStore(leaseClock: { clock.timestamp })
     let engine = try await SyncEngine(
       schema: SyncSchema([World.teams]), store: store, source: remote, sink: remote, clock: clock,
-      random: { 0 })
+      random: RepeatedNumber())
     for n in 1...3 { remote.upsert("teams", "t\(n)", "{}") }
     _ = try await engine.sync()
     clock.advance(by: .seconds(100))

@@ -29,7 +29,7 @@ struct WholeListingTests {
       store = WatchedStore(base: InMemoryStore(leaseClock: { clock.timestamp }))
       engine = try await SyncEngine(
         schema: SyncSchema(entities), store: store, source: source, clock: clock, options: options,
-        observers: [recorder], random: { 0 })
+        observers: [recorder], random: RepeatedNumber())
     }
 
     func add(_ numbers: ClosedRange<Int>, _ name: String) {

@@ -104,7 +104,8 @@ struct WriteThrottleTests {
     // The engine's setup makes the first call.
     let store = FaultyStore(world.store, failingCall: 2)
     let engine = try await SyncEngine(
-      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock, random: { 0 })
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock,
+      random: RepeatedNumber())
     await #expect(throws: SyncError.self) {
       try await engine.throttle().record(Meter(id: "m", signal: 1), key: "m")
     }

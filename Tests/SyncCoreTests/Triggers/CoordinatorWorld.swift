@@ -59,7 +59,7 @@ final class CoordinatorWorld: Sendable {
     engine = try await SyncEngine(
       schema: SyncSchema(World.teams, World.games), store: self.store, source: source ?? self.remote,
       sink: pushes ? self.remote : nil, clock: clock, options: engineOptions,
-      connectivity: isWatched ? monitor : nil, random: { 0 })
+      connectivity: isWatched ? monitor : nil, random: RepeatedNumber())
     coordinator = SyncCoordinator(
       engine: engine, scheduler: scheduler, options: options, push: push, cleanUp: cleanUp,
       observe: {

@@ -30,5 +30,8 @@ struct TriggerLinesTests {
     for (event, line) in lines { #expect("\(event)" == line) }
     #expect("\(SyncEvent.started(fence: 3))" == "sync.started fence=3")
     #expect("\(SyncEvent.lost(2))" == "sync.events.lost count=2")
+    let forged = SyncError(.remoteUnavailable, during: "testing", "It is away.\nforged")
+    #expect(!"\(SyncOutcome.unavailable(forged))".contains("\n"))
+    #expect(!"\(SyncCoordinator.Event.cleanedUp(forged))".contains("\n"))
   }
 }
