@@ -129,6 +129,47 @@
       }
     }
 
+    @Test(arguments: CloudKitBench.Kind.allCases)
+    func aChangeThatIsSentAgainIsAccepted(_ kind: CloudKitBench.Kind) async throws {
+      let bench = try CloudKitBench(kind)
+      let sink = CloudKitSink(try bench.source())
+      let schema = try SyncSchema([Entity("items")])
+      let content = { (value: Int) in
+        Edit.Content.upsert(Payload(Array(#"{"value":\#(value)}"#.utf8)), schemaVersion: 1)
+      }
+      let creation = OutgoingChange(
+        id: RecordID(type: "items", key: "new"), content: content(1), base: .none,
+        key: IdempotencyKey("creation"), stamp: EditStamp(physical: bench.clock.timestamp))
+      var copies: [Record] = []
+      for _ in 0..<2 {
+        let outcomes = try await sink.push([creation], entities: schema)
+        guard case .accepted(.upsert(let copy))? = outcomes.first else {
+          Issue.record("\(outcomes)")
+          return
+        }
+        copies.append(copy)
+      }
+      #expect(copies[0] == copies[1])
+      let update = OutgoingChange(
+        id: creation.id, content: content(2), base: .copy(copies[0]), key: IdempotencyKey("update"),
+        stamp: EditStamp(physical: bench.clock.timestamp))
+      for _ in 0..<2 {
+        let outcomes = try await sink.push([update], entities: schema)
+        guard case .accepted(.upsert)? = outcomes.first else {
+          Issue.record("\(outcomes)")
+          return
+        }
+      }
+      // Another client's content is no acknowledgement.
+      bench.put("new", 3)
+      let met = try await sink.push([update], entities: schema)
+      guard case .conflict? = met.first else {
+        Issue.record("\(met)")
+        return
+      }
+      #expect(bench.service.violation == nil)
+    }
+
     @Test func anAppsOwnFieldMarksDeletedRecords() async throws {
       var type = CloudKitType("Item")
       type.deleted = "isDeleted"
