@@ -98,9 +98,16 @@
 
     /// Lets no request out until the pause that a failure asks for is over.
     ///
-    /// The failure may stand in the place of a zone or of a record.
+    /// The failure may stand in the place of a zone.
     func heed(_ failure: ServiceFailure) {
       if failure.closesDatabase, let length = failure.pause { close(for: length) }
+    }
+
+    /// Heeds the failures that stand in the places of records.
+    func heed(_ list: RecordList) {
+      for record in list.records where record.errorCode != nil {
+        if let failure = ServiceFailure(record.bytes) { heed(failure) }
+      }
     }
 
     /// The error that a refusal means to a caller.

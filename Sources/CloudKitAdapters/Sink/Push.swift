@@ -110,7 +110,9 @@
         return try tooMuch(operations, error)
       }
       if let failure = reply.failure { return try take(failure, reply, of: operations) }
-      let records = try RecordList(reply.body[...], during: CloudKitSink.task).records
+      let list = try RecordList(reply.body[...], during: CloudKitSink.task)
+      source.service.heed(list)
+      let records = list.records
       guard records.count == operations.count else {
         throw SyncError(
           .invalidResponse, during: CloudKitSink.task,
@@ -208,7 +210,6 @@
       case "NOT_FOUND": outcomes[index] = .conflict(nil)
       case "QUOTA_EXCEEDED": outcomes[index] = .quotaExceeded
       case "THROTTLED", "TRY_AGAIN_LATER", "INTERNAL_ERROR":
-        if let failure { source.service.heed(failure) }
         outcomes[index] = .retryLater(after: failure?.pause)
       case "ACCESS_DENIED":
         outcomes[index] = .refused(

@@ -134,9 +134,9 @@
         if let zone = service.database.zone { body.add("zoneID", zone.bytes[...]) }
         let reply = try await service.ask(
           "records/lookup", body.bytes, recordType: reader.type.recordType, during: task)
-        found += try RecordList(reply.body[...], during: task).records.filter {
-          $0.errorCode != "NOT_FOUND" && reader.concerns($0)
-        }
+        let list = try RecordList(reply.body[...], during: task)
+        service.heed(list)
+        found += list.records.filter { $0.errorCode != "NOT_FOUND" && reader.concerns($0) }
       }
       return found
     }
@@ -150,7 +150,6 @@
       for record in records where reader.concerns(record) {
         if record.errorCode != nil, record.errorCode != "NOT_FOUND", let name = record.name {
           failed.append(name)
-          if let failure = ServiceFailure(record.bytes) { service.heed(failure) }
         } else if record.errorCode != "NOT_FOUND" {
           changes.append(reader.read(record, at: time))
         }

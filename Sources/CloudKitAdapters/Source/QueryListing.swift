@@ -125,7 +125,9 @@
           .invalidResponse, during: task,
           "CloudKit's answer has no valid Date header, by which the next delta has to start.")
       }
-      return (try RecordList(reply.body[...], during: task), sentAt)
+      let list = try RecordList(reply.body[...], during: task)
+      service.heed(list)
+      return (list, sentAt)
     }
 
     private func body(_ place: QueryPlace, _ limit: Int) -> [UInt8] {

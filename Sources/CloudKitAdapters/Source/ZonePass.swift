@@ -96,6 +96,7 @@
         source.service.heed(failure)
         return try meaning(of: failure, reply, at: place)
       }
+      source.service.heed(feed.list)
       return try await page(feed, at: place, now)
     }
 
