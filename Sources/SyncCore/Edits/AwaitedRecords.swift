@@ -43,8 +43,13 @@ struct AwaitedRelease: SyncPhase {
     )
     let tally = try await session.write { (transaction) throws(SyncError) in
       let noted = try AwaitedRecords.load(from: transaction)
-      // Copies keep waiting for records that are gone again.
-      let absent = Set(try transaction.absent(among: noted))
+      // Copies keep waiting for records that are gone again. Those that a clean-up has hidden
+      // meanwhile are shown with them.
+      var absent = Set(try transaction.absent(among: noted))
+      for entry in try transaction.withheld(for: absent.sorted().map { .record($0) })
+      where entry.kind == .hidden {
+        if let id = entry.change.id { absent.remove(id) }
+      }
       var merge = PageMerge(entity, context: context)
       merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
       try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
