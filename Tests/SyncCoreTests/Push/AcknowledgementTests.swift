@@ -80,7 +80,8 @@ struct AcknowledgementTests {
     let pushed = try await world.engine.sync().pushed
     #expect(world.here()["m1"] == #"{"name":1}"#)
     #expect(try await world.outbox().map(\.id.key) == ["m2"])
-    #expect(pushed.refused == 0)
+    #expect(pushed.accepted == 2 && pushed.refused == 0)
+    #expect(world.remote.pushCounters.repeats == 0)
     _ = try await world.engine.sync()
     #expect(try await world.outbox().isEmpty)
     #expect(world.here() == world.there())
