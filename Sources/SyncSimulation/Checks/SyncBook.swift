@@ -5,7 +5,9 @@ import Synchronization
 /// The requests, pages and commits of the current sync in one process.
 final class SyncBook: Sendable {
   private struct Entry {
-    var pages: [(pass: Int64, page: RecordPage)] = []
+    var pages: [(pass: Int64, position: PullPosition, page: RecordPage)] = []
+    /// Whether a lookup failed since the last page.
+    var hasLookupFailed = false
     var requests = Attempts()
     var wasServed = false
     var lastPage: RecordPage?
@@ -131,6 +133,11 @@ final class SyncBook: Sendable {
     }
   }
 
+  /// Notes that a lookup failed.
+  ///
+  /// A page of keys whose contents were to be looked up is then fetched again, and may differ.
+  func lookupFailed(_ type: RecordType) { state.withLock { $0[type]?.hasLookupFailed = true } }
+
   /// Notes a page.
   func served(_ page: RecordPage, to request: PageRequest) {
     state.withLock { state in
@@ -146,7 +153,13 @@ final class SyncBook: Sendable {
         // Only a commit that has begun still uses pages of the invalid pass.
         entry.lastPage = nil
       } else {
-        entry.pages.append((request.pass, page))
+        if entry.hasLookupFailed, let last = entry.pages.last, !last.page.present.isEmpty,
+          (last.pass, last.position) == (request.pass, request.position)
+        {
+          entry.pages.removeLast()
+        }
+        entry.hasLookupFailed = false
+        entry.pages.append((request.pass, request.position, page))
       }
       state[request.entity.type] = entry
     }
@@ -161,26 +174,26 @@ final class SyncBook: Sendable {
     return state.withLock { state in
       var entry = state[type] ?? Entry()
       defer { state[type] = entry }
-      var queue = entry.pages.filter { $0.pass == after.lastPass }.map(\.page)[...]
+      var queue = entry.pages.filter { $0.pass == after.lastPass }[...]
       var claimed: [RecordPage] = []
       if let pass = after.inFlight {
         let known = before?.inFlight.flatMap { $0.number == pass.number ? $0.fetched : nil } ?? 0
         var missing = pass.fetched - known
-        while missing > 0, let page = queue.popFirst() {
+        while missing > 0, let page = queue.popFirst()?.page {
           missing -= page.listed
           claimed.append(page)
         }
         guard missing == 0 else { return nil }
       } else {
         var isComplete = false
-        while !isComplete, let page = queue.popFirst() {
+        while !isComplete, let page = queue.popFirst()?.page {
           if case .done = page.next { isComplete = true }
           claimed.append(page)
         }
         guard isComplete else { return nil }
       }
       let later = entry.pages.filter { $0.pass > after.lastPass }
-      entry.pages = queue.map { (after.lastPass, $0) } + later
+      entry.pages = queue + later
       return claimed
     }
   }

@@ -62,15 +62,20 @@ final class SimulatedSource: RemoteRecordSource {
 
   func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
     let world = incarnation.world
-    return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
-      if world.shape.refusesLookups(of: entity.type) {
-        world.ledger.saw(.lookupRefused)
-        throw SyncError(
-          .permissionDenied, during: "a lookup", "The remote refuses lookups of \(entity.type).")
+    do throws(SyncError) {
+      return try await incarnation.around(.lookup) { () async throws(SyncError) -> [RecordChange] in
+        if world.shape.refusesLookups(of: entity.type) {
+          world.ledger.saw(.lookupRefused)
+          throw SyncError(
+            .permissionDenied, during: "a lookup", "The remote refuses lookups of \(entity.type).")
+        }
+        let changes = try await source.lookup(ids, of: entity)
+        world.watch.heard(changes)
+        return changes
       }
-      let changes = try await source.lookup(ids, of: entity)
-      world.watch.heard(changes)
-      return changes
+    } catch {
+      if error.code != .permissionDenied { incarnation.book.lookupFailed(entity.type) }
+      throw error
     }
   }
 
