@@ -68,6 +68,25 @@
       }
     }
 
+    @Test func areOpenedAgainInTheirFirstTransaction() async throws {
+      try await Database.withSchema { schema in
+        let store = try await open(schema, .init(readerCount: 1))
+        let runs = Mutex(0)
+        let count = try await store.read { (snapshot) throws(SyncError) -> Int in
+          let run = runs.withLock { runs in
+            runs += 1
+            return runs
+          }
+          _ = try snapshot.count(Query("games"))
+          if run == 1 { #expect((try? Self.cut(schema)) != nil) }
+          return try snapshot.count(Query("games"))
+        }
+        #expect(count == 0)
+        #expect(runs.withLock { $0 } == 2)
+        await store.close()
+      }
+    }
+
     @Test func theOutcomeOfACommitIsFoundOut() async throws {
       try await Database.withSchema { schema in
         let proxy = try CommitProxy()

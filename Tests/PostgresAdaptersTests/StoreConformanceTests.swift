@@ -26,6 +26,8 @@
         let open = { @Sendable (schema: String) async throws -> PostgresStore in
           var configuration = PostgresStore.Configuration(readerCount: 2)
           configuration.leaseClock = { clock.timestamp }
+          // The checks hold transactions open until another task has run, which may take minutes.
+          configuration.idleTransactionTimeout = .seconds(300)
           configuration.isInline = isInline
           return try await handles.keep(Database.open(schema, configuration))
         }
