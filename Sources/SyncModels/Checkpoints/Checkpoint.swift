@@ -135,7 +135,7 @@ extension Checkpoint {
   ///
   /// - Throws: `DecodingError` for numbers outside the range of any checkpoint.
   public init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
+    let values = try decoder.container(keyedBy: StoredMember.self)
     scope = try values.decode(Scope.self, forKey: .scope)
     committed = try values.decodeIfPresent(SyncToken.self, forKey: .committed)
     committedAt = try values.decodeIfPresent(Timestamp.self, forKey: .committedAt)
@@ -147,6 +147,45 @@ extension Checkpoint {
     deletionsVerifiedAt = try values.decodeIfPresent(Timestamp.self, forKey: .deletionsVerifiedAt)
     needsSecondListing = try values.decode(Bool.self, forKey: .needsSecondListing)
     sweep = try values.decodeIfPresent(Sweep.self, forKey: .sweep)
+  }
+
+  /// Writes a checkpoint, without members that are `nil`.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: StoredMember.self)
+    try values.encode(scope, forKey: .scope)
+    try values.encodeIfPresent(committed, forKey: .committed)
+    try values.encodeIfPresent(committedAt, forKey: .committedAt)
+    try values.encodeIfPresent(inFlight, forKey: .inFlight)
+    try values.encode(lastPass, forKey: .lastPass)
+    try values.encode(epoch, forKey: .epoch)
+    try values.encode(sweptPass, forKey: .sweptPass)
+    try values.encodeIfPresent(sweptFence, forKey: .sweptFence)
+    try values.encodeIfPresent(deletionsVerifiedAt, forKey: .deletionsVerifiedAt)
+    try values.encode(needsSecondListing, forKey: .needsSecondListing)
+    try values.encodeIfPresent(sweep, forKey: .sweep)
+  }
+}
+
+extension Checkpoint.Scope {
+  /// Reads a scope.
+  ///
+  /// - Throws: `DecodingError` for a value of another form.
+  public init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: StoredMember.self)
+    self.init(
+      source: try values.decode(String.self, forKey: .source),
+      query: try values.decode(String.self, forKey: .query),
+      schemaVersion: try values.decode(Int.self, forKey: .schemaVersion),
+      store: try values.decode(String.self, forKey: .store))
+  }
+
+  /// Writes a scope.
+  public func encode(to encoder: any Encoder) throws {
+    var values = encoder.container(keyedBy: StoredMember.self)
+    try values.encode(source, forKey: .source)
+    try values.encode(query, forKey: .query)
+    try values.encode(schemaVersion, forKey: .schemaVersion)
+    try values.encode(store, forKey: .store)
   }
 }
 

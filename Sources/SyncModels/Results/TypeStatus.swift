@@ -22,13 +22,24 @@ public struct TypeStatus: Hashable, Sendable, Codable {
 
   /// Reads a status. One written before successes and failures were counted has neither.
   public init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
+    let container = try decoder.container(keyedBy: StoredMember.self)
     lastSuccess = try container.decodeIfPresent(Timestamp.self, forKey: .lastSuccess)
     lastAttempt = try container.decodeIfPresent(Timestamp.self, forKey: .lastAttempt)
     lastError = try container.decodeIfPresent(Failure.self, forKey: .lastError)
     consecutiveFailures = try container.decodeCount(forKey: .consecutiveFailures)
     successes = try container.decodeCountIfPresent(forKey: .successes) ?? 0
     failures = try container.decodeCountIfPresent(forKey: .failures) ?? 0
+  }
+
+  /// Writes a status, without members that are `nil`.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: StoredMember.self)
+    try container.encodeIfPresent(lastSuccess, forKey: .lastSuccess)
+    try container.encodeIfPresent(lastAttempt, forKey: .lastAttempt)
+    try container.encodeIfPresent(lastError, forKey: .lastError)
+    try container.encode(consecutiveFailures, forKey: .consecutiveFailures)
+    try container.encode(successes, forKey: .successes)
+    try container.encode(failures, forKey: .failures)
   }
 
   /// The share of finished attempts that succeeded, 0 to 1; `nil` before the first.
