@@ -110,30 +110,18 @@
 
     /// Appends the pending edit of a record, if it is remembered.
     func appendEdit(of id: RecordID, to entries: inout [OutboxEntry]) -> Bool {
-      guard let place = knownEdits.find(id) else { return false }
-      entries.append(knownEdits.entries[place])
+      guard let entry = knownEdits.entry(of: id) else { return false }
+      entries.append(entry)
       return true
     }
 
     /// Replaces an edit that differs in the state of its sending alone.
     ///
     /// Returns its row. An edit that differs in more is forgotten.
-    func replaceEdit(by entry: OutboxEntry) -> Int64? {
-      guard let place = knownEdits.find(entry.id) else { return nil }
-      guard entry.differsInSendingAlone(from: knownEdits.entries[place]) else {
-        knownEdits.remove(at: place)
-        return nil
-      }
-      knownEdits.replace(at: place, by: entry)
-      return knownEdits.row(at: place)
-    }
+    func replaceEdit(by entry: OutboxEntry) -> Int64? { knownEdits.replace(by: entry) }
 
     /// Removes the pending edit of a record, and returns its row.
-    func removeEdit(_ id: RecordID) -> Int64? {
-      guard let place = knownEdits.find(id) else { return nil }
-      defer { knownEdits.remove(at: place) }
-      return knownEdits.row(at: place)
-    }
+    func removeEdit(_ id: RecordID) -> Int64? { knownEdits.remove(id) }
 
     /// Forgets all edits, before many are read.
     func forgetEdits() { knownEdits.forget() }

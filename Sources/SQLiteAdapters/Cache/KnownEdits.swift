@@ -11,7 +11,7 @@
     private var ids: [RecordID] = []
     private var areThere: [Bool] = []
     // Removed ones as well, until all are removed: an optional would be copied to be compared.
-    private(set) var entries: [OutboxEntry] = []
+    private var entries: [OutboxEntry] = []
     private var rows: [Int64] = []
     private var walk = BatchWalk()
     private var count = 0
@@ -23,16 +23,17 @@
 
     var isEmpty: Bool { count == 0 }
 
+    /// Returns a record's edit.
+    mutating func entry(of id: RecordID) -> OutboxEntry? { find(id).map { entries[$0] } }
+
     /// The index of a record's edit.
-    mutating func find(_ id: RecordID) -> Int? {
+    private mutating func find(_ id: RecordID) -> Int? {
       if isEmpty { return nil }
       if let place = walk.find(among: ids.count, { areThere[$0] && ids[$0] == id }) { return place }
       // The cache does not help queries in another order.
       if walk.isGivenUp { forget() }
       return nil
     }
-
-    func row(at place: Int) -> Int64 { rows[place] }
 
     /// Adds an edit that is not cached.
     mutating func append(_ entry: OutboxEntry, in row: Int64) {
@@ -45,12 +46,27 @@
       bytes += entry.bytes
     }
 
-    /// Replaces the cached edit of the same record.
-    mutating func replace(at place: Int, by entry: OutboxEntry) {
+    /// Replaces a record's edit that differs in the state of its sending alone.
+    ///
+    /// Returns its row. An edit that differs in more is removed.
+    mutating func replace(by entry: OutboxEntry) -> Int64? {
+      guard let place = find(entry.id) else { return nil }
+      guard entry.differsInSendingAlone(from: entries[place]) else {
+        remove(at: place)
+        return nil
+      }
       entries[place] = entry
+      return rows[place]
     }
 
-    mutating func remove(at place: Int) {
+    /// Removes a record's edit, and returns its row.
+    mutating func remove(_ id: RecordID) -> Int64? {
+      guard let place = find(id) else { return nil }
+      defer { remove(at: place) }
+      return rows[place]
+    }
+
+    private mutating func remove(at place: Int) {
       areThere[place] = false
       count -= 1
       if isEmpty { forget() }
