@@ -116,7 +116,8 @@ extension SyncEngine {
   ///     to each other, references among losers of different batches are counted too.
   ///   - token: Requests a stop, which takes effect between batches. Cancelling the task does the
   ///     same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key;
+  /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key, or
+  ///   where another version of the app has registered another natural key for the store since;
   ///   `pullIncomplete` before the type, and those that refer to it, have been pulled completely;
   ///   `syncAlreadyInProgress` while a sync runs; the store's codes. Earlier commits stay.
   /// - Complexity: O(*m*) in the type's records, of which those with duplicates are read. Memory

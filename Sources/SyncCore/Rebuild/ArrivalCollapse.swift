@@ -3,7 +3,8 @@ import SyncPorts
 
 /// Collapses the duplicates that a sync brought, at the end of the sync.
 ///
-/// It covers types whose rebuild is done.
+/// It covers types whose rebuild is done. Where another version of the app has registered another
+/// natural key since, duplicates stay due until this version starts again.
 struct ArrivalCollapse: SyncPhase {
   /// Collapses the duplicates that are due.
   ///
@@ -41,7 +42,8 @@ struct ArrivalCollapse: SyncPhase {
       (snapshot) throws(SyncError) -> (ArrivedDuplicates, RebuildOptions)? in
       guard let due = try ArrivedDuplicates.load(for: entity.type, from: snapshot),
         // A newer rebuild collapses and counts the duplicates that arrived before it began.
-        let progress = try RebuildProgress.load(for: entity.type, from: snapshot), progress.isDone
+        let progress = try RebuildProgress.load(for: entity.type, from: snapshot), progress.isDone,
+        try snapshot.findsDuplicates(of: entity)
       else { return nil }
       let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
       return try pull.lack(in: snapshot) == nil ? (due, progress.options) : nil
@@ -65,7 +67,9 @@ struct ArrivalCollapse: SyncPhase {
       } else {
         rest.keys.removeFirst(keys.count)
       }
-      let (outcome, noted) = try await write(collapse, keys, due, rest, postponed, in: session)
+      guard let (outcome, noted) = try await write(collapse, keys, due, rest, postponed, in: session) else {
+        return .finished
+      }
       if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
       postponed = (postponed + outcome.postponed + noted).distinctByUTF8()
       if outcome.isComplete { (due, last) = (rest, keys.last) }
@@ -73,11 +77,15 @@ struct ArrivalCollapse: SyncPhase {
     }
   }
 
+  /// Collapses some groups, and saves what is due then.
+  ///
+  /// - Returns: `nil` if another version of the app has registered its own natural key meanwhile.
   private func write(
     _ collapse: Collapse, _ keys: [String], _ due: ArrivedDuplicates, _ rest: ArrivedDuplicates,
     _ postponed: [String], in session: SyncSession
-  ) async throws(SyncError) -> (outcome: Collapse.Outcome, noted: [String]) {
+  ) async throws(SyncError) -> (outcome: Collapse.Outcome, noted: [String])? {
     try await session.write { (transaction) throws(SyncError) in
+      guard try transaction.findsDuplicates(of: collapse.entity) else { return nil }
       // Duplicates that re-pointing creates are noted like any others, and are due at the next
       // sync.
       try ArrivedDuplicates().save(for: collapse.entity.type, in: transaction)

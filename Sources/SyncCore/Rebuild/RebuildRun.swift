@@ -76,6 +76,7 @@ struct RebuildRun {
   ) async throws(SyncError) -> Step {
     let (collapse, type) = (collapse, entity.type)
     let (step, changed) = try await lease.write { (transaction) throws(SyncError) in
+      try demandNaturalKey(in: transaction)
       let outcome = try collapse.run(
         groups.map(\.key), try transaction.records(ofType: type, in: groups), in: transaction)
       var next = machine
@@ -103,12 +104,25 @@ struct RebuildRun {
         version: version, options: options,
         earlier: try RebuildProgress.load(for: entity.type, from: snapshot),
         live: try snapshot.count(Query(entity.type)))
-      if !machine.progress.isDone, let lack = try pull.lack(in: snapshot) {
+      if machine.progress.isDone { return machine }
+      try demandNaturalKey(in: snapshot)
+      if let lack = try pull.lack(in: snapshot) {
         throw SyncError(
           .pullIncomplete, during: "collapsing duplicates of \(entity.type)", "\(lack) Sync first.")
       }
       return machine
     }
+  }
+
+  /// Throws if the store finds duplicates by the natural key of another version of the app.
+  private func demandNaturalKey(in snapshot: any StoreSnapshot) throws(SyncError) {
+    guard try !snapshot.findsDuplicates(of: entity) else { return }
+    throw SyncError(
+      .invalidConfiguration, during: "collapsing duplicates of \(entity.type)",
+      """
+      Another version of the app has registered another natural key since. What was collapsed before stays; \
+      start this version again to go on by its own key.
+      """)
   }
 
   private func groups(after key: String?, limit: Int) async throws(SyncError) -> [DuplicateGroup] {
@@ -137,6 +151,15 @@ struct RebuildRun {
       report.recordsAfter = live - machine.progress.counts.losers
     }
     return report
+  }
+}
+
+extension StoreSnapshot {
+  /// Whether the store finds a type's duplicates by the natural key that is declared for it.
+  ///
+  /// It does not if another version of the app has registered its own key since.
+  func findsDuplicates(of entity: Entity) throws(SyncError) -> Bool {
+    try registeredEntities().contains { $0.type == entity.type && $0.naturalKey == entity.naturalKey }
   }
 }
 

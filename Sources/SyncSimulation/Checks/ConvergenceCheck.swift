@@ -88,10 +88,13 @@ struct ConvergenceCheck {
   }
 
   /// Whether a remote record that is not shown here would dangle without this one.
+  ///
+  /// A record whose absence cannot be confirmed counts too.
   private func isReferredToUnseen(_ id: RecordID) -> Bool {
     view.withheld.values.contains { entry in
       guard case .upsert(let copy) = entry.change,
-        truth.payloads[copy.id] == copy.payload || truth.malformed.contains(copy.id),
+        truth.payloads[copy.id] == copy.payload || truth.malformed.contains(copy.id)
+          || truth.payloads[copy.id] == nil && isInDoubt(entry),
         let entity = schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
       else { return false }
       return zip(entity.fields, fields).contains { field, value in

@@ -150,7 +150,9 @@ extension Incarnation {
       } catch {
         trace("could not rebuild: \(error.code)")
         world.trace.mix(error.code.description)
-        let own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
+        var own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
+        // Another version may have registered its own natural key.
+        if world.shape.hazards.contains(.sharedVersions) { own.insert(.invalidConfiguration) }
         if !isDead, !own.contains(error.code), !causes.contains(error.code) {
           world.ledger.report(.honestErrors, "\(self) could not rebuild: \(error)")
         }

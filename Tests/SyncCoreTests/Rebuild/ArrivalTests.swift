@@ -55,6 +55,36 @@ struct ArrivalTests {
     #expect(try await world.outbox() == ["-meters/b"])
   }
 
+  @Test func areLeftAloneUnderTheNaturalKeyOfAnotherVersionOfTheApp() async throws {
+    func version(_ field: FieldName, _ store: InMemoryStore?, _ remote: InMemoryRemote?) async throws -> World
+    {
+      let meters = Entity("meters", naturalKey: NaturalKey(field))
+      return try await World([meters], remote: remote, store: store)
+    }
+    let old = try await version("mac", nil, nil)
+    old.remote.upsert("meters", "a", #"{"id":"a","mac":"1","name":"x"}"#)
+    _ = try await old.engine.sync()
+    try await old.engine.rebuildDuplicates(of: "meters", version: 1)
+    let new = try await version("name", old.store, old.remote)
+    old.remote.upsert("meters", "b", #"{"id":"b","mac":"1","name":"y"}"#)
+    old.remote.upsert("meters", "c", #"{"id":"c","mac":"2","name":"y"}"#)
+    // The store finds b and c to be duplicates, and the old version takes a and b for such.
+    _ = try await old.engine.sync()
+    #expect(old.keys("meters") == ["a", "b", "c"])
+    let error = await #expect(throws: SyncError.self) {
+      try await old.engine.rebuildDuplicates(of: "meters", version: 2)
+    }
+    #expect(error?.code == .invalidConfiguration)
+    #expect(old.keys("meters") == ["a", "b", "c"])
+    _ = try await new.engine.sync()
+    try await new.engine.rebuildDuplicates(of: "meters", version: 2)
+    #expect(old.keys("meters") == ["a", "b"], "duplicates by the new version's key")
+    let again = try await version("mac", old.store, old.remote)
+    _ = try await again.engine.sync()
+    try await again.engine.rebuildDuplicates(of: "meters", version: 3)
+    #expect(old.keys("meters") == ["a", "c"], "c is no duplicate by the old version's key")
+  }
+
   @Test func areLeftToTheRebuildBeforeIt() async throws {
     let world = try await MeterWorld()
     world.meter("a", mac: "1", at: 1)
