@@ -114,7 +114,7 @@ struct RebuildRun {
     }
   }
 
-  /// Throws if the store finds duplicates by the natural key of another version of the app.
+  /// Throws if the store finds duplicates by another version's natural key.
   private func demandNaturalKey(in snapshot: any StoreSnapshot) throws(SyncError) {
     guard try !snapshot.findsDuplicates(of: entity) else { return }
     throw SyncError(
@@ -155,7 +155,7 @@ struct RebuildRun {
 }
 
 extension StoreSnapshot {
-  /// Whether the store finds a type's duplicates by the natural key that is declared for it.
+  /// Whether the store finds a type's duplicates by the declared natural key.
   ///
   /// It does not if another version of the app has registered its own key since.
   func findsDuplicates(of entity: Entity) throws(SyncError) -> Bool {

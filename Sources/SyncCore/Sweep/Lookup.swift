@@ -18,8 +18,9 @@ struct Lookup {
   /// - Throws: The remote's failure, once the budget of attempts is used up.
   func ask(after key: String?) async throws(SyncError) -> Answer? {
     let (type, environment) = (entity.type, session.environment)
-    let ids = try await session.read { (snapshot) throws(SyncError) in
-      try snapshot.portion(unmarked: type, after: key).map(\.id)
+    let (ids, epoch) = try await session.read { (snapshot) throws(SyncError) in
+      let ids = try snapshot.portion(unmarked: type, after: key).map(\.id)
+      return (ids, ids.isEmpty ? 0 : try snapshot.checkpoint(for: type)?.epoch ?? 0)
     }
     guard !ids.isEmpty else { return Answer() }
     var answer = Answer(asked: ids)
@@ -31,6 +32,7 @@ struct Lookup {
       case .success(let changes):
         // A malformed record exists at the remote as well.
         answer.present = changes.filter { if case .tombstone = $0 { false } else { true } }
+          .map { $0.stamped(epoch: epoch) }
         return answer
       case .failure(let error):
         let pause = environment.options.retry.pause(

@@ -83,6 +83,31 @@ struct LookupTests {
     #expect(try await engine.status().allSatisfy { $0.status.lastError == nil && $0.sweep == nil })
   }
 
+  /// Versions of a remote that replaced another one are newer than the former remote's.
+  @Test func bringsTheCopiesOfTheRemoteThatReplacedAnother() async throws {
+    let clock = ManualClock()
+    var configuration = InMemoryRemote.Configuration.timestampedCollection()
+    configuration.supportsLookup = true
+    func remote(_ identity: String) -> InMemoryRemote {
+      InMemoryRemote(identity: identity, configuration: configuration, clock: clock)
+    }
+    let (former, other) = (remote("former"), remote("other"))
+    other.upsert("teams", "t1", #"{"name":"there"}"#)
+    clock.advance(by: .seconds(10))
+    for key in ["t1", "t2"] { former.upsert("teams", key, #"{"name":"here"}"#) }
+    let store = InMemoryStore(leaseClock: { clock.timestamp })
+    for source in [former, MovingListing(base: other, omitted: "t1")] as [any RemoteRecordSource] {
+      let engine = try await SyncEngine(
+        schema: SyncSchema([World.teams]), store: store, source: source, clock: clock,
+        random: RepeatedNumber())
+      _ = try await engine.sync()
+    }
+    let teams = store.records(of: "teams")
+    #expect(teams.map { String(decoding: $0.payload.bytes, as: UTF8.self) } == [#"{"name":"there"}"#])
+    // An edit of a copy of the former remote would lose its base.
+    #expect(teams.map(\.version.epoch) == [1])
+  }
+
   // R5.3
   @Test func isRememberedAsTheFailureOfItsTypeWhereItEndsTheSync() async throws {
     let (engine, _, _, _) = try await engine(failingLookups: 3)
@@ -145,5 +170,24 @@ private final class FailingLookups: RemoteRecordSource {
     }
     if fails { throw SyncError(.remoteUnavailable, during: "looking records up") }
     return try await base.lookup(ids, of: entity)
+  }
+}
+
+/// A remote whose listings lack a record, as a moving collection's may.
+private struct MovingListing: RemoteRecordSource {
+  let base: InMemoryRemote
+  let omitted: String
+
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    var page = try await base.page(request)
+    page.changes.removeAll { $0.id?.key == omitted }
+    return page
+  }
+
+  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    try await base.lookup(ids, of: entity)
   }
 }
