@@ -96,9 +96,7 @@ struct CleanupRun {
       spared.formUnion(try transaction.outbox(for: ids).map(\.id))
     }
     if try !transaction.withheldCounts(entity.type).isEmpty {
-      for entry in try transaction.withheld(for: ids.map { .record($0) }) {
-        if case .record(let id) = entry.key { spared.insert(id) }
-      }
+      spared.formUnion(try transaction.withheld(of: ids).keys)
     }
     return spared
   }

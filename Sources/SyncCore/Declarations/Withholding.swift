@@ -49,7 +49,7 @@ struct Withholding {
     let records = try transaction.records(withIDs: ids).compactMap(\.self)
     let absent = try absent(among: records.flatMap { targets(of: $0) })
     let edited = Set(try transaction.outbox(for: ids).map(\.id))
-    let filed = try filed(ids)
+    let filed = try transaction.withheld(of: ids)
     var overruled: [WithheldChange] = []
     var parked: [(record: Record, missing: [RecordID])] = []
     var (deleted, left): ([Tombstone], [RecordID]) = ([], [])
@@ -96,7 +96,7 @@ struct Withholding {
   ///
   /// An edit that a parked copy has overruled only waits until no record refers to its own.
   func edited(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
-    let filed = try filed(ids)
+    let filed = try transaction.withheld(of: ids)
     return Set(try transaction.outbox(for: ids).map(\.id).filter { filed[$0]?.kind != .parked })
   }
 
@@ -111,14 +111,6 @@ struct Withholding {
     try merge.release(entries, in: transaction)
     tally = merge.tally
     return try transaction.records(withIDs: entries.compactMap(\.change.id)).compactMap { $0?.id }
-  }
-
-  private func filed(_ ids: [RecordID]) throws(SyncError) -> [RecordID: WithheldChange] {
-    var filed: [RecordID: WithheldChange] = [:]
-    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
-      if let id = entry.change.id { filed[id] = entry }
-    }
-    return filed
   }
 
   /// Shows again what was withheld because of records that stayed after all.

@@ -145,12 +145,9 @@ extension PendingEdit {
   ) throws(SyncError) -> [RecordID: WithheldChange] {
     let counts = try snapshot.withheldCounts(type)
     guard WithheldChange.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [:] }
-    var copies: [RecordID: WithheldChange] = [:]
-    for copy in try snapshot.withheld(for: entries.map { .record($0.id) })
-    where WithheldChange.Kind.blocking.contains(copy.kind) {
-      if case .record(let id) = copy.key { copies[id] = copy }
+    return try snapshot.withheld(of: entries.map(\.id)).filter {
+      WithheldChange.Kind.blocking.contains($0.value.kind)
     }
-    return copies
   }
 
   /// Returns those of some records that the remote lacks even after the next push.

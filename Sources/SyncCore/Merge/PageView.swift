@@ -87,9 +87,7 @@ extension PageMerge {
     _ view: inout PageView
   ) throws(SyncError) {
     let ids = round.ids
-    for entry in try transaction.withheld(for: ids.map { .record($0) }) {
-      if case .record(let id) = entry.key { view.withheld[id] = entry }
-    }
+    view.withheld = try transaction.withheld(of: ids)
     if counts[.hidden, default: 0] > 0 { try forgetHiddenBelowEdits(in: transaction, &view) }
     guard counts[.quarantined, default: 0] > 0 else { return }
     for entry in try transaction.withheld(for: ids.map { .beside($0) }) {

@@ -55,10 +55,8 @@ private struct KnownCopies {
     let ids = listed.map(\.id)
     // After the remote was replaced, an equal version is another one.
     let epoch = try snapshot.checkpoint(for: entity.type)?.epoch ?? 0
-    var withheld: [RecordID: WithheldChange] = [:]
-    for entry in try snapshot.withheld(for: ids.map { .record($0) }) where entry.kind != .missing {
-      if let id = entry.change.id { withheld[id] = entry.lifted(by: entity) }
-    }
+    let withheld = try snapshot.withheld(of: ids).filter { $0.value.kind != .missing }
+      .mapValues { $0.lifted(by: entity) }
     var edited: [RecordID: OutboxEntry] = [:]
     for entry in try snapshot.outbox(for: ids) { edited[entry.id] = entry }
     for (present, row) in zip(listed, try snapshot.records(withIDs: ids)) {

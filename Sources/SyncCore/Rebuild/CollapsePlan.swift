@@ -27,12 +27,7 @@ struct CollapsePlan {
     if mayBePending {
       for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
     }
-    var filed: [RecordID: WithheldChange] = [:]
-    if mayBeFiled {
-      for entry in try snapshot.withheld(for: ids.map { .record($0) }) {
-        if case .record(let id) = entry.key { filed[id] = entry }
-      }
-    }
+    let filed = mayBeFiled ? try snapshot.withheld(of: ids) : [:]
     let barred = try WithheldReferrers(to: entity.type, in: schema).targets(
       among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)
     let stamps = try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)

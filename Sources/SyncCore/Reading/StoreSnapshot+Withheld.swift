@@ -1,0 +1,13 @@
+import SyncModels
+import SyncPorts
+
+extension StoreSnapshot {
+  /// Returns the withheld changes of some records, by record.
+  func withheld(of ids: some Collection<RecordID>) throws(SyncError) -> [RecordID: WithheldChange] {
+    var withheld: [RecordID: WithheldChange] = [:]
+    for entry in try self.withheld(for: ids.map { .record($0) }) {
+      if case .record(let id) = entry.key { withheld[id] = entry }
+    }
+    return withheld
+  }
+}
