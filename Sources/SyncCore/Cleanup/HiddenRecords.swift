@@ -26,11 +26,16 @@ struct HiddenRecords {
     try transaction.delete(tombstones)
   }
 
+  /// Returns the hidden ones of some records, with what is withheld of them.
+  func hidden(among ids: some Collection<RecordID>) throws(SyncError) -> [RecordID: WithheldChange] {
+    try transaction.withheld(of: ids).filter { $0.value.kind == .hidden }
+  }
+
   /// Returns the copy of a hidden record; `nil` for a record that is not hidden.
   func copy(of id: RecordID) throws(SyncError) -> Record? {
-    guard try isAnyHidden(id.type) else { return nil }
-    let entry = try transaction.withheld(for: [.record(id)]).first
-    guard let entry, entry.kind == .hidden, case .upsert(let record) = entry.change else { return nil }
+    guard try isAnyHidden(id.type), case .upsert(let record)? = try hidden(among: [id])[id]?.change else {
+      return nil
+    }
     return record
   }
 
@@ -64,7 +69,7 @@ struct HiddenRecords {
     while !wanted.isEmpty {
       asked.formUnion(wanted)
       var targets: Set<RecordID> = []
-      for entry in try transaction.withheld(for: wanted.map { .record($0) }) where entry.kind == .hidden {
+      for entry in try hidden(among: wanted).values {
         guard case .upsert(var record) = entry.change, let entity = schema[record.id.type] else { continue }
         record.fields = (try? entity.fields(of: record.payload)) ?? []
         found[record.id] = (entry, record)

@@ -45,14 +45,12 @@ struct AwaitedRelease: SyncPhase {
       let noted = try AwaitedRecords.load(from: transaction)
       // Copies keep waiting for records that are gone again. Those that a clean-up has hidden
       // meanwhile are shown with them.
-      var absent = Set(try transaction.absent(among: noted))
-      for entry in try transaction.withheld(for: absent.sorted().map { .record($0) })
-      where entry.kind == .hidden {
-        if let id = entry.change.id { absent.remove(id) }
-      }
+      let absent = try transaction.absent(among: noted)
+      let hidden = try HiddenRecords(schema: schema, transaction: transaction).hidden(among: absent)
+      let gone = Set(absent).subtracting(hidden.keys)
       var merge = PageMerge(entity, context: context)
       merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
-      try merge.releaseParked(waitingFor: noted.filter { !absent.contains($0) }, in: transaction)
+      try merge.releaseParked(waitingFor: noted.filter { !gone.contains($0) }, in: transaction)
       try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
       try AwaitedRecords.forget(in: transaction)
       return merge.tally
