@@ -76,8 +76,8 @@
         try await fill(store, keyed, count: 3)
         let reader = try Connection(
           uri: "file:" + directory.file("store.db"), flags: 1, busyTimeout: .seconds(1))
-        let column = DerivedColumns.NaturalKeyColumn(
-          key: try #require(StoredNaturalKey(keyed)), name: "f2", isFilled: true)
+        let column = DerivedColumns.Column(
+          try #require(StoredNaturalKey(keyed)), name: "f2", isFilled: true)
         let table = EntityTable(keyed, DerivedColumns(of: keyed, fields: [], naturalKeys: [column]))
         for (sql, way) in [
           (NaturalKeyRows.records(in: table, whose: "f2", keys: "f2"), "USING INDEX rows_meters.f2"),

@@ -56,15 +56,15 @@
           "SELECT type, name, mark, column_name, is_filled FROM fields WHERE is_declared ORDER BY type, column_name"
         ),
         during: operation)
-      var columns: [RecordType: [DerivedColumns.FieldColumn]] = [:]
-      var naturalKeys: [RecordType: [DerivedColumns.NaturalKeyColumn]] = [:]
+      var columns: [RecordType: [DerivedColumns.Column<StoredField>]] = [:]
+      var naturalKeys: [RecordType: [DerivedColumns.Column<StoredNaturalKey>]] = [:]
       for row in try fields.map({ $0 }) {
         let type = RecordType(row.text(0))
         switch try StoredColumn(name: row.text(1), mark: row.integer(2)) {
         case .field(let field):
-          columns[type, default: []].append(.init(field: field, name: row.text(3), isFilled: row.bool(4)))
+          columns[type, default: []].append(.init(field, name: row.text(3), isFilled: row.bool(4)))
         case .naturalKey(let key):
-          naturalKeys[type, default: []].append(.init(key: key, name: row.text(3), isFilled: row.bool(4)))
+          naturalKeys[type, default: []].append(.init(key, name: row.text(3), isFilled: row.bool(4)))
         }
       }
       let entities = try query(

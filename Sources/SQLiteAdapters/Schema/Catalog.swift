@@ -66,8 +66,8 @@
       return try statement.step() ? statement.integer(0) : 0
     }
 
-    private func columnsByType() throws(SyncError) -> [RecordType: [DerivedColumns.FieldColumn]] {
-      var columns: [RecordType: [DerivedColumns.FieldColumn]] = [:]
+    private func columnsByType() throws(SyncError) -> [RecordType: [DerivedColumns.Column<StoredField>]] {
+      var columns: [RecordType: [DerivedColumns.Column<StoredField>]] = [:]
       let sql = """
         SELECT type, name, is_key, column_name, filled_through IS NULL FROM fields \
         WHERE is_declared AND is_key < \(StoredNaturalKey.mark) \
@@ -75,23 +75,25 @@
         """
       try forEachRow(sql) { row throws(SyncError) in
         columns[RecordType(row.text(0)), default: []].append(
-          DerivedColumns.FieldColumn(
-            field: StoredField(name: FieldName(row.text(1)), isKey: row.integer(2) != 0), name: row.text(3),
+          DerivedColumns.Column(
+            StoredField(name: FieldName(row.text(1)), isKey: row.integer(2) != 0), name: row.text(3),
             isFilled: row.integer(4) != 0))
       }
       return columns
     }
 
-    private func naturalKeysByType() throws(SyncError) -> [RecordType: [DerivedColumns.NaturalKeyColumn]] {
-      var columns: [RecordType: [DerivedColumns.NaturalKeyColumn]] = [:]
+    private func naturalKeysByType() throws(SyncError)
+      -> [RecordType: [DerivedColumns.Column<StoredNaturalKey>]]
+    {
+      var columns: [RecordType: [DerivedColumns.Column<StoredNaturalKey>]] = [:]
       let sql = """
         SELECT type, name, column_name, filled_through IS NULL FROM fields \
         WHERE is_declared AND is_key = \(StoredNaturalKey.mark)
         """
       try forEachRow(sql) { row throws(SyncError) in
         columns[RecordType(row.text(0)), default: []].append(
-          DerivedColumns.NaturalKeyColumn(
-            key: try StoredNaturalKey(storedAs: row.text(1)), name: row.text(2), isFilled: row.integer(3) != 0
+          DerivedColumns.Column(
+            try StoredNaturalKey(storedAs: row.text(1)), name: row.text(2), isFilled: row.integer(3) != 0
           ))
       }
       return columns

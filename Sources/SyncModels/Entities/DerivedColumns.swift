@@ -4,36 +4,23 @@
 /// A type may have columns of other declarations too, which another version of the app made in the
 /// same store. Every writer fills all of them.
 package struct DerivedColumns: Sendable {
-  /// A column with the values of a field.
-  package struct FieldColumn: Sendable {
-    package let field: StoredField
+  /// A column with the values of a field, or with natural keys.
+  package struct Column<Origin: Sendable>: Sendable {
+    /// The field or the natural key.
+    package let origin: Origin
     package let name: String
     /// Whether every row has its value. Until then, only writers use the column.
     package let isFilled: Bool
 
-    package init(field: StoredField, name: String, isFilled: Bool) {
-      self.field = field
+    package init(_ origin: Origin, name: String, isFilled: Bool) {
+      self.origin = origin
       self.name = name
       self.isFilled = isFilled
     }
   }
 
-  /// A column with natural keys.
-  package struct NaturalKeyColumn: Sendable {
-    package let key: StoredNaturalKey
-    package let name: String
-    /// Whether every row has its key.
-    package let isFilled: Bool
-
-    package init(key: StoredNaturalKey, name: String, isFilled: Bool) {
-      self.key = key
-      self.name = name
-      self.isFilled = isFilled
-    }
-  }
-
-  package let fields: [FieldColumn]
-  package let naturalKeys: [NaturalKeyColumn]
+  package let fields: [Column<StoredField>]
+  package let naturalKeys: [Column<StoredNaturalKey>]
   /// The filled column with the natural keys of the declaration.
   package let naturalKeyColumn: String?
   /// For each column of a field, the index of its value among a record's fields.
@@ -55,20 +42,20 @@ package struct DerivedColumns: Sendable {
   private let naturalKeyLifters: [NaturalKeyLifter?]
 
   /// Relates a table's columns to a declaration.
-  package init(of entity: Entity, fields: [FieldColumn], naturalKeys: [NaturalKeyColumn]) {
+  package init(of entity: Entity, fields: [Column<StoredField>], naturalKeys: [Column<StoredNaturalKey>]) {
     self.entity = entity
     self.fields = fields
     self.naturalKeys = naturalKeys
     let ownKey = StoredNaturalKey(entity)
-    naturalKeyColumn = naturalKeys.first { $0.key == ownKey && $0.isFilled }?.name
-    naturalKeyLifters = naturalKeys.map { $0.key == ownKey ? nil : NaturalKeyLifter($0.key) }
+    naturalKeyColumn = naturalKeys.first { $0.origin == ownKey && $0.isFilled }?.name
+    naturalKeyLifters = naturalKeys.map { $0.origin == ownKey ? nil : NaturalKeyLifter($0.origin) }
     spelling = NaturalKeySpelling(entity)
     let declared = entity.storedFields
-    sources = fields.map { column in declared.firstIndex(of: column.field) }
-    lifter = FieldLifter(fields.map(\.field))
+    sources = fields.map { column in declared.firstIndex(of: column.origin) }
+    lifter = FieldLifter(fields.map(\.origin))
     takesFieldsAsGiven = sources.allSatisfy { $0 != nil }
     readable = declared.compactMap { field in
-      fields.first { $0.field == field && $0.isFilled }?.name
+      fields.first { $0.origin == field && $0.isFilled }?.name
     }
     hasAllFields = readable.count == declared.count
   }
@@ -79,7 +66,7 @@ package struct DerivedColumns: Sendable {
   /// The filled column of a declared field.
   package func column(of field: FieldName) -> String? {
     let field = entity.storedField(field)
-    return fields.first { $0.field == field && $0.isFilled }?.name
+    return fields.first { $0.origin == field && $0.isFilled }?.name
   }
 
   /// The values of the columns of fields for a record, in their order.
