@@ -119,13 +119,7 @@
       }
       let mirror = try await CloudKitMirror(
         bench, entities, pageSize: seed % 4 < 2 ? 37 : 200, transport: busy)
-      while !busy.isDone {
-        _ = try await mirror.engine.sync()
-        bench.clock.advance(by: .seconds(5))
-      }
-      bench.clock.advance(by: .seconds(700))
-      let last = try await mirror.engine.sync()
-      #expect(last.failures.isEmpty && last.refusedSweeps.isEmpty)
+      try await mirror.sync(through: busy)
       for entity in entities { try mirror.expectEqual(entity.type, "seed \(seed)") }
       #expect(bench.service.violation == nil)
     }

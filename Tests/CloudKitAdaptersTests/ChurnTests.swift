@@ -66,13 +66,7 @@
         bench.service.put([(key, fields)], type: "Item", in: place.database, zone: place.zone)
       }
       let mirror = try await CloudKitMirror(bench, pageSize: 20, transport: busy, wrap: wrap)
-      while !busy.isDone {
-        _ = try await mirror.engine.sync()
-        bench.clock.advance(by: .seconds(5))
-      }
-      bench.clock.advance(by: .seconds(700))
-      let last = try await mirror.engine.sync()
-      #expect(last.failures.isEmpty && last.refusedSweeps.isEmpty)
+      try await mirror.sync(through: busy)
       return mirror
     }
   }

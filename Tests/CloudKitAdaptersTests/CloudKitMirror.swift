@@ -33,6 +33,17 @@
         observers: observers)
     }
 
+    /// Syncs while the service's records change, and once more when its indexes have caught up.
+    func sync(through busy: BusyService) async throws {
+      while !busy.isDone {
+        _ = try await engine.sync()
+        bench.clock.advance(by: .seconds(5))
+      }
+      bench.clock.advance(by: .seconds(700))
+      let last = try await engine.sync()
+      #expect(last.failures.isEmpty && last.refusedSweeps.isEmpty)
+    }
+
     /// The store's payloads of a type by key.
     func payloads(_ type: RecordType) -> [String: String] {
       Dictionary(
