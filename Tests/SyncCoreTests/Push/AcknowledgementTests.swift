@@ -54,23 +54,18 @@ struct AcknowledgementTests {
   }
 
   /// The remote accepts edits, and reports that their records cannot be read by now.
-  private struct MalformedAnswers: RemoteRecordSink {
-    let base: InMemoryRemote
-    var identity: String { base.identity }
-    func push(
-      _ changes: [OutgoingChange], entities: SyncSchema
-    ) async throws(SyncError) -> [PushOutcome] {
-      try await base.push(changes, entities: entities).map { outcome in
-        guard case .accepted(let change) = outcome, let id = change.id else { return outcome }
-        return .accepted(
-          .malformed(MalformedRecord(type: id.type, key: id.key, bytes: Payload([123]), reason: "is cut off"))
-        )
-      }
-    }
-  }
-
   @Test func mayComeWithAMalformedRecord() async throws {
-    let world = try await PushWorld(sink: { MalformedAnswers(base: $0) })
+    let world = try await PushWorld(
+      sink: { remote in
+        OtherwiseSink(base: remote) { (_, outcomes) throws(SyncError) in
+          outcomes.map { outcome in
+            guard case .accepted(let change) = outcome, let id = change.id else { return outcome }
+            let bytes = Payload([123])
+            return .accepted(
+              .malformed(MalformedRecord(type: id.type, key: id.key, bytes: bytes, reason: "is cut off")))
+          }
+        }
+      })
     try await world.write("meters", "m1")
     try await world.write("meters", "m2")
     world.remote.onPush = { _ in
