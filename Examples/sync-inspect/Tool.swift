@@ -5,30 +5,30 @@ import Foundation
 /// Inspects a store, and edits its records.
 @main struct Tool {
   private static let store = Option.requiredText("store", OpenedStore.placeholder, OpenedStore.meaning)
-  private static let json = Option.flag("json", "End with one JSON object on the last line of the output.")
-  private static let type = Option.requiredText("type", "TYPE", "The record type, such as games.")
-  private static let anyType = Option.text("type", "TYPE", "Only this record type.")
-  private static let id = Option.requiredText("id", "ID", "The record's id.")
-  private static let full = Option.flag("full", "Show all bytes, not only the beginning.")
+  private static let json = Option.flag("json", "end with one JSON object on the last line of the output")
+  private static let type = Option.requiredText("type", "TYPE", "the record type, such as games")
+  private static let anyType = Option.text("type", "TYPE", "only this record type")
+  private static let id = Option.requiredText("id", "ID", "the record's id")
+  private static let full = Option.flag("full", "show all bytes, not only the beginning")
   private static let limit = Option.number(
-    "limit", "N", "The number of entries to show.", in: 1...Int.max, default: 20)
+    "limit", "N", "the number of entries to show", in: 1...Int.max, default: 20)
   private static let syncs = Option.number(
-    "limit", "N", "The number of syncs to show.", in: 1...1000, default: 20)
+    "limit", "N", "the number of syncs to show", in: 1...1000, default: 20)
   private static let set = Option.texts(
-    "set", "NAME=JSON", "Give a member a value, such as floor=2 or 'name=\"Hall\"'.")
-  private static let unset = Option.texts("unset", "NAME", "Remove a member.")
-  private static let delete = Option.flag("delete", "Delete the record.")
+    "set", "NAME=JSON", "give a member a value, such as floor=2 or 'name=\"Hall\"'")
+  private static let unset = Option.texts("unset", "NAME", "remove a member")
+  private static let delete = Option.flag("delete", "delete the record")
   private static let discard = Option.flag(
-    "discard", "Discard the edit in the outbox, and restore the remote's last known state.")
+    "discard", "discard the edit in the outbox, and restore the remote's last known state")
   private static let from = Option.requiredText(
-    "from", "BROKEN", "The damaged store's file; it is not changed.")
-  private static let to = Option.requiredText("to", "NEW", "The new store's file; it must not exist.")
-  private static let oldStore = Option.requiredText("from", OpenedStore.placeholder, "The store to move.")
+    "from", "BROKEN", "the damaged store's file; it is not changed")
+  private static let to = Option.requiredText("to", "NEW", "the new store's file; it must not exist")
+  private static let oldStore = Option.requiredText("from", OpenedStore.placeholder, "the store to move")
   private static let newStore = Option.requiredText(
-    "to", OpenedStore.placeholder, "The empty store to move it to.")
+    "to", OpenedStore.placeholder, "the empty store to move it to")
   private static let abandon = Option.flag(
-    "abandon", "Take the old store into use again, unless the new one has taken its place.")
-  private static let retry = Option.flag("retry", "Send an edit again that the remote refused or postponed.")
+    "abandon", "take the old store into use again, unless the new one has taken its place")
+  private static let retry = Option.flag("retry", "send an edit again that the remote refused or postponed")
 
   private static let command = Command(
     "sync-inspect", "Inspects a store, and changes nothing except by `edit` and `copy`.",

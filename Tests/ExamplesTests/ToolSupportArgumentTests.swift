@@ -5,12 +5,12 @@ import Testing
 
 @Suite("Command lines")
 struct ToolSupportArgumentTests {
-  static let store = Option.requiredText("store", "PATH", "Where the store is.")
-  static let pageSize = Option.number("page-size", "N", "Records in a page.", in: 1...10_000, default: 400)
+  static let store = Option.requiredText("store", "PATH", "where the store is")
+  static let pageSize = Option.number("page-size", "N", "records in a page", in: 1...10_000, default: 400)
   static let limit = Option.number("limit", "N", "Stop after as many.", in: 0...Int.max)
   static let type = Option<String?>.text("type", "TYPE", "Only this type.")
   static let set = Option.texts("set", "KEY=JSON", "A field to change.")
-  static let json = Option.flag("json", "End with one line of JSON.")
+  static let json = Option.flag("json", "end with one line of JSON")
   static let tool = Command(
     "inspect", "Looks into a store.", options: [store, pageSize, json],
     commands: [
@@ -102,12 +102,12 @@ struct ToolSupportArgumentTests {
           status  Prints what state each type is in.
 
         options:
-          --store PATH   Where the store is.
-          --page-size N  Records in a page. (1 to 10000, default 400)
-          --json         End with one line of JSON.
-          --quiet        Write no progress and no notices, only results, warnings and errors.
-          --help         Print this help.
-          --version      Print the version.
+          --store PATH   where the store is
+          --page-size N  records in a page (1 to 10000, default 400)
+          --json         end with one line of JSON
+          --quiet        write no progress and no notices, only results, warnings and errors
+          --help         print this help
+          --version      print the version
 
         exit codes:
           0    success

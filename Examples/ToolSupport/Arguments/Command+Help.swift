@@ -8,7 +8,7 @@ extension Command {
     let options = self.options + (tool?.options ?? []) + [Self.quiet]
     let optionRows =
       options.map { ($0.spelling, $0.help) } + [
-        ("--help", "Print this help."), ("--version", "Print the version."),
+        ("--help", "print this help"), ("--version", "print the version"),
       ]
     var sections = [
       usage(within: tool, options: options),

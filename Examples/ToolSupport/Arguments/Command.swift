@@ -10,7 +10,7 @@ package struct Command: Sendable {
   package let options: [any DeclaredOption]
   /// The option of every tool that leaves out progress and notices.
   static let quiet = Option.flag(
-    "quiet", "Write no progress and no notices, only results, warnings and errors.")
+    "quiet", "write no progress and no notices, only results, warnings and errors")
   /// The commands of a tool; none for a tool with a single purpose.
   package let commands: [Command]
   /// Example command lines, each with its meaning.

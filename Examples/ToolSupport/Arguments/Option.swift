@@ -1,7 +1,7 @@
 /// An option of a command: its name, value, purpose and parser, declared once.
 ///
 ///     static let pageSize = Option.number(
-///       "page-size", "N", "Records in a page.", in: 1...10_000, default: 400)
+///       "page-size", "N", "records in a page", in: 1...10_000, default: 400)
 ///     …
 ///     let size = arguments[pageSize]
 package struct Option<Value: Sendable>: DeclaredOption {
