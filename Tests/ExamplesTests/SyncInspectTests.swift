@@ -25,7 +25,7 @@
         #expect(table.status == 0 && table.errors == "")
         #expect(table.output.contains("quarantined"))
         #expect(table.lines.contains { $0.hasPrefix("games") && $0.contains("xxh64:") })
-        #expect(table.lines.contains { $0.hasPrefix("games") && $0.contains(" s ago") })
+        #expect(table.lines.contains { $0.hasPrefix("games") && $0.contains(" ago") })
         #expect(!table.output.contains("last error") && !table.output.contains("hidden"), "empty columns")
         #expect(table.lines.first?.hasPrefix("Mostly well: all 2 types were up to date ") == true)
         #expect(table.output.contains("2 records are malformed: see `sync-inspect quarantine`."))
