@@ -75,10 +75,13 @@ struct DeclarationWithholding: SyncPhase {
       }
       if try await withhold(dangling, in: &session) == .stopped { return .stopped }
       let tally = try await session.write { (transaction) throws(SyncError) in
-        let done = Set(ids).subtracting(try transaction.outbox(for: ids).map(\.id))
+        let withholding = Withholding(schema: schema, transaction: transaction)
+        // A record also stays while one with an edit refers to it.
+        let dangling = try withholding.dangling(among: transaction.records(withIDs: ids).compactMap(\.self))
+        let done = Set(ids).subtracting(try transaction.outbox(for: ids).map(\.id)).subtracting(dangling)
         try StoredDeclarations.update(in: transaction) { $0.left.removeAll(where: done.contains) }
         let context = environment.releaseContext(fence: fence, markPass: nil)
-        return try Withholding(schema: schema, transaction: transaction).release(above: ids, context: context)
+        return try withholding.release(above: ids, context: context)
       }
       session.note(tally, of: ids[0].type)
     }
@@ -92,18 +95,19 @@ struct DeclarationWithholding: SyncPhase {
     guard !ids.isEmpty else { return .finished }
     let (schema, environment, fence) = (session.schema, session.environment, session.fence)
     var rounds = ids.portions(of: MergeContext.portion)
-    var done: Set<RecordID> = []
+    var (done, needed): (Set<RecordID>, Set<RecordID>) = ([], [])
     while let round = rounds.last {
       if session.isStopped { return .stopped }
       let above = Set(rounds.joined())
-      let known = done
+      let (known, kept) = (done, needed)
       let outcome = try await session.write { (transaction) throws(SyncError) in
         let withholding = Withholding(schema: schema, transaction: transaction)
         let referrers = try withholding.referrers(to: round, except: above.union(known))
         if !referrers.isEmpty { return Withholding.Outcome(referrers: referrers) }
         let context = environment.releaseContext(fence: fence, markPass: nil)
-        return try withholding.withhold(round, beside: above, context: context)
+        return try withholding.withhold(round, beside: above, without: kept, context: context)
       }
+      needed.formUnion(outcome.needed)
       if outcome.referrers.isEmpty {
         rounds.removeLast()
         done.formUnion(round)

@@ -12,6 +12,8 @@ struct Withholding {
   struct Outcome: Sendable {
     /// Records that have to be withheld first.
     var referrers: [RecordID] = []
+    /// The targets of records that stay because of their edits. They stay with them.
+    var needed: Set<RecordID> = []
     var tally = Tally()
   }
 
@@ -41,9 +43,10 @@ struct Withholding {
   ///
   /// - Parameters:
   ///   - others: Records that are withheld together with them.
+  ///   - needed: Records that stay, because a record that stays refers to them.
   ///   - context: Gives the entries their sync and time.
   func withhold(
-    _ ids: [RecordID], beside others: Set<RecordID>, context: MergeContext
+    _ ids: [RecordID], beside others: Set<RecordID>, without needed: Set<RecordID>, context: MergeContext
   ) throws(SyncError) -> Outcome {
     var outcome = Outcome()
     let records = try transaction.records(withIDs: ids).compactMap(\.self)
@@ -54,6 +57,10 @@ struct Withholding {
     var parked: [(record: Record, missing: [RecordID])] = []
     var (deleted, left): ([Tombstone], [RecordID]) = ([], [])
     var carriedOut: [WithheldChange.Key] = []
+    outcome.needed = staying(needed, among: records) { id in
+      let kind = filed[id]?.kind
+      return edited.contains(id) && kind != .parked || kind == .staged
+    }
     for record in records {
       let missing = targets(of: record).filter { absent.contains($0) || others.contains($0) }
       if missing.isEmpty { continue }
@@ -62,7 +69,7 @@ struct Withholding {
         overruled.append(entry)
         continue
       }
-      if edited.contains(record.id) || entry?.kind == .staged {
+      if outcome.needed.contains(record.id) {
         left.append(record.id)
         continue
       }
@@ -84,12 +91,29 @@ struct Withholding {
     try park(parked, context)
     if !carriedOut.isEmpty { try transaction.release(carriedOut) }
     if !deleted.isEmpty { try transaction.delete(deleted) }
-    left += try overrule(by: overruled, context, &outcome.tally)
+    let overruling = try overrule(by: overruled, context, &outcome.tally)
+    outcome.needed.formUnion(records.lazy.filter { overruling.contains($0.id) }.flatMap(targets))
+    left += overruling
     if !left.isEmpty {
       // An edit is pushed first. Its record is checked after the next pulls.
       try StoredDeclarations.noteLeft(left, in: transaction)
     }
     return outcome
+  }
+
+  /// Returns the records that stay, and all that they refer to.
+  ///
+  /// - Parameter isFirst: Whether a record stays for its own sake, as its edit is pushed first.
+  private func staying(
+    _ needed: Set<RecordID>, among records: [Record], _ isFirst: (RecordID) -> Bool
+  ) -> Set<RecordID> {
+    var staying = needed.union(records.lazy.map(\.id).filter(isFirst))
+    var count: Int
+    repeat {
+      count = staying.count
+      for record in records where staying.contains(record.id) { staying.formUnion(targets(of: record)) }
+    } while staying.count > count
+    return staying
   }
 
   /// Returns those of some records whose edits can still be pushed.

@@ -19,6 +19,12 @@ final class SyncBook: Sendable {
       guard case .start(_?) = request.position else { return false }
       return pages.contains { $0.pass == request.pass }
     }
+
+    /// Whether a request fetches the last page again, because the lookup of its contents failed.
+    func isRepetition(_ request: PageRequest) -> Bool {
+      guard hasLookupFailed, let last = pages.last, !last.page.present.isEmpty else { return false }
+      return (last.pass, last.position) == (request.pass, request.position)
+    }
   }
   private let state = Mutex<[RecordType: Entry]>([:])
   /// The edits whose push failed last. After a success, or a push of other edits, the next attempt
@@ -111,8 +117,9 @@ final class SyncBook: Sendable {
     var complaints = entry.requests
       .complaints("asks for a page of \(type)", at: now, most: options.retry.attempts)
       .map { (Promise.bounds, $0) }
+    let pages = entry.isRepetition(request) ? entry.pages.dropLast() : entry.pages[...]
     let ahead =
-      entry.isInquiry(request) ? 0 : entry.pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
+      entry.isInquiry(request) ? 0 : pages.count { $0.pass == request.pass && !$0.page.changes.isEmpty }
     if ahead > options.pagesAhead {
       complaints.append((.bounds, "asks for more of \(type) with \(Counted(ahead, "page")) ahead"))
     }
@@ -153,11 +160,7 @@ final class SyncBook: Sendable {
         // Only a commit that has begun still uses pages of the invalid pass.
         entry.lastPage = nil
       } else {
-        if entry.hasLookupFailed, let last = entry.pages.last, !last.page.present.isEmpty,
-          (last.pass, last.position) == (request.pass, request.position)
-        {
-          entry.pages.removeLast()
-        }
+        if entry.isRepetition(request) { entry.pages.removeLast() }
         entry.hasLookupFailed = false
         entry.pages.append((request.pass, request.position, page))
       }

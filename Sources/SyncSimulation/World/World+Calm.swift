@@ -21,8 +21,10 @@ extension World {
       let rules = drawRules(version)
       state.withLock { $0.finalRules = rules }
     }
+    // After a wipe, two listings have to lack a winner, and then each loser that takes its place.
+    let rounds = shape.hazards.contains(.duplicates) && edits.wasWiped ? 15 : 5
     var complaints = ["nothing was synced"]
-    for round in 1...5 where !complaints.isEmpty {
+    for round in 1...rounds where !complaints.isEmpty {
       // Longer than any lease, and than the interval between two checks for deletions, by any
       // clock.
       await pause(.seconds(48 * 3600))

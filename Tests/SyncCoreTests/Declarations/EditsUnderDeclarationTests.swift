@@ -57,6 +57,37 @@ struct EditsUnderDeclarationTests {
     #expect(table.keys("alarms") == [])
   }
 
+  /// Otherwise its own record would dangle until it is pushed.
+  @Test func keepsWhatItsRecordRefersTo() async throws {
+    let table = WithheldTable()
+    let cups = Entity("cups")
+    let teams = Entity("teams", references: [.to("cups", by: "cup")])
+    table.remote.upsert("teams", "t", #"{"cup":"nowhere"}"#)
+    table.remote.upsert("games", "g", #"{"team":"t"}"#)
+    table.remote.upsert("games", "h", #"{"team":"t"}"#)
+    let old = try await table.engine(cups, Self.teams, Self.games)
+    _ = try await old.sync()
+    table.clock.advance(by: .seconds(10))
+    try await old.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "games", key: "g")) { $0["note"] = Array("1".utf8)[...] }
+    }
+    table.remote.rule(.refused(reason: "no"), on: "games", "g")
+    let next = try await table.engine(cups, teams, Self.games)
+    for _ in 1...3 {
+      _ = try await next.sync()
+      #expect(table.keys("teams") == ["t"])
+      #expect(table.keys("games").contains("g"))
+    }
+    table.remote.rule(nil, on: "games", "g")
+    try await next.edits.retry("games")
+    for _ in 1...2 { _ = try await next.sync() }
+    #expect(table.keys("teams") == [])
+    #expect(table.keys("games") == [])
+    table.remote.upsert("cups", "nowhere", "{}")
+    _ = try await next.sync()
+    #expect(table.keys("games") == ["g", "h"])
+  }
+
   /// The copy that it meets cannot be shown, and neither can the edit: but readers see it already.
   @Test func isPushedAlsoWhereItMeetsANewerCopy() async throws {
     let table = WithheldTable()
