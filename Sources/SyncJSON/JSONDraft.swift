@@ -10,6 +10,8 @@ final class JSONDraft {
   let userInfo: [CodingUserInfoKey: any Sendable]
   let forms: (any JSONForms)?
   let path: JSONPath?
+  /// The type of the keys under which the value wrote its members.
+  var keys: (any CodingKey.Type)?
   private(set) var count = 0
   private var bytes: [UInt8] = []
   private var start = 0
@@ -99,7 +101,7 @@ final class JSONDraft {
     defer { swap(&inner.bytes, &bytes) }
     try value.encode(to: JSONPen(draft: inner))
     try inner.close()
-    try check(inner.bytes[inner.start...], of: value, path: path)
+    try check(inner.bytes[inner.start...], of: value, keyedBy: inner.keys, path: path)
   }
 
   /// Reserves this position for a value that may stay open beside this one.

@@ -16,9 +16,11 @@ package protocol JSONForms: Sendable {
 
   /// Checks what a value whose type encodes itself has written.
   ///
+  /// - Parameter keys: The type of the keys under which the value wrote its members; `nil` if it
+  ///   wrote no object.
   /// - Throws: ``JSONFormFailure`` for text that must not be a record's.
   func check<Value>(
-    _ text: ArraySlice<UInt8>, of value: Value, at path: () -> [String]
+    _ text: ArraySlice<UInt8>, of value: Value, keyedBy keys: (any CodingKey.Type)?, at path: () -> [String]
   ) throws(JSONFormFailure)
 }
 
@@ -63,10 +65,12 @@ extension JSONDraft {
   }
 
   /// Checks what a value has written that has no form.
-  func check<Value: Encodable>(_ text: ArraySlice<UInt8>, of value: Value, path: JSONPath?) throws {
+  func check<Value: Encodable>(
+    _ text: ArraySlice<UInt8>, of value: Value, keyedBy keys: (any CodingKey.Type)?, path: JSONPath?
+  ) throws {
     guard let forms else { return }
     do throws(JSONFormFailure) {
-      try forms.check(text, of: value) { JSONPath.keys(path).memberNames }
+      try forms.check(text, of: value, keyedBy: keys) { JSONPath.keys(path).memberNames }
     } catch {
       throw refusal(Value.self, error, path)
     }

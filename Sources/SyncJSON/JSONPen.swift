@@ -6,7 +6,8 @@ struct JSONPen: Encoder, SingleValueEncodingContainer {
   var userInfo: [CodingUserInfoKey: Any] { draft.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-    KeyedEncodingContainer(JSONMemberPen<Key>(draft))
+    draft.keys = type
+    return KeyedEncodingContainer(JSONMemberPen<Key>(draft))
   }
 
   func unkeyedContainer() -> any UnkeyedEncodingContainer { JSONElementPen(draft) }

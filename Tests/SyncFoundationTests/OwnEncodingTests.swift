@@ -120,6 +120,67 @@ struct OwnEncodingTests {
     #expect(refusal(Passing(UUID())) == nil)
   }
 
+  /// A wrapper with a state of its own, as many property wrappers have.
+  private struct Tracked<Value: Codable & Sendable>: Codable, Sendable {
+    var history: [Value] = []
+    var changes = 0
+    var isTracked = true
+    var name: String?
+    var value: Passing<Value>
+    init(_ value: Value) { self.value = Passing(value) }
+    init(from decoder: any Decoder) throws { value = try Passing(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+  }
+
+  /// One whose type does not tell what it holds.
+  private struct Erased: Codable, Sendable {
+    var value: any Codable & Sendable
+    init(_ value: any Codable & Sendable) { self.value = value }
+    init(from decoder: any Decoder) throws { value = try Int(from: decoder) }
+    func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
+  }
+
+  private enum Event: Codable { case begin(Date), both(Int, Passing<Date>) }
+  private enum State: String, Codable { case open }
+  private enum Keys: String, CodingKey { case at }
+
+  /// A type with keys that are declared elsewhere.
+  private struct Elsewhere: Codable {
+    var at: Date
+    init(at: Date) { self.at = at }
+    init(from decoder: any Decoder) throws {
+      at = try decoder.container(keyedBy: Keys.self).decode(Date.self, forKey: .at)
+    }
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: Keys.self)
+      try container.encode(at, forKey: .at)
+    }
+  }
+
+  @Test func isRefusedOfAWrapperWithManyMembers() throws {
+    #expect(refusal(Tracked(Self.date))?.contains("passes the encoder to its Date") == true)
+    let url = try #require(URL(string: "https://a.example"))
+    #expect(refusal([Tracked(url)]) != nil)
+    #expect(try written(Tracked("text")) == #""text""#)
+    #expect(try written(Tracked(Break(at: Self.date))) == #"{"at":\#(Self.text)}"#)
+  }
+
+  @Test func isRefusedByTheValueWhereTheTypeDoesNotTellIt() throws {
+    // The first value must not decide for the type.
+    #expect(try written(Erased(1)) == "1")
+    #expect(refusal(Erased(Self.date)) != nil)
+    #expect(try written(Erased(Break(at: Self.date))) == #"{"at":\#(Self.text)}"#)
+    let url = try #require(URL(string: "https://a.example"))
+    #expect(refusal(Erased(url)) != nil)
+  }
+
+  @Test func isNotWhatTypesWithKeysOfTheirOwnWrite() throws {
+    #expect(try written(Event.begin(Self.date)) == #"{"begin":{"_0":\#(Self.text)}}"#)
+    #expect(refusal(Event.both(1, Passing(Self.date))) != nil)
+    #expect(try written(["a": State.open]) == #"{"a":"open"}"#)
+    #expect(try written(Elsewhere(at: Self.date)) == #"{"at":\#(Self.text)}"#)
+  }
+
   @Test func isRefusedInAFormOfNumbers() throws {
     try Coding.$current.withValue(RecordCoding(.form(of: Date.self, .secondsSince1970))) {
       () throws -> Void in

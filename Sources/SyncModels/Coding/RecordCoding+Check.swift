@@ -2,33 +2,22 @@ package import SyncJSON
 
 extension RecordCoding {
   package func check<Value>(
-    _ text: ArraySlice<UInt8>, of value: Value, at path: () -> [String]
+    _ text: ArraySlice<UInt8>, of value: Value, keyedBy keys: (any CodingKey.Type)?, at path: () -> [String]
   ) throws(JSONFormFailure) {
-    if Self.isLibraryEncoding(text, of: Value.self) {
+    switch EncodingOrigin.of(value, keyedBy: keys) {
+    case .ownType: return
+    case .foundation:
+      // One string or number is what an app would write, too.
+      guard text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[") else { return }
       throw JSONFormFailure(
         "The encoding of \(Value.self) is Foundation's own, which remotes do not read. Use a type of your own, or make it ScalarFormed."
       )
-    }
-    if let type = typePassedThrough(by: value, as: text, at: path) {
+    case .unknown:
+      guard let type = typePassedThrough(by: value, as: text, at: path) else { return }
       throw JSONFormFailure(
         "\(Value.self) passes the encoder to its \(type), whose own encoding is not its form. Encode the value in a singleValueContainer."
       )
     }
-  }
-
-  /// The modules of Foundation.
-  private static let libraries: Set<String> = [
-    "Foundation", "FoundationEssentials", "FoundationInternationalization", "FoundationNetworking",
-  ]
-
-  /// Whether a type of Foundation has encoded itself as an object or array.
-  ///
-  /// Such encodings are made to be read by Foundation. One string or number is what an app would
-  /// write, too.
-  private static func isLibraryEncoding<Value>(_ text: ArraySlice<UInt8>, of type: Value.Type) -> Bool {
-    guard text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[") else { return false }
-    let module = _typeName(type, qualified: true).prefix { $0 != "." }
-    return libraries.contains(String(module))
   }
 
   /// The type of the part that a value has let encode itself in its place.
@@ -38,22 +27,26 @@ extension RecordCoding {
   private func typePassedThrough<Value>(
     by value: Value, as text: ArraySlice<UInt8>, at path: () -> [String]
   ) -> (any ScalarFormed.Type)? {
-    var whole: Any = value
-    while true {
-      let mirror = Mirror(reflecting: whole)
-      // A wrapper has few members.
-      guard [.struct, .class, .enum].contains(mirror.displayStyle), mirror.children.count <= 3 else {
-        return nil
-      }
+    // The members first, then theirs: a wrapper may hold another one.
+    var wholes: [Any] = [value]
+    var next = 0
+    while next < wholes.count, next < Self.mostParts {
+      let mirror = Mirror(reflecting: wholes[next])
+      next += 1
+      guard [.struct, .class, .enum, .tuple, .optional].contains(mirror.displayStyle) else { continue }
       for child in mirror.children {
-        if let part = child.value as? any ScalarFormed, isForeign(text, of: part, at: path) {
-          return type(of: part)
+        guard let part = child.value as? any ScalarFormed else {
+          wholes.append(child.value)
+          continue
         }
+        if isForeign(text, of: part, at: path) { return type(of: part) }
       }
-      guard mirror.children.count == 1, let only = mirror.children.first else { return nil }
-      whole = only.value
     }
+    return nil
   }
+
+  /// The most parts of a value whose members are compared with its text.
+  private static let mostParts = 32
 
   /// Whether a text is a value's own encoding, and means something else in its form.
   private func isForeign<Formed: ScalarFormed>(

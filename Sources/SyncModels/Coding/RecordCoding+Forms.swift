@@ -13,7 +13,8 @@ extension RecordCoding: JSONForms {
   ) throws(JSONFormFailure) -> Formed {
     let form = form(of: type) { path().map { FieldName($0) } }
     if let scalar = JSONScalar(json), let value = form.read(scalar) { return value }
-    throw JSONFormFailure("Expected \(form.name), found another \(json.kind).")
+    let found = json.kind == .string ? "another string" : "\(json.kind)"
+    throw JSONFormFailure("Expected \(form.name), found \(found). A RecordCoding selects other forms.")
   }
 
   package func write<Value>(_ value: Value, at path: () -> [String]) throws(JSONFormFailure) -> [UInt8]? {
