@@ -80,6 +80,7 @@ struct OwnRecordsTests {
     let replayed = simulation.replay(smaller, keepsTimeline: true)
     let words = try #require(replayed.violations.first { $0.promise == .arithmetic }?.words)
     #expect(words.contains("local (mine)") && words.contains(#"{"id":"#))
+    #expect(replayed.timeline.contains { $0.hasSuffix(" starts") })
     let lines = replayed.timeline.map { $0.drop { $0 == " " || $0 == "." || $0.isNumber } }
     #expect(zip(lines, lines.dropFirst()).allSatisfy { $0 != $1 })
   }

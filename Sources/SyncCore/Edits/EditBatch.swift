@@ -119,6 +119,11 @@ public struct EditBatch {
     }
   }
 
+  /// Deletes a record that was read. An absent record stays absent.
+  public mutating func delete<T: SyncedRecord>(_ record: Stored<T>) throws(SyncError) {
+    try delete(record.recordID)
+  }
+
   /// Deletes a record. An absent record stays absent.
   public mutating func delete(_ id: RecordID) throws(SyncError) {
     try writer.edit(id) { (_) throws(SyncError) in .deletion }
@@ -130,7 +135,7 @@ public struct EditBatch {
     } catch {
       throw SyncError(
         .invalidEdit, during: "editing \(id)",
-        "The value does not make one JSON object. \(CodingFlaw(error))",
+        "The value cannot be written as one JSON object. \(CodingFlaw(error))",
         underlying: error)
     }
   }

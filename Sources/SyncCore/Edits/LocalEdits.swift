@@ -76,6 +76,11 @@ public struct LocalEdits: Sendable {
     try await perform { (batch) throws(SyncError) in try batch.upsert(record) }
   }
 
+  /// Deletes a record that was read; see ``delete(_:)-(RecordID)``.
+  public func delete<T: SyncedRecord>(_ record: Stored<T>) async throws(SyncError) {
+    try await delete(record.recordID)
+  }
+
   /// Deletes a record, here at once and at the remote with the next push.
   ///
   /// - Throws: `invalidEdit` if other records refer to it.

@@ -31,7 +31,8 @@ public final class SyncEngine: Sendable {
   ///   - observers: Receive all events, besides ``events()``.
   ///   - random: Gives the jitter of pauses; the system's generator by default.
   /// - Throws: `invalidConfiguration` for options that are invalid, or not safe with the source,
-  ///   and for a sink of another remote; what ``LocalStore/register(_:)`` throws.
+  ///   for a merge policy of an undeclared type, and for a sink of another remote; what
+  ///   ``LocalStore/register(_:)`` throws.
   public init(
     schema: SyncSchema, store: any LocalStore, source: any RemoteRecordSource,
     sink: (any RemoteRecordSink)? = nil,
@@ -42,6 +43,11 @@ public final class SyncEngine: Sendable {
   ) async throws(SyncError) {
     try options.check(against: source.capabilities)
     try Self.check(sink, against: source)
+    if let type = edits.policies.keys.filter({ schema[$0] == nil }).min() {
+      throw SyncError(
+        .invalidConfiguration, during: "setting up the sync",
+        "A merge policy is for \(type), which is not declared.")
+    }
     try await StoredDeclarations.noteRegistered(in: store, before: schema)
     try await store.register(schema)
     let schema = schema.synced(

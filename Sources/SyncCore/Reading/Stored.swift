@@ -82,7 +82,7 @@ public struct RecordList<Element: Sendable>: RandomAccessCollection, Sendable {
       .undecodable, during: "reading \(first.id.type)",
       """
       \(Counted(leftOut.count, "record")) of \(leftOut.count + count) cannot be read as the requested type. \
-      \(first).
+      \(first)
       """, underlying: first)
   }
 }

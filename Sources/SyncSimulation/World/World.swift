@@ -277,7 +277,8 @@ final class World: Sendable {
       state.current[process] = incarnation
       state.incarnations.append(incarnation)
     }
-    incarnation.trace("starts, as \(version)")
+    // Only the built-in records have versions of the app.
+    incarnation.trace(records == nil ? "starts, as \(version)" : "starts")
     await inProcess(incarnation) {
       do throws(SyncError) {
         try await incarnation.start()

@@ -22,6 +22,16 @@ struct OptionTests {
     }
   }
 
+  @Test func arePoliciesOfTypesThatAreNotDeclared() async {
+    await #expect {
+      _ = try await SyncEngine(
+        schema: SyncSchema(Entity("games")), store: InMemoryStore(), source: InMemoryRemote(),
+        edits: EditOptions(policies: ["games": ServerWins(), "game": ServerWins()]))
+    } throws: {
+      ($0 as? SyncError)?.code == .invalidConfiguration && "\($0)".contains("for game, which is not declared")
+    }
+  }
+
   @Test func areThoseOfASourceAsWell() async {
     var pageless = InMemoryRemote.Configuration.privateZone
     pageless.maximumPageSize = 0

@@ -56,6 +56,8 @@ struct StoredTests {
     let teams = try await world.engine.records.all(Team.self)
     #expect(teams.map(\.name) == ["Team", "Owls", "Team"])
     #expect(teams.map(\.hasPendingEdit) == [false, true, false])
+    try await world.engine.edits.delete(teams[2])
+    #expect(try await world.engine.records.all(Team.self).map(\.key) == ["t1", "t2"])
     let edited = try await world.engine.edits.perform { (batch) throws(SyncError) in
       try batch.find(Team.self, key: "t2")
     }
