@@ -40,8 +40,7 @@ struct SectionLoad: Sendable {
       entity,
       context: MergeContext(
         schema: schema, edits: EditOptions(), finder: .sync(fence: fence), now: now,
-        source: source.capabilities,
-        pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: nil, stages: false))
+        source: source.capabilities, markPass: nil))
     let changes = places.map { place in
       let location = "bundled \(entity.type), record \(place + 1)"
       return Incoming(reader.read(section.records[place], location: location).unversioned)

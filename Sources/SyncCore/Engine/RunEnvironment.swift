@@ -29,8 +29,7 @@ struct RunEnvironment: Sendable {
   func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
       schema: schema, edits: edits, finder: .sync(fence: fence), now: now ?? clock.timestamp,
-      source: source.capabilities,
-      pass: Checkpoint.Pass(number: 0, base: nil, coverage: .changes), markPass: markPass, stages: false)
+      source: source.capabilities, markPass: markPass)
   }
 
   /// Fetches a page, or fails at once if the network is known to be away.

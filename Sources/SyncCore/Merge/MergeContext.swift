@@ -32,11 +32,10 @@ struct MergeContext {
   /// References between them do not delay any of them.
   var together: Set<RecordID> = []
 
+  /// Creates the context of a page's merge.
   init(
     schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp,
-    source: SourceCapabilities,
-    pass: Checkpoint.Pass,
-    markPass: Int64?, stages: Bool
+    source: SourceCapabilities, pass: Checkpoint.Pass, markPass: Int64?, stages: Bool
   ) {
     self.schema = schema
     self.edits = edits
@@ -49,6 +48,19 @@ struct MergeContext {
     self.coverage = pass.coverage
     self.markPass = markPass
     self.stages = stages
+  }
+
+  /// Creates the context of a merge without a page.
+  ///
+  /// - Parameter lastPass: The number of the pass that changes which are withheld now belong to.
+  init(
+    schema: SyncSchema, edits: EditOptions, finder: WithheldChange.Finder, now: Timestamp,
+    source: SourceCapabilities, lastPass: Int64 = 0, markPass: Int64?
+  ) {
+    self.init(
+      schema: schema, edits: edits, finder: finder, now: now, source: source,
+      pass: Checkpoint.Pass(number: lastPass, base: nil, coverage: .changes), markPass: markPass,
+      stages: false)
   }
 
   /// Returns the context for merging withheld changes in the same sync.
@@ -180,47 +192,6 @@ extension MergeContext {
       entry.finder = earlier.finder
       entry.since = earlier.since
     }
-    return entry
-  }
-}
-
-// No byte of a record's key is 254 or 255, so a key followed by one of them is unambiguous.
-extension WithheldChange.Key {
-  /// Returns the key of a withheld change: its record, if that is known.
-  static func of(_ change: RecordChange) -> WithheldChange.Key? {
-    change.id.map { .record($0) }
-  }
-
-  /// Returns the key of a malformed record while another change of the record is withheld.
-  static func beside(_ id: RecordID) -> WithheldChange.Key {
-    .bytes(id.type, digest: ContentDigest.of((Array(id.key.utf8) + [254])[...]))
-  }
-
-  /// Returns the key of a malformed record by its bytes.
-  ///
-  /// Several of them may belong to one record, or the record may be unknown: two records may be
-  /// malformed alike.
-  static func bytes(of malformed: MalformedRecord) -> WithheldChange.Key {
-    .bytes(
-      malformed.type,
-      digest: ContentDigest.of((Array((malformed.key ?? "").utf8) + [255] + malformed.bytes.bytes)[...]))
-  }
-}
-
-extension WithheldChange {
-  /// Returns why a copy is parked that refers to absent records.
-  static func reason(forMissing missing: [RecordID]) -> String {
-    let names = missing.prefix(3).map(\.description).joined(separator: ", ")
-    let more = missing.count > 3 ? " and \(missing.count - 3) more" : ""
-    return "refers to \(names)\(more), which is not here"
-  }
-
-  /// Returns the entry as one that waits for absent records.
-  func parked(waitingFor missing: [RecordID]) -> WithheldChange {
-    var entry = self
-    entry.kind = .parked
-    entry.waitsFor = missing
-    entry.reason = Self.reason(forMissing: missing)
     return entry
   }
 }

@@ -62,8 +62,7 @@ struct PushOutset: Sendable {
     let checkpoint = try transaction.checkpoint(for: portion.type)
     let context = MergeContext(
       schema: schema, edits: edits, finder: .sync(fence: fence), now: now, source: source,
-      pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
-      markPass: checkpoint?.markPass, stages: false)
+      lastPass: checkpoint?.lastPass ?? 0, markPass: checkpoint?.markPass)
     var merge = PageMerge(entity, context: context)
     try merge.release(copies, in: transaction)
     try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)

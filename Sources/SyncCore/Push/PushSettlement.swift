@@ -125,9 +125,9 @@ struct PushSettlement: Sendable {
       // A change that is withheld here was not counted as fetched, so the pull must not count it
       // again.
       schema: schema, edits: edits, finder: .push(fence: fence), now: now, source: source,
-      pass: Checkpoint.Pass(number: checkpoint?.lastPass ?? 0, base: nil, coverage: .changes),
+      lastPass: checkpoint?.lastPass ?? 0,
       // A record that a push learns of counts as listed: it must not be swept.
-      markPass: checkpoint?.markPass, stages: false)
+      markPass: checkpoint?.markPass)
   }
 }
 

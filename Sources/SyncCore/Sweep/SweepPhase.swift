@@ -147,7 +147,7 @@ extension SyncSession {
   func sweepContext(pass: Int64) -> MergeContext {
     MergeContext(
       schema: schema, edits: environment.edits, finder: .sync(fence: fence),
-      now: environment.clock.timestamp, source: environment.source.capabilities,
-      pass: Checkpoint.Pass(number: pass, base: nil, coverage: .changes), markPass: pass, stages: false)
+      now: environment.clock.timestamp, source: environment.source.capabilities, lastPass: pass,
+      markPass: pass)
   }
 }
