@@ -12,7 +12,7 @@
     package func placeMovedTo() async throws(SyncError) -> String? {
       let context = context
       return try await writer.run { connection throws(SyncError) -> String? in
-        try connection.read(context) { (snapshot) throws(SyncError) in snapshot.opening.movedTo }
+        try connection.read(context) { (snapshot) throws(SyncError) in snapshot.placeMovedTo }
       }
     }
 

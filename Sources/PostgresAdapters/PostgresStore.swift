@@ -143,7 +143,7 @@
       let (context, positions) = (context, positions)
       return try await readers.run { connection throws(SyncError) -> CommitMark in
         let own = positions.value
-        let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.opening.position }
+        let all = try connection.read(context) { (snapshot) throws(SyncError) in snapshot.position }
         return CommitMark(own: own, others: all - own)
       }
     }

@@ -36,7 +36,7 @@
       #expect(perPage <= 12, "\(perPage) statements for a page of 400")
       let six = try await statements(types: 6, pages: 1)
       let perType = (six.second - one.second) / 5
-      #expect(perType <= 17, "\(perType) statements for a type without changes")
+      #expect(perType <= 5, "\(perType) statements for a type without changes")
       print(
         "statements: \(perPage) a page, \(perType) a type without changes, \(one.second) for nothing at all")
     }

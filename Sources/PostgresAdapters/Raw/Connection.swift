@@ -35,11 +35,19 @@
     var failure: PostgresFailure?
     /// The number of connections so far.
     private(set) var generation = 0
+    /// Whether the server has ever answered.
+    private(set) var hasBeenOpen = false
     /// The number of statements so far.
     private(set) var statementCount = 0
     /// The fencing numbers of leases whose locks this connection keeps.
     var heldFences: Set<Int64> = []
     var cache = StoreCache()
+    /// The beginning of the transaction, until it goes to the server.
+    var start: TransactionStart?
+    /// The store's row as the transaction found it.
+    var opening = Opening()
+    /// Whether the transaction saw something that another one had changed, and must run again.
+    var hasChanged = false
     /// The number of the last commit of this connection's writer.
     var token: Int64 = 0
 
@@ -88,6 +96,7 @@
         close()
         throw error
       }
+      hasBeenOpen = true
     }
 
     // MARK: Statements
@@ -109,20 +118,39 @@
     /// Sends the statements that wait, and returns their results.
     @discardableResult
     func flush(during operation: @autoclosure () -> String) throws(SyncError) -> [ResultRows] {
-      if pending.isEmpty { return [] }
-      let statements = pending
+      if pending.isEmpty, start == nil { return [] }
+      var statements = pending
       pending = []
+      let start = start
+      self.start = nil
+      if let start { statements.insert(contentsOf: [start.begin, start.opening], at: 0) }
+      let results: [ResultRows]
       do throws(PostgresFailure) {
-        return try exchange(statements)
+        results = try exchange(statements)
       } catch {
         if failure == nil { failure = error }
+        // A table or a column that is gone, by the registration of another server.
+        if start != nil, error.state.hasPrefix("42") { hasChanged = true }
         throw error.error(during: operation())
       }
+      guard let start else { return results }
+      guard results.count >= 2 else {
+        throw PostgresFailure(state: "", isConnectionLost: true).error(during: operation())
+      }
+      try compare(start, with: results[1])
+      return Array(results.dropFirst(2))
     }
+
+    /// Whether statements wait to be sent.
+    var hasPending: Bool { !pending.isEmpty }
+
+    /// Forgets the statements that wait.
+    func dropPending() { pending = [] }
 
     /// Ends the open transaction, whatever its state.
     func rollback() {
       pending = []
+      start = nil
       guard let handle, PQstatus(handle) == CONNECTION_OK else { return }
       if PQtransactionStatus(handle) == PQTRANS_IDLE { return }
       PQclear(PQexec(handle, "ROLLBACK"))

@@ -35,12 +35,9 @@
   /// What a connection remembers of the store between transactions.
   struct StoreCache {
     var catalog = Catalog()
-    /// Kept values as of ``keptVersion``, by the bytes of their keys.
-    var kept: [[UInt8]: [UInt8]?] = [:]
-    var keptVersion: Int64 = -1
-
-    /// The most values that are remembered.
-    static let keptSize = 256
+    var kept = KeptCache()
+    /// The store's row as the last transaction left it; `nil` if that is not known.
+    var opening: Opening?
   }
 
   extension Connection {

@@ -15,7 +15,10 @@
     }
 
     /// Every step, the oldest first. `store.layout` is the number of applied steps.
-    package static let all: [LayoutStep] = [LayoutStep("initial", initial)]
+    package static let all: [LayoutStep] = [
+      LayoutStep("initial", initial),
+      LayoutStep("keep alone", [keepAlone]),
+    ]
 
     /// The text in `store.application`.
     static let application = "CanonicalSync"
@@ -126,5 +129,32 @@
       END $$
       """,
     ]
+
+    // Writes kept values as a whole transaction, unless another one has changed the store's row.
+    private static let keepAlone = """
+      CREATE FUNCTION keep_alone(lock_number bigint, writer_name bytea, new_token bigint, known_catalog bigint,
+        known_version bigint, known_position bigint, known_fence bigint, known_counts text, known_lease boolean,
+        new_ids bytea[], new_rests bytea[], new_values bytea[], gone_ids bytea[], gone_rests bytea[])
+        RETURNS boolean LANGUAGE plpgsql AS $$
+      DECLARE present record;
+      BEGIN
+        SELECT * INTO present FROM opened(lock_number, writer_name);
+        IF present.o1 <> known_catalog OR present.o2 <> known_version OR present.o3 <> known_position
+          OR present.o4 <> known_fence OR (present.o5 IS NOT NULL) <> known_lease OR present.o6 IS NOT NULL
+          OR coalesce(present.o9, 0) <> new_token - 1 OR coalesce(present.o10, '') <> known_counts THEN
+          RETURN false;
+        END IF;
+        INSERT INTO kept SELECT * FROM unnest(new_ids, new_rests, new_values)
+          ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET value = excluded.value;
+        IF cardinality(gone_ids) > 0 THEN
+          DELETE FROM kept USING unnest(gone_ids, gone_rests) AS k(id, rest)
+            WHERE kept.id = k.id AND kept.rest = k.rest;
+        END IF;
+        INSERT INTO commits VALUES (writer_name, new_token, now())
+          ON CONFLICT (writer) DO UPDATE SET token = excluded.token, at = excluded.at;
+        UPDATE store SET kept_version = kept_version + 1;
+        RETURN true;
+      END $$
+      """
   }
 #endif

@@ -262,10 +262,10 @@
 
     /// Reads the references of a portion of withheld changes, and returns whether more may remain.
     private func renewPortion(of entity: Entity) throws(SyncError) -> Bool {
-      try connection.change(context) { (opening) throws(SyncError) -> Bool in
+      try connection.change(context) { (_) throws(SyncError) -> Bool in
         let row = try query("SELECT unread_after FROM entities WHERE type = $1::text", of: entity).first
         guard let reached = row?.optionalInteger(0) else { return false }
-        let next = try PostgresTransaction(on: connection, opening)
+        let next = try PostgresTransaction(on: connection)
           .renewReferences(of: entity, after: reached, limit: Self.portion)
         _ = try query("UPDATE entities SET unread_after = $2::bigint WHERE type = $1::text", of: entity) {
           $0.add(next)

@@ -4,17 +4,20 @@
 
   /// What the store's one row says at the beginning of a transaction.
   struct Opening {
-    var catalog: Int64
-    var keptVersion: Int64
-    var position: Int64
-    var fence: Int64
+    var catalog: Int64 = -1
+    var keptVersion: Int64 = -1
+    var position: Int64 = 0
+    var fence: Int64 = 0
     var leaseEnd: Timestamp?
     var movedTo: String?
-    var identity: String
+    var identity = ""
     /// The number of the last commit of this connection's writer that the server has.
-    var token: Int64
-    /// The numbers of entries by type and kind; outbox entries have the kind `pending`.
-    var counts: [RecordType: [String: Int]]
+    var token: Int64 = 0
+    /// The numbers of entries as lines of type, kind and number.
+    ///
+    /// The kind of outbox entries is `pending`.
+    var countLines = ""
+    var layout: Int64 = 0
 
     static let pending = "pending"
 
@@ -37,15 +40,18 @@
       }
     }
 
+    /// Creates a row that no store has.
+    init() {}
+
     init(_ rows: ResultRows, layout known: Int) throws(SyncError) {
       guard let row = rows.first else {
         throw SyncError(.storeUnreadable, during: "reading the store", "The table store has no row.")
       }
-      guard row.integer(7) <= known else {
+      layout = row.integer(7)
+      guard layout <= known else {
         throw SyncError(
           .storeNewer, during: "reading the store",
-          "The store has layout \(row.integer(7)) and this version of the library knows \(known): update the app."
-        )
+          "The store has layout \(layout) and this version of the library knows \(known): update the app.")
       }
       catalog = row.integer(0)
       keptVersion = row.integer(1)
@@ -55,8 +61,11 @@
       movedTo = row.optionalText(5)
       identity = row.text(6)
       token = row.integer(8)
-      counts = Self.counts(in: row.text(9))
+      countLines = row.text(9)
     }
+
+    /// The numbers of entries by type and kind.
+    var counts: [RecordType: [String: Int]] { Self.counts(in: countLines) }
 
     /// Reads lines of type, kind and number.
     static func counts(in text: String) -> [RecordType: [String: Int]] {
@@ -81,6 +90,36 @@
         .leaseLost, during: "writing under lease \(lease.fence)",
         lease.fence == fence
           ? "The lease has been given back." : "The store's last lease is \(fence): another sync took over.")
+    }
+  }
+
+  // MARK: Comparison
+
+  extension Opening {
+    /// The parts of the row that a transaction used before it read the row.
+    struct Parts: OptionSet {
+      let rawValue: Int
+
+      static let keptValues = Parts(rawValue: 1)
+      static let counts = Parts(rawValue: 2)
+      static let position = Parts(rawValue: 4)
+      static let place = Parts(rawValue: 8)
+      /// The lease, and the last commit of the writer.
+      static let authority = Parts(rawValue: 16)
+      static let all: Parts = [.keptValues, .counts, .position, .place, .authority]
+    }
+
+    /// Whether another state of the row has the same values where a transaction used them.
+    ///
+    /// Every statement uses the registered types.
+    func equals(_ other: Opening, in parts: Parts) -> Bool {
+      if catalog != other.catalog || identity != other.identity || layout != other.layout { return false }
+      if parts.contains(.keptValues), keptVersion != other.keptVersion { return false }
+      if parts.contains(.counts), countLines != other.countLines { return false }
+      if parts.contains(.position), position != other.position { return false }
+      if parts.contains(.place), movedTo != other.movedTo { return false }
+      guard parts.contains(.authority) else { return true }
+      return fence == other.fence && (leaseEnd == nil) == (other.leaseEnd == nil) && token == other.token
     }
   }
 #endif

@@ -5,20 +5,24 @@
   /// Reads within one transaction of a connection.
   class PostgresSnapshot: StoreSnapshot {
     final let connection: Connection
-    final let opening: Opening
     final let catalog: Catalog
-    private final var counts: [RecordType: [String: Int]]
-    /// Whether ``counts`` are those of the transaction as it is now.
-    private final var areCountsCurrent = true
+    /// The numbers of entries; `nil` if they are not known.
+    private final var counts: [RecordType: [String: Int]]?
+    /// Whether the transaction left the numbers of entries as they were.
+    private(set) final var areCountsCurrent = true
 
-    init(on connection: Connection, _ opening: Opening) {
+    init(on connection: Connection) {
       self.connection = connection
-      self.opening = opening
       catalog = connection.cache.catalog
-      counts = opening.counts
     }
 
-    func storeIdentity() -> String { opening.identity }
+    /// The position of the last commit that changed what readers see.
+    final var position: Int64 { connection.opening(.position).position }
+
+    /// The place where the store has moved.
+    final var placeMovedTo: String? { connection.opening(.place).movedTo }
+
+    func storeIdentity() -> String { connection.opening([]).identity }
 
     func registeredEntities() -> [Entity] { catalog.stored }
 
@@ -155,35 +159,43 @@
     }
 
     private func currentCounts() throws(SyncError) -> [RecordType: [String: Int]] {
-      if areCountsCurrent { return counts }
-      let sql = "SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts"
-      counts = Opening.counts(in: try query(sql, during: "counting entries") { _ in }.first?.text(0) ?? "")
-      areCountsCurrent = true
-      return counts
+      if let counts { return counts }
+      let current: [RecordType: [String: Int]]
+      if areCountsCurrent {
+        current = connection.opening(.counts).counts
+      } else {
+        let sql = "SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts"
+        current = Opening.counts(in: try query(sql, during: "counting entries") { _ in }.first?.text(0) ?? "")
+      }
+      counts = current
+      return current
     }
 
     /// Notes that the transaction changes counts.
-    final func forgetCounts() { areCountsCurrent = false }
+    final func forgetCounts() {
+      counts = nil
+      areCountsCurrent = false
+    }
 
     /// Whether the store, or the transaction, may have entries of a kind.
     final func mayHave(_ isWanted: (String) -> Bool) -> Bool {
-      !areCountsCurrent || counts.values.contains { $0.keys.contains(where: isWanted) }
+      guard areCountsCurrent else { return true }
+      let counts = counts ?? connection.opening(.counts).counts
+      self.counts = counts
+      return counts.values.contains { $0.keys.contains(where: isWanted) }
     }
 
     // MARK: Kept values
 
     func value(forKey key: String) throws(SyncError) -> [UInt8]? {
       let bytes = Array(key.utf8)
-      if let known = connection.cache.kept[bytes] { return known }
-      let row = try query(
-        "SELECT value FROM kept WHERE id = $1::bytea AND rest = $2::bytea", during: "reading a kept value"
-      ) {
-        $0.add(StoredKey(key))
-      }.first
-      let value = row?.bytes(0)
-      if connection.cache.kept.count >= StoreCache.keptSize { connection.cache.kept = [:] }
-      connection.cache.kept[bytes] = .some(value)
-      return value
+      if let known = connection.cache.kept[bytes] {
+        connection.use(.keptValues)
+        return known
+      }
+      let rows = try connection.query(
+        connection.cache.kept.statement(for: bytes), during: "reading a kept value")
+      return connection.cache.kept.take(rows, for: bytes)
     }
 
     func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
@@ -204,7 +216,7 @@
     // MARK: Observation
 
     func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
-      let last = StorePosition(opening.position)
+      let last = StorePosition(self.position)
       guard let position, position != last else { return CommittedChanges(.records([]), through: last) }
       guard position < last, last.number - position.number <= ObservedChanges.maximumWrites + 100 else {
         return CommittedChanges(.everything, through: last)

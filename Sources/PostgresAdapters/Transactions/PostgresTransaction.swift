@@ -9,7 +9,7 @@
     private var observed = ObservedChanges()
     /// Kept values to write, by the bytes of their keys.
     private var kept: [[UInt8]: [UInt8]?] = [:]
-    private var changesKeptValues = false
+    private(set) var changesKeptValues = false
     private(set) var hasWritten = false
 
     /// Whether the transaction changes what readers see, and so takes a position.
@@ -93,7 +93,7 @@
       for value in values {
         let key = Array(value.key.utf8)
         kept[key] = .some(value.bytes)
-        connection.cache.kept[key] = .some(value.bytes)
+        connection.cache.kept.note(value.bytes, for: key)
       }
     }
 
@@ -146,7 +146,7 @@
     /// end.
     func close(token: Int64) {
       guard hasWritten else { return }
-      let position = opening.position + 1
+      let position = connection.opening(.all).position + 1
       if !kept.isEmpty { changesKeptValues = true }
       connection.enqueue(
         Statement(Self.close) { parameters in
@@ -177,9 +177,31 @@
       }
     }
 
-    /// Notes that what is remembered of kept values belongs to this transaction's commit.
-    func hasCommitted() {
-      if changesKeptValues { connection.cache.keptVersion += 1 }
+    /// Whether the transaction writes kept values and nothing else.
+    var writesKeptValuesAlone: Bool { !kept.isEmpty && observed.isEmpty && areCountsCurrent }
+
+    /// The statement that writes the kept values and commits.
+    ///
+    /// It does so if the store's row is still as it was.
+    func keeping(by known: Opening, token: Int64) -> Statement {
+      changesKeptValues = true
+      return Statement(
+        """
+        SELECT keep_alone($6::bigint, $7::bytea, $8::bigint, $9::bigint, $10::bigint, $11::bigint, $12::bigint, \
+        $13::text, $14::boolean, $1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[])
+        """
+      ) { parameters in
+        parameters.add(takeKept())
+        parameters.add(connection.settings.writeLock)
+        parameters.add(bytes: connection.settings.writer)
+        parameters.add(token)
+        parameters.add(known.catalog)
+        parameters.add(known.keptVersion)
+        parameters.add(known.position)
+        parameters.add(known.fence)
+        parameters.add(text: known.countLines)
+        parameters.add(known.leaseEnd != nil)
+      }
     }
   }
 

@@ -1,0 +1,104 @@
+#if Postgres
+  import SyncModels
+  import SyncPorts
+
+  /// The kept values that a connection remembers.
+  ///
+  /// Values whose keys have the same text before their last slash are read together, if they are
+  /// few and short: the checkpoints of all types take one statement.
+  struct KeptCache {
+    /// The version of the kept values; -1 if nothing is remembered.
+    private(set) var version: Int64 = -1
+    private var values: [[UInt8]: [UInt8]?] = [:]
+    /// The families that were read: whether all of their keys are known.
+    private var families: [[UInt8]: Bool] = [:]
+
+    /// The most values that are remembered.
+    private static let size = 512
+    /// The most values of a family that are read together.
+    private static let familySize = 64
+    /// The most bytes of a value that is read with others.
+    private static let valueSize = 2048
+
+    /// Forgets what does not belong to a version.
+    mutating func enter(_ version: Int64) {
+      guard version != self.version else { return }
+      self = KeptCache()
+      self.version = version
+    }
+
+    /// Forgets everything.
+    mutating func forget() { self = KeptCache() }
+
+    /// Notes that a commit has made the remembered values those of the next version.
+    mutating func rise() { version += 1 }
+
+    /// The value under a key; `nil` if it is not known.
+    ///
+    /// A key that has no value gives a `nil` inside.
+    subscript(key: [UInt8]) -> [UInt8]?? {
+      if let value = values[key] { return .some(value) }
+      guard let family = Self.family(of: key), families[family] == true else { return nil }
+      return .some(nil)
+    }
+
+    /// Notes a value that the transaction writes.
+    mutating func note(_ value: [UInt8]?, for key: [UInt8]) { values[key] = .some(value) }
+
+    // MARK: Reading
+
+    private static let one = "SELECT id, rest, value FROM kept WHERE id = $1::bytea AND rest = $2::bytea"
+    private static let many = """
+      \(one) UNION ALL (SELECT id, rest, CASE WHEN octet_length(value) <= \(valueSize) THEN value END FROM kept \
+      WHERE id >= $3::bytea AND id < $4::bytea ORDER BY id LIMIT \(familySize + 1))
+      """
+
+    /// The statement that reads a value, with its family unless that was read.
+    func statement(for key: [UInt8]) -> Statement {
+      let stored = StoredKey(key[...])
+      guard let family = Self.family(of: key), families[family] == nil else {
+        return Statement(Self.one) { $0.add(stored) }
+      }
+      return Statement(Self.many) { parameters in
+        parameters.add(stored)
+        parameters.add(bytes: family)
+        parameters.add(bytes: family.dropLast() + [Self.slash + 1])
+      }
+    }
+
+    /// Remembers the result of the statement for a key, and returns the key's value.
+    mutating func take(_ rows: ResultRows, for key: [UInt8]) -> [UInt8]? {
+      if values.count >= Self.size {
+        (values, families) = ([:], [:])
+      }
+      var found: [UInt8]?
+      var members = 0
+      for place in 0..<rows.count {
+        let row = rows[place]
+        let id = row.bytes(0) + row.bytes(1)
+        if id != key || place > 0 { members += 1 }
+        guard !row.isNull(2) else { continue }
+        if id == key, found == nil { found = row.bytes(2) }
+        // What the transaction writes is newer.
+        if values[id] == nil { values[id] = .some(row.bytes(2)) }
+      }
+      if values[key] == nil { values[key] = .some(found) }
+      if let family = Self.family(of: key), families[family] == nil {
+        families[family] = members <= Self.familySize && !rows.hasNull(2)
+      }
+      return found
+    }
+
+    private static let slash = UInt8(ascii: "/")
+
+    /// The key up to its last slash, if one column holds that.
+    private static func family(of key: [UInt8]) -> [UInt8]? {
+      guard let place = key.lastIndex(of: slash), place < StoredKey.headSize else { return nil }
+      return Array(key[...place])
+    }
+  }
+
+  extension ResultRows {
+    fileprivate func hasNull(_ column: Int) -> Bool { (0..<count).contains { self[$0].isNull(column) } }
+  }
+#endif
