@@ -39,8 +39,10 @@
     }
 
     /// Starts the tool.
-    func start(_ arguments: [String], in directory: URL? = nil) throws -> RunningTool {
-      try RunningTool(executable: executable, arguments, in: directory)
+    func start(
+      _ arguments: [String], in directory: URL? = nil, environment: [String: String] = [:]
+    ) throws -> RunningTool {
+      try RunningTool(executable: executable, arguments, in: directory, environment: environment)
     }
 
     /// The path of the tool.

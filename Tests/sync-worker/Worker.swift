@@ -10,6 +10,7 @@
   struct Worker {
     private let engine: SyncEngine
     private let name: String
+    private let isDatabase: Bool
     private let stop: CancellationSource
     private var random: SplitMix64
     private var number = 0
@@ -21,7 +22,7 @@
       let source = try KintoSource(
         server: orders.server, bucket: "b", credentials: .basic(user: orders.name, password: "-"),
         options: options)
-      let store = try await OpenedStore.open(orders.store).store
+      let store = try await Self.open(orders.store)
       engine = try await SyncEngine(
         schema: SyncSchema(Entity("items")), store: store, source: source, sink: KintoSink(source),
         // Short, so that a short stop loses the lease.
@@ -30,14 +31,33 @@
           leaseDuration: .milliseconds(300)),
         edits: EditOptions(policy: FieldwiseLastWriteWins()))
       name = orders.name
+      isDatabase = OpenedStore.isDatabase(orders.store)
       self.stop = stop
       random = SplitMix64(seed: orders.seed)
     }
 
+    /// Opens the store, also if its server is away for a while.
+    private static func open(_ place: String) async throws(SyncError) -> any LocalStore {
+      var attempts = 0
+      while true {
+        do throws(SyncError) {
+          return try await OpenedStore.open(place).store
+        } catch {
+          attempts += 1
+          let mayReturn = error.code == .storeFailure || error.code == .storeBusy
+          guard OpenedStore.isDatabase(place), mayReturn, attempts < 300 else { throw error }
+          _ = try? await Task.sleep(for: .milliseconds(200))
+        }
+      }
+    }
+
     /// Edits and syncs in turn until it is asked to stop.
+    ///
+    /// It ends with its test too, whatever ended that.
     func editAndSync() async throws(SyncError) {
       var worker = self
-      while !stop.isCancelled {
+      let parent = getppid()
+      while !stop.isCancelled, getppid() == parent {
         try await worker.edit()
         guard await !worker.sync() else { continue }
         // If another process syncs, or the store is unavailable, this one tries again later.
@@ -102,6 +122,8 @@
         }
         for edit in edits { say(done.contains(edit.spelling) ? "made" : "unmade", edit.spelling) }
       } catch {
+        // A database that has been away for long leaves it open whether the edits were stored.
+        if error.code == .storeFailure, isDatabase { return }
         guard error.code == .storeBusy else { throw error }
         for edit in edits { say("unmade", edit.spelling) }
       }

@@ -44,7 +44,9 @@
     }
 
     private mutating func start(_ work: String, _ name: String) throws -> RunningTool {
-      try Tool(name: "canonical-sync-worker").start([work, store, server.address, name, "\(random.next())"])
+      // A database shows the name as the connection's.
+      try Tool(name: "canonical-sync-worker").start(
+        [work, store, server.address, name, "\(random.next())"], environment: ["PGAPPNAME": name])
     }
 
     // MARK: Strikes
@@ -60,6 +62,7 @@
         Thread.sleep(forTimeInterval: delay)
         members[name]?.send(signal)
       }
+      try Task.checkCancellation()
       guard let victim = members[name] else { return }
       if signal == SIGKILL { return try await bury(victim, name) }
 
@@ -135,13 +138,27 @@
 
     /// Acts on a later request's client, during the request or just after its answer.
     func strike(afterRequests count: Int, _ act: @escaping @Sendable (String) -> Void) async -> String {
-      await withCheckedContinuation { waiter in
-        state.withLock { state in
-          state.left = count
-          state.act = act
-          state.waiter = waiter
+      await withTaskCancellationHandler {
+        await withCheckedContinuation { waiter in
+          state.withLock { state in
+            state.left = count
+            state.act = act
+            state.waiter = waiter
+          }
+          if Task.isCancelled { abandon() }
         }
+      } onCancel: {
+        abandon()
       }
+    }
+
+    /// Ends the wait without an act, at the test's time limit.
+    private func abandon() {
+      let waiter = state.withLock { state in
+        defer { (state.act, state.waiter) = (nil, nil) }
+        return state.waiter
+      }
+      waiter?.resume(returning: "")
     }
 
     func requests(exceptOf name: String) -> Int {

@@ -1,0 +1,73 @@
+#if SQLite && Postgres
+  import Foundation
+
+  /// A server of PostgreSQL of its own, for a test that restarts it.
+  struct ThrowawayCluster {
+    /// The address of its database.
+    let address: String
+    private let folder: String
+
+    /// Whether PostgreSQL is installed: `Tests/run` started one.
+    static var isPossible: Bool { ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"] != nil }
+
+    /// A script of `Tests/servers` that failed.
+    struct Failure: Error {
+      var command: String
+      var output: String
+    }
+
+    init() throws {
+      folder = FileManager.default.temporaryDirectory.appending(path: "cluster-\(UUID().uuidString)").path
+      address = try Self.run(["start", folder])
+    }
+
+    /// Restarts the server as after a crash.
+    func restart() throws { try Self.run(["restart", folder]) }
+
+    /// Ends all connections but its own.
+    func cutConnections() throws {
+      try sql(
+        """
+        SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+        WHERE datname = 'stores' AND pid <> pg_backend_pid()
+        """)
+    }
+
+    /// Runs SQL, and returns what `psql` prints without headings.
+    @discardableResult
+    func sql(_ text: String) throws -> String {
+      try Self.run(["sql", folder], input: "\\pset tuples_only\n\\pset format unaligned\n\(text);\n")
+    }
+
+    func stop() {
+      // Nothing else can be done about a server that does not stop.
+      _ = try? Self.run(["stop", folder])
+      try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    @discardableResult
+    private static func run(_ arguments: [String], input: String = "") throws -> String {
+      let process = Process()
+      let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+      process.executableURL = root.appending(path: "Tests/servers/postgresql")
+      process.arguments = arguments
+      // Files: a server keeps inherited pipes open, and their reader would wait for its end.
+      let exchange = FileManager.default.temporaryDirectory.appending(path: "cluster-\(UUID().uuidString)")
+      let (given, output) = (exchange.path + ".in", exchange.path + ".out")
+      defer { for file in [given, output] { try? FileManager.default.removeItem(atPath: file) } }
+      try Data(input.utf8).write(to: URL(filePath: given))
+      try Data().write(to: URL(filePath: output))
+      process.standardInput = FileHandle(forReadingAtPath: given)
+      process.standardOutput = FileHandle(forWritingAtPath: output)
+      process.standardError = process.standardOutput
+      try process.run()
+      process.waitUntilExit()
+      let text = String(decoding: try Data(contentsOf: URL(filePath: output)), as: UTF8.self)
+      guard process.terminationStatus == 0 else {
+        throw Failure(command: arguments.joined(separator: " "), output: text)
+      }
+      return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+  }
+#endif
