@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
   name: "ServerApp",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "CanonicalSync", path: "../..")],
+  dependencies: [.package(name: "CanonicalSync", path: "../..", traits: ["Postgres"])],
   targets: [
     .target(
       name: "ScheduleService", dependencies: [.product(name: "CanonicalSync", package: "CanonicalSync")]),
@@ -15,14 +15,17 @@ let package = Package(
       dependencies: [
         "ScheduleService",
         .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "FileAdapters", package: "CanonicalSync"),
         .product(name: "InMemoryAdapters", package: "CanonicalSync"),
+        .product(name: "PostgresAdapters", package: "CanonicalSync"),
       ]),
     .testTarget(
       name: "ScheduleServiceTests",
       dependencies: [
-        "ScheduleService",
+        "ScheduleService", "server-app",
         .product(name: "CanonicalSync", package: "CanonicalSync"),
         .product(name: "InMemoryAdapters", package: "CanonicalSync"),
+        .product(name: "PostgresAdapters", package: "CanonicalSync"),
       ]),
   ],
   swiftLanguageModes: [.v6]

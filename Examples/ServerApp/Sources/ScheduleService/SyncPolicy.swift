@@ -10,9 +10,12 @@ package struct SyncPolicy: Hashable, Sendable {
 
   /// The time between two attempts, failed ones included.
   package var interval: Duration
+  /// The time until a server asks again for the lease that another one has.
+  package var followingInterval: Duration
 
-  package init(interval: Duration) {
+  package init(interval: Duration, followingInterval: Duration = .milliseconds(500)) {
     self.interval = interval
+    self.followingInterval = followingInterval
   }
 
   /// Decides by its arguments alone.

@@ -1,21 +1,51 @@
 import CanonicalSync
+import FileAdapters
+import Foundation
 import InMemoryAdapters
+import PostgresAdapters
 import ScheduleService
 
-/// Syncs a small schedule once and prints one day of it.
+/// One of the servers that answer for the schedule.
+///
+/// `server-app STORE DIRECTORY PORT SECONDS` answers on a loopback port (0 for a free one, which it
+/// prints), from the store at an address of PostgreSQL, which it syncs with a directory of records
+/// every so many seconds. SIGTERM and Ctrl-C stop it.
 @main struct ServerApp {
+  /// The time that stopping may take.
+  private static let grace = Duration.seconds(10)
+
   static func main() async throws {
-    let remote = InMemoryRemote()
-    remote.upsert("teams", "BOS", #"{"id":"BOS","name":"Boston"}"#)
-    remote.upsert("teams", "NYA", #"{"id":"NYA","name":"New York"}"#)
-    remote.upsert(
-      "games", "1", #"{"id":"1","date":"2026-04-01","home_team_id":"BOS","away_team_id":"NYA"}"#)
-    let service = try await ScheduleService(
-      store: InMemoryStore(), source: remote, policy: SyncPolicy(interval: .seconds(300)),
-      connectivity: ManualConnectivity(.online))
-    if let result = try await service.syncIfDue() { print(result) }
-    for (game, home, away) in try await service.games(on: "2026-04-01") {
-      print("\(game.date): \(away) at \(home)")
+    let arguments = CommandLine.arguments
+    guard arguments.count == 5, let port = UInt16(arguments[3]), let seconds = Double(arguments[4]) else {
+      say("usage: server-app STORE DIRECTORY PORT SECONDS", to: .standardError)
+      exit(64)
     }
+    let stop = StopRequest(grace: grace)
+    let store = try await PostgresStore.open(try PostgresAddress(arguments[1]))
+    let service = try await ScheduleService(
+      store: store, source: try DirectorySource(directory: arguments[2], identity: "schedule"),
+      policy: SyncPolicy(interval: .seconds(seconds)), connectivity: ManualConnectivity(.online))
+    let listener = try LoopbackListener(port: port) { path in await service.answer(path) }
+    say("http://127.0.0.1:\(listener.port)/")
+
+    await withTaskGroup(of: Void.self) { tasks in
+      tasks.addTask {
+        await service.run { result in
+          if case .failure(let error) = result { say("sync failed: \(error)", to: .standardError) }
+        }
+      }
+      tasks.addTask { await service.follow(store.changes()) }
+      await stop.wait()
+      // No new requests; the sync stops at its next page, and gives the lease back.
+      listener.close()
+      tasks.cancelAll()
+    }
+    await store.close()
+    say("stopped")
   }
+}
+
+/// Prints a line at once.
+func say(_ line: String, to handle: FileHandle = .standardOutput) {
+  handle.write(Data((line + "\n").utf8))
 }

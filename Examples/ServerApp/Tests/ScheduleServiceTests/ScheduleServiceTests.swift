@@ -31,7 +31,7 @@ struct ScheduleServiceTests {
     let service = try await service()
     #expect(try await service.syncIfDue()?.total.inserted == 3)
     let games = try await service.games(on: "2026-04-01")
-    #expect(games.map { "\($0.game.id): \($0.away) at \($0.home)" } == ["1: New York at Boston"])
+    #expect(games.map { "\($0.id): \($0.away) at \($0.home)" } == ["1: New York at Boston"])
     #expect(try await service.games(on: "2026-04-02").isEmpty)
   }
 
