@@ -35,8 +35,6 @@
     var failure: PostgresFailure?
     /// The number of connections so far.
     private(set) var generation = 0
-    /// Whether the server has ever answered.
-    private(set) var hasBeenOpen = false
     /// The number of statements so far.
     private(set) var statementCount = 0
     /// The fencing numbers of leases whose locks this connection keeps.
@@ -96,7 +94,6 @@
         close()
         throw error
       }
-      hasBeenOpen = true
     }
 
     // MARK: Statements

@@ -6,16 +6,18 @@
 
   /// The attempts of one transaction, which runs again after a lost connection or a deadlock.
   private struct Attempts {
+    private let patience: Duration
     private var lostSince: ContinuousClock.Instant?
     private var pause: Int32 = 20
     private var contentions = 0
 
     private static let maximumContentions = 20
 
-    /// Whether to run the transaction again, after a pause.
-    ///
     /// - Parameter patience: How long to try to connect again.
-    mutating func goOn(after failure: PostgresFailure, patience: Duration) -> Bool {
+    init(patience: Duration) { self.patience = patience }
+
+    /// Whether to run the transaction again, after a pause.
+    mutating func goOn(after failure: PostgresFailure) -> Bool {
       if failure.isConnectionLost {
         let since = lostSince ?? ContinuousClock.now
         lostSince = since
@@ -257,7 +259,8 @@
     /// - Parameter body: Gets whether it runs for the first time, and may rely on what is
     ///   remembered.
     private func attempting<R>(_ body: (_ isFirst: Bool) throws(SyncError) -> R) throws(SyncError) -> R {
-      var attempts = Attempts()
+      // The store has been opened, so its server is there or will return.
+      var attempts = Attempts(patience: settings.patience)
       var isFirst = true
       while true {
         failure = nil
@@ -276,9 +279,7 @@
           cache.opening = nil
           isFirst = false
           if hasChanged { continue }
-          // A server that has never answered is reported at once.
-          let patience = hasBeenOpen ? settings.patience : .zero
-          guard let failure, attempts.goOn(after: failure, patience: patience) else { throw error }
+          guard let failure, attempts.goOn(after: failure) else { throw error }
         }
       }
     }
