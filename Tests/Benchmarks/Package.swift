@@ -6,7 +6,7 @@ import PackageDescription
 let package = Package(
   name: "Benchmarks",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "CanonicalSync", path: "../..")],
+  dependencies: [.package(name: "CanonicalSync", path: "../..", traits: [.defaults, "Postgres"])],
   targets: [
     // The records that both sides write, made by the same code.
     .target(name: "CRecords"),
@@ -15,6 +15,7 @@ let package = Package(
       dependencies: [
         "CRecords",
         .product(name: "CanonicalSync", package: "CanonicalSync"),
+        .product(name: "PostgresAdapters", package: "CanonicalSync"),
         .product(name: "SQLiteAdapters", package: "CanonicalSync"),
         .product(name: "SyncJSON", package: "CanonicalSync"),
       ],

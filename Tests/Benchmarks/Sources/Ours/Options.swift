@@ -1,5 +1,6 @@
 import CRecords
 import CanonicalSync
+import PostgresAdapters
 import SQLiteAdapters
 
 /// The options of a run.
@@ -64,5 +65,15 @@ struct Options {
 
   var configuration: SQLiteStore.Configuration {
     SQLiteStore.Configuration(executor: isInline ? .inline : .dispatch)
+  }
+
+  /// Opens the file, or the schema of a database at `postgres://…?schema=NAME`.
+  func openStore() async throws -> (store: any LocalStore, close: @Sendable () async -> Void) {
+    if path.hasPrefix("postgres://") {
+      let store = try await PostgresStore.open(try PostgresAddress(path))
+      return (store, { await store.close() })
+    }
+    let store = try await SQLiteStore.open(path: path, configuration: configuration)
+    return (store, { await store.close() })
   }
 }

@@ -39,6 +39,7 @@ struct Ours {
     case "W7": try await Pushing(options: options).run()
     case "W7fill": try await Pushing(options: options).fill()
     case "W9": try await Idling(options: options).run()
+    case "serving": try await Serving(options: options).run()
     case "W10": try await Publishing(options: options).run()
     default: try await Pulling(options: options).run()
     }
@@ -88,7 +89,7 @@ struct Pulling {
 
   func run() async throws -> Measurement {
     let source = PreparedSource(options)
-    let store = try await SQLiteStore.open(path: options.path, configuration: options.configuration)
+    let (store, close) = try await options.openStore()
     let schema = try SyncSchema(options.entities())
     let engine = try await SyncEngine(schema: schema, store: store, source: source)
     process_count(1)
@@ -100,7 +101,7 @@ struct Pulling {
       }
     // Closing moves the log into the file, which no page can hide.
     if options.workload == "W8" { measurement.end(records: options.changes) }
-    await store.close()
+    await close()
     if options.workload != "W8" { measurement.end(records: options.changes) }
     process_count(0)
     let expected = options.entities().map { Pages(options: options).changes(of: $0) }.reduce(0, +)
