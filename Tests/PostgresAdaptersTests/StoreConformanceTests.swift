@@ -24,9 +24,7 @@
       try await Database.withSchemas(2) { schemas in
         let handles = Handles()
         let open = { @Sendable (schema: String) async throws -> PostgresStore in
-          // Some checks wait in a transaction, on a busy machine for long.
-          var configuration = PostgresStore.Configuration(
-            readerCount: 2, idleTransactionTimeout: .seconds(120))
+          var configuration = PostgresStore.Configuration(readerCount: 2)
           configuration.leaseClock = { clock.timestamp }
           // The checks hold transactions open until another task has run, which may take minutes.
           configuration.idleTransactionTimeout = .seconds(300)
