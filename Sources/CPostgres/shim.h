@@ -32,11 +32,19 @@ static inline long long cpostgres_milliseconds(void) {
   return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/// Drops a notice of the server, which libpq would print to standard error.
+static inline void cpostgres_drop(void *context, const PGresult *notice) {
+  (void)context;
+  (void)notice;
+}
+
 /// Connects within some milliseconds. A refusal's message begins with its SQLSTATE, which libpq tells no other way.
 static inline PGconn *cpostgres_connect(const char *const *keywords, const char *const *values, int milliseconds) {
   PGconn *connection = PQconnectStartParams(keywords, values, 0);
   if (!connection || PQstatus(connection) == CONNECTION_BAD) return connection;
   PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
+  // A server that shuts down sends notices from the first moment on.
+  PQsetNoticeReceiver(connection, cpostgres_drop, NULL);
   long long end = cpostgres_milliseconds() + milliseconds;
   for (PostgresPollingStatusType next = PGRES_POLLING_WRITING;
        next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED; next = PQconnectPoll(connection)) {

@@ -79,8 +79,6 @@
         defer { PQfinish(made) }
         throw settings.failure(of: made)
       }
-      // The server's notices would go to standard error.
-      _ = PQsetNoticeReceiver(made, { _, _ in }, nil)
       handle = made
       do throws(PostgresFailure) {
         _ = try exchange([Statement(settings.preparation, isKept: false)], asOneText: true)

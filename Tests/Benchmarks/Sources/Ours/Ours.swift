@@ -39,6 +39,7 @@ struct Ours {
     case "W7": try await Pushing(options: options).run()
     case "W7fill": try await Pushing(options: options).fill()
     case "W9": try await Idling(options: options).run()
+    case "successor": try await Succeeding(options: options).run()
     case "serving": try await Serving(options: options).run()
     case "W10": try await Publishing(options: options).run()
     default: try await Pulling(options: options).run()
