@@ -181,6 +181,31 @@ struct OwnEncodingTests {
     #expect(try written(Elsewhere(at: Self.date)) == #"{"at":\#(Self.text)}"#)
   }
 
+  private struct Place: Codable {
+    var latitude = 1.0
+    static var keys: any CodingKey.Type { CodingKeys.self }
+  }
+  private struct Shop: Codable {
+    struct Place: Codable {
+      var latitude = 1.0
+      static var keys: any CodingKey.Type { CodingKeys.self }
+    }
+    var place = Place()
+    func encode(to encoder: any Encoder) throws { try place.encode(to: encoder) }
+  }
+
+  /// Reflection on every value costs more than its encoding.
+  @Test func isSoughtOnlyInTypesThatMayPassTheEncoderOn() throws {
+    #expect(EncodingOrigin.of(Place(), keyedBy: Place.keys) == .ownType)
+    #expect(EncodingOrigin.of(State.open, keyedBy: nil) == .ownType)
+    #expect(EncodingOrigin.of(["a"], keyedBy: nil) == .ownType)
+    #expect(EncodingOrigin.of("a", keyedBy: nil) == .ownType)
+    #expect(EncodingOrigin.of(Shop(), keyedBy: Shop.Place.keys) == .unknown)
+    #expect(EncodingOrigin.of(Elsewhere(at: Self.date), keyedBy: Keys.self) == .unknown)
+    #expect(EncodingOrigin.of(Passing(Self.date), keyedBy: nil) == .unknown)
+    #expect(EncodingOrigin.of(Calendar.current, keyedBy: nil) == .foundation)
+  }
+
   @Test func isRefusedInAFormOfNumbers() throws {
     try Coding.$current.withValue(RecordCoding(.form(of: Date.self, .secondsSince1970))) {
       () throws -> Void in

@@ -3,7 +3,7 @@ import Synchronization
 /// The code that wrote a value's text, as far as its type tells.
 ///
 /// It is found out once for each type, because reflection costs more than the encoding of a value.
-enum EncodingOrigin {
+package enum EncodingOrigin {
   /// The type's own code, or the standard library's, which hands its parts to a container.
   case ownType
   /// Foundation's code.
@@ -21,7 +21,7 @@ enum EncodingOrigin {
   /// Returns the origin of a value's text.
   ///
   /// - Parameter keys: The type of the keys under which the value wrote its members.
-  static func of<Value>(_ value: Value, keyedBy keys: (any CodingKey.Type)?) -> EncodingOrigin {
+  package static func of<Value>(_ value: Value, keyedBy keys: (any CodingKey.Type)?) -> EncodingOrigin {
     let place = Place(type: ObjectIdentifier(Value.self), keys: keys.map { ObjectIdentifier($0) })
     if let origin = known.withLock({ $0[place] }) { return origin }
     let origin = EncodingOrigin(value, keyedBy: keys)
@@ -53,7 +53,11 @@ enum EncodingOrigin {
   /// Whether the named type declares a type of keys, as synthesized code does.
   private static func areDeclared(_ keys: any CodingKey.Type, in name: String) -> Bool {
     let own = _typeName(keys, qualified: true)
-    return own.hasPrefix(name + ".") && !own.dropFirst(name.count + 1).contains(".")
+    guard own.hasPrefix(name + ".") else { return false }
+    var rest = own.dropFirst(name.count + 1)
+    // A private type has a context before its name: `.(unknown context at $1f).CodingKeys`.
+    if rest.hasPrefix("("), let end = rest.firstIndex(of: ")") { rest = rest[end...].dropFirst(2) }
+    return !rest.contains(".")
   }
 
   private static func hasFormedRawValue<Raw: RawRepresentable>(_ type: Raw.Type) -> Bool {
