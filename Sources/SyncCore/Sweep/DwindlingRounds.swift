@@ -8,7 +8,7 @@ import SyncModels
 struct DwindlingRounds {
   // Constant size, however many records a round removes.
   private var before: Int?
-  /// The number of rounds in a row that removed the same records as the one before.
+  /// The number of successive rounds that removed the same records.
   private var repetitions = 0
   private var taken = Hasher()
   private var type: RecordType?
