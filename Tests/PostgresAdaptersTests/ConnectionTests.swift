@@ -118,6 +118,24 @@
       }
     }
 
+    @Test func waitForAStandbyThatIsTakingOver() async throws {
+      let name = "takeover_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+      try Database.run("CREATE DATABASE \(name)")
+      let address = Database.address.replacing("/stores", with: "/\(name)")
+      let store = try await PostgresStore.open(try PostgresAddress(address))
+      try await store.register(try Games.schema())
+      // The server only reads for a while, as a standby until its promotion.
+      try Database.run("ALTER DATABASE \(name) SET default_transaction_read_only = on")
+      try Database.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
+      async let writing: Void = store.put(Games.record("a"))
+      try await Task.sleep(for: .milliseconds(300))
+      try Database.run("ALTER DATABASE \(name) RESET default_transaction_read_only")
+      try await writing
+      #expect(try await store.keys() == ["a"])
+      await store.close()
+      try Database.run("DROP DATABASE \(name) WITH (FORCE)")
+    }
+
     @Test func aWriteThatWaitsTooLongFails() async throws {
       try await withStore(.init(busyTimeout: .milliseconds(200))) { store, schema in
         let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -129,8 +129,9 @@
         }
       if let text { return PostgresFailure(state: state, isConnectionLost: false, connecting: text) }
       if words.contains("read-only") || words.contains("hot standby") {
+        // A standby that takes over accepts writes in a moment, so a transaction tries again.
         return PostgresFailure(
-          state: "25006", isConnectionLost: false,
+          state: "25006", isConnectionLost: true,
           connecting: "The PostgreSQL server \(place) only reads: it is a standby in recovery.")
       }
       let isTrust = words.contains("certificate") || words.contains("SSL")

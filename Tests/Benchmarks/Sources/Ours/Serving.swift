@@ -1,6 +1,5 @@
 import CRecords
 import CanonicalSync
-import Synchronization
 
 /// One of several servers that answer from a store: single records by id, for some seconds.
 struct Serving {
@@ -16,27 +15,26 @@ struct Serving {
       record_make(options.recipe, Int64(place) * options.recipe.count / 1000, 0, &record)
       return withUnsafeBytes(of: record.id) { String(decoding: $0.prefix(36), as: UTF8.self) }
     }
-    let answers = Atomic(0)
     var measurement = Measurement()
     let end = ContinuousClock.now + .seconds(Self.seconds)
-    try await withThrowingTaskGroup(of: Void.self) { tasks in
+    let answers = try await withThrowingTaskGroup(of: Int.self) { tasks in
       for first in 0..<Self.tasks {
         tasks.addTask {
-          var place = first * 100
+          var (place, count) = (first * 100, 0)
           while ContinuousClock.now < end {
             let id = RecordID(type: "games", key: keys[place % keys.count])
             let found = try await store.read { snapshot throws(SyncError) in
               try snapshot.records(withIDs: [id])
             }
             guard found.first.flatMap(\.self) != nil else { throw Options.Usage(message: "\(id) is missing") }
-            answers.add(1, ordering: .relaxed)
-            place += 1
+            (place, count) = (place + 1, count + 1)
           }
+          return count
         }
       }
-      try await tasks.waitForAll()
+      return try await tasks.reduce(0, +)
     }
-    measurement.end(records: answers.load(ordering: .relaxed))
+    measurement.end(records: answers)
     await close()
     return measurement
   }
