@@ -9,9 +9,7 @@ extension StoreTransaction {
     try completeDeletions(of: entries)
     var types = Set(entries.filter { $0.base.record != nil }.map(\.id.type))
     // A copy that waits for another record is shown as soon as that arrives.
-    for case .record(let id) in try withheld(for: entries.map { .record($0.id) }).map(\.key) {
-      types.insert(id.type)
-    }
+    types.formUnion(try withheld(of: entries.map(\.id)).keys.lazy.map(\.type))
     for type in types.sorted() { try ListingGap.expose(type, in: self) }
   }
 
