@@ -31,14 +31,9 @@ extension Inspection {
   private static let shownBytes = 200
 
   private func print(_ conflict: Conflict, _ isFull: Bool) {
-    let winner =
-      switch conflict.winner {
-      case .local: "the local edit won"
-      case .remote: "the remote state won"
-      case .merged: "both were merged"
-      }
     output.line(
-      "\(conflict.id), settled at \(conflict.settledAt.spelled): \(winner), because \(conflict.reason)")
+      "\(conflict.id), settled at \(conflict.settledAt.spelled): \(conflict.winner.sentence), because \(conflict.reason)"
+    )
     let sides = [
       ("here  ", conflict.local.stamp, conflict.local.content.payload),
       ("remote", conflict.remoteStamp, conflict.remotePayload),
@@ -82,6 +77,17 @@ extension Inspection {
     let bytes = JSONScanner.compacted(payload.bytes)
     guard !isFull, bytes.count > shownBytes else { return (String(decoding: bytes, as: UTF8.self), true) }
     return (String(decoding: bytes.prefix(shownBytes), as: UTF8.self) + "…", false)
+  }
+}
+
+extension Conflict.Winner {
+  /// The outcome of a conflict, for a person.
+  var sentence: String {
+    switch self {
+    case .local: "the local edit won"
+    case .remote: "the remote state won"
+    case .merged: "both were merged"
+    }
   }
 }
 

@@ -35,21 +35,11 @@ extension Inspection {
   private func print(_ entry: WithheldChange, _ isFull: Bool) {
     let bytes = entry.change.bytes
     let shown = isFull ? bytes : bytes.prefix(Self.shownBytes)
-    let place = Self.location(entry).map { ", \($0)" } ?? ""
-    output.line("\(Self.name(entry))\(place): \(entry.reason)")
+    let place = entry.location.map { ", \($0)" } ?? ""
+    output.line("\(entry.name)\(place): \(entry.reason)")
     let quoted = String(decoding: JSONString.quoted(String(decoding: shown, as: UTF8.self)), as: UTF8.self)
     let end = shown.count < bytes.count ? "…" : ""
     output.line("  \(Counted(bytes.count, "byte").grouped) since \(entry.since.spelled): \(quoted)\(end)")
-  }
-
-  private static func name(_ entry: WithheldChange) -> String {
-    if let id = entry.change.id { return id.description }
-    guard case .bytes(let type, let digest) = entry.key else { return entry.key.type.rawValue }
-    return "\(type), unknown record \(String(digest, radix: 16))"
-  }
-
-  private static func location(_ entry: WithheldChange) -> String? {
-    if case .malformed(let malformed) = entry.change { malformed.location } else { nil }
   }
 
   private static func object(_ entry: WithheldChange, _ isFull: Bool) -> JSON {
@@ -57,10 +47,24 @@ extension Inspection {
     let shown = isFull ? bytes : bytes.prefix(shownBytes)
     return [
       "type": .string(entry.key.type.rawValue), "key": .text(entry.change.id?.key),
-      "reason": .string(entry.reason), "location": .text(location(entry)),
+      "reason": .string(entry.reason), "location": .text(entry.location),
       "bytes": .integer(bytes.count), "content": .string(String(decoding: shown, as: UTF8.self)),
       "isWhole": .bool(shown.count == bytes.count), "since": .time(entry.since),
       "pass": .integer(Int(entry.pass)),
     ]
+  }
+}
+
+extension WithheldChange {
+  /// The record's id, or what else distinguishes the entry.
+  var name: String {
+    if let id = change.id { return id.description }
+    guard case .bytes(let type, let digest) = key else { return key.type.rawValue }
+    return "\(type), unknown record \(String(digest, radix: 16))"
+  }
+
+  /// Where the remote's bytes were found, if the source knows it.
+  var location: String? {
+    if case .malformed(let malformed) = change { malformed.location } else { nil }
   }
 }

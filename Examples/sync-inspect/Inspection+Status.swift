@@ -16,7 +16,8 @@ extension Inspection {
       let types = reports.map { (key: $0.type.rawValue, value: Self.object($0, tokens[$0.type])) }
       return output.line(JSON.object([("store", .string(identity)), ("types", .object(types))]))
     }
-    let verdict = StoreVerdict(reports, at: now)
+    let verdict = StoreVerdict(
+      reports, lastSync: try await PastSync.load(from: store, limit: 1).first, at: now)
     output.line(verdict.sentence, in: verdict.ink)
     for advice in verdict.advice { output.line("  \(advice)") }
     guard !reports.isEmpty else { return }

@@ -10,22 +10,31 @@ struct StoreVerdict: Hashable {
   /// How serious it is.
   let ink: Ink
 
-  /// Judges a store by the reports on its types.
-  init(_ reports: [TypeReport], at now: Timestamp) {
+  /// Judges a store by the reports on its types, and by its last sync.
+  init(_ reports: [TypeReport], lastSync: PastSync?, at now: Timestamp) {
     let types = Counted(reports.count, "type")
     guard !reports.isEmpty else {
       (sentence, advice, ink) = ("The store has no types yet: nothing was synced into it.", [], .warning)
       return
     }
     let failing = reports.filter { $0.status.lastError != nil }
-    let problems = failing.map { Self.failure($0, at: now) } + reports.compactMap(Self.refusedSweep)
+    // A failure that ended the whole sync may have reached no type.
+    let wholeFailure = lastSync.flatMap { Self.failure(of: $0, at: now) }
+    let problems =
+      (wholeFailure.map { [$0] } ?? []) + failing.map { Self.failure($0, at: now) }
+      + reports.compactMap(Self.refusedSweep)
     let waits = Self.waits(reports)
     advice = problems + waits
     let oldest = reports.map(\.status.lastSuccess).min { ($0 ?? .distantPast) < ($1 ?? .distantPast) } ?? nil
     let freshness = oldest.map { "all \(types) were up to date \($0.ago(at: now))" }
     let never = reports.filter { $0.status.lastSuccess == nil }.map(\.type.rawValue)
     if !problems.isEmpty {
-      sentence = failing.isEmpty ? "A sweep needs permission." : "\(failing.count) of \(types) failed."
+      sentence =
+        if !failing.isEmpty {
+          "\(failing.count) of \(types) failed."
+        } else {
+          wholeFailure == nil ? "A sweep needs permission." : "The last sync failed."
+        }
       ink = .bad
     } else if let freshness {
       sentence = waits.isEmpty ? "All is well: \(freshness)." : "Mostly well: \(freshness), but:"
@@ -39,8 +48,17 @@ struct StoreVerdict: Hashable {
   private static func failure(_ report: TypeReport, at now: Timestamp) -> String {
     let error = report.status.lastError
     let times = Counted(report.status.consecutiveFailures, "time")
-    let retry = report.nextRetry.map { $0 > now ? "; not tried again before \($0.spelled)" : "" } ?? ""
-    return "\(report.type) failed \(times.grouped): \(error?.message ?? "")\(retry)"
+    return
+      "\(report.type) failed \(times.grouped): \(error?.message ?? "")\(retry(report.nextRetry, at: now))"
+  }
+
+  private static func failure(of sync: PastSync, at now: Timestamp) -> String? {
+    guard sync.outcome == .failed, let failure = sync.failure else { return nil }
+    return "sync \(sync.number) failed as a whole: \(failure.message)\(retry(failure.retryAt, at: now))"
+  }
+
+  private static func retry(_ instant: Timestamp?, at now: Timestamp) -> String {
+    instant.map { $0 > now ? "; not tried again before \($0.spelled)" : "" } ?? ""
   }
 
   private static func refusedSweep(_ report: TypeReport) -> String? {

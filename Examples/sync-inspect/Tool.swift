@@ -28,6 +28,10 @@ import Foundation
     "to", OpenedStore.placeholder, "the empty store to move it to")
   private static let abandon = Option.flag(
     "abandon", "take the old store into use again, unless the new one has taken its place")
+  private static let out = Option.requiredText(
+    "out", "FILE", "the page's file, replaced if it is an earlier report; - for standard output")
+  private static let contents = Option.flag(
+    "contents", "show values and bytes of records too, in a file that only its owner can read")
   private static let retry = Option.flag("retry", "send an edit again that the remote refused or postponed")
 
   private static let command = Command(
@@ -62,6 +66,12 @@ import Foundation
         options: [store, syncs],
         examples: [("sync-inspect history --store schedule.db --limit 10", "the last ten syncs")]),
       Command(
+        "report", "Write a page for a browser: what is wrong, what to do, and the store's history.",
+        options: [store, out, contents],
+        examples: [
+          ("sync-inspect report --store schedule.db --out report.html", "a page to read, keep or send")
+        ]),
+      Command(
         "edit", "Edit one record, here at once and at the remote with the next push.",
         options: [store, type, id, set, unset, delete, discard, retry],
         examples: [
@@ -94,6 +104,9 @@ import Foundation
   static func main() async {
     let arguments = command.argumentsOrExit()
     let alteration = arguments.command == "edit" ? alteration(arguments) : nil
+    if arguments.command == "report", arguments[json], arguments[out] == "-" {
+      command.refuse(UsageError("--json has no place after the page on standard output; name a file"))
+    }
     // Once the reader of a pipe is gone, an error message has no reader either.
     signal(SIGPIPE, SIG_DFL)
     do throws(SyncError) {
@@ -159,6 +172,10 @@ import Foundation
       try await inspection.conflicts(
         arguments[anyType], limit: arguments[limit], isFull: arguments[full])
     case "history": try await inspection.history(limit: arguments[syncs])
+    case "report":
+      let (store, out) = (arguments[store], arguments[out])
+      try await inspection.report(
+        of: store, to: out == "-" ? nil : try ReportFile(path: out), showsContents: arguments[contents])
     default: try await inspection.status()
     }
     return .success

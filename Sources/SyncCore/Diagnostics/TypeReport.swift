@@ -56,24 +56,29 @@ public struct TypeReport: Sendable {
   public static func load(
     _ entities: [Entity], from store: any LocalStore, at now: Timestamp
   ) async throws(SyncError) -> [TypeReport] {
-    try await store.read { (snapshot) throws(SyncError) in
-      var reports: [TypeReport] = []
-      for entity in entities {
-        let checkpoint = try snapshot.checkpoint(for: entity.type)
-        let status = try TypeStatus.load(for: entity.type, from: snapshot)
-        reports.append(
-          TypeReport(
-            type: entity.type, status: status,
-            live: try snapshot.count(Query(entity.type)),
-            tokenAge: checkpoint?.committedAt.map { now.duration(since: $0) },
-            dataAge: status.lastSuccess.map { max(now.duration(since: $0), .zero) },
-            inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
-            withheld: try snapshot.withheldCounts(entity.type), lastWrite: LastWrite(entity),
-            pending: try snapshot.outboxCount(entity.type),
-            waiting: try waits(of: entity, in: snapshot)))
-      }
-      return reports
+    try await store.read { (snapshot) throws(SyncError) in try load(entities, in: snapshot, at: now) }
+  }
+
+  /// Reads the reports of some types in a snapshot.
+  package static func load(
+    _ entities: [Entity], in snapshot: any StoreSnapshot, at now: Timestamp
+  ) throws(SyncError) -> [TypeReport] {
+    var reports: [TypeReport] = []
+    for entity in entities {
+      let checkpoint = try snapshot.checkpoint(for: entity.type)
+      let status = try TypeStatus.load(for: entity.type, from: snapshot)
+      reports.append(
+        TypeReport(
+          type: entity.type, status: status,
+          live: try snapshot.count(Query(entity.type)),
+          tokenAge: checkpoint?.committedAt.map { now.duration(since: $0) },
+          dataAge: status.lastSuccess.map { max(now.duration(since: $0), .zero) },
+          inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
+          withheld: try snapshot.withheldCounts(entity.type), lastWrite: LastWrite(entity),
+          pending: try snapshot.outboxCount(entity.type),
+          waiting: try waits(of: entity, in: snapshot)))
     }
+    return reports
   }
 
   private static func waits(

@@ -96,6 +96,15 @@ extension PendingEdit {
     return edits
   }
 
+  /// Returns the oldest pending edits of a type in a snapshot, up to a limit.
+  ///
+  /// - Complexity: O(*n* log *m*) for a limit of *n* against a store of *m* records.
+  package static func oldest(
+    of entity: Entity, limit: Int, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> [PendingEdit] {
+    try read(try snapshot.portion(outbox: entity.type, after: nil, limit: limit), of: entity, in: snapshot)
+  }
+
   /// Determines what some edits of one type wait for.
   ///
   /// - Complexity: O(*n* log *m*) for *n* edits against a store of *m* records.

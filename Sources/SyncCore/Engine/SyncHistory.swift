@@ -74,8 +74,13 @@ extension PastSync {
     from store: any LocalStore, limit: Int = 1000
   ) async throws(SyncError) -> [PastSync] {
     try await store.read { (snapshot) throws(SyncError) in
-      try SyncHistory.load(limit: limit, from: snapshot)
+      try load(limit: limit, in: snapshot)
     }
+  }
+
+  /// Reads a store's history in a snapshot, the latest sync first.
+  package static func load(limit: Int, in snapshot: any StoreSnapshot) throws(SyncError) -> [PastSync] {
+    try SyncHistory.load(limit: limit, from: snapshot)
   }
 }
 

@@ -1,0 +1,28 @@
+import CanonicalSync
+import CanonicalSyncToolSupport
+
+extension Inspection {
+  /// Writes a page for a person who has to find out what is wrong.
+  ///
+  /// - Parameters:
+  ///   - place: The store's path or address.
+  ///   - file: The file to write; `nil` for standard output.
+  ///   - showsContents: Whether the page has contents of records.
+  func report(of place: String, to file: ReportFile?, showsContents: Bool) async throws(SyncError) {
+    let model = try await ReportModel.gather(
+      from: store, at: place, now: ContinuousClock().timestamp, showsContents: showsContents)
+    let page = ReportPage(model: model).markup
+    guard let file else { return output.write(page) }
+    try file.write(page, isPrivate: showsContents)
+    let verdict = model.verdict
+    guard !isJSON else {
+      return output.line(
+        [
+          "report": .string(file.path), "bytes": .integer(page.utf8.count),
+          "verdict": .string(verdict.sentence), "advice": .array(verdict.advice.map { .string($0) }),
+        ] as JSON)
+    }
+    output.line(verdict.sentence, in: verdict.ink)
+    output.line("The report is in \(file.path).")
+  }
+}

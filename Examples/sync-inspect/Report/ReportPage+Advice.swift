@@ -1,0 +1,65 @@
+import CanonicalSync
+
+extension ReportPage {
+  /// What is wrong, what to do about it, and when it is tried again.
+  var advice: Part {
+    Part(anchor: "advice", title: "What to do", content: list + failures + latest)
+  }
+
+  private var list: HTML {
+    let advice = model.verdict.advice
+    guard !advice.isEmpty else {
+      return model.types.isEmpty ? "<p>Sync something into the store.</p>\n" : "<p>Nothing.</p>\n"
+    }
+    let (items, excerpt) = Excerpt(advice, of: advice.count).markup(within: Budget.advice / 2) { line in
+      "<li>\(Self.prose(line.shortened(to: 1000)))</li>\n"
+    }
+    return "<ul>\n\(items)</ul>\n" + excerpt.remainder("<code>sync-inspect status</code> has all")
+  }
+
+  private var failures: HTML {
+    let failing = model.types.filter { $0.status.lastError != nil }
+    guard !failing.isEmpty else { return "" }
+    let table = DataTable(
+      "Failing types",
+      [
+        .text("type"), .text("error"), .number("failures in a row"), .text("up to date"),
+        .text("tried again"),
+      ],
+      rows: failing.map { report in
+        [
+          "\(report.type.rawValue)", "\(report.status.lastError?.code ?? "")",
+          "\(report.status.consecutiveFailures)",
+          report.status.lastSuccess.map(timeAndAge) ?? "never", retry(report.nextRetry),
+        ]
+      })
+    let (markup, shown) = table.markup(within: Budget.advice / 2)
+    return markup
+      + Excerpt(Array(failing.prefix(shown)), of: failing.count).remainder(
+        "<code>sync-inspect status</code> has all")
+  }
+
+  /// When a failed request is made again.
+  private func retry(_ instant: Timestamp?) -> HTML {
+    guard let instant, instant > model.writtenAt else { return "with the next sync" }
+    return "not before \(timeAndAge(instant))"
+  }
+
+  /// How the latest sync ended.
+  private var latest: HTML {
+    guard let sync = model.syncs.first else { return "" }
+    let began = timeAndAge(sync.began)
+    let name: HTML = "<p>The latest sync, number \(Int(clamping: sync.number)), began \(began)"
+    switch sync.outcome {
+    case .finished where sync.typeFailures.isEmpty: return name + " and finished.</p>\n"
+    case .finished:
+      let failures = Counted(sync.typeFailures.count, "type that failed", "types that failed")
+      return name + " and finished, with \(failures).</p>\n"
+    case .stopped: return name + " and was stopped on request. The next one continues from there.</p>\n"
+    case .failed: return name + " and failed. It is tried again with the next sync.</p>\n"
+    case .running, .killed:
+      return name
+        + " and has not ended: it runs, or its process was killed. The next one continues from there.</p>\n"
+    }
+  }
+}
