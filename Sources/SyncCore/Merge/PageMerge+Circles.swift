@@ -42,6 +42,7 @@ extension PageMerge {
   ) throws(SyncError) -> [RecordID] {
     var needs = MutualNeeds()
     var outdated: [WithheldChange] = []
+    var appeared: [RecordID] = []
     let portions = waiting.sorted().portions(of: MergeContext.portion)
     for ids in portions {
       let edited = Set(try transaction.outbox(for: ids).map(\.id))
@@ -52,7 +53,11 @@ extension PageMerge {
         copies.append(record)
       }
       var absent = try absent(among: targets(of: copies, of: other), in: transaction)
-      if !absent.isEmpty { absent.subtract(try reveal(absent, in: transaction)) }
+      if !absent.isEmpty {
+        let revealed = try reveal(absent, in: transaction)
+        absent.subtract(revealed)
+        appeared += revealed
+      }
       for (index, state) in try transaction.states(of: copies).enumerated() {
         let copy = copies[index]
         let missing = other.requiredReferences(of: copy).filter(absent.contains)
@@ -68,7 +73,6 @@ extension PageMerge {
     }
     context.together = needs.complete()
     defer { context.together = [] }
-    var appeared: [RecordID] = []
     for ids in portions {
       let shown = ids.filter(context.together.contains).map { WithheldChange.Key.record($0) }
       if !shown.isEmpty { appeared += try merge(transaction.withheld(for: shown), in: transaction) }

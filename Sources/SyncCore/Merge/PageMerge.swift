@@ -56,7 +56,7 @@ struct PageMerge {
     _ round: MergeRound, in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID] {
     var view = try gather(round, in: transaction)
-    if !view.absent.isEmpty { try reveal(for: round, &view, in: transaction) }
+    let shown = view.absent.isEmpty ? [] : try reveal(for: round, &view, in: transaction)
     let counted = tally
     tally = Tally()
     var plan = MergePlan(round, view, of: self, counting: counted)
@@ -68,7 +68,7 @@ struct PageMerge {
     swap(&tally, &plan.tally)
     noteParked(plan.changes.withheld)
     try plan.settled.write(of: entity, in: transaction)
-    var appeared = plan.appeared
+    var appeared = shown + plan.appeared
     for (settlement, origin, entry) in plan.dangling {
       appeared += try giveWay(entry, to: settlement, origin: origin, in: transaction)
     }
@@ -77,13 +77,15 @@ struct PageMerge {
   }
 
   /// Shows hidden records that the round's copies refer to, except those that the round replaces.
+  ///
+  /// - Returns: The records that are live now.
   private mutating func reveal(
     for round: MergeRound, _ view: inout PageView, in transaction: any StoreTransaction
-  ) throws(SyncError) {
+  ) throws(SyncError) -> [RecordID] {
     var wanted = view.absent
     for copy in round.copies {
       guard let entry = view.withheld[copy.id], entry.kind == .hidden else { continue }
-      if context.restated(entry, by: .upsert(copy)) == nil { wanted.remove(copy.id) }
+      if !context.passesOver(copy, for: entry) { wanted.remove(copy.id) }
     }
     for tombstone in round.following {
       guard let entry = view.withheld[tombstone.id], entry.kind == .hidden else { continue }
@@ -92,6 +94,7 @@ struct PageMerge {
     let shown = try reveal(wanted, in: transaction)
     view.absent.subtract(shown)
     view.absentOfEdited.subtract(shown)
+    return shown
   }
 
   /// Shows those of some records that are hidden.

@@ -34,6 +34,7 @@ struct SuspectPhase: SyncPhase {
     guard push.mayPushOthers else { return .finished }
     let others = session.entities.filter { !push.deniedTypes.contains($0.type) }
     let rest = try await PushRun.run(others, to: sink, in: &session)
+    session.push?.deniedTypes.formUnion(rest.deniedTypes)
     if !rest.suspects.isEmpty {
       try await isolateSuspects(of: rest, in: &session)
     } else if let error = rest.failure {
@@ -61,7 +62,9 @@ struct LoserDeletion: SyncPhase {
   let sink: any RemoteRecordSink
 
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    let losing = try await session.typesWithLosers()
+    // A type whose edits the remote rejected earlier in this sync is not tried again.
+    let denied = session.push?.deniedTypes ?? []
+    let losing = try await session.typesWithLosers().filter { !denied.contains($0.type) }
     guard !losing.isEmpty else { return .finished }
     let push = try await PushRun.run(losing, stages: [.deletions], to: sink, in: &session)
     if let error = push.failure {

@@ -40,6 +40,7 @@ struct PushRun {
     }
     return PushEnd(
       end: end, failure: machine.failure, types: run.types, typeFailures: machine.typeFailures,
+      deniedTypes: Set(machine.typeFailures.filter { !$0.error.isAboutEdits }.map(\.type)),
       suspects: machine.suspects, pending: counts.pending)
   }
 
@@ -188,15 +189,14 @@ struct PushEnd: Sendable {
   let types: [RecordType]
   /// The types whose edits the remote rejected altogether, with the errors.
   fileprivate let typeFailures: [(type: RecordType, error: SyncError)]
+  /// The types whose edits the remote rejected, whatever their content.
+  var deniedTypes: Set<RecordType>
   /// Edits that failed alone, if no edit has shown that the remote is there.
   ///
   /// A pull shows whether the remote is there.
   let suspects: [EditSearch.Suspect]
   /// The number of edits that are still pending.
   fileprivate let pending: Int
-
-  /// The types whose edits the remote rejected, whatever their content.
-  var deniedTypes: Set<RecordType> { Set(typeFailures.filter { !$0.error.isAboutEdits }.map(\.type)) }
 
   /// Whether there are edits besides the suspects, and only the suspects ended the push.
   ///

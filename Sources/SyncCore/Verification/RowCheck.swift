@@ -5,12 +5,16 @@ import SyncPorts
 struct RowCheck: Sendable {
   private let entity: Entity
   private let isInLine: Bool
+  private let staying: Set<RecordID>
 
-  /// - Parameter isInLine: Whether the records follow the declaration, so that none refers to a
-  ///   missing one.
-  init(_ entity: Entity, isInLine: Bool) {
+  /// - Parameters:
+  ///   - isInLine: Whether the records follow the declaration, so that none refers to a missing
+  ///     one.
+  ///   - staying: Records that a changed declaration has not withheld yet, because of edits.
+  init(_ entity: Entity, isInLine: Bool, staying: Set<RecordID>) {
     self.entity = entity
     self.isInLine = isInLine
+    self.staying = staying
   }
 
   /// Checks the rows after a key.
@@ -108,7 +112,7 @@ struct RowCheck: Sendable {
     let known = try snapshot.referenced(among: targets)
     var found: [StoreFinding] = []
     for (record, targets) in zip(live, required) {
-      for target in targets where absent.contains(target) {
+      for target in targets where absent.contains(target) && !staying.contains(record.id) {
         found.append(finding(record.id, in: .references, "it refers to \(target), which is not live"))
       }
       for target in targets where !known.contains(target) {

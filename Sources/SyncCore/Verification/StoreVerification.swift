@@ -75,7 +75,7 @@ public struct StoreVerification: Sendable {
     let type = entity.type
     let before = try await CountCheck.position(store)
     var walked = CountCheck.Walked()
-    let rows = RowCheck(entity, isInLine: schema.isInLine(entity))
+    let rows = RowCheck(entity, isInLine: schema.isInLine(entity), staying: schema.staying)
     let isWhole = try await walk.portions(.rows, type) { (snapshot, key: String?) throws(SyncError) in
       try rows.portion(after: key, in: snapshot)
     } counting: {
@@ -134,10 +134,13 @@ public struct VerificationReport: Sendable {
 /// The declarations that a store's records follow.
 struct VerifiedSchema {
   private let inLine: Set<RecordType>
+  /// Records that stay although their references dangle, because of edits that are pushed first.
+  let staying: Set<RecordID>
 
   /// - Parameter declarations: The declarations that were last carried out.
   init(_ entities: [Entity], inLine declarations: StoredDeclarations?) {
     let known = declarations?.types ?? []
+    staying = Set(declarations?.left ?? [])
     inLine = Set(
       entities.filter { entity in
         known.contains {

@@ -21,8 +21,7 @@ final class EditWatch: Sendable {
     /// Records with an edit that the app has given up. What was sent of it may be at the remote,
     /// without an owner.
     var givenUp: Set<RecordID> = []
-    /// Records whose postponed edit the app has made due by another one.
-    var renewed: Set<RecordID> = []
+    var postponed = PostponedEdits()
     /// Records whose edit was sent last without an answer.
     var unanswered: Set<RecordID> = []
   }
@@ -48,7 +47,7 @@ final class EditWatch: Sendable {
         for id in touched.outbox {
           guard let entry = after.outbox[id], before.outbox[id]?.edit != entry.edit else { continue }
           state.sightings.insert(id)
-          if case .postponed? = before.outbox[id]?.state { state.renewed.insert(id) }
+          state.postponed.edited(before.outbox[id])
         }
         state.givenUp.formUnion(touched.outbox.filter { before.outbox[$0] != nil && after.outbox[$0] == nil })
       }
@@ -113,6 +112,7 @@ final class EditWatch: Sendable {
   /// What was sent of them may be at the remote, without an owner.
   private func noteIsolated(_ before: StoreView, _ after: StoreView, _ ids: Set<RecordID>) {
     state.withLock { state in
+      for id in ids { state.postponed.note(after.outbox[id]) }
       for id in ids where state.unanswered.contains(id) {
         guard let entry = before.outbox[id], let next = after.outbox[id] else { continue }
         if entry.sent != nil, next.sent == nil, next.base == entry.base { state.givenUp.insert(id) }
@@ -120,12 +120,9 @@ final class EditWatch: Sendable {
     }
   }
 
-  /// Whether the app has made postponed edits due, since they were sent last.
-  func wereRenewed(_ ids: [RecordID]) -> Bool {
-    state.withLock { state in
-      defer { state.renewed.subtract(ids) }
-      return !state.renewed.isDisjoint(with: ids)
-    }
+  /// Whether postponed edits have become due since they were sent last.
+  func haveBecomeDue(_ ids: [RecordID], at now: Timestamp) -> Bool {
+    state.withLock { $0.postponed.haveBecomeDue(ids, at: now) }
   }
 
   /// Notes whether the remote answered a push.

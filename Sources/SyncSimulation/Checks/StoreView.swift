@@ -18,6 +18,8 @@ struct StoreView: Equatable, Sendable {
   private(set) var endedGroups: [RecordType: [String]] = [:]
   /// The types that need a full listing, because an edit was given up.
   private(set) var owedListings: Set<RecordType> = []
+  /// Records that a changed declaration has not withheld, because of edits.
+  private(set) var left: Set<RecordID> = []
 
   /// The progress of a rebuild, as far as a world checks it.
   struct Rebuild: Equatable, Sendable, Decodable {
@@ -42,6 +44,7 @@ struct StoreView: Equatable, Sendable {
         for entry in try snapshot.outbox(type, after: nil, limit: 10_000) { outbox[entry.id] = entry }
       }
       try readConflicts(snapshot)
+      try readLeft(snapshot)
       for type in types {
         try readRebuild(of: type, snapshot)
         try readEndedGroups(of: type, snapshot)
@@ -84,6 +87,7 @@ struct StoreView: Equatable, Sendable {
       for entry in try snapshot.outbox(for: Array(touched.outbox)) { outbox[entry.id] = entry }
     }
     if touched.changesConflicts { try readConflicts(snapshot) }
+    if touched.values.contains(Self.declarationsKey) { try readLeft(snapshot) }
     for type in Self.rebuilt where touched.values.contains(Self.rebuildKey(type)) {
       try readRebuild(of: type, snapshot)
     }
@@ -96,12 +100,19 @@ struct StoreView: Equatable, Sendable {
   }
 
   private static let rebuilt: [RecordType] = ["teams", "games"]
+  private static let declarationsKey = "declarations"
   private static func rebuildKey(_ type: RecordType) -> String { "rebuild/\(type)" }
   private static func losersKey(_ type: RecordType) -> String { "rebuild/\(type)/losers" }
   private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
     conflicts = try snapshot.conflicts(nil, before: nil, limit: 40)
+  }
+
+  private mutating func readLeft(_ snapshot: any StoreSnapshot) throws(SyncError) {
+    struct Declarations: Decodable { var left: Set<RecordID> }
+    let bytes = try snapshot.value(forKey: Self.declarationsKey)
+    left = bytes.flatMap { try? JSONByteDecoder().decode(Declarations.self, from: $0[...]).left } ?? []
   }
 
   private mutating func readRebuild(
@@ -144,10 +155,23 @@ struct StoreView: Equatable, Sendable {
     return view
   }
 
+  /// The records that a changed declaration has rightly left: edited ones, and what they need.
+  func staying(in schema: SyncSchema) -> Set<RecordID> {
+    var staying = Set(outbox.keys)
+    var open = staying.compactMap { live[$0] }
+    while let record = open.popLast() {
+      for target in schema[record.id.type]?.requiredReferences(of: record) ?? []
+      where staying.insert(target).inserted {
+        if let next = live[target] { open.append(next) }
+      }
+    }
+    return staying.intersection(left)
+  }
+
   /// The references of live records to records that are not live, in words.
-  func dangling(in schema: SyncSchema) -> [String] {
+  func dangling(in schema: SyncSchema, except explained: Set<RecordID> = []) -> [String] {
     var found: [String] = []
-    for record in live.values {
+    for record in live.values where !explained.contains(record.id) {
       guard let entity = schema[record.id.type] else { continue }
       for target in entity.requiredReferences(of: record) where live[target] == nil {
         found.append("\(record.id) refers to \(target)")

@@ -34,7 +34,7 @@ final class SimulatedSink: RemoteRecordSink {
     if let other = changes.first(where: { $0.id.type != type }) {
       world.ledger.report(.bounds, "\(incarnation) sends \(other.id) in a batch of \(type)")
     }
-    if world.watch.edits.wereRenewed(changes.map(\.id)) { book.pushed() }
+    if world.watch.edits.haveBecomeDue(changes.map(\.id), at: incarnation.clock.timestamp) { book.pushed() }
     for words in book.pushing(changes, at: incarnation.clock.now.offset) {
       world.ledger.report(.bounds, "\(incarnation) \(words)")
     }

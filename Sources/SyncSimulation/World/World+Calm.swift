@@ -99,7 +99,7 @@ extension World {
       // A verification finds what no reader should see, by other ways than the world's own checks.
       let report = try await StoreVerification(of: store).run()
       return ConvergenceCheck(schema: schema, view: view, truth: truth, waiting: waiting).differences
-        + view.dangling(in: schema) + report.findings.map(\.description)
+        + view.dangling(in: schema, except: view.staying(in: schema)) + report.findings.map(\.description)
     } catch {
       return ["the store cannot be read: \(error)"]
     }

@@ -283,4 +283,40 @@ struct HiddenRecordTests {
     }
     #expect(counts.isEmpty)
   }
+
+  /// An interrupted listing holds the state before an edit that was accepted since.
+  @Test func isShownByAListingThatHoldsAnOlderCopyBesideWhatRefersToIt() async throws {
+    let nodes = Entity("nodes", references: [.to("nodes", by: "next")])
+    let world = try await World()
+    let engine = try await SyncEngine(
+      schema: SyncSchema([nodes]), store: world.store, source: world.remote, sink: world.remote,
+      clock: world.clock, options: SyncOptions(pageSize: 2, pagesAhead: 0), random: RepeatedNumber())
+    for key in ["a", "b", "c"] { world.remote.upsert("nodes", key, #"{"id":"\#(key)"}"#) }
+    _ = try await engine.sync()
+    world.remote.upsert("nodes", "d", #"{"id":"d","next":"c"}"#)
+    world.remote.expireTokens()
+    let token = FlagToken()
+    let requests = Mutex(0)
+    world.remote.onRequest = { _ in
+      let count = requests.withLock { requests in
+        requests += 1
+        return requests
+      }
+      // After the expired token, the first page, and a question about the token.
+      if count == 4 { token.isCancelled = true }
+    }
+    #expect(try await engine.sync(token: token).wasCancelled)
+    world.remote.onRequest = nil
+    world.clock.advance(by: .seconds(10))
+    try await engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "nodes", key: "c")) { $0["name"] = Array("1".utf8)[...] }
+    }
+    #expect(try await engine.push().pushed.accepted == 1)
+    try await engine.cleanUp(CleanupPolicy([.hide("nodes", where: .all([]))]))
+    #expect(world.keys("nodes").isEmpty)
+    _ = try await engine.sync()
+    #expect(world.keys("nodes") == ["c", "d"])
+    #expect(try await engine.status()[0].withheld == [.hidden: 2])
+    #expect(world.store.records(of: "nodes")[0].payload == world.remote.records(of: "nodes")[2].payload)
+  }
 }

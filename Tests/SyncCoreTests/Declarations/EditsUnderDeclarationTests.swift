@@ -77,6 +77,8 @@ struct EditsUnderDeclarationTests {
       _ = try await next.sync()
       #expect(table.keys("teams") == ["t"])
       #expect(table.keys("games").contains("g"))
+      let report = try await StoreVerification(of: table.store).run()
+      #expect(report.findings == [], "A record that stays for an edit is no damage.")
     }
     table.remote.rule(nil, on: "games", "g")
     try await next.edits.retry("games")

@@ -70,6 +70,23 @@ struct LoserTests {
     #expect(world.there()["b"]?.contains(#""a":1"#) ?? false)
   }
 
+  /// A deletion without an answer is sent again before the pulls, and others after them.
+  @Test func areNotPushedAgainToARemoteThatDeniedTheirType() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.behave(.fail(SyncError(.remoteUnavailable, during: "pushing")), onNextPushes: 5)
+    _ = try? await world.engine.sync()
+    world.clock.advance(by: .seconds(7200))
+    world.remote.behave(.fail(SyncError(.permissionDenied, during: "pushing")), onNextPushes: 1)
+    let result = try await world.engine.sync()
+    #expect(result.failures.map(\.error.code) == [.permissionDenied])
+    #expect(result.pushed.requests == 1)
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["b"])
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func waitForWhatRefersToThemAtTheRemote() async throws {
     let world = try await world()
     world.remote.upsert("readings", "r", #"{"meter":"a"}"#)
