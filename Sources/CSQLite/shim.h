@@ -2,11 +2,15 @@
 
 // What Swift cannot say itself: variadic functions, macros that are casts, and file locks.
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,6 +166,53 @@ static inline int csqlite_make_private(int file) {
 static inline int csqlite_has_moved(sqlite3 *connection) {
   int moved = 0;
   return sqlite3_file_control(connection, "main", SQLITE_FCNTL_HAS_MOVED, &moved) == SQLITE_OK && moved;
+}
+
+/// How many files the process may have open at once; `INT_MAX` without a limit.
+static inline int csqlite_descriptor_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
+  return (int)limit.rlim_cur;
+}
+
+/// How many files the process has open; the negated errno where that cannot be found out.
+static inline int csqlite_open_descriptors(void) {
+  DIR *directory = opendir("/dev/fd");
+  if (!directory) return -errno;
+  int count = 0;
+  for (struct dirent *entry; (entry = readdir(directory));) count += entry->d_name[0] != '.';
+  closedir(directory);
+  // The directory was one of them.
+  return count - 1;
+}
+
+/// How many files the process may still open, counted until there are enough.
+static inline int csqlite_free_descriptors(int enough) {
+  int end = csqlite_descriptor_limit(), count = 0;
+  if (end == INT_MAX) return enough;
+  // The system gives the least number that is free, so most of the free ones are at the end.
+  while (end > 0 && count < enough) {
+    struct pollfd files[64];
+    int length = end < 64 ? end : 64;
+    for (int i = 0; i < length; i++) files[i] = (struct pollfd){.fd = end - length + i};
+    if (poll(files, (nfds_t)length, 0) < 0) {
+      if (errno == EINTR) continue;
+      return enough;
+    }
+    for (int i = 0; i < length; i++) count += (files[i].revents & POLLNVAL) != 0;
+    end -= length;
+  }
+  return count;
+}
+
+/// The errno with which no file can be opened, `EMFILE` or `ENFILE`; 0 where one can be.
+static inline int csqlite_shortage(void) {
+  int file = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    close(file);
+    return 0;
+  }
+  return errno == EMFILE || errno == ENFILE ? errno : 0;
 }
 
 static inline int csqlite_process_id(void) { return (int)getpid(); }

@@ -12,7 +12,7 @@
 
     /// Opens the file, and creates it if it is missing.
     init(besideStore path: String) throws(SQLiteFailure) {
-      file = csqlite_open_private(Self.path(besideStore: path))
+      file = DescriptorMargin.hold(1) { csqlite_open_private(Self.path(besideStore: path)) } ?? -EMFILE
       if file < 0 { throw SQLiteFailure(code: SQLITE_CANTOPEN, systemError: -file) }
     }
 

@@ -37,8 +37,9 @@
       // Even if the row cannot be written, the released lock shows that the lease has no holder.
       defer { heldLeases.withLock { $0.removeAll { $0.fence == lease.fence } } }
       try await writer.run { connection, cache throws(SyncError) in
-        // A sync's edits and new records are of little use after it, and take memory.
+        // A sync's edits, new records and pages are of little use after it, and take memory.
         cache.forget()
+        defer { connection.releasePages() }
         try connection.transaction(.write) { () throws(SyncError) in
           var row = try connection.leaseRow()
           guard row.fence == lease.fence, row.expiresAt != nil else { return }

@@ -21,6 +21,11 @@
 
     /// Opens the writing connection, which is the first one. It checks or creates the file.
     func openWriter() throws(SyncError) -> Connection {
+      // The file, its log and the log's index; for a moment the lease, the directory or a journal.
+      try withDescriptors(5, prepareWriter)
+    }
+
+    private func prepareWriter() throws(SyncError) -> Connection {
       let isMissing = try checkPath()
       if !isMissing { try checkPermission() }
       let connection = try isMissing ? create() : open()
@@ -51,19 +56,23 @@
 
     /// Opens a connection that only reads. The writing connection has been opened before.
     func openReader() throws(SyncError) -> Connection {
-      let connection = try open()
-      try settle(connection, cache: configuration.readerCacheSize)
-      try connection.execute("PRAGMA query_only = 1")
-      return connection
+      try withDescriptors(2) { () throws(SyncError) in
+        let connection = try open()
+        try settle(connection, cache: configuration.readerCacheSize)
+        try connection.execute("PRAGMA query_only = 1")
+        return connection
+      }
     }
 
     /// Opens the connection that copies the log, and writes nothing else.
     ///
     /// The writing connection has been opened before.
     func openCopier() throws(SyncError) -> Connection {
-      let connection = try open()
-      try settle(connection, cache: 0)
-      return connection
+      try withDescriptors(2) { () throws(SyncError) in
+        let connection = try open()
+        try settle(connection, cache: 0)
+        return connection
+      }
     }
 
     // MARK: Checks
@@ -227,8 +236,25 @@
     }
 
     private func connection(flags: Int32, options: String) throws(SyncError) -> Connection {
-      try Connection(
+      let connection = try Connection(
         uri: Self.uri(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
+      // SQLite opens a file to read it only where it cannot be opened to write it, for any reason.
+      // The permission has been checked.
+      if flags & SQLITE_OPEN_READWRITE != 0, connection.isReadOnly {
+        let failure = SQLiteFailure(code: SQLITE_CANTOPEN).withShortage
+        if failure.systemAdvice != nil { throw failure.error(during: "opening the store") }
+      }
+      return connection
+    }
+
+    /// Opens a connection if the process can have so many more files open.
+    private func withDescriptors(
+      _ count: Int, _ open: () throws(SyncError) -> Connection
+    ) throws(SyncError) -> Connection {
+      guard let connection = try DescriptorMargin.hold(count, open) else {
+        throw SQLiteFailure(code: SQLITE_CANTOPEN, systemError: EMFILE).error(during: "opening the store")
+      }
+      return connection
     }
 
     private func settle(_ connection: Connection, cache bytes: Int) throws(SyncError) {

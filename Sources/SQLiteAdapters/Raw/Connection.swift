@@ -28,7 +28,8 @@
       guard let handle else { throw SQLiteFailure(code: code).error(during: "opening the store") }
       guard code == SQLITE_OK else {
         let failure = SQLiteFailure(
-          code: sqlite3_extended_errcode(handle), systemError: sqlite3_system_errno(handle))
+          code: sqlite3_extended_errcode(handle), systemError: sqlite3_system_errno(handle)
+        ).withShortage
         sqlite3_close_v2(handle)
         throw failure.error(during: "opening the store")
       }
@@ -98,6 +99,9 @@
 
     /// Resets ``lastRow``, to detect the next insertion.
     func forgetLastRow() { sqlite3_set_last_insert_rowid(handle, 0) }
+
+    /// Releases the cached pages that no transaction uses.
+    func releasePages() { sqlite3_db_release_memory(handle) }
 
     /// The number of statements that are between two rows.
     var busyStatements: Int {
@@ -246,7 +250,7 @@
     func failed() -> SyncError {
       let error = SQLiteFailure(
         code: sqlite3_extended_errcode(handle), systemError: sqlite3_system_errno(handle)
-      ).error(during: isInTransaction ? "running a transaction" : "using the store")
+      ).withShortage.error(during: isInTransaction ? "running a transaction" : "using the store")
       if isInTransaction {
         failure = error
         isSpoilt = true

@@ -51,12 +51,26 @@
     /// Advice about a limit of the system; `nil` for other failures.
     var systemAdvice: String? {
       switch systemError {
-      case EMFILE: "This process has too many open files: raise its limit (ulimit -n), or close stores."
-      case ENFILE: "The system has too many open files."
+      case EMFILE:
+        """
+        This process has too many open files, of \(csqlite_descriptor_limit()) that it may have: raise its limit \
+        (ulimit -n), close stores, or lend them from a StorePool.
+        """
+      case ENFILE:
+        "The system has too many open files: close stores of any process, or raise the system's limit (fs.file-max)."
       case EFBIG: "A file would be larger than the process or its file system allows (ulimit -f)."
       case ENOSPC, EDQUOT: "There is no room for the store to grow."
       default: nil
       }
+    }
+
+    /// The failure, with the system's error number if there are too many open files.
+    ///
+    /// SQLite does not always pass it on.
+    var withShortage: SQLiteFailure {
+      guard code & 0xFF == SQLITE_CANTOPEN, systemAdvice == nil else { return self }
+      let shortage = csqlite_shortage()
+      return shortage == 0 ? self : SQLiteFailure(code: code, systemError: shortage)
     }
 
     /// Returns the failure as an error of the library.

@@ -18,6 +18,7 @@ struct DocumentedCodeTests {
     ("Docs/MirroringCloudKit.md", ["CloudKitExample.swift"]),
     ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/DamagedStores.md", ["DamageExample.swift"]),
     ("Docs/Observing.md", ["ObserversExample.swift"]),
+    ("Docs/ManyStores.md", ["../../SQLiteAdaptersTests/Pool/TenantsExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
   ])
   func isCompiled(_ guide: String, _ sources: [String]) throws {

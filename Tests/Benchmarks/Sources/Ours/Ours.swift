@@ -42,6 +42,8 @@ struct Ours {
     case "successor": try await Succeeding(options: options).run()
     case "serving": try await Serving(options: options).run()
     case "W10": try await Publishing(options: options).run()
+    case "W11": try await Lending(options: options).run()
+    case "W11plain": try await Lending(options: options).runWithoutPool()
     default: try await Pulling(options: options).run()
     }
   }
