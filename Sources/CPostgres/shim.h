@@ -6,6 +6,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,6 +64,13 @@ static inline PGconn *cpostgres_connect(const char *const *keywords, const char 
 static inline const char *cpostgres_environment(const char *name) {
   const char *value = getenv(name);
   return value && *value ? value : NULL;
+}
+
+/// The order of two values by their bytes: negative if the first comes before the second, 0 if they are equal.
+static inline int cpostgres_order(const void *a, long a_size, const void *b, long b_size) {
+  long shared = a_size < b_size ? a_size : b_size;
+  int order = shared > 0 ? memcmp(a, b, (size_t)shared) : 0;
+  return order ? order : (a_size > b_size) - (a_size < b_size);
 }
 
 static inline int cpostgres_is_readable(const char *path) { return access(path, R_OK) == 0; }

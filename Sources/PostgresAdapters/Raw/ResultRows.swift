@@ -67,8 +67,32 @@
 
     /// Whether a value has exactly some bytes.
     func holds(_ bytes: ArraySlice<UInt8>, in column: Int) -> Bool {
-      guard let value = value(column), value.count == bytes.count else { return false }
-      return value.elementsEqual(bytes)
+      guard let value = value(column) else { return false }
+      return bytes.withUnsafeBytes { Self.order(of: $0, relativeTo: value) == 0 }
+    }
+
+    /// The order of a key relative to the key in two columns.
+    ///
+    /// It is negative if the key comes before that one, and 0 if they are equal.
+    func order(of key: String, relativeTo column: Int) -> Int {
+      guard let head = value(column) else { return -1 }
+      let rest = value(column + 1).flatMap { $0.isEmpty ? nil : $0 }
+      var key = key
+      return key.withUTF8 { utf8 in
+        let bytes = UnsafeRawBufferPointer(utf8)
+        guard let rest else { return Self.order(of: bytes, relativeTo: head) }
+        // Only a head of the greatest size has a rest.
+        let order = Self.order(
+          of: UnsafeRawBufferPointer(rebasing: bytes.prefix(head.count)), relativeTo: head)
+        if order != 0 { return order }
+        return Self.order(of: UnsafeRawBufferPointer(rebasing: bytes.dropFirst(head.count)), relativeTo: rest)
+      }
+    }
+
+    private static func order(
+      of bytes: UnsafeRawBufferPointer, relativeTo other: UnsafeRawBufferPointer
+    ) -> Int {
+      Int(cpostgres_order(bytes.baseAddress, bytes.count, other.baseAddress, other.count))
     }
 
     /// The key in two columns.

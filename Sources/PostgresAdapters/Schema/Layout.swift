@@ -18,6 +18,7 @@
     package static let all: [LayoutStep] = [
       LayoutStep("initial", initial),
       LayoutStep("keep alone", [keepAlone]),
+      LayoutStep("marks apart", marksApart),
     ]
 
     /// The text in `store.application`.
@@ -128,6 +129,17 @@
         RETURN encode(value, 'escape');
       END $$
       """,
+    ]
+
+    // Every page of a listing that marks rows of a chunk rewrites it. Half of its disk page is left
+    // for its former versions, so that its index entry stays as it is.
+    private static let marksApart = [
+      """
+      CREATE TABLE marks (
+        type text COLLATE "C" NOT NULL, chunk bigint NOT NULL,
+        bits bytea NOT NULL CHECK (octet_length(bits) = \(MarkBook.chunkSize)), PRIMARY KEY (type, chunk))
+        WITH (fillfactor = 50)
+      """
     ]
 
     // Writes kept values as a whole transaction, unless another one has changed the store's row.

@@ -13,15 +13,19 @@
     let recordColumns: String
     /// The number of the columns of a record.
     let recordColumnCount: Int
-    /// The listing's number that marked rows have.
-    let round: String
+    /// The condition for rows that the current or last listing has written.
+    let isWritten: String
+    /// The condition for rows that have a mark in `marks`, where few rows are read.
+    let isNoted: String
+    /// The same condition, where all rows are read.
+    let isNotedInScan: String
 
-    let put: String
+    let insert: String
+    let update: String
     let states: String
     let byID: String
     let touch: String
     let delete: String
-    let mark: String
 
     static let payloadColumn = 7
     /// The condition for two names of one record.
@@ -43,24 +47,39 @@
       recordColumns = read.map { "r.\($0)" }.joined(separator: ", ")
       recordColumnCount = read.count
       let type = entity.type.rawValue.split(separator: "'").joined()
-      round = "(SELECT round FROM entities WHERE type = '\(type)')"
+      let round = "(SELECT round FROM entities WHERE type = '\(type)')"
+      isWritten = "r.round = \(round)"
+      isNoted = """
+        coalesce((SELECT get_bit(m.bits, r.row & \(MarkBook.rowsPerChunk - 1)) FROM marks AS m \
+        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBook.chunkShift)) = 1, false)
+        """
+      // All chunks as one value, which is read once; a chunk without marks has no row.
+      let last = "(SELECT max(chunk) FROM marks WHERE type = '\(type)')"
+      isNotedInScan = """
+        coalesce(CASE WHEN r.row < (\(last) + 1) * \(MarkBook.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
+        (SELECT m.bits FROM marks AS m WHERE m.type = '\(type)' AND m.chunk = c), \
+        decode(repeat('00', \(MarkBook.chunkSize)), 'hex')), '' ORDER BY c) FROM generate_series(0, \(last)) AS c), \
+        r.row) = 1 END, false)
+        """
       let arrays = (types + made.map { _ in "bytea" }).enumerated().map {
         "$\($0.offset + 1)::\($0.element)[]"
       }
       let conflict = "ON CONFLICT (id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET"
       let names = all.joined(separator: ", ")
-      let sets = all.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-      put = """
-        INSERT INTO \(name) AS r (\(names), round) \
-        SELECT \(names), CASE WHEN is_marked THEN \(round) ELSE 0 END \
-        FROM unnest(\(arrays.joined(separator: ", ")), $\(all.count + 1)::boolean[]) AS k(\(names), is_marked) \
-        \(conflict) \(sets), round = CASE WHEN excluded.round > 0 THEN excluded.round ELSE r.round END
+      let copies =
+        "unnest(\(arrays.joined(separator: ", ")), $\(all.count + 1)::boolean[]) AS k(\(names), is_marked)"
+      insert = """
+        INSERT INTO \(name) (\(names), round) SELECT \(names), CASE WHEN is_marked THEN \(round) ELSE 0 END FROM \(copies)
+        """
+      update = """
+        UPDATE \(name) AS r SET \(all.dropFirst(2).map { "\($0) = k.\($0)" }.joined(separator: ", ")), \
+        round = CASE WHEN k.is_marked THEN \(round) ELSE r.round END FROM \(copies) WHERE \(Self.sameKey)
         """
       states = """
-        SELECT k.n, r.version_epoch, r.version_sequence, r.version_modified_at, r.payload IS NULL, \
-        r.round = \(round), CASE WHEN octet_length(r.payload) = k.size THEN r.payload END \
-        FROM unnest($1::bytea[], $2::bytea[], $3::integer[]) WITH ORDINALITY AS k(id, rest, size, n) \
-        JOIN \(name) AS r ON \(Self.sameKey)
+        SELECT r.id, r.rest, r.row, r.version_epoch, r.version_sequence, r.version_modified_at, \
+        r.payload IS NULL, \(isWritten), \
+        CASE WHEN octet_length(r.payload) BETWEEN $3::bigint AND $4::bigint THEN r.payload END \
+        FROM \(name) AS r WHERE r.id = ANY ($1::bytea[]) AND (r.rest = ''::bytea OR r.rest = ANY ($2::bytea[]))
         """
       byID = """
         SELECT \(recordColumns), k.n FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS k(id, rest, n) \
@@ -79,10 +98,6 @@
         \((version.map { "\($0) = excluded.\($0)" } + (["schema_version", "payload"] + made).map { "\($0) = NULL" })
           .joined(separator: ", "))
         """
-      mark = """
-        UPDATE \(name) AS r SET round = \(round) FROM unnest($1::bytea[], $2::bytea[]) AS k(id, rest) \
-        WHERE \(Self.sameKey) AND r.round <> \(round)
-        """
     }
 
     static func name(of type: RecordType) -> String { StoredName.of(type.rawValue, prefix: "rows_") }
@@ -91,8 +106,8 @@
     /// The filled column of a field.
     func column(of field: FieldName) -> String? { derived.column(of: field).map { "r.\($0)" } }
 
-    /// The parameters of ``put`` for some records.
-    func parameters(for copies: some Collection<Record>, marking marked: Set<RecordID>) -> Parameters {
+    /// The parameters of ``insert`` or ``update`` for some records, and whether each gets a mark.
+    func parameters(for copies: [Record], marking marks: [Bool]) -> Parameters {
       var batch = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes, .int64, .bytes)
       batch += derived.names.map { _ in ColumnArray(.bytes) }
       batch[Self.payloadColumn].reserve(copies.reduce(0) { $0 + $1.payload.bytes.count + 4 })
@@ -111,11 +126,11 @@
           place += 1
         }
       }
-      var marks = ColumnArray(.boolean)
-      for copy in copies { marks.append(!marked.isEmpty && marked.contains(copy.id)) }
+      var column = ColumnArray(.boolean)
+      for isMarked in marks { column.append(isMarked) }
       var parameters = Parameters()
       parameters.add(batch)
-      parameters.add(marks)
+      parameters.add(column)
       return parameters
     }
 

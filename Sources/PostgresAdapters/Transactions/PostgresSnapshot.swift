@@ -10,6 +10,8 @@
     private final var counts: [RecordType: [String: Int]]?
     /// Whether the transaction left the numbers of entries as they were.
     private(set) final var areCountsCurrent = true
+    /// The marks that were read, and those that wait to be written.
+    final var marks = MarkBook()
 
     init(on connection: Connection) {
       self.connection = connection
@@ -28,6 +30,12 @@
 
     // MARK: Records
 
+    /// Notes the numbers of rows that were looked up; 0 for records without a row.
+    func note(_ numbers: [Int64], of ids: [RecordID]) {}
+
+    /// Writes the marks that wait, before a statement that reads marks.
+    func writeMarks() {}
+
     func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] {
       var records = [Record?](repeating: nil, count: ids.count)
       for (type, places) in ids.placesByType() {
@@ -38,51 +46,6 @@
         }
       }
       return records
-    }
-
-    func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
-      var states = [StoredState?](repeating: nil, count: ids.count)
-      for (type, places) in ids.placesByType() {
-        guard let table = catalog.tables[type] else { continue }
-        let rows = try query(table.states, during: "reading \(type)") { parameters in
-          parameters.add(keys: ids, at: places)
-          var sizes = ColumnArray(.int32)
-          for place in places {
-            sizes.append(payloads.isEmpty ? -1 : Int32(clamping: payloads[place].bytes.count))
-          }
-          parameters.add(sizes)
-        }
-        for row in try rows.map({ $0 }) {
-          let place = places[Int(row.integer(0)) - 1]
-          // Payloads of the same size come along, and are compared here.
-          states[place] = StoredState(
-            version: row.version(1), isDeleted: row.bool(4),
-            hasSamePayload: !payloads.isEmpty && row.holds(payloads[place].bytes, in: 6),
-            isMarked: row.bool(5))
-        }
-      }
-      return states
-    }
-
-    func rows(
-      _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
-    ) throws(SyncError) -> [StoredRow] {
-      guard let table = catalog.tables[type], limit > 0 else { return [] }
-      let unmarked = selection == .unmarked ? "AND r.payload IS NOT NULL AND r.round <> \(table.round)" : ""
-      let sql = """
-        SELECT \(table.recordColumns), r.round = \(table.round) FROM \(table.name) AS r \
-        WHERE (r.id, r.rest) > ($1::bytea, $2::bytea) \(unmarked) ORDER BY r.id, r.rest LIMIT $3::bigint
-        """
-      let rows = try query(sql, during: "reading \(type)") {
-        $0.add(StoredKey(key ?? ""))
-        $0.add(Int64(limit))
-      }
-      return try rows.map { row in
-        StoredRow(
-          id: RecordID(type: type, key: row.key(0)), version: row.version(2), entityTag: row.optionalText(5),
-          record: row.isNull(RowTable.payloadColumn) ? nil : row.record(of: table),
-          isMarked: row.bool(table.recordColumnCount))
-      }
     }
 
     func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
@@ -151,9 +114,10 @@
     private func rowCounts(_ type: RecordType) throws(SyncError) -> TypeCounts.Rows {
       guard let table = catalog.tables[type] else { return .init(live: 0, unmarked: 0) }
       let sql = """
-        SELECT count(*), count(*) FILTER (WHERE r.round <> \(table.round)) FROM \(table.name) AS r \
-        WHERE r.payload IS NOT NULL
+        SELECT count(*), count(*) FILTER (WHERE NOT (\(table.isWritten) OR \(table.isNotedInScan))) \
+        FROM \(table.name) AS r WHERE r.payload IS NOT NULL
         """
+      writeMarks()
       let row = try query(sql, during: "counting \(type)") { _ in }.first
       return .init(live: Int(row?.integer(0) ?? 0), unmarked: Int(row?.integer(1) ?? 0))
     }

@@ -7,6 +7,7 @@
   /// Writes wait for the next read or the end, and go to the server in one round trip with it.
   final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
     private var observed = ObservedChanges()
+    private var trail = RowTrail()
     /// Kept values to write, by the bytes of their keys.
     private var kept: [[UInt8]: [UInt8]?] = [:]
     private(set) var changesKeptValues = false
@@ -21,16 +22,13 @@
       for type in changes.unmarkedTypes { try clearMarks(of: type) }
       removeWithheld(changes.released)
       removeFromOutbox(changes.dequeued)
-      let marked = Set(changes.marked)
-      try insertOrReplace(changes.put, marking: marked)
+      try lookUp(changes)
+      try insertOrUpdate(changes.put)
       try updateVersions(changes.versions)
       try deleteRows(changes.deleted)
       if !changes.withheld.isEmpty { try insertWithheld(changes.withheld) }
-      // Rows that are put are marked at once.
-      if !marked.isEmpty {
-        let put = Set(changes.put.lazy.map(\.id))
-        try markRows(put.isEmpty ? changes.marked : changes.marked.filter { !put.contains($0) })
-      }
+      try markRows(of: changes)
+      trail.forget()
       if !changes.queued.isEmpty { try insertIntoOutbox(changes.queued) }
       if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
       if let time = changes.forgottenConflicts { deleteConflicts(settledBefore: time) }
@@ -40,11 +38,45 @@
 
     // MARK: Rows
 
-    private func insertOrReplace(_ copies: [Record], marking marked: Set<RecordID>) throws(SyncError) {
+    override func note(_ numbers: [Int64], of ids: [RecordID]) { trail.add(ids, numbers) }
+
+    /// Looks up those records to put or to mark that the body has not.
+    private func lookUp(_ changes: StoreChanges) throws(SyncError) {
+      var unknown: [RecordID] = []
+      for copy in changes.put where trail.place(of: copy.id) == nil { unknown.append(copy.id) }
+      trail.rewind()
+      for id in changes.marked where trail.place(of: id) == nil { unknown.append(id) }
+      if !unknown.isEmpty { _ = try states(of: unknown, comparing: []) }
+      trail.rewind()
+      for id in changes.marked {
+        if let place = trail.place(of: id) { trail.isMarked[place] = true }
+      }
+    }
+
+    private func insertOrUpdate(_ copies: [Record]) throws(SyncError) {
       for (type, places) in copies.placesByType(\.id) {
         let table = try catalog.table(type, during: "writing \(type)")
-        connection.enqueue(
-          Statement(table.put, table.parameters(for: places.map { copies[$0] }, marking: marked)))
+        var (new, known): ([Record], [Record]) = ([], [])
+        var (newMarks, knownMarks): ([Bool], [Bool]) = ([], [])
+        trail.rewind()
+        for place in places {
+          guard let found = trail.place(of: copies[place].id) else { continue }
+          if trail.numbers[found] == 0 {
+            new.append(copies[place])
+            newMarks.append(trail.isMarked[found])
+          } else {
+            known.append(copies[place])
+            knownMarks.append(trail.isMarked[found])
+          }
+          // The row itself gets the mark.
+          trail.isMarked[found] = false
+        }
+        if !new.isEmpty {
+          connection.enqueue(Statement(table.insert, table.parameters(for: new, marking: newMarks)))
+        }
+        if !known.isEmpty {
+          connection.enqueue(Statement(table.update, table.parameters(for: known, marking: knownMarks)))
+        }
       }
     }
 
@@ -71,19 +103,61 @@
       }
     }
 
-    private func markRows(_ ids: [RecordID]) throws(SyncError) {
-      for (type, places) in ids.placesByType() {
-        let table = try catalog.table(type, during: "marking \(type)")
-        connection.enqueue(Statement(table.mark) { $0.add(keys: ids, at: places) })
+    /// Notes the marks of rows that stay as they are, or that are deleted.
+    private func markRows(of changes: StoreChanges) throws(SyncError) {
+      if changes.marked.isEmpty { return }
+      // Records that had no row may have one now.
+      lazy var written = Set(changes.deleted.map(\.id) + changes.put.map(\.id))
+      var made: [RecordID] = []
+      for (type, places) in changes.marked.placesByType() {
+        var rows: [Int64] = []
+        trail.rewind()
+        for place in places {
+          let id = changes.marked[place]
+          guard let found = trail.place(of: id), trail.isMarked[found] else { continue }
+          if trail.numbers[found] > 0 {
+            rows.append(trail.numbers[found])
+          } else if written.contains(id) {
+            made.append(id)
+          }
+        }
+        marks[type].mark(rows)
+      }
+      if made.isEmpty { return }
+      trail.forget()
+      _ = try states(of: made, comparing: [])
+      for (type, places) in made.placesByType() {
+        trail.rewind()
+        marks[type].mark(
+          places.compactMap { trail.place(of: made[$0]).map { trail.numbers[$0] } }.filter { $0 > 0 })
+      }
+    }
+
+    override func writeMarks() {
+      for (type, chunks) in marks.takeChanges() {
+        connection.enqueue(
+          Statement(
+            """
+            INSERT INTO marks SELECT $1::text, chunk, bits FROM unnest($2::bigint[], $3::bytea[]) AS c(chunk, bits) \
+            ON CONFLICT (type, chunk) DO UPDATE SET bits = excluded.bits
+            """
+          ) {
+            $0.add(text: type.rawValue)
+            $0.add(chunks)
+          })
       }
     }
 
     private func clearMarks(of type: RecordType) throws(SyncError) {
       _ = try catalog.table(type, during: "clearing the marks of \(type)")
       connection.enqueue(
-        Statement("UPDATE entities SET round = round + 1 WHERE type = $1::text") {
-          $0.add(text: type.rawValue)
-        })
+        Statement(
+          """
+          WITH gone AS (DELETE FROM marks WHERE type = $1::text) \
+          UPDATE entities SET round = round + 1 WHERE type = $1::text
+          """
+        ) { $0.add(text: type.rawValue) })
+      marks[type] = MarkBook.Marks()
     }
 
     // MARK: Kept values
@@ -146,6 +220,7 @@
     /// end.
     func close(token: Int64) {
       guard hasWritten else { return }
+      writeMarks()
       let position = connection.opening(.all).position + 1
       if !kept.isEmpty { changesKeptValues = true }
       connection.enqueue(
@@ -178,7 +253,9 @@
     }
 
     /// Whether the transaction writes kept values and nothing else.
-    var writesKeptValuesAlone: Bool { !kept.isEmpty && observed.isEmpty && areCountsCurrent }
+    var writesKeptValuesAlone: Bool {
+      !kept.isEmpty && observed.isEmpty && areCountsCurrent && !marks.isChanged
+    }
 
     /// The statement that writes the kept values and commits.
     ///
