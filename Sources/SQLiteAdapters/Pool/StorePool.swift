@@ -96,7 +96,7 @@
 
     /// Closes the least recently used stores of those that are open and not lent.
     ///
-    /// They are closed one after another, by one thread beside the budget.
+    /// Up to eight are closed at once, by threads beside the budget.
     ///
     /// - Parameter count: The number of such stores that stay open.
     public func closeIdle(leaving count: Int = 0) async {
@@ -216,11 +216,18 @@
     // MARK: Closing
 
     /// Closes stores that the machine has handed out.
+    ///
+    /// Some are closed at a time, because each waits for the disk.
     private func close(_ stores: [(key: Path, store: SQLiteStore)]) async {
-      for (key, store) in stores {
-        await store.close()
-        change { machine in machine.closed(key) }
-        resumeClosers()
+      await withTaskGroup(of: Void.self) { tasks in
+        for (place, (key, store)) in stores.enumerated() {
+          if place >= 8 { await tasks.next() }
+          tasks.addTask { [self] in
+            await store.close()
+            change { machine in machine.closed(key) }
+            resumeClosers()
+          }
+        }
       }
     }
 
