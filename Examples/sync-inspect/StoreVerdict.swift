@@ -5,6 +5,13 @@ import CanonicalSyncToolSupport
 struct StoreVerdict: Hashable {
   /// Whether all is well, in one sentence.
   let sentence: String
+  /// The sentence alone, where the advice does not follow at once.
+  var headline: String {
+    sentence.hasSuffix(Self.bridge) ? sentence.dropLast(Self.bridge.count) + "." : sentence
+  }
+
+  private static let bridge = ", but:"
+
   /// What is wrong or waits, and what to do about it, the most urgent first.
   let advice: [String]
   /// How serious it is.
@@ -37,7 +44,7 @@ struct StoreVerdict: Hashable {
         }
       ink = .bad
     } else if let freshness {
-      sentence = waits.isEmpty ? "All is well: \(freshness)." : "Mostly well: \(freshness), but:"
+      sentence = waits.isEmpty ? "All is well: \(freshness)." : "Mostly well: \(freshness)\(Self.bridge)"
       ink = waits.isEmpty ? .good : .warning
     } else {
       sentence = "Never synced completely: \(never.joined(separator: ", "))."

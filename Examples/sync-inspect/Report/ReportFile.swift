@@ -15,7 +15,7 @@ struct ReportFile {
     self.path = URL(filePath: path).resolvingSymlinksInPath().path
     var status = stat()
     guard lstat(self.path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 || Self.isReport(self.path) else {
+    guard status.st_mode & S_IFMT == S_IFREG, Self.isReport(self.path) else {
       throw SyncError(
         .invalidConfiguration, during: "writing a report",
         "\(path) exists already, and is no report; name another file, or - for standard output.")

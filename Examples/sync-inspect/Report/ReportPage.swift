@@ -21,14 +21,14 @@ struct ReportPage {
       <meta name="robots" content="noindex">
       <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
       <link rel="icon" href="data:,">
-      <title>\(verdict.sentence.shortened(to: 200))</title>
+      <title>\(verdict.headline.shortened(to: 200))</title>
       <style>
       \(ReportStyle.sheet)</style>
       </head>
       <body>
       <a class="skip" href="#main">Skip to what to do</a>
       <header class="\(Self.mark(verdict.ink))">
-      <h1>\(verdict.sentence.shortened(to: 500))</h1>
+      <h1>\(verdict.headline.shortened(to: 500))</h1>
       \(freshness)<p>As of \(Self.time(model.writtenAt)) UTC, of the store <code>\(model.place.shortened(to: 300))</code>.</p>
       </header>
       <nav aria-label="Parts of the report"><ul>

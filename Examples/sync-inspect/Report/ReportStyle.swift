@@ -66,6 +66,7 @@ enum ReportStyle {
     .scale, .ends { color: var(--quiet); font-size: .875rem; }
     .ends { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding-left: 4.5rem; }
     .key { display: inline-block; width: .75rem; height: .75rem; margin-right: .375rem; background: currentColor; }
+    .key.killed { background: none; border: 2px dashed; }
     .finished { stroke: var(--good); color: var(--good); }
     .stopped, .running { stroke: var(--stopped); color: var(--stopped); }
     .partly { stroke: var(--warning); color: var(--warning); }

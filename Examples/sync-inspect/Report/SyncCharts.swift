@@ -145,7 +145,7 @@ extension SyncCharts {
 
     init?(_ values: [Double]) {
       guard let least = values.min(), let most = values.max(), least > 0, most.isFinite else { return nil }
-      let low = max(-6, Foundation.log10(least).rounded(.down))
+      let low = min(14, max(-3, Foundation.log10(least).rounded(.down)))
       let high = max(low + 1, min(15, Foundation.log10(most).rounded(.up)))
       let step = ((high - low) / 4).rounded(.up)
       decades = stride(from: low, through: high, by: step).map { Foundation.pow(10, $0) }
@@ -174,7 +174,8 @@ extension Double {
       default: 1000
       }
     let rounded = (self * digits).rounded() / digits
+    if rounded == 0, self > 0 { return "< 0.001" }
     if rounded == rounded.rounded(), let whole = Int(exactly: rounded) { return whole.grouped }
-    return rounded == 0 && self > 0 ? "< 0.001" : String(rounded)
+    return String(rounded)
   }
 }

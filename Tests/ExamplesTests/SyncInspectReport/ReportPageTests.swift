@@ -35,6 +35,8 @@
       let retry = "<td>not before <time datetime=\"2026-09-21T14:19:00Z\">2026-09-21 14:19:00</time>"
       #expect(page.contains(retry + " (in 5 min)</td>"))
       #expect(page.contains("and finished, with 1 type that failed."))
+      #expect(page.contains("<td>number 977, 250 of 400 fetched</td>"), "an interrupted pass")
+      #expect(page.contains("<td>due</td>"), "a sweep")
     }
 
     @Test func saysThatAllIsWell() {
@@ -48,6 +50,26 @@
       ] {
         #expect(page.contains(empty))
       }
+    }
+
+    @Test func saysWhatWaitsBelowTheHeadline() async throws {
+      var model = try await model()
+      model.types.removeAll { $0.type == "games" }
+      let page = ReportPage(model: model).markup
+      #expect(page.contains("<h1>Mostly well: all 2 types were up to date 2 min ago.</h1>"))
+      #expect(page.contains("<header class=\"warning\">"))
+      #expect(
+        page.contains("<li>1 edit was refused by the remote: see <code>sync-inspect outbox</code>.</li>"))
+      model.types.removeAll { $0.type == "settings" }
+      #expect(ReportPage(model: model).markup.contains("<h1>All is well: "))
+    }
+
+    @Test(arguments: [
+      (0.0, "0"), (0.0004, "< 0.001"), (0.0126, "0.013"), (1, "1"), (2.345, "2.35"), (23.45, "23.5"),
+      (1234.5, "1,235"), (.infinity, "?"),
+    ])
+    func spellsNumbersWithThreeDigits(_ number: Double, _ text: String) {
+      #expect(number.brief == text)
     }
 
     @Test func tellsOfAFailureThatReachedNoType() async throws {

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncToolSupport
   import Foundation
   import SQLiteAdapters
   import Testing
@@ -55,7 +56,11 @@
       try await withStore { folder, path in
         let before = try Data(contentsOf: URL(filePath: path))
         try folder.write("page.html", ["<!DOCTYPE html>", "<html></html>"])
-        for file in [path, folder.path("page.html"), folder.url.path, "/dev/null"] {
+        // An empty file may be the log of a store that is in use.
+        try folder.write("other.db-wal", [])
+        for file in [
+          path, folder.path("page.html"), folder.path("other.db-wal"), folder.url.path, "/dev/null",
+        ] {
           let outcome = try await tool.run("report", "--store", path, "--out", file)
           #expect(outcome.status == 1 && outcome.output == "", "\(file)")
           #expect(outcome.errors.contains("is no report"), "\(outcome.errors)")
@@ -70,7 +75,7 @@
 
     @Test func keepsALinkAndReplacesItsTarget() async throws {
       try await withStore { folder, path in
-        try folder.write("old.html", [])
+        #expect(try await tool.run("report", "--store", path, "--out", folder.path("old.html")).status == 0)
         try FileManager.default.createSymbolicLink(
           atPath: folder.path("link.html"), withDestinationPath: folder.path("old.html"))
         #expect(try await tool.run("report", "--store", path, "--out", folder.path("link.html")).status == 0)
@@ -79,6 +84,42 @@
         #expect(try String(contentsOfFile: target, encoding: .utf8).hasPrefix("<!DOCTYPE html>"))
       }
     }
+
+    @Test func keepsTheEarlierReportWhereTheDiskIsFull() async throws {
+      try await withStore { folder, path in
+        let file = folder.path("report.html")
+        #expect(try await tool.run("report", "--store", path, "--out", file).status == 0)
+        let before = try Data(contentsOf: URL(filePath: file))
+        // A file may have 100 kB, which is less than the page.
+        let line = #"ulimit -f 200; "$TOOL" report --store "$STORE" --out "$FILE""#
+        let outcome = try await RunningTool(
+          executable: URL(filePath: "/bin/sh"), ["-c", line], in: nil,
+          environment: ["TOOL": tool.executable.path, "STORE": path, "FILE": file]
+        ).outcome()
+        #expect(outcome.status == 1 && outcome.errors.contains("report.html cannot be written"), "\(outcome)")
+        #expect(try Data(contentsOf: URL(filePath: file)) == before)
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(files.filter { $0.hasPrefix("report.html") } == ["report.html"], "no draft is left")
+      }
+    }
+
+    #if Postgres
+      private static let database = ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"]
+
+      @Test(.enabled(if: database != nil)) func readsADatabase() async throws {
+        try await withFolder { folder in
+          let place = "\(Self.database ?? "")?schema=report_\(UUID().uuidString.lowercased().prefix(8))"
+          let opened = try await OpenedStore.open(place)
+          try await TroubledStore().fill(opened.store)
+          await opened.close()
+          let file = folder.path("report.html")
+          let outcome = try await tool.run("report", "--store", place, "--out", file)
+          #expect(outcome.status == 0 && outcome.lines.first == "1 of 3 types failed.", "\(outcome)")
+          let page = try String(contentsOfFile: file, encoding: .utf8)
+          #expect(page.contains("3 edits, the oldest first") && page.contains("The 990 syncs before"))
+        }
+      }
+    #endif
 
     @Test func readsAStoreThatIsInUse() async throws {
       try await withStore { folder, path in

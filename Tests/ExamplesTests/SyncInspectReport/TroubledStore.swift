@@ -33,6 +33,11 @@
             scope: .init(source: "test", query: "", schemaVersion: 1, store: try transaction.storeIdentity()))
           checkpoint.committed = SyncToken("token")
           checkpoint.committedAt = type == "games" ? ago(7_400) : ago(140)
+          if type == "games" {
+            checkpoint.inFlight = Checkpoint.Pass(
+              number: 977, base: nil, coverage: .everything, fetched: 250, total: 400)
+          }
+          if type == "teams" { checkpoint.sweep = Checkpoint.Sweep(pass: 976) }
           try transaction.setCheckpoint(checkpoint, for: type)
         }
         try transaction.withhold(withheld)
