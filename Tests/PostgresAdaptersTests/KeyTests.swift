@@ -43,6 +43,24 @@
       }
     }
 
+    /// The history of a store's syncs has a thousand values of one family.
+    @Test func areAllReadWhereThereAreMoreThanAConnectionRemembers() async throws {
+      try await withStore { store, _ in
+        let keys = (0..<1000).map { "family/\($0)" }
+        try await store.write(.app) { (transaction) throws(SyncError) in
+          for key in keys { try transaction.setValue(Array(key.utf8), forKey: key) }
+        }
+        for _ in 1...2 {
+          let lost = try await store.read { (snapshot) throws(SyncError) in
+            var lost: [String] = []
+            for key in keys where try snapshot.value(forKey: key) != Array(key.utf8) { lost.append(key) }
+            return lost
+          }
+          #expect(lost == [])
+        }
+      }
+    }
+
     @Test func areShownEscapedWhereTextCannotHoldThem() async throws {
       try await withStore { store, schema in
         try await store.put(try Games.record("a\u{0}b", #"{"v":12.5,"code":"\u0000"}"#))

@@ -53,21 +53,36 @@
       WHERE id >= $3::bytea AND id < $4::bytea ORDER BY id LIMIT \(familySize + 1))
       """
 
-    /// The statement that reads a value, with its family unless that was read.
-    func statement(for key: [UInt8]) -> Statement {
+    /// A read of a value.
+    struct Read {
+      /// The statement.
+      let statement: Statement
+      /// The key of the value.
+      fileprivate let key: [UInt8]
+      /// The family that the statement reads too.
+      ///
+      /// The cache may forget everything before the result is there. It then no longer knows which
+      /// statement was made, and must not take a family for read that was not.
+      fileprivate let family: [UInt8]?
+    }
+
+    /// Returns the read of a value, with its family unless that was read.
+    func read(of key: [UInt8]) -> Read {
       let stored = StoredKey(key[...])
       guard let family = Self.family(of: key), families[family] == nil else {
-        return Statement(Self.one) { $0.add(stored) }
+        return Read(statement: Statement(Self.one) { $0.add(stored) }, key: key, family: nil)
       }
-      return Statement(Self.many) { parameters in
+      let statement = Statement(Self.many) { parameters in
         parameters.add(stored)
         parameters.add(bytes: family)
         parameters.add(bytes: family.dropLast() + [Self.slash + 1])
       }
+      return Read(statement: statement, key: key, family: family)
     }
 
-    /// Remembers the result of the statement for a key, and returns the key's value.
-    mutating func take(_ rows: ResultRows, for key: [UInt8]) -> [UInt8]? {
+    /// Remembers the result of a read, and returns the value.
+    mutating func take(_ rows: ResultRows, of read: Read) -> [UInt8]? {
+      let key = read.key
       if values.count >= Self.size {
         (values, families) = ([:], [:])
       }
@@ -83,7 +98,7 @@
         if values[id] == nil { values[id] = .some(row.bytes(2)) }
       }
       if values[key] == nil { values[key] = .some(found) }
-      if let family = Self.family(of: key), families[family] == nil {
+      if let family = read.family {
         families[family] = members <= Self.familySize && !rows.hasNull(2)
       }
       return found

@@ -157,9 +157,9 @@
         connection.use(.keptValues)
         return known
       }
-      let rows = try connection.query(
-        connection.cache.kept.statement(for: bytes), during: "reading a kept value")
-      return connection.cache.kept.take(rows, for: bytes)
+      let read = connection.cache.kept.read(of: bytes)
+      let rows = try connection.query(read.statement, during: "reading a kept value")
+      return connection.cache.kept.take(rows, of: read)
     }
 
     func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String] {
