@@ -99,6 +99,13 @@
       #expect(!hostile.contains(text))
     }
 
+    @Test func escapesForContentAndAttributesAlike() {
+      let text = "<a b=\"c\" d='e'>&amp;"
+      let piece: HTML = "<p title=\"\(text)\">\(1234) \(Counted(1, "a"))\("<b>" as HTML)</p>"
+      let escaped = "&lt;a b=&quot;c&quot; d=&#39;e&#39;&gt;&amp;amp;"
+      #expect(piece.markup == "<p title=\"\(escaped)\">1,234 1 a<b></p>")
+    }
+
     @Test func spellsControlCharactersOut() async throws {
       let page = try await page(text: "a\u{202E}b\u{0}\u{1B}", showsContents: true)
       #expect(page.contains(#"a\u{202e}b\u{0}\u{1b}"#))
