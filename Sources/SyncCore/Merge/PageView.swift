@@ -61,7 +61,7 @@ extension PageMerge {
       view.copyIDs = round.copies.map(\.id)
       view.copyStates = try transaction.states(of: view.copyIDs, comparing: round.copies.map(\.payload))
       // A copy that is passed over shows nothing, and reveals nothing that it refers to.
-      let merged = view.withheld.isEmpty ? round.copies : round.copies(passingOver: view, in: context)
+      let merged = view.isPlain ? round.copies : round.copies(passingOver: view, in: context)
       view.absent = try absent(among: targets(of: merged, of: entity), in: transaction)
       if !view.absent.isEmpty, !view.edits.isEmpty {
         let edited = round.copies.filter { view.edits[$0.id] != nil }
@@ -240,9 +240,12 @@ extension PageMerge {
 }
 
 extension MergeRound {
-  /// The copies without those of the page that withheld changes settle.
+  /// The copies without those that change nothing.
+  ///
+  /// A withheld change settles a copy of the page, or a pending edit was made on it.
   fileprivate func copies(passingOver view: PageView, in context: MergeContext) -> [Record] {
     copies.enumerated().filter { place, copy in
+      if let edit = view.edits[copy.id], edit.settlement == nil { return false }
       guard origin(ofCopy: place).isPage, let entry = view.withheld[copy.id] else { return true }
       return !context.passesOver(copy, for: entry)
     }.map(\.element)

@@ -54,14 +54,30 @@ extension World {
   }
 
   /// The running process, or a new one if it has ended or is too old.
+  ///
+  /// A process is also too old if another version has registered another natural key since.
   private func survivor(_ process: Int, _ version: AppVersion) async -> Incarnation? {
     let survivor = state.withLock { $0.survivors[process] }
-    if let survivor, !survivor.isDead, survivor.version == version { return survivor }
+    if let survivor, !survivor.isDead, survivor.version == version,
+      await isRegistered(version, in: survivor.store)
+    {
+      return survivor
+    }
     if let survivor { await end(survivor) }
     let incarnation = await start(process)
     if incarnation == nil { ledger.report(.liveness, "app \(process) cannot start") }
     state.withLock { $0.survivors[process] = incarnation }
     return incarnation
+  }
+
+  private func isRegistered(_ version: AppVersion, in store: (any LocalStore)?) async -> Bool {
+    let registered = try? await store?.read { (snapshot) throws(SyncError) in
+      try snapshot.registeredEntities()
+    }
+    guard let registered, let schema = schema(of: version) else { return true }
+    return registered.allSatisfy { entity in
+      schema[entity.type].map { $0.naturalKey == entity.naturalKey } ?? true
+    }
   }
 
   /// Whether a type fails for a permanent reason that its failure names.

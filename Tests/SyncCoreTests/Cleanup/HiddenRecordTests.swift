@@ -216,6 +216,19 @@ struct HiddenRecordTests {
     #expect(try await engine.status().first { $0.type == "games" }?.withheld.isEmpty == true)
   }
 
+  @Test func staysHiddenBesideACopyThatTheAppHasDeleted() async throws {
+    let (world, engine) = try await pushWorld()
+    try await engine.edits.delete(Self.game)
+    try await engine.cleanUp(CleanupPolicy([.hide("teams", where: .all([])), Self.old.rules[0]]))
+    world.remote.rule(.refused(reason: "no rights"), on: "games", "g")
+    _ = try await engine.sync()
+    let result = try await engine.resync()
+    #expect(result["games"].fetched == 1)
+    #expect(result["teams"].replayed == 0, "A team was shown for a game that readers do not see.")
+    #expect(world.keys("teams").isEmpty)
+    #expect(try await asides(world, "teams") == [.hidden: 3])
+  }
+
   @Test func isShownAgainByAnEditThatChangesNothing() async throws {
     let (world, engine) = try await pushWorld()
     try await engine.edits.perform { (batch) throws(SyncError) in try batch.set(Self.game) { _ in } }
