@@ -237,6 +237,8 @@ final class EditWatch: Sendable {
       // Its deletion is not shown yet: others refer to the record, or the rest of a listing that is
       // published as a whole is still to come.
       if waiting?.kind == .held || waiting?.kind == .staged { continue }
+      // The app has given up its own deletion of this copy.
+      if let former = before.outbox[id], former.base.record?.payload == record.payload { continue }
       // It was created again, and the new copy waits for what it refers to.
       if case .upsert(let copy)? = waiting?.change, copy.version > grave { continue }
       ledger.report(
