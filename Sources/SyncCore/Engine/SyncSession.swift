@@ -20,6 +20,8 @@ struct SyncSession: Sendable {
   var failing: [RecordType] = []
   /// How the push before the pulls ended; `nil` if there was none.
   var push: PushEnd?
+  /// The types whose edits the remote has rejected, whatever their content.
+  var deniedTypes: Set<RecordType> = []
 
   /// Creates the session of a sync that has just acquired its lease.
   init(

@@ -32,9 +32,7 @@ struct SuspectPhase: SyncPhase {
     guard let push = session.push, !push.suspects.isEmpty else { return .finished }
     try await isolateSuspects(of: push, in: &session)
     guard push.mayPushOthers else { return .finished }
-    let others = session.entities.filter { !push.deniedTypes.contains($0.type) }
-    let rest = try await PushRun.run(others, to: sink, in: &session)
-    session.push?.deniedTypes.formUnion(rest.deniedTypes)
+    let rest = try await PushRun.run(session.entities, to: sink, in: &session)
     if !rest.suspects.isEmpty {
       try await isolateSuspects(of: rest, in: &session)
     } else if let error = rest.failure {
@@ -62,9 +60,7 @@ struct LoserDeletion: SyncPhase {
   let sink: any RemoteRecordSink
 
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    // A type whose edits the remote rejected earlier in this sync is not tried again.
-    let denied = session.push?.deniedTypes ?? []
-    let losing = try await session.typesWithLosers().filter { !denied.contains($0.type) }
+    let losing = try await session.typesWithLosers()
     guard !losing.isEmpty else { return .finished }
     let push = try await PushRun.run(losing, stages: [.deletions], to: sink, in: &session)
     if let error = push.failure {

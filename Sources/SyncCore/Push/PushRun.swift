@@ -13,12 +13,16 @@ struct PushRun {
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
+  /// Types that the remote has denied earlier in this sync are left out.
+  ///
   /// - Throws: The store's errors. Answers settled before stay in the store.
   static func run(
     _ entities: [Entity], stages: Set<PushPortion.Stage> = [.upserts, .deletions],
     to sink: any RemoteRecordSink, in session: inout SyncSession
   ) async throws(SyncError) -> PushEnd {
     let requests = session.progress.pushed.requests
+    let denied = session.deniedTypes
+    let entities = entities.filter { !denied.contains($0.type) }
     let pending = try await session.pendingEdits(of: entities)
     var run = PushRun(
       sink: sink,
@@ -32,7 +36,10 @@ struct PushRun {
     try await run.noteRoom(in: session)
     session.progress.pushed.pending = try await session.pendingEdits(of: session.entities)
       .reduce(0) { $0 + $1.count }
-    for (type, error) in machine.typeFailures { session.noteFailure(of: type, error) }
+    for (type, error) in machine.typeFailures {
+      session.noteFailure(of: type, error)
+      if !error.isAboutEdits { session.deniedTypes.insert(type) }
+    }
     let counts = session.progress.pushed
     let isFirst = stages.contains(.upserts)
     if isFirst ? !pending.isEmpty : counts.requests > requests {
@@ -40,7 +47,6 @@ struct PushRun {
     }
     return PushEnd(
       end: end, failure: machine.failure, types: run.types, typeFailures: machine.typeFailures,
-      deniedTypes: Set(machine.typeFailures.filter { !$0.error.isAboutEdits }.map(\.type)),
       suspects: machine.suspects, pending: counts.pending)
   }
 
@@ -189,8 +195,6 @@ struct PushEnd: Sendable {
   let types: [RecordType]
   /// The types whose edits the remote rejected altogether, with the errors.
   fileprivate let typeFailures: [(type: RecordType, error: SyncError)]
-  /// The types whose edits the remote rejected, whatever their content.
-  var deniedTypes: Set<RecordType>
   /// Edits that failed alone, if no edit has shown that the remote is there.
   ///
   /// A pull shows whether the remote is there.
