@@ -2,7 +2,6 @@
 
 // What Swift cannot say itself: variadic functions, macros that are casts, and file locks.
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -173,17 +172,6 @@ static inline int csqlite_descriptor_limit(void) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > INT_MAX) return INT_MAX;
   return (int)limit.rlim_cur;
-}
-
-/// How many files the process has open; the negated errno where that cannot be found out.
-static inline int csqlite_open_descriptors(void) {
-  DIR *directory = opendir("/dev/fd");
-  if (!directory) return -errno;
-  int count = 0;
-  for (struct dirent *entry; (entry = readdir(directory));) count += entry->d_name[0] != '.';
-  closedir(directory);
-  // The directory was one of them.
-  return count - 1;
 }
 
 /// How many files the process may still open, counted until there are enough.

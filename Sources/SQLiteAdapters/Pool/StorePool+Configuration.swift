@@ -41,9 +41,7 @@
       /// open stores.
       public static var spareDescriptors: Int {
         let most = 1024
-        let limit = Int(csqlite_descriptor_limit())
-        let open = max(0, Int(csqlite_open_descriptors()))
-        return min(most, max(0, limit - open) / 4 * 3)
+        return min(most, Int(csqlite_free_descriptors(Int32(most * 2))) / 4 * 3)
       }
     }
 
