@@ -10,18 +10,6 @@
   @Suite(
     "Connections that are lost, slow or in the way", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct ConnectionTests {
-    private func withStore(
-      _ configuration: PostgresStore.Configuration = .init(),
-      _ body: (PostgresStore, String) async throws -> Void
-    ) async throws {
-      try await Database.withSchema { schema in
-        let store = try await Database.open(schema, configuration)
-        try await store.register(try Games.schema())
-        try await body(store, schema)
-        await store.close()
-      }
-    }
-
     /// Ends all connections that use a schema.
     private static func cut(_ schema: String) throws {
       try Database.run(
@@ -137,7 +125,7 @@
     }
 
     @Test func aWriteThatWaitsTooLongFails() async throws {
-      try await withStore(.init(busyTimeout: .milliseconds(200))) { store, schema in
+      try await Games.withStore(.init(busyTimeout: .milliseconds(200))) { store, schema in
         let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let other = try await Database.open(schema)
         try await other.register(try Games.schema())
@@ -160,7 +148,7 @@
     @Test func aTransactionThatDoesNothingEnds() async throws {
       var configuration = PostgresStore.Configuration(reconnectTimeout: .zero)
       configuration.idleTransactionTimeout = .milliseconds(300)
-      try await withStore(configuration) { (store, _) async throws in
+      try await Games.withStore(configuration) { (store, _) async throws in
         let error = await #expect(throws: SyncError.self) {
           try await store.write(.app) { (transaction) throws(SyncError) in
             try transaction.put([try Games.record("a")])
@@ -175,7 +163,7 @@
     }
 
     @Test func aCancelledReadEndsAtTheServer() async throws {
-      try await withStore { store, schema in
+      try await Games.withStore { store, schema in
         let locking = Thread {
           _ = try? Database.run("BEGIN; LOCK TABLE \(schema).rows_games; SELECT pg_sleep(6); COMMIT")
         }
@@ -195,7 +183,7 @@
     }
 
     @Test func deadlocksAreTriedAgain() async throws {
-      try await withStore { store, schema in
+      try await Games.withStore { store, schema in
         let runs = Mutex(0)
         // A trigger fails the first transaction as a deadlock would.
         try Database.run(
@@ -218,7 +206,7 @@
       ("XX001", .storeUnreadable), ("P0001", .storeFailure),
     ])
     func failuresOfTheServerAreTranslated(_ state: String, _ code: SyncError.Code) async throws {
-      try await withStore { store, schema in
+      try await Games.withStore { store, schema in
         try Database.run(
           """
           CREATE FUNCTION \(schema).fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \

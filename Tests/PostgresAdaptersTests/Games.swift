@@ -1,4 +1,5 @@
 #if Postgres
+  import CanonicalSyncTestPostgres
   import PostgresAdapters
   import SyncModels
   import SyncPorts
@@ -9,6 +10,19 @@
       "games", references: [.to("games", by: "rematch")], naturalKey: NaturalKey("code"), indexes: ["v"])
 
     static func schema() throws(SyncError) -> SyncSchema { try SyncSchema(entity) }
+
+    /// Calls a body with a new store of games and the name of its schema.
+    static func withStore(
+      _ configuration: PostgresStore.Configuration = .init(),
+      _ body: (PostgresStore, String) async throws -> Void
+    ) async throws {
+      try await Database.withSchema { schema in
+        let store = try await Database.open(schema, configuration)
+        try await store.register(try Games.schema())
+        try await body(store, schema)
+        await store.close()
+      }
+    }
 
     static func record(_ key: String, _ json: String = "{}", version: Int64 = 1) throws(SyncError) -> Record {
       let payload = Payload(Array(json.utf8))

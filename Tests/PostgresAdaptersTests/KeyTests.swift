@@ -7,17 +7,8 @@
 
   @Suite("Keys and values of any length", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct KeyTests {
-    private func withStore(_ body: (PostgresStore, String) async throws -> Void) async throws {
-      try await Database.withSchema { schema in
-        let store = try await Database.open(schema)
-        try await store.register(try Games.schema())
-        try await body(store, schema)
-        await store.close()
-      }
-    }
-
     @Test func areFoundAndInOrder() async throws {
-      try await withStore { store, _ in
+      try await Games.withStore { store, _ in
         let long = String(repeating: "k", count: 10_000)
         let head = String(repeating: "k", count: 1000)
         let keys = ["a", "a\u{0}", "a\u{0}b", head, head + "\u{0}", head + "l", long, long + "a", long + "b"]
@@ -45,7 +36,7 @@
 
     /// The history of a store's syncs has a thousand values of one family.
     @Test func areAllReadWhereThereAreMoreThanAConnectionRemembers() async throws {
-      try await withStore { store, _ in
+      try await Games.withStore { store, _ in
         let keys = (0..<1000).map { "family/\($0)" }
         try await store.write(.app) { (transaction) throws(SyncError) in
           for key in keys { try transaction.setValue(Array(key.utf8), forKey: key) }
@@ -62,7 +53,7 @@
     }
 
     @Test func areShownEscapedWhereTextCannotHoldThem() async throws {
-      try await withStore { store, schema in
+      try await Games.withStore { store, schema in
         try await store.put(try Games.record("a\u{0}b", #"{"v":12.5,"code":"\u0000"}"#))
         let row = try Database.run("SELECT id, v, code, payload FROM \(schema).live_games")
         #expect(row == #"a\000b|12.5|\000|{"v":12.5,"code":"\u0000"}"#)
@@ -70,7 +61,7 @@
     }
 
     @Test func longValuesCompareAsAWhole() async throws {
-      try await withStore { store, _ in
+      try await Games.withStore { store, _ in
         let start = String(repeating: "x", count: 5000)
         let values = [start + "a", start + "b", start, String(start.dropLast(4900)), "x", "y"]
         for (place, value) in values.enumerated() {

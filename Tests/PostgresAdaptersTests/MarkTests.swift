@@ -7,15 +7,6 @@
 
   @Suite("Marks of a listing", .enabled(if: Database.isThere), .timeLimit(.minutes(10)))
   struct MarkTests {
-    private func withStore(_ body: (PostgresStore, String) async throws -> Void) async throws {
-      try await Database.withSchema { schema in
-        let store = try await Database.open(schema)
-        try await store.register(try Games.schema())
-        try await body(store, schema)
-        await store.close()
-      }
-    }
-
     private func ids(_ keys: [String]) -> [RecordID] { keys.map { RecordID(type: "games", key: $0) } }
 
     /// Puts records whose rows have numbers from some number on.
@@ -37,7 +28,7 @@
     }
 
     @Test func areFoundInChunksWithGaps() async throws {
-      try await withStore { store, schema in
+      try await Games.withStore { store, schema in
         // A chunk has 4,096 rows. Two chunks have none of these records.
         try await put(["a", "b"], from: 7, in: store, schema)
         try await put(["c", "d"], from: 4095, in: store, schema)
@@ -68,8 +59,22 @@
       }
     }
 
+    /// Each insertion takes a number, also one that is rolled back.
+    @Test func areFoundInRowsWithGreatNumbers() async throws {
+      try await Games.withStore { store, schema in
+        try await put(["a", "b"], from: 7, in: store, schema)
+        try await put(["c", "d"], from: 1 << 35, in: store, schema)
+        try await store.write(.app) { (transaction) throws(SyncError) in
+          try transaction.mark(ids(["d", "a"]))
+          #expect(try unmarked(transaction) == ["b", "c"])
+        }
+        #expect(
+          try await store.read { (snapshot) throws(SyncError) in try unmarked(snapshot) } == ["b", "c"])
+      }
+    }
+
     @Test func stayWithARowThatIsWrittenDeletedAndWrittenAgain() async throws {
-      try await withStore { store, _ in
+      try await Games.withStore { store, _ in
         try await store.put(try Games.record("a"), try Games.record("b"), try Games.record("c"))
         try await store.write(.app) { (transaction) throws(SyncError) in
           try transaction.mark(ids(["a", "b"]))
@@ -87,7 +92,7 @@
     }
 
     @Test func areThereForRecordsNewToTheStore() async throws {
-      try await withStore { store, _ in
+      try await Games.withStore { store, _ in
         try await store.put(try Games.record("b"))
         try await store.write(.app) { (transaction) throws(SyncError) in
           // In another order, some looked up before, twice, and some unknown.

@@ -49,14 +49,16 @@
       let type = entity.type.rawValue.split(separator: "'").joined()
       let round = "(SELECT round FROM entities WHERE type = '\(type)')"
       isWritten = "r.round = \(round)"
-      isNoted = """
-        coalesce((SELECT get_bit(m.bits, r.row & \(MarkBook.rowsPerChunk - 1)) FROM marks AS m \
-        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBook.chunkShift)) = 1, false)
+      let noted = """
+        (SELECT get_bit(m.bits, r.row & \(MarkBook.rowsPerChunk - 1)) FROM marks AS m \
+        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBook.chunkShift)) = 1
         """
-      // All chunks as one value, which is read once; a chunk without marks has no row.
+      isNoted = "coalesce(\(noted), false)"
+      // All chunks as one value, which is read once; a chunk without marks has no row. The value
+      // would be too large for a few rows with great numbers, whose bits are looked up instead.
       let last = "(SELECT max(chunk) FROM marks WHERE type = '\(type)')"
       isNotedInScan = """
-        coalesce(CASE WHEN r.row < (\(last) + 1) * \(MarkBook.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
+        coalesce(CASE WHEN \(last) >= \(MarkBook.mostChunksInScan) THEN \(noted) WHEN r.row < (\(last) + 1) * \(MarkBook.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
         (SELECT m.bits FROM marks AS m WHERE m.type = '\(type)' AND m.chunk = c), \
         decode(repeat('00', \(MarkBook.chunkSize)), 'hex')), '' ORDER BY c) FROM generate_series(0, \(last)) AS c), \
         r.row) = 1 END, false)

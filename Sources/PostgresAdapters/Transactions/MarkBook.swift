@@ -10,6 +10,8 @@
     static let chunkShift: Int64 = 12
     static let rowsPerChunk: Int64 = 1 << chunkShift
     static let chunkSize = Int(rowsPerChunk / 8)
+    /// The number of chunks that are read as one value, of 8 MiB.
+    static let mostChunksInScan = 16384
 
     private var types: [RecordType: Marks] = [:]
 
