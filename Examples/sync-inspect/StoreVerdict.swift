@@ -32,7 +32,7 @@ struct StoreVerdict: Hashable {
       + reports.compactMap(Self.refusedSweep)
     let waits = Self.waits(reports)
     advice = problems + waits
-    let oldest = reports.map(\.status.lastSuccess).min { ($0 ?? .distantPast) < ($1 ?? .distantPast) } ?? nil
+    let oldest = reports.leastFresh?.status.lastSuccess
     let freshness = oldest.map { "all \(types) were up to date \($0.ago(at: now))" }
     let never = reports.filter { $0.status.lastSuccess == nil }.map(\.type.rawValue)
     if !problems.isEmpty {
@@ -99,5 +99,12 @@ struct StoreVerdict: Hashable {
     add(sum(.parked), "record waits", "records wait", " for records that they refer to.")
     add(sum(.held), "deletion waits", "deletions wait", " until nothing refers to the record.")
     return lines
+  }
+}
+
+extension [TypeReport] {
+  /// The type that was up to date the longest time ago, or never.
+  var leastFresh: TypeReport? {
+    self.min { ($0.status.lastSuccess ?? .distantPast) < ($1.status.lastSuccess ?? .distantPast) }
   }
 }

@@ -48,6 +48,16 @@ struct DataTable {
     return (table, excerpt.shown.count)
   }
 
+  /// Renders the table, and a word on the rows that it leaves out.
+  ///
+  /// - Parameters:
+  ///   - total: The length of the list whose first elements are the rows; `nil` if it is unknown.
+  ///   - more: Where to find the others.
+  func markup(within budget: Int, of total: Int?, more: HTML) -> HTML {
+    let (table, shown) = markup(within: budget)
+    return table + Excerpt(Array(rows.prefix(shown)), of: total).remainder(more)
+  }
+
   private func row(_ cells: [HTML?]) -> HTML {
     let cells = zip(columns, cells).enumerated().map { index, cell -> HTML in
       let content = cell.1 ?? ""

@@ -33,10 +33,8 @@ extension ReportPage {
           report.status.lastSuccess.map(timeAndAge) ?? "never", retry(report.nextRetry),
         ]
       })
-    let (markup, shown) = table.markup(within: Budget.advice / 2)
-    return markup
-      + Excerpt(Array(failing.prefix(shown)), of: failing.count).remainder(
-        "<code>sync-inspect status</code> has all")
+    return table.markup(
+      within: Budget.advice / 2, of: failing.count, more: "<code>sync-inspect status</code> has all")
   }
 
   /// When a failed request is made again.

@@ -17,10 +17,9 @@ extension ReportPage {
         .text("next attempt"),
       ],
       rows: edits.shown.map(row))
-    let (markup, shown) = table.markup(within: Budget.edits)
-    return counts + markup
-      + Excerpt(Array(edits.shown.prefix(shown)), of: edits.total).remainder(
-        "<code>sync-inspect outbox</code> lists all")
+    return counts
+      + table.markup(
+        within: Budget.edits, of: edits.total, more: "<code>sync-inspect outbox</code> lists all")
   }
 
   /// The numbers of edits by state, of all and not only of those listed.

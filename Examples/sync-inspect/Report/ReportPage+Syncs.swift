@@ -45,7 +45,7 @@ extension ReportPage {
   }
 
   private func row(_ sync: PastSync) -> [HTML?] {
-    func count(_ number: Int) -> HTML? { number == 0 ? nil : "\(number)" }
+    let count = Self.count
     let isOver = sync.outcome != .running && sync.outcome != .killed
     return [
       "\(Int(clamping: sync.number))", Self.time(sync.began),

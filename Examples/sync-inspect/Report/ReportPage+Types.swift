@@ -28,19 +28,18 @@ extension ReportPage {
         .number("edits"), .number("refused"), .text("pass under way"), .text("sweep"),
       ],
       rows: model.types.map(row))
-    let (markup, shown) = table.markup(within: Budget.types)
     let withheld = Self.kinds.filter { kind in model.types.contains { ($0.withheld[kind.kind] ?? 0) > 0 } }
     let legend: HTML =
       withheld.isEmpty
       ? ""
       : "<dl>\n\(withheld.map { "<dt>\($0.kind.rawValue)</dt><dd>\($0.meaning)</dd>\n" as HTML })</dl>\n"
-    return markup
-      + Excerpt(Array(model.types.prefix(shown)), of: model.types.count).remainder(
-        "<code>sync-inspect status</code> has all") + legend
+    return table.markup(
+      within: Budget.types, of: model.types.count, more: "<code>sync-inspect status</code> has all")
+      + legend
   }
 
   private func row(_ report: TypeReport) -> [HTML?] {
-    func count(_ number: Int) -> HTML? { number == 0 ? nil : "\(number)" }
+    let count = Self.count
     let status = report.status
     let pass = report.inFlight.map { pass -> HTML in
       let total: HTML = pass.total.map { " of \($0)" } ?? ""

@@ -50,10 +50,7 @@ struct ReportPage {
 
   /// The age of the least fresh type.
   private var freshness: HTML {
-    let oldest = model.types.min {
-      ($0.status.lastSuccess ?? .distantPast) < ($1.status.lastSuccess ?? .distantPast)
-    }
-    guard let oldest else { return "" }
+    guard let oldest = model.types.leastFresh else { return "" }
     let name = oldest.type.rawValue.shortened(to: 200)
     guard let instant = oldest.status.lastSuccess else {
       return "<p>\(name) has never been up to date.</p>\n"
@@ -102,6 +99,9 @@ extension ReportPage {
     static let conflicts = 500_000
     static let quarantine = 250_000
   }
+
+  /// A number in a table, which leaves out zeros.
+  static func count(_ number: Int) -> HTML? { number == 0 ? nil : "\(number)" }
 
   /// An instant for a person: date and time in UTC, to the second.
   static func time(_ instant: Timestamp) -> HTML {
