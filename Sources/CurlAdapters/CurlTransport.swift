@@ -44,7 +44,9 @@
 
     /// Creates a transport.
     ///
-    /// - Parameter clock: Measures all deadlines but that of connecting.
+    /// - Parameters:
+    ///   - options: Limits, and the trusted certificate authorities.
+    ///   - clock: Measures all deadlines but that of connecting.
     public init(
       options: Options = Options(), clock: any SyncPorts.Clock<Duration> = ContinuousClock()
     ) {

@@ -8,7 +8,9 @@
     ///
     /// - Parameters:
     ///   - server: The address of the server's API, its version included.
+    ///   - bucket: The name of the bucket.
     ///   - credentials: Our credentials, sent to the server's origin alone.
+    ///   - options: Limits and deadlines.
     ///   - clock: Measures deadlines and pauses; the engine's clock.
     ///   - onAlert: Called with each new message of the server to its operators.
     /// - Throws: The errors of the initializer that takes a transport.

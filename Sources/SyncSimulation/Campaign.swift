@@ -86,7 +86,9 @@ extension Simulation {
 
   /// Runs a small world once for each of its port calls, with a fault there.
   ///
-  /// - Parameter faults: The faults to try at a call.
+  /// - Parameters:
+  ///   - seed: The number that determines the world.
+  ///   - faults: The faults to try at a call.
   public func sweep(seed: UInt64, faults: (_ call: Int) -> [SweptFault]) -> Campaign {
     var campaign = Campaign()
     let calm = run(seed: seed, fault: .failBefore, atCall: 0)

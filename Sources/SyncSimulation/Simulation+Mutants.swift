@@ -8,7 +8,10 @@ extension Simulation {
 
   /// Runs the worlds of some seeds with a flaw, until a check detects it.
   ///
-  /// - Parameter goesOn: Called before each world; `false` ends the hunt.
+  /// - Parameters:
+  ///   - name: The name of the flaw, one of ``mutants``.
+  ///   - seeds: The numbers of the worlds.
+  ///   - goesOn: Called before each world; `false` ends the hunt.
   /// - Returns: The seed of the first world that broke a promise, and its outcome; `nil` if no
   ///   check detected the flaw.
   public func hunt(

@@ -97,6 +97,7 @@ public struct Simulation: Sendable {
   /// Runs a small world of one process, with only one fault at one call.
   ///
   /// - Parameters:
+  ///   - seed: The number that determines the world.
   ///   - call: The number of the call, counted from 1 over all calls of ports; ``Outcome/calls``
   ///     has their number. With 0 nothing fails.
   ///   - fault: The kind of the fault.
@@ -108,7 +109,9 @@ public struct Simulation: Sendable {
 
   /// Replays a recorded world.
   ///
-  /// - Parameter keepsTimeline: Whether the outcome has a line for each event.
+  /// - Parameters:
+  ///   - recording: The choices of the world.
+  ///   - keepsTimeline: Whether the outcome has a line for each event.
   public func replay(_ recording: Recording, keepsTimeline: Bool = false) -> Outcome {
     let single = recording.fault.map { FaultPlan.Single(call: $0.call, kind: $0.kind) }
     return run(keepsTimeline: keepsTimeline, fault: single) {

@@ -26,7 +26,9 @@
 
     /// Reads a declaration, and the secrets that it names.
     ///
-    /// - Parameter document: The name of the text, for errors.
+    /// - Parameters:
+    ///   - json: The declaration, as JSON text.
+    ///   - document: The name of the text, for errors.
     /// - Throws: `invalidConfiguration` with the path of the member at fault; the errors of
     ///   ``SigningKey`` and ``TokenFile``.
     public init(_ json: [UInt8], of document: String) throws(SyncError) {

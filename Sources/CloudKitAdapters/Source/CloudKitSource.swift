@@ -51,7 +51,10 @@
     /// Creates a source for a database. Nothing is sent yet.
     ///
     /// - Parameters:
+    ///   - database: The database, and its zone if it is a private or shared one.
+    ///   - access: Who asks for records.
     ///   - types: The record type of each synced type.
+    ///   - options: Limits and deadlines.
     ///   - transport: Carries the requests.
     ///   - clock: Measures deadlines and pauses, and dates signatures; the engine's clock.
     /// - Throws: `invalidConfiguration` for an invalid name, an unencrypted address of another

@@ -63,7 +63,9 @@ public final class KintoSource: RemoteRecordSource {
   ///
   /// - Parameters:
   ///   - server: The address of the server's API, its version included.
+  ///   - bucket: The name of the bucket.
   ///   - credentials: Our credentials, sent to the server's origin alone.
+  ///   - options: Limits and deadlines.
   ///   - transport: Carries the requests. On Linux it defaults to a `CurlTransport` if CurlAdapters
   ///     is imported.
   ///   - clock: Measures deadlines and pauses; the engine's clock.

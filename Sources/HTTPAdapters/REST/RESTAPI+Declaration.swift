@@ -10,7 +10,9 @@ extension RESTAPI {
   ///                      "paging": {"next": "/meta/next"}, "delta": {"since": "updated_since"}}}}
   /// ```
   ///
-  /// - Parameter name: The name of the text, for errors.
+  /// - Parameters:
+  ///   - json: The description, as JSON text.
+  ///   - name: The name of the text, for errors.
   /// - Throws: `invalidConfiguration` with the path of the wrong member, and with the nearest known
   ///   one for a member that is not known.
   public init(json: [UInt8], named name: String) throws(SyncError) {

@@ -59,6 +59,8 @@ public final class RESTSource: RemoteRecordSource {
   /// Creates a source. Nothing is sent yet.
   ///
   /// - Parameters:
+  ///   - api: The description of the API.
+  ///   - options: Limits and deadlines.
   ///   - transport: Carries the requests. On Linux, use a `CurlTransport` of CurlAdapters.
   ///   - clock: Measures deadlines and pauses; the engine's clock.
   /// - Throws: `invalidConfiguration` for a description that is not valid, with the wrong member,

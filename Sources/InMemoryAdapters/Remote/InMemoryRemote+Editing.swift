@@ -7,7 +7,11 @@ extension InMemoryRemote {
   ///
   /// Bytes that are not a JSON object are accepted, and sent as a malformed record.
   ///
-  /// - Parameter modifiedAt: The modification time; by default the server's time now.
+  /// - Parameters:
+  ///   - type: The record's type.
+  ///   - key: The record's key.
+  ///   - payload: The record's JSON object, as text in UTF-8.
+  ///   - modifiedAt: The modification time; by default the server's time now.
   public func upsert(_ type: RecordType, _ key: String, _ payload: [UInt8], modifiedAt: Timestamp? = nil) {
     stage(type, key, .record(Payload(payload)), modifiedAt).commit()
   }
@@ -38,7 +42,10 @@ extension InMemoryRemote {
 
   /// Adds bytes that no source can read as a record.
   ///
-  /// - Parameter key: The key of the bytes; `nil` for bytes without a known key.
+  /// - Parameters:
+  ///   - type: The type whose listings have the bytes.
+  ///   - key: The key of the bytes; `nil` for bytes without a known key.
+  ///   - bytes: The bytes.
   public func putMalformed(_ type: RecordType, _ key: String? = nil, _ bytes: [UInt8]) {
     let time = configuration.rounded(clock.timestamp)
     change(type) { collection in

@@ -23,6 +23,7 @@ extension InMemoryRemote {
   /// Scripts a behaviour for some requests, counted from 1 since the remote was created.
   ///
   /// - Parameters:
+  ///   - behaviour: The fault or unusual behaviour.
   ///   - requests: Numbers among the requests for the type, or among all requests without a type.
   ///   - type: The type of the requests; `nil` for all types.
   public func behave(_ behaviour: Behaviour, on requests: ClosedRange<Int>, of type: RecordType? = nil) {

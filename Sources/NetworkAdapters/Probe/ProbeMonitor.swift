@@ -24,6 +24,8 @@ public final class ProbeMonitor: ConnectivityMonitor {
   /// Creates a monitor that opens a TCP connection and closes it at once.
   ///
   /// - Parameters:
+  ///   - host: The name or address of the host.
+  ///   - port: The port that must answer.
   ///   - interval: The most time between the end of a probe and the next one.
   ///   - jitter: The random share of the interval, from 0 to 1.
   ///   - timeout: The longest time for an answer, name lookup included.
@@ -42,8 +44,14 @@ public final class ProbeMonitor: ConnectivityMonitor {
 
   /// Creates a monitor with a probe of your own.
   ///
-  /// - Parameter probe: Returns whether there was an answer. When its task is cancelled because the
-  ///   time is up, it must return soon.
+  /// - Parameters:
+  ///   - interval: The most time between the end of a probe and the next one.
+  ///   - jitter: The random share of the interval, from 0 to 1.
+  ///   - timeout: The longest time for an answer.
+  ///   - clock: Waits.
+  ///   - random: Draws the intervals; the system's generator by default.
+  ///   - probe: Returns whether there was an answer. When its task is cancelled because the time is
+  ///     up, it must return soon.
   public init(
     every interval: Duration = .seconds(30), jitter: Double = 0.2, timeout: Duration = .seconds(5),
     clock: any Clock<Duration> = ContinuousClock(),

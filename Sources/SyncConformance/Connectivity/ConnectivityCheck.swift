@@ -4,8 +4,9 @@ import SyncPorts
 ///
 /// Run every case with its own monitor, and report each separately; see ``ConnectivityHarness``.
 public enum ConnectivityCheck: String, CaseIterable, Sendable {
-  case streamBeginsWithTheStatusNow, statusTellsWhatIsSo, changesComeInTheirOrder, sameStatusIsNoChange
-  case eachStreamIsItsOwn, lossIsSeenByASlowListener, endedStreamLeavesNothingBehind
+  /// A promise of a monitor.
+  case streamBeginsWithTheStatusNow, statusTellsWhatIsSo, changesComeInTheirOrder, sameStatusIsNoChange,
+    eachStreamIsItsOwn, lossIsSeenByASlowListener, endedStreamLeavesNothingBehind
 
   /// Runs the check on a harness that no other check has used.
   ///

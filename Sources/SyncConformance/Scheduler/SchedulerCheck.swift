@@ -4,10 +4,11 @@ import SyncPorts
 ///
 /// Run every case with its own scheduler, and report each separately; see ``SchedulerHarness``.
 public enum SchedulerCheck: String, CaseIterable, Sendable {
-  case requestBeginsNoEarlierThanItSays, requestIsTakenWhileItRuns, laterRequestReplacesTheOneOfItsKind
-  case kindsAreKeptApart, timeOfDayIsTheNextOne, workSubmitsTheNextOfItsKind, oneKindRunsOnceAtATime
-  case networkIsWaitedForWhereItIsNeeded, powerIsWaitedForWhereItIsNeeded
-  case expirationCancelsAndIsWaitedFor, cancelledRunWaitsAndKeepsThePending
+  /// A promise of a scheduler.
+  case requestBeginsNoEarlierThanItSays, requestIsTakenWhileItRuns, laterRequestReplacesTheOneOfItsKind,
+    kindsAreKeptApart, timeOfDayIsTheNextOne, workSubmitsTheNextOfItsKind, oneKindRunsOnceAtATime,
+    networkIsWaitedForWhereItIsNeeded, powerIsWaitedForWhereItIsNeeded, expirationCancelsAndIsWaitedFor,
+    cancelledRunWaitsAndKeepsThePending
 
   /// Runs the check on a harness that no other check has used.
   ///

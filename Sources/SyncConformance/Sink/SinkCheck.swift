@@ -5,19 +5,18 @@ import SyncPorts
 ///
 /// Run every case with its own test data, and report each separately; see ``SinkHarness``.
 public enum SinkCheck: String, CaseIterable, Sendable {
-  // The base of a change.
+  /// A promise about the base of a change.
   case newRecordIsCreated, newRecordMeetsAnExistingOne, editOfTheCurrentCopyIsApplied,
-    editOfAnOldCopyIsAConflict
-  case deletionOfTheCurrentCopyIsApplied, deletionOfAnOldCopyIsAConflict, editOfADeletedRecordIsAConflict
-  case deletionOfAnUnseenRecordIsAConflict, deletedRecordIsCreatedAnew
-  // Batches.
+    editOfAnOldCopyIsAConflict, deletionOfTheCurrentCopyIsApplied, deletionOfAnOldCopyIsAConflict,
+    editOfADeletedRecordIsAConflict, deletionOfAnUnseenRecordIsAConflict, deletedRecordIsCreatedAnew
+  /// A promise about batches.
   case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole
-  // Repeated changes.
-  case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone
-  case creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
-  // Reads by the source.
-  case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole
-  case remoteWritesOnlyWhatItDeclares, identityStays
+  /// A promise about repeated changes.
+  case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone,
+    creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
+  /// A promise about what the source reads afterwards.
+  case acceptedVersionsRise, sourceReadsTheAcceptedCopy, payloadIsKeptWhole, remoteWritesOnlyWhatItDeclares,
+    identityStays
 
   /// Runs the check on a harness that no other check has used.
   ///

@@ -5,15 +5,15 @@ import SyncPorts
 ///
 /// Run every case with its own test data, and report each separately; see ``SourceHarness``.
 public enum SourceCheck: String, CaseIterable, Sendable {
-  // Listings.
-  case listingHoldsEveryRecordOnce, emptyRemoteListsNothing, pagesObeyTheirLimit, recordsAreReadWhole
-  case samePositionIsAnsweredAlike, resumablePassGoesOnInAnotherProcess, deletedRecordIsNotListed
-  case totalCountsTheListing, malformedRecordComesInItsPlace, malformedRecordsMayFillAPage
-  case lookupGivesCurrentCopies
-  // Deltas and tokens.
-  case deltaHoldsWhatChanged, deltaOfNothingIsEmpty, deletionComesAsTombstone, changesDuringAPassAreNotLost
-  case changesDuringADeltaAreNotLost, lateCommitIsFound, tokenComesFromTheStart, unknownTokenIsNoError
-  case voidTokenIsNoError, versionsRise, identityStays
+  /// A promise about listings.
+  case listingHoldsEveryRecordOnce, emptyRemoteListsNothing, pagesObeyTheirLimit, recordsAreReadWhole,
+    samePositionIsAnsweredAlike, resumablePassGoesOnInAnotherProcess, deletedRecordIsNotListed,
+    totalCountsTheListing, malformedRecordComesInItsPlace, malformedRecordsMayFillAPage,
+    lookupGivesCurrentCopies
+  /// A promise about deltas and tokens.
+  case deltaHoldsWhatChanged, deltaOfNothingIsEmpty, deletionComesAsTombstone, changesDuringAPassAreNotLost,
+    changesDuringADeltaAreNotLost, lateCommitIsFound, tokenComesFromTheStart, unknownTokenIsNoError,
+    voidTokenIsNoError, versionsRise, identityStays
 
   /// Runs the check on a harness that no other check has used.
   ///

@@ -2,47 +2,43 @@
 ///
 /// Run every case with its own empty store, and report each separately; see ``LocalStoreHarness``.
 public enum LocalStoreCheck: String, CaseIterable, Sendable {
-  // Registration.
-  case unregisteredTypeIsRefused, registeringAgainChangesNothing, newFieldIsFilledIn, droppedFieldIsGone
-  case undeclaredTypeStays, storeHasItsOwnIdentity
-  // Atomicity and isolation.
-  case throwingBodyLeavesNothing, returningBodyCommitsAll, transactionSeesItsOwnWrites
-  case cancelledTaskCompletesItsWrite, readSeesOneUnchangingState, readSeesNothingUncommitted
-  // The lease.
+  /// A promise about the registration of types.
+  case unregisteredTypeIsRefused, registeringAgainChangesNothing, newFieldIsFilledIn, droppedFieldIsGone,
+    undeclaredTypeStays, storeHasItsOwnIdentity
+  /// A promise about atomicity and isolation.
+  case throwingBodyLeavesNothing, returningBodyCommitsAll, transactionSeesItsOwnWrites,
+    cancelledTaskCompletesItsWrite, readSeesOneUnchangingState, readSeesNothingUncommitted
+  /// A promise about the lease.
   case leaseHasOneHolder, leaseThatRanOutIsTakenOver, fencesRise, lostLeaseCannotWrite,
-    lostLeaseCannotBeRenewed
-  case renewedLeaseLasts, overdueLeaseGoesOnUntilTakenOver, releasedLeaseIsFree,
-    releasingALostLeaseDoesNothing
-  case appWritesNeedNoLease
-  // Records.
-  case versionsComeBackWhole
-  case putMakesACopyTheLiveOne, newVersionsKeepPayloads, deletedRecordKeepsItsVersion
-  case deletionOfUnknownRecordIsRemembered, statesTellWhatAMergeNeeds, liveOnesAreTold,
-    referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp
-  case recordsKeepTheirPlaces, payloadsKeepTheirBytes, keysCompareByBytes, batchesMayBeEmptyOrLarge
-  // Withheld changes.
-  case everyKindAndChangeComesBack, entryReplacesTheOneWithItsKey, entriesComeByKeyInPortions
-  case kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor
-  case entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries
-  case entriesShowNothing
-  // The engine's kept state.
+    lostLeaseCannotBeRenewed, renewedLeaseLasts, overdueLeaseGoesOnUntilTakenOver, releasedLeaseIsFree,
+    releasingALostLeaseDoesNothing, appWritesNeedNoLease
+  /// A promise about records.
+  case versionsComeBackWhole, putMakesACopyTheLiveOne, newVersionsKeepPayloads,
+    deletedRecordKeepsItsVersion, deletionOfUnknownRecordIsRemembered, statesTellWhatAMergeNeeds,
+    liveOnesAreTold, referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp, recordsKeepTheirPlaces,
+    payloadsKeepTheirBytes, keysCompareByBytes, batchesMayBeEmptyOrLarge
+  /// A promise about withheld changes.
+  case everyKindAndChangeComesBack, entryReplacesTheOneWithItsKey, entriesComeByKeyInPortions,
+    kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor,
+    entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries, entriesShowNothing
+  /// A promise about the state that the engine keeps.
   case marksTellWhatAListingHeld, rowsShowLiveAndDeletedRecords, valuesComeBack, keysAreFoundByPrefix
-  // Observation.
+  /// A promise about observed changes.
   case changesAreObserved, manyChangesAreReloaded, oldPositionsAreReloaded
-  // Queries.
-  case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType, conditionsCombine
-  case notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything, lastOfRepeatedMembersCounts
-  case queriesSeeLiveRecordsOfTheirType, orderIsTotal, laterSortFieldsBreakTies, limitsAndPortions
-  // Local edits.
-  case outboxEntriesComeBackWhole, outboxEntryReplacesItsRecords, outboxEntriesAreFoundByRecord
-  case outboxComesByStampInPortions, outboxIsCountedByType, outboxEntriesAreFoundByWhatTheyLeave
-  case conflictsComeBackWhole, conflictsAreNumberedNewestFirst, oldConflictsAreForgotten
-  // Natural keys.
-  case recordsAreFoundByNaturalKey, naturalKeysAreNormalized, nullsHaveNoNaturalKey
-  case duplicatesComeInByteOrderAndPortions, duplicatesKeepTheirPlaces, groupsAreReadAsTheyAre
-  case pendingDeletionsMatchNothing
-  case changedNaturalKeyHoldsForAllRecords
-  // Other handles.
+  /// A promise about queries.
+  case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType,
+    conditionsCombine, notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything,
+    lastOfRepeatedMembersCounts, queriesSeeLiveRecordsOfTheirType, orderIsTotal, laterSortFieldsBreakTies,
+    limitsAndPortions
+  /// A promise about local edits.
+  case outboxEntriesComeBackWhole, outboxEntryReplacesItsRecords, outboxEntriesAreFoundByRecord,
+    outboxComesByStampInPortions, outboxIsCountedByType, outboxEntriesAreFoundByWhatTheyLeave,
+    conflictsComeBackWhole, conflictsAreNumberedNewestFirst, oldConflictsAreForgotten
+  /// A promise about natural keys.
+  case recordsAreFoundByNaturalKey, naturalKeysAreNormalized, nullsHaveNoNaturalKey,
+    duplicatesComeInByteOrderAndPortions, duplicatesKeepTheirPlaces, groupsAreReadAsTheyAre,
+    pendingDeletionsMatchNothing, changedNaturalKeyHoldsForAllRecords
+  /// A promise about other handles of the store.
   case reopenedStoreHoldsWhatWasCommitted, handlesSeeEachOthersCommits
 
   /// Runs the check on a harness that no other check has used.

@@ -3,19 +3,18 @@
 /// Run every case with its own harness, over plain connections and over TLS, and report each
 /// separately; see ``TransportHarness``.
 public enum TransportCheck: String, CaseIterable, Sendable {
-  // Requests and answers.
-  case answersComeWhole, requestsArriveAsTheyAre, redirectsAreAnswers, interimAnswersAreNone
-  case connectionsAreKept
-  // Truncated answers.
-  case everyCutOfAPlainAnswerIsAFailure, everyCutOfAChunkedAnswerIsAFailure
-  case bodyThatTheConnectionEndsIsWholeOnceItsJSONEnds
-  case whatIsNoHTTPIsAFailure
-  // Connections that end without an answer.
+  /// A promise about requests and answers.
+  case answersComeWhole, requestsArriveAsTheyAre, redirectsAreAnswers, interimAnswersAreNone,
+    connectionsAreKept
+  /// A promise about truncated answers.
+  case everyCutOfAPlainAnswerIsAFailure, everyCutOfAChunkedAnswerIsAFailure,
+    bodyThatTheConnectionEndsIsWholeOnceItsJSONEnds, whatIsNoHTTPIsAFailure
+  /// A promise about connections that end without an answer.
   case unansweredWriteArrivesOnce, unansweredWriteWithAPreconditionIsSettledAtOnce,
     unansweredReadIsSettledAtOnce
-  // Bounds.
-  case endlessBodyEndsAtItsLimit, announcedBodyIsNotWaitedFor, endlessHeadersEnd, compressedBodyIsRefused
-  case silenceEndsAtTheDeadline, dripEndsAtTheDeadline, cancellationEndsTheTransferAtOnce
+  /// A promise about bounds.
+  case endlessBodyEndsAtItsLimit, announcedBodyIsNotWaitedFor, endlessHeadersEnd, compressedBodyIsRefused,
+    silenceEndsAtTheDeadline, dripEndsAtTheDeadline, cancellationEndsTheTransferAtOnce
 
   /// Runs the check on a harness that no other check has used.
   ///

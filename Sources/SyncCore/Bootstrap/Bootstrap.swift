@@ -26,7 +26,7 @@ public struct Bootstrap: Sendable {
     public var loaded: [RecordType: Int] = [:]
   }
 
-  /// Creates a data set from the document's bytes, which ``load(into:schema:source:)`` reads.
+  /// Creates a data set from the document's bytes, which ``load(into:schema:source:clock:)`` reads.
   ///
   /// - Parameter layout: The places of each record's key and modification time.
   public init(_ bytes: [UInt8], layout: RecordLayout) {

@@ -34,6 +34,7 @@ public struct WorldRecords: Sendable {
   /// Adds the records of a type.
   ///
   /// - Parameters:
+  ///   - type: The model of the type.
   ///   - make: Creates the record of a key. For a reference, ``WorldRandom/key(of:)`` gives the
   ///     key of a record that may be there.
   ///   - change: Changes a record as a user would: some members at a time, so that the edits of
