@@ -1,6 +1,6 @@
 import Foundation
 
-/// A guide in Markdown: the README, or a page of Docs.
+/// A guide in Markdown: the README, or a page of Docs or of a product's catalogue.
 struct Guide: Sendable {
   /// The path from the package's root.
   let path: String
@@ -53,11 +53,14 @@ struct Guide: Sendable {
 }
 
 extension PackageFiles {
-  /// The README and the pages of Docs.
+  /// The README, the pages of Docs, and those of the catalogues of products.
   static func guides() throws -> [Guide] {
     let pages = try FileManager.default.contentsOfDirectory(atPath: root.appending(path: "Docs").path)
       .filter { $0.hasSuffix(".md") }.sorted().map { "Docs/\($0)" }
-    return try (["README.md"] + pages).map { path in
+    let catalogues = try FileManager.default.subpathsOfDirectory(
+      atPath: root.appending(path: "Sources").path
+    ).filter { $0.contains(".docc/") && $0.hasSuffix(".md") }.sorted().map { "Sources/\($0)" }
+    return try (["README.md"] + pages + catalogues).map { path in
       Guide(path: path, text: try String(contentsOf: root.appending(path: path), encoding: .utf8))
     }
   }

@@ -5,9 +5,8 @@ import Testing
 @Suite("Documented code")
 struct DocumentedCodeTests {
   @Test(arguments: [
-    ("README.md", ["ReadmeExample.swift"]),
+    ("README.md", ["ReadmeExample.swift"]), ("Docs/README.md", ["FrontPageExample.swift"]),
     ("Docs/FirstApp.md", ["AppExample.swift", "AppExampleTests.swift"]),
-
     ("Docs/WritingASource.md", ["SourceExample.swift", "SourceExampleTests.swift"]),
     (
       "Docs/WritingAStore.md",
