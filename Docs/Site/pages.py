@@ -1,8 +1,8 @@
 """Checks and finishes the pages that docc has made.
 
-    pages.py SITE
+    pages.py SITE GUIDES
 
-Prints each symbol of a module and each guide that is in no topic, and each type with many members
+Prints each symbol of a product and each guide that is in no topic, and each type with many members
 outside of topics; then it fails. Otherwise the products are placed below the front page, the pages
 are made independent of the path at which they are served, and index.html leads to the front page.
 """
@@ -46,7 +46,7 @@ class Pages:
             name = page["metadata"].get("title")
             if page["metadata"].get("symbolKind") == "module":
                 for one in generated:
-                    yield f"{name}: the symbol {self.title(one)} is in no topic"
+                    yield f"{name}: {self.title(one)} is in no topic"
             elif len(generated) > MOST:
                 yield f"{name}: {len(generated)} members are in no topic, as {self.title(generated[0])}"
             # A default implementation is on the page of its requirement.
@@ -58,6 +58,12 @@ class Pages:
         for url in sorted(set(self.pages) - reached):
             yield f"{self.title(url)}: no topic leads to {url.split('/documentation/')[-1]}"
 
+    def missing(self, guides):
+        """The guides without a page, as docc makes none of an article that is in no topic."""
+        made = {path.stem for path in self.paths.values()}
+        for guide in sorted(guides.glob("*.md")):
+            if guide.stem.lower() not in made:
+                yield f"{guide} is in no topic"
 
     def place_products(self):
         """Places the products, which are roots for docc, below the front page."""
@@ -82,9 +88,9 @@ def relocate(site):
 
 
 def main():
-    site = pathlib.Path(sys.argv[1])
+    site, guides = map(pathlib.Path, sys.argv[1:])
     pages = Pages(site)
-    faults = sorted(pages.uncurated())
+    faults = sorted(pages.uncurated()) + list(pages.missing(guides))
     for fault in faults:
         print(fault, file=sys.stderr)
     if faults:

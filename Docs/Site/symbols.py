@@ -2,8 +2,8 @@
 
     symbols.py GRAPHS
 
-Prints each public symbol that has no documentation, and then fails. A link from a declaration of one
-product to another product's symbol gets the path that it has on the site.
+Prints each public symbol that has no documentation, and then fails. What a product re-exports becomes
+its own, and a link to another product's symbol gets the path that it has on the site.
 """
 import json
 import pathlib
@@ -35,6 +35,17 @@ def undocumented(symbols):
             yield f"{place(symbol)} has no documentation"
 
 
+def adopt(graph):
+    """Makes the comments of re-exported declarations the product's own.
+
+    Otherwise docc takes them for comments that were inherited from a dependency, and checks less.
+    """
+    for symbol in graph["symbols"]:
+        comment = symbol.get("docComment", {})
+        if "uri" in comment and comment["uri"] == symbol.get("location", {}).get("uri"):
+            comment["module"] = graph["module"]["name"]
+
+
 def link_products(graphs):
     """Completes the links between products."""
     homes = {}
@@ -63,6 +74,8 @@ def main():
         print(fault, file=sys.stderr)
     if faults:
         return 1
+    for _, graph in graphs:
+        adopt(graph)
     link_products(graphs)
     for path, (_, graph) in zip(paths, graphs):
         path.write_text(json.dumps(graph))

@@ -26,7 +26,9 @@ public protocol RemoteRecordSink: Sendable {
 
   /// Sends changes, each of another record, and returns their outcomes in the same order.
   ///
-  /// - Parameter entities: The declarations of the types concerned.
+  /// - Parameters:
+  ///   - changes: The changes to send.
+  ///   - entities: The declarations of the types concerned.
   /// - Throws: If the outcome of every change is unknown. `remoteUnavailable` and `invalidResponse`
   ///   are retried, unaltered. `batchTooLarge` means that nothing was applied, and that a smaller
   ///   batch may be. `offline`, `authentication` and `cancelled` end the push; all changes stay

@@ -7,7 +7,9 @@ public import SyncModels
 public protocol SalvageSource: Sendable {
   /// Returns the next entries of a part.
   ///
-  /// - Parameter place: The place of the previous portion; `nil` for the first one.
+  /// - Parameters:
+  ///   - part: The part of the store.
+  ///   - place: The place of the previous portion; `nil` for the first one.
   /// - Throws: `storeUnreadable` if nothing of the store can be read, `storeBusy` or `cancelled`.
   func portion(of part: SalvagePart, after place: SalvagePlace?) async throws(SyncError) -> SalvagePortion
 }

@@ -30,15 +30,21 @@ public protocol StoreSnapshot {
   ///
   /// The states are in the order of the ids.
   ///
-  /// - Parameter payloads: The payloads that ``StoredState/hasSamePayload`` compares, in the order
-  ///   of the ids; empty to compare none. Given payloads mean that some of these records may be
-  ///   written next, in this order.
+  /// - Parameters:
+  ///   - ids: The records.
+  ///   - payloads: The payloads that ``StoredState/hasSamePayload`` compares, in the order of the
+  ///     ids; empty to compare none. Given payloads mean that some of these records may be written
+  ///     next, in this order.
   /// - Complexity: O(*n* log *m*) for *n* ids among *m* records.
   func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?]
 
   /// A type's rows, live and deleted ones, with their marks, sorted by key.
   ///
-  /// - Parameter key: The key after which to begin.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - selection: Which of the rows.
+  ///   - key: The key after which to begin.
+  ///   - limit: The most rows to return.
   /// - Complexity: O(log *m* + *k*) for *k* rows skipped or returned among *m*.
   func rows(
     _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
@@ -49,7 +55,9 @@ public protocol StoreSnapshot {
 
   /// The counts of what the store keeps for a type; zeros if it is unregistered.
   ///
-  /// - Parameter rows: Whether to count rows as well.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - rows: Whether to count rows as well.
   /// - Complexity: O(1), with rows at worst O(*m*) for *m* records of the type.
   func counts(_ type: RecordType, rows: Bool) throws(SyncError) -> TypeCounts
 
@@ -68,7 +76,11 @@ public protocol StoreSnapshot {
 
   /// The withheld changes of a type, of some kinds, in the order of their keys.
   ///
-  /// - Parameter after: The key after which to begin.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - kinds: The kinds.
+  ///   - after: The key after which to begin.
+  ///   - limit: The most changes to return.
   func withheld(
     _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
   ) throws(SyncError) -> [WithheldChange]
@@ -81,7 +93,12 @@ public protocol StoreSnapshot {
   /// They are of some kinds, in the order of their keys. The references of `staged` copies may be
   /// left out; publication checks them.
   ///
-  /// - Parameter after: The key after which to begin.
+  /// - Parameters:
+  ///   - relation: Whether they refer to the records, or wait for them.
+  ///   - ids: The records.
+  ///   - kinds: The kinds.
+  ///   - after: The key after which to begin.
+  ///   - limit: The most changes to return.
   /// - Complexity: O(*n* (log *m* + *k*)) for *n* records among *m* entries, of which *k* are
   ///   related to each.
   func withheld(
@@ -96,7 +113,10 @@ public protocol StoreSnapshot {
 
   /// The outbox entries of a type, in the order of their edits' stamps.
   ///
-  /// - Parameter after: The stamp after which to begin.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - after: The stamp after which to begin.
+  ///   - limit: The most entries to return.
   /// - Complexity: O(log *p* + *k*) for *k* of *p* pending.
   func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry]
 
@@ -104,13 +124,18 @@ public protocol StoreSnapshot {
   ///
   /// The lists are in the order of the given ids. See ``OutboxEntry/leaves``.
   ///
-  /// - Parameter limit: The most entries for each record.
+  /// - Parameters:
+  ///   - ids: The records.
+  ///   - limit: The most entries for each record.
   /// - Complexity: O(*n* (log *p* + *k*)) for *n* records, *p* pending and *k* found for each.
   func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]]
 
   /// The resolved conflicts of one type or of all, newest first.
   ///
-  /// - Parameter before: The number of the conflict before which to begin.
+  /// - Parameters:
+  ///   - type: The type; `nil` for all.
+  ///   - before: The number of the conflict before which to begin.
+  ///   - limit: The most conflicts to return.
   func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict]
 
   // MARK: Natural keys
@@ -119,7 +144,10 @@ public protocol StoreSnapshot {
   ///
   /// No two groups have the same place, and a group keeps its place as long as its records stay.
   ///
-  /// - Parameter after: The key after which to begin.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - key: The key after which to begin.
+  ///   - limit: The most keys to return.
   /// - Complexity: O(*m*) in the type's records at worst, without reading payloads.
   func duplicates(
     _ type: RecordType, after key: String?, limit: Int
@@ -130,6 +158,7 @@ public protocol StoreSnapshot {
   /// The lists are in the order of the given keys.
   ///
   /// - Parameters:
+  ///   - type: The type.
   ///   - keys: Keys as ``Entity/naturalKey(of:)`` gives them.
   ///   - places: Hints, empty or one list for each key: the ``DuplicateGroup/places`` of the key's
   ///     group, in this snapshot or an earlier one. The store may look there alone, and leave out
@@ -145,7 +174,10 @@ public protocol StoreSnapshot {
 
   /// The keys with a prefix that have bytes, in the order of their UTF-8 bytes.
   ///
-  /// - Parameter after: The key after which to begin.
+  /// - Parameters:
+  ///   - prefix: The prefix.
+  ///   - after: The key after which to begin.
+  ///   - limit: The most keys to return.
   /// - Complexity: O(log *v* + *k*) for *k* of *v* keys.
   func keys(withPrefix prefix: String, after: String?, limit: Int) throws(SyncError) -> [String]
 }

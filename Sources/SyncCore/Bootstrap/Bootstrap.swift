@@ -28,7 +28,9 @@ public struct Bootstrap: Sendable {
 
   /// Creates a data set from the document's bytes, which ``load(into:schema:source:clock:)`` reads.
   ///
-  /// - Parameter layout: The places of each record's key and modification time.
+  /// - Parameters:
+  ///   - bytes: The document.
+  ///   - layout: The places of each record's key and modification time.
   public init(_ bytes: [UInt8], layout: RecordLayout) {
     self.bytes = bytes
     self.layout = layout
@@ -41,7 +43,11 @@ public struct Bootstrap: Sendable {
   /// loading resumes. As with records from a remote, a record that refers to an absent record is
   /// parked, and a malformed record is quarantined.
   ///
-  /// - Parameter source: The remote of the tokens.
+  /// - Parameters:
+  ///   - store: The store to load into.
+  ///   - schema: The types of the app.
+  ///   - source: The remote of the tokens.
+  ///   - clock: Gives the times of the lease and of the records.
   /// - Throws: `inconsistentData` when the document is not of this form; types loaded before stay
   ///   loaded. `syncAlreadyInProgress` while a sync runs; `leaseLost` when another process began a
   ///   sync after this one had stood still.

@@ -73,8 +73,10 @@ public struct EditBatch {
 
   /// Changes some members of a record, or inserts a record with them.
   ///
-  /// - Parameter change: Receives the stored record's members, which are empty for a new record.
-  ///   Values are JSON.
+  /// - Parameters:
+  ///   - id: The record.
+  ///   - change: Receives the stored record's members, which are empty for a new record. Values are
+  ///     JSON.
   /// - Throws: `invalidEdit` for members that do not form a JSON object, that are not portable
   ///   JSON, or that refer to a record that is not in the store.
   public mutating func set(

@@ -20,12 +20,16 @@ public struct LocalEdits: Sendable {
   /// Creates an editor of a store with the types of a schema.
   ///
   /// - Parameters:
+  ///   - store: The store with the records.
+  ///   - schema: The types of the app.
   ///   - clock: Stamps edits, as far as it can be trusted; see ``HybridClock``.
+  ///   - options: The policies, and how far clocks are trusted.
   ///   - sink: The destination of the edits, which perhaps another process pushes. It decides
   ///     whether stamps travel with records; see ``Stamping/automatic``. Without a sink they do
   ///     not.
   ///   - serverManagedFields: The members that the remote writes itself, as in
   ///     ``SourceCapabilities/serverManagedFields``.
+  ///   - emit: Receives the events.
   public init(
     store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
     options: EditOptions = EditOptions(), sink: (any RemoteRecordSink)? = nil,
@@ -144,7 +148,10 @@ public struct LocalEdits: Sendable {
 
   /// Returns a type's pending edits, oldest first.
   ///
-  /// - Parameter after: The stamp of the last edit of the previous portion.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - after: The stamp of the last edit of the previous portion.
+  ///   - limit: The most edits to return.
   public func pending(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [OutboxEntry] {
@@ -155,7 +162,10 @@ public struct LocalEdits: Sendable {
 
   /// Returns a type's pending edits and what each waits for, oldest first.
   ///
-  /// - Parameter after: The stamp of the last edit of the previous portion.
+  /// - Parameters:
+  ///   - type: The type.
+  ///   - after: The stamp of the last edit of the previous portion.
+  ///   - limit: The most edits to return.
   public func waiting(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [PendingEdit] {
@@ -168,7 +178,10 @@ public struct LocalEdits: Sendable {
 
   /// Returns the resolved conflicts, newest first.
   ///
-  /// - Parameter before: The number of the last conflict of the previous portion.
+  /// - Parameters:
+  ///   - type: The type; `nil` for all.
+  ///   - before: The number of the last conflict of the previous portion.
+  ///   - limit: The most conflicts to return.
   public func conflicts(
     of type: RecordType? = nil, before: Int64? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [Conflict] {

@@ -37,8 +37,10 @@ extension SyncEngine {
   /// one hides is shown again first; the rule may have changed or been removed, or the clock may
   /// have been ahead. Two policies in turn would undo each other, so combine them into one.
   ///
-  /// - Parameter token: Requests a stop, which takes effect between transactions. Cancelling the
-  ///   task does the same.
+  /// - Parameters:
+  ///   - policy: What is hidden, and what is removed.
+  ///   - token: Requests a stop, which takes effect between transactions. Cancelling the task does
+  ///     the same.
   /// - Throws: `invalidConfiguration` for a type that is not declared; `syncAlreadyInProgress`
   ///   while a sync runs; the store's codes. Earlier commits stay.
   /// - Complexity: O(*h*) in the hidden records; O(*m*) in the type's records for an age by
@@ -70,8 +72,11 @@ extension SyncEngine {
   /// and a completed one reads nothing. Settings that cannot become a record are reported and
   /// skipped, such as values that are not JSON or that refer to a record that is not in the store.
   ///
-  /// - Parameter token: Requests a stop, which takes effect between transactions. Cancelling the
-  ///   task does the same.
+  /// - Parameters:
+  ///   - settings: The settings of the earlier version.
+  ///   - migration: How they become records.
+  ///   - token: Requests a stop, which takes effect between transactions. Cancelling the task does
+  ///     the same.
   /// - Throws: `invalidConfiguration` for a type that is not declared; what the settings throw; the
   ///   store's codes. Earlier commits stay.
   /// - Complexity: O(*n*) in the settings, which are held in memory.
@@ -110,8 +115,10 @@ extension SyncEngine {
   /// next sync.
   ///
   /// - Parameters:
+  ///   - type: The type.
   ///   - version: The number of the rebuild in the app's history, greater than those of earlier
   ///     rebuilds.
+  ///   - options: The size of the batches, and how a winner takes values over.
   ///   - dryRun: Whether to report what would be done, and do nothing. If records of the type refer
   ///     to each other, references among losers of different batches are counted too.
   ///   - token: Requests a stop, which takes effect between batches. Cancelling the task does the

@@ -23,8 +23,12 @@ public final class SyncEngine: Sendable {
   /// Creates an engine, and prepares the store for the schema.
   ///
   /// - Parameters:
+  ///   - schema: The types of the app.
+  ///   - store: The store to keep in step.
+  ///   - source: The remote to pull from.
   ///   - sink: The destination of local edits; without one they stay in the outbox.
   ///   - clock: Waits, measures and stamps; the machine's by default.
+  ///   - options: Page sizes, concurrency, retries and guards.
   ///   - edits: How conflicts between local edits and the remote are resolved.
   ///   - connectivity: Reports whether the network is there; without one, requests are made and
   ///     retried.
@@ -128,7 +132,9 @@ public final class SyncEngine: Sendable {
 
   /// Pushes pending edits without a pull.
   ///
-  /// - Parameter types: The types whose edits are sent; none for all.
+  /// - Parameters:
+  ///   - types: The types whose edits are sent; none for all.
+  ///   - token: Requests a stop, as in ``sync(_:token:)``.
   /// - Throws: As ``sync(_:token:)``; `invalidConfiguration` without a sink.
   public func push(
     _ types: RecordType..., token: (any CancellationToken)? = nil
@@ -142,6 +148,7 @@ public final class SyncEngine: Sendable {
   ///   - types: The types; none for all.
   ///   - allowingMassDeletion: Whether removals may exceed the guard of
   ///     ``SyncOptions/massDeletionRecords``.
+  ///   - token: Requests a stop, as in ``sync(_:token:)``.
   /// - Throws: As ``sync(_:token:)``.
   public func resync(
     _ types: RecordType..., allowingMassDeletion: Bool = false, token: (any CancellationToken)? = nil

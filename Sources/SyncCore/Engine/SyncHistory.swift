@@ -68,7 +68,9 @@ enum SyncHistory {
 extension PastSync {
   /// Reads a store's history, the latest sync first.
   ///
-  /// - Parameter limit: The most syncs to return. A store keeps the last 1,000.
+  /// - Parameters:
+  ///   - store: The store with the history.
+  ///   - limit: The most syncs to return. A store keeps the last 1,000.
   /// - Complexity: O(*h*) in the kept syncs.
   public static func load(
     from store: any LocalStore, limit: Int = 1000

@@ -16,7 +16,11 @@ public struct LocalRecords: Sendable {
 
   /// Creates a reader of a store with the types of a schema.
   ///
-  /// - Parameter clock: Times the look-outs for commits while a query is observed.
+  /// - Parameters:
+  ///   - store: The store with the records.
+  ///   - schema: The types of the app.
+  ///   - clock: Times the look-outs for commits while a query is observed.
+  ///   - emit: Receives the events.
   public init(
     store: any LocalStore, schema: SyncSchema, clock: any Clock<Duration> = ContinuousClock(),
     emit: @escaping @Sendable (SyncEvent) -> Void = { _ in }
@@ -64,6 +68,9 @@ public struct LocalRecords: Sendable {
   /// ```
   ///
   /// - Parameters:
+  ///   - type: The model of the type.
+  ///   - condition: The condition; `nil` for all records.
+  ///   - order: The fields to sort by; none for the order of keys.
   ///   - afterKey: Selects only records with a greater key; `order` has to be empty then.
   ///   - limit: The most records to read; `nil` for all.
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a type that is not declared, an
@@ -131,7 +138,13 @@ public struct LocalRecords: Sendable {
   ///
   /// Everything is read from one snapshot, each target once.
   ///
-  /// - Parameter fields: Fields that the type declares as references.
+  /// - Parameters:
+  ///   - type: The model of the type.
+  ///   - condition: The condition; `nil` for all records.
+  ///   - order: The fields to sort by; none for the order of keys.
+  ///   - afterKey: Selects only records with a greater key; `order` has to be empty then.
+  ///   - limit: The most records to read; `nil` for all.
+  ///   - fields: Fields that the type declares as references.
   /// - Throws: ``SyncError`` with code `invalidConfiguration` for a field that is not declared as a
   ///   reference; otherwise as ``filter(_:where:order:afterKey:limit:)``.
   public func filter<T: SyncedRecord>(

@@ -44,6 +44,7 @@ public final class SyncCoordinator: Sendable {
   ///   - engine: The engine that syncs. The coordinator uses its clock, store and connectivity
   ///     monitor.
   ///   - scheduler: Gives time in the background. Without a scheduler there is none.
+  ///   - options: The triggers that are used, and the pacing.
   ///   - push: Sends local edits, before each pull. It returns normally if the pull should go on.
   ///     An error that it throws fails the sync.
   ///   - cleanUp: Tidies the store after the sync of a processing request, unless that sync was

@@ -19,7 +19,9 @@ public struct StoreVerification: Sendable {
 
   /// Describes the verification of a store.
   ///
-  /// - Parameter limit: The most findings to keep; all are counted.
+  /// - Parameters:
+  ///   - store: The store to check.
+  ///   - limit: The most findings to keep; all are counted.
   public init(of store: any LocalStore, limit: Int = 1000) {
     self.store = store
     self.limit = max(1, limit)

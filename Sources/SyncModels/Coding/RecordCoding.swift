@@ -58,8 +58,11 @@ public struct RecordCoding: Sendable {
 
     /// A type's values in one member have a form.
     ///
-    /// - Parameter path: The names of the members that lead there, the outermost first. The
-    ///   elements of an array are in the array's member. A member of another type is not affected.
+    /// - Parameters:
+    ///   - type: The type of the values.
+    ///   - path: The names of the members that lead there, the outermost first. The elements of an
+    ///     array are in the array's member. A member of another type is not affected.
+    ///   - form: Their form.
     public static func form<Value: ScalarFormed>(
       of type: Value.Type, at path: FieldName..., as form: ScalarForm<Value>
     ) -> Form {

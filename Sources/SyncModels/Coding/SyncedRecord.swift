@@ -52,7 +52,9 @@ extension Payload {
   ///
   /// Merge policies use it for the sides of a conflict.
   ///
-  /// - Parameter key: The record's key, which a missing `id` gets; see ``RecordCoding/key``.
+  /// - Parameters:
+  ///   - type: The app's type.
+  ///   - key: The record's key, which a missing `id` gets; see ``RecordCoding/key``.
   /// - Throws: ``Undecodable`` with the missing or mistyped part, without contents.
   public func decoded<T: SyncedRecord>(as type: T.Type, key: String) throws(Undecodable) -> T {
     let coding = T.coding

@@ -44,7 +44,7 @@ public struct Entity: Hashable, Sendable, Codable {
 
   /// Declares a record type.
   ///
-  /// - Parameter stampField: A field for the stamps. A value means ``Stamping/field(_:)``.
+  /// A `stampField` is a field for the stamps, and means ``Stamping/field(_:)``.
   public init(
     _ type: RecordType, schemaVersion: Int = 1, schemaVersionField: FieldName? = nil,
     references: [Reference] = [], naturalKey: NaturalKey? = nil, indexes: [FieldName] = [],

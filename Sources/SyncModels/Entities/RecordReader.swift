@@ -38,6 +38,7 @@ public struct RecordReader: Sendable {
   /// The last copy of a repeated member counts. White space around the object is not kept.
   ///
   /// - Parameters:
+  ///   - bytes: The object, as JSON text.
   ///   - sequence: The copy's ``Version/sequence``.
   ///   - location: Where the bytes were found, for a person. Evaluated only for a malformed record.
   /// - Complexity: O(*n*) in the bytes.

@@ -19,8 +19,8 @@ public struct Record: Hashable, Sendable {
 
   /// Creates a copy of a record.
   ///
-  /// - Parameter fields: One value for each of the entity's ``Entity/fields``, in their order.
-  ///   ``RecordReader`` takes all of this from the payload.
+  /// `fields` has one value for each of the entity's ``Entity/fields``, in their order.
+  /// ``RecordReader`` takes all of this from the payload.
   public init(
     id: RecordID, version: Version, entityTag: String? = nil, schemaVersion: Int = 1, payload: Payload,
     fields: [FieldValue]
