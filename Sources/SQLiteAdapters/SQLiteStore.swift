@@ -160,7 +160,7 @@
             try connection.demand(authority)
             try connection.refreshCatalog(declared)
             try connection.demandPlace(connection.catalog.movedTo)
-            let transaction = SQLiteTransaction(on: connection, cache)
+            let transaction = SQLiteTransaction(on: connection, cache, of: writer)
             let result = try body(transaction)
             try transaction.noteObservedChanges()
             return result

@@ -94,5 +94,70 @@
       await store.close()
       #expect(try directory.names == ["store.db", "store.db.lease"])
     }
+
+    /// Simulates a writer that adds 100 pages with each commit.
+    ///
+    /// - Parameters:
+    ///   - perThousand: The number of commits during which a pass beside it copies 1,000 pages.
+    ///   - atLeast: The number of commits that such a pass takes in any case.
+    ///   - blockedUntil: The commit until which a reader keeps the log from restarting.
+    private func passes(
+      commits: Int, perThousand: Int, atLeast: Int = 0, blockedUntil: Int = 0
+    ) -> (beside: [Int], byWriter: [Int], longest: Int) {
+      var schedule = CopySchedule(limits: .init())
+      var (length, copied, longest) = (0, 0, 0)
+      var (beside, byWriter): ([Int], [Int]) = ([], [])
+      var underWay: (end: Int, place: Int)?
+      for commit in 0..<commits {
+        if let pass = underWay, pass.end <= commit {
+          copied = pass.place
+          schedule.passed(to: pass.place)
+          underWay = nil
+        }
+        // The log restarts when all of it has been copied and no reader needs it.
+        if copied == length, commit >= blockedUntil { (length, copied) = (0, 0) }
+        length += 100
+        longest = max(longest, length)
+        switch schedule.pass(at: length) {
+        case .none: break
+        case .byWriter:
+          byWriter.append(length - copied)
+          copied = length
+        case .besideWriter:
+          let part = length - copied
+          beside.append(part)
+          underWay = (commit + atLeast + part * perThousand / 1000, length)
+        }
+      }
+      return (beside, byWriter, longest)
+    }
+
+    @Test func theWriterWaitsForAShortEndOnly() {
+      let (beside, byWriter, longest) = passes(commits: 1000, perThousand: 5)
+      #expect(byWriter.count >= 4)
+      #expect(byWriter.allSatisfy { $0 <= 256 }, "\(byWriter)")
+      #expect(beside.contains { $0 >= 4096 })
+      #expect(longest < 2 * 16384)
+    }
+
+    @Test func passesThatDoNotBecomeShorterEnd() {
+      let (_, byWriter, longest) = passes(commits: 1000, perThousand: 2, atLeast: 8)
+      #expect(byWriter.count >= 4)
+      #expect(byWriter.allSatisfy { (257...2048).contains($0) }, "\(byWriter)")
+      #expect(longest < 2 * 16384)
+    }
+
+    @Test func theWriterEndsALogThatASlowCopierCannotEnd() {
+      let (_, byWriter, longest) = passes(commits: 1000, perThousand: 40)
+      #expect(!byWriter.isEmpty)
+      #expect(longest < 2 * 16384 + 100)
+    }
+
+    @Test func theWriterDoesNotTryWithEachCommitWhileAReaderKeepsTheLog() {
+      let (_, byWriter, longest) = passes(commits: 400, perThousand: 5, blockedUntil: 300)
+      #expect(longest >= 30_000)
+      #expect(byWriter.count <= 300)
+      #expect(byWriter.filter { $0 > 256 }.count <= 1)
+    }
   }
 #endif

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSyncCSQLite
+  import Synchronization
 
   /// Copies the write-ahead log into the file, on a connection beside the writer's.
   ///
@@ -10,54 +11,123 @@
   /// <https://www.sqlite.org/wal.html>.
   ///
   /// Without a queue of its own for that connection, the writer copies the log.
-  final class LogCopier {
+  final class LogCopier: Sendable {
     private let beside: SerialConnection?
-    private let limits: Limits
-    // The length of the log when the last part was begun.
-    private var lastLength = 0
-
-    /// Limits of the log's length, in pages.
-    struct Limits {
-      /// The number of pages that are copied together beside the writer.
-      var part = 4096
-      /// The number of pages in the log that makes the writer wait.
-      ///
-      /// Index pages change repeatedly, and each copy writes them once. With random ids they are
-      /// most of the writes (Docs/Performance.md).
-      var whole = 16384
-    }
+    private let schedule: Mutex<CopySchedule>
 
     /// The bytes of the log's file that remain after a burst.
     static let lengthToKeep = 64 << 20
 
     /// - Parameter beside: The connection that copies the log without delaying the writer. It needs
     ///   a queue.
-    init(beside: SerialConnection?, limits: Limits = Limits()) {
+    init(beside: SerialConnection?, limits: CopySchedule.Limits = .init()) {
       self.beside = beside
-      self.limits = limits
+      schedule = Mutex(CopySchedule(limits: limits))
     }
 
     /// Receives the log's length in pages after each commit of the writer.
     func logHasGrown(to length: Int, of connection: Connection) {
-      // The log restarts after all of it has been copied.
-      if length < lastLength { lastLength = 0 }
-      if length >= limits.whole {
-        Self.copy(connection)
-      } else if let beside, length - lastLength >= limits.part {
-        lastLength = length
-        beside.begin { connection in
-          Self.copy(connection)
+      let pass = schedule.withLock { schedule in
+        beside == nil ? schedule.passOfWriter(at: length) : schedule.pass(at: length)
+      }
+      switch pass {
+      case .none: break
+      case .byWriter: Self.copy(connection)
+      case .besideWriter:
+        beside?.begin { connection in
+          let copied = Self.copy(connection)
           // The log restarts only after all of it is on the disk. The restart waits for that, and
           // reports a failed flush.
           _ = csqlite_flush(connection.handle)
+          self.schedule.withLock { $0.passed(to: copied) }
         }
       }
     }
 
     // Pages that cannot be copied now stay in the log for the next copy. The reasons are other
     // readers, other copies, and a full disk.
-    private static func copy(_ connection: Connection) {
-      _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+    @discardableResult
+    private static func copy(_ connection: Connection) -> Int {
+      var copied: Int32 = 0
+      _ = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, &copied)
+      return max(0, Int(copied))
+    }
+  }
+
+  /// Decides when to copy the log, and who does.
+  ///
+  /// Once the log is long, each pass beside the writer copies what was added during the pass before
+  /// it. The passes become shorter, until the writer has to wait for a short one only.
+  struct CopySchedule: Hashable {
+    /// Limits of the log's length, in pages.
+    struct Limits: Hashable {
+      /// The number of pages that are copied together beside the writer.
+      var part = 4096
+      /// The number of pages after which the log should restart.
+      ///
+      /// Index pages change repeatedly, and each copy writes them once. With random ids they are
+      /// most of the writes (Docs/Performance.md).
+      var whole = 16384
+      /// The number of uncopied pages that the writer copies itself, to let the log restart.
+      var end = 256
+    }
+
+    /// Who makes a pass.
+    enum Pass: Hashable {
+      case none, besideWriter, byWriter
+    }
+
+    let limits: Limits
+    /// The place in the log up to which it has been copied beside the writer.
+    private var copied = 0
+    /// The number of pages that the last such pass copied.
+    private var lastPart = 0
+    /// Whether such a pass is under way.
+    private var isUnderWay = false
+    /// The length of the log at the writer's last pass.
+    private var endedAt = 0
+
+    init(limits: Limits) {
+      self.limits = limits
+    }
+
+    /// Decides on a pass after a commit that made the log so long.
+    mutating func pass(at length: Int) -> Pass {
+      // The log has restarted, which it does only after all of it has been copied.
+      if length < max(copied, endedAt) { (copied, lastPart, endedAt) = (0, 0, 0) }
+      let rest = length - copied
+      guard length >= limits.whole else { return isUnderWay || rest < limits.part ? .none : beginPass() }
+      // A log so long costs more than the wait, whatever keeps the passes long.
+      if length >= 2 * limits.whole { return endPass(at: length) }
+      guard !isUnderWay else { return .none }
+      // A writer that is as fast as the copier adds as much again during each pass.
+      let isShort = rest <= limits.end || rest <= limits.part / 2 && rest * 5 > lastPart * 4
+      return isShort ? endPass(at: length) : beginPass()
+    }
+
+    /// Decides on a pass of a writer without a copier beside it.
+    func passOfWriter(at length: Int) -> Pass {
+      length >= limits.whole ? .byWriter : .none
+    }
+
+    /// Notes the end of a pass beside the writer.
+    ///
+    /// - Parameter place: The place in the log up to which it copied.
+    mutating func passed(to place: Int) {
+      (lastPart, copied, isUnderWay) = (place - copied, place, false)
+    }
+
+    private mutating func beginPass() -> Pass {
+      isUnderWay = true
+      return .besideWriter
+    }
+
+    // A reader of an older state keeps the log from restarting after the pass. The writer tries
+    // again some pages later, not with each commit.
+    private mutating func endPass(at length: Int) -> Pass {
+      guard length - endedAt >= limits.end / 4 else { return .none }
+      endedAt = length
+      return .byWriter
     }
   }
 #endif

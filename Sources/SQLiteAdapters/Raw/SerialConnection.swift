@@ -15,6 +15,7 @@
     // Only the connection's own work waits for this lock, on the connection's queue. With an inline
     // executor, callers wait for it.
     private let state = Mutex(State.unopened)
+    private let calls = Atomic(0)
     private let hop: Hop?
     private let span: ConnectionCache.Span
     private let open: @Sendable () throws(SyncError) -> Connection
@@ -32,6 +33,9 @@
     /// Whether work runs on a separate queue instead of the caller's thread.
     var hasQueue: Bool { hop != nil }
 
+    /// Whether calls wait for the one that is running.
+    var isAwaited: Bool { calls.load(ordering: .relaxed) > 1 }
+
     /// Runs work on the connection.
     func run<R: Sendable>(
       _ body: @Sendable (Connection) throws(SyncError) -> R
@@ -44,6 +48,8 @@
       _ body: @Sendable (Connection, ConnectionCache) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
       guard let hop else { return try runHere(body) }
+      calls.add(1, ordering: .relaxed)
+      defer { calls.subtract(1, ordering: .relaxed) }
       return try await hop.run { () throws(SyncError) -> R in try runHere(body) }
     }
 

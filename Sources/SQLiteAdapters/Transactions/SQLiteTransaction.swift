@@ -3,8 +3,16 @@
   import SyncPorts
 
   /// Reads and writes within one transaction of the writer's connection.
-  final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
+  final class SQLiteTransaction: SQLiteSnapshot, AwaitedTransaction {
     private(set) var observed = ObservedChanges()
+    private let writer: SerialConnection
+
+    init(on connection: Connection, _ cache: ConnectionCache, of writer: SerialConnection) {
+      self.writer = writer
+      super.init(on: connection, cache)
+    }
+
+    var isAwaited: Bool { writer.isAwaited }
 
     // MARK: Writing
 

@@ -10,6 +10,21 @@ struct PageTransaction: Sendable {
   var commit: PageCommit
   var status: TypeStatus?
 
+  /// Writes pages of one type, and returns the outcomes of those that it wrote.
+  ///
+  /// At least one page is written, and all of them if nothing else waits for the transaction's end.
+  static func runUntilAwaited(
+    _ pages: ArraySlice<PageTransaction>, in transaction: any StoreTransaction
+  ) throws(SyncError) -> [Tally] {
+    let queue = transaction as? any AwaitedTransaction
+    var tallies: [Tally] = []
+    for page in pages {
+      tallies.append(try page.run(in: transaction))
+      if queue?.isAwaited == true { break }
+    }
+    return tallies
+  }
+
   /// Writes the page, and returns the outcomes of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
     var merge = try merge(in: transaction)

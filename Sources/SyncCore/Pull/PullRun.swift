@@ -26,7 +26,8 @@ private struct PullRun {
   enum Event: Sendable {
     case fetched(RecordType, Result<RecordPage, SyncError>)
     case waited(RecordType)
-    case committed(RecordType, Result<CommittedPages, SyncError>)
+    /// What was committed, and the error that ended it.
+    case committed(RecordType, CommittedPages, SyncError?)
   }
   typealias Tasks = TaskGroup<Event>
 
@@ -86,7 +87,7 @@ private struct PullRun {
       fetched(type, result, in: &tasks)
     case .waited(let type):
       act(on: type, in: &tasks) { $0.waited() }
-    case .committed(let type, _):
+    case .committed(let type, _, _):
       act(on: type, in: &tasks) { $0.committed() }
       commitNext(in: &tasks)
     }
@@ -95,12 +96,10 @@ private struct PullRun {
   /// Records what has ended, and starts nothing new.
   private mutating func settle(_ event: Event) {
     underWay -= 1
-    guard case .committed(let type, let result) = event else { return }
+    guard case .committed(let type, let committed, let error) = event else { return }
     isCommitting = false
-    switch result {
-    case .success(let committed): note(committed, of: type)
-    case .failure(let error): failure = failure ?? error
-    }
+    note(committed, of: type)
+    failure = failure ?? error
   }
 
   private mutating func fetched(
@@ -189,18 +188,29 @@ private struct PullRun {
     let (session, listing) = (session, listing(endedBy: transactions))
     let isLast = isLast(pages, of: type)
     tasks.addTask {
+      var committed = CommittedPages()
       do throws(SyncError) {
-        if let listing { return .committed(type, .success(try await listing.commit())) }
-        let commit = { @Sendable (open: any StoreTransaction) throws(SyncError) -> [Tally] in
-          try transactions.map { (transaction) throws(SyncError) in try transaction.run(in: open) }
+        if let listing {
+          committed = try await listing.commit()
+        } else if isLast {
+          committed.pages = try await session.writeLast({ session.progress.after($0) }) {
+            (open) throws(SyncError) in
+            try transactions.map { (page) throws(SyncError) in try page.run(in: open) }
+          }
+        } else {
+          var rest = transactions[...]
+          while !rest.isEmpty {
+            let pages = rest
+            let tallies = try await session.write { (open) throws(SyncError) in
+              try PageTransaction.runUntilAwaited(pages, in: open)
+            }
+            committed.pages += tallies
+            rest = rest.dropFirst(tallies.count)
+          }
         }
-        let tallies =
-          isLast
-          ? try await session.writeLast({ session.progress.after($0) }, commit)
-          : try await session.write(commit)
-        return .committed(type, .success(CommittedPages(pages: tallies)))
+        return .committed(type, committed, nil)
       } catch {
-        return .committed(type, .failure(error))
+        return .committed(type, committed, error)
       }
     }
   }

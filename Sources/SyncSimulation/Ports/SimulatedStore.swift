@@ -1,5 +1,6 @@
 import SyncModels
 import SyncPorts
+import Synchronization
 
 /// The store for one process of a world.
 ///
@@ -7,6 +8,8 @@ import SyncPorts
 final class SimulatedStore: LocalStore {
   private let store: any LocalStore
   private let incarnation: Incarnation
+  /// The writes that have begun and not ended.
+  private let writes = Atomic(0)
 
   init(_ store: any LocalStore, of incarnation: Incarnation) {
     self.store = incarnation.world.flaw.map { Self.store(store, with: $0) } ?? store
@@ -36,10 +39,13 @@ final class SimulatedStore: LocalStore {
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let (watch, incarnation) = (incarnation.world.watch, incarnation)
+    writes.add(1, ordering: .relaxed)
+    defer { writes.subtract(1, ordering: .relaxed) }
     return try await incarnation.around(.write) { () async throws(SyncError) -> R in
       let (result, before, after) = try await store.write(authority) { (transaction) throws(SyncError) in
         let before = try watch.viewBefore(transaction)
-        let watched = WatchedTransaction(transaction)
+        let watched = WatchedTransaction(
+          transaction, isAwaited: self.writes.load(ordering: .relaxed) > 1)
         let result = try body(watched)
         return (result, before, try watch.look(at: transaction, touched: watched.touched))
       }

@@ -3,12 +3,14 @@ import SyncModels
 import SyncPorts
 
 /// A transaction that notes its requested changes.
-final class WatchedTransaction: ForwardingTransaction {
+final class WatchedTransaction: ForwardingTransaction, AwaitedTransaction {
   let base: any StoreTransaction
+  let isAwaited: Bool
   private(set) var touched = Touched()
 
-  init(_ base: any StoreTransaction) {
+  init(_ base: any StoreTransaction, isAwaited: Bool) {
     self.base = base
+    self.isAwaited = isAwaited
   }
 
   func apply(_ changes: StoreChanges) throws(SyncError) {

@@ -46,7 +46,7 @@ struct Publishing {
 }
 
 /// A flag that is raised once.
-private final class Flag: Sendable {
+final class Flag: Sendable {
   private let state = Mutex(false)
   var isRaised: Bool { state.withLock { $0 } }
   func raise() { state.withLock { $0 = true } }

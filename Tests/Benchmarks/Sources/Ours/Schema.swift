@@ -27,6 +27,7 @@ extension Options {
     case "W8": Array(Entity.ten.prefix(types))
     case "W9", "W9fill": Entity.ten
     case "W10": [.whole, .notes]
+    case "W12", "W12alone": [.plain, .notes]
     default: [.plain]
     }
   }
