@@ -19,6 +19,11 @@ struct DocumentedCodeTests {
     ("Docs/Observing.md", ["ObserversExample.swift"]),
     ("Docs/ManyStores.md", ["../../SQLiteAdaptersTests/Pool/TenantsExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
+    ("Sources/CanonicalSync/CanonicalSync.docc/CanonicalSync.md", ["ReadmeExample.swift"]),
+    ("Sources/SQLiteAdapters/SQLiteAdapters.docc/SQLiteAdapters.md", ["ReadmeExample.swift"]),
+    ("Sources/InMemoryAdapters/InMemoryAdapters.docc/InMemoryAdapters.md", ["ProductPagesExample.swift"]),
+    ("Sources/SyncConformance/SyncConformance.docc/SyncConformance.md", ["ProductPagesExample.swift"]),
+    ("Sources/SyncSimulation/SyncSimulation.docc/SyncSimulation.md", ["ProductPagesExample.swift"]),
   ])
   func isCompiled(_ guide: String, _ sources: [String]) throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent()

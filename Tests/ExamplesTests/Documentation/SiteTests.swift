@@ -40,10 +40,49 @@
       #expect(missing.status == 1 && missing.errors.contains("there is no docc"))
     }
 
-    private static let hasDocc =
-      (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":").contains {
-        FileManager.default.isExecutableFile(atPath: "\($0)/docc")
+    /// `Tests/site-check` finds nothing in a sound site, and the faults of others.
+    @Test(.enabled(if: hasDocc && hasBrowser, "The toolchain has no docc, or Chromium or python3 is missing"))
+    func isShownByABrowser() async throws {
+      try await withFolder { folder in
+        let package = try SmallPackage(folder)
+        #expect(try await package.build().status == 0)
+        let sound = try await package.check()
+        #expect(sound.status == 0, "\(sound.output) \(sound.errors)")
+        #expect(try sound.json["headings"] as? [String] == ["The toys", "The toys"])
+
+        let page = folder.url.appending(path: "site/documentation/guides/guide/index.html")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let noise =
+          #"<body><img src="http://127.0.0.1:9/a.png"><div style="width: 2000px">-</div>"#
+          + #"<script>console.log("noise")</script>"#
+        try Data(text.replacing(#/<body[^>]*>/#, with: noise).utf8).write(to: page)
+        let faulty = try await package.check()
+        #expect(faulty.status == 1)
+        for words in ["the console has: noise", "requests http://127.0.0.1:9/a.png", "scrolls sideways"] {
+          #expect(faulty.output.contains(words), "\(words) in \(faulty.output)")
+        }
       }
+    }
+
+    @Test func replacesNoOtherFolder() async throws {
+      try await withFolder { folder in
+        try folder.write("kept/letter.txt", ["Dear reader"])
+        let outcome = try await RunningTool(
+          executable: SmallPackage.root.appending(path: "Docs/build"), ["--output", folder.path("kept")],
+          in: nil
+        ).outcome()
+        #expect(outcome.status == 2 && outcome.errors.contains("is no site"))
+        #expect(FileManager.default.fileExists(atPath: folder.path("kept/letter.txt")))
+      }
+    }
+
+    private static let hasDocc = has("docc") && has("python3")
+    private static let hasBrowser = ["chromium", "chromium-browser", "google-chrome"].contains(where: has)
+
+    private static func has(_ program: String) -> Bool {
+      (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
+    }
   }
 
   /// A fault: text at the end of a file of the package, and what the build must say of it.
@@ -109,7 +148,7 @@
       try folder.write(
         "Docs/README.md",
         [
-          "# Toys", "", "Of [toys](Guide.md).", "", "## Topics", "", "### All", "",
+          "# The toys", "", "Of [toys](Guide.md).", "", "## Topics", "", "### All", "",
           "- [Guide](Guide.md): what it is", "- [Toys](../Sources/Toys/Toys.docc/Toys.md): what", "  it has",
         ])
       try folder.write(
@@ -125,6 +164,12 @@
     func build() async throws -> Tool.Outcome {
       try await RunningTool(
         executable: folder.url.appending(path: "Docs/build"), ["--output", "site"], in: folder.url
+      ).outcome()
+    }
+
+    func check() async throws -> Tool.Outcome {
+      try await RunningTool(
+        executable: Self.root.appending(path: "Tests/site-check"), [folder.path("site")], in: nil
       ).outcome()
     }
 
