@@ -22,7 +22,10 @@ struct DocumentedCodeTests {
     ("Sources/CanonicalSync/CanonicalSync.docc/CanonicalSync.md", ["ReadmeExample.swift"]),
     ("Sources/SQLiteAdapters/SQLiteAdapters.docc/SQLiteAdapters.md", ["ReadmeExample.swift"]),
     ("Sources/InMemoryAdapters/InMemoryAdapters.docc/InMemoryAdapters.md", ["ProductPagesExample.swift"]),
-    ("Sources/SyncConformance/SyncConformance.docc/SyncConformance.md", ["ProductPagesExample.swift"]),
+    (
+      "Sources/SyncConformance/SyncConformance.docc/SyncConformance.md",
+      ["ProductPagesExample.swift", "SourceExampleTests.swift"]
+    ),
     ("Sources/SyncSimulation/SyncSimulation.docc/SyncSimulation.md", ["ProductPagesExample.swift"]),
   ])
   func isCompiled(_ guide: String, _ sources: [String]) throws {

@@ -18,7 +18,6 @@
 
     let harness: @Sendable () -> SourceHarness
 
-    // @Test(arguments: SourceCheck.allCases)
     func conforms(_ check: SourceCheck) async throws {
       if case .skipped(let reason) = try await check.run(on: harness()) { try Test.cancel("\(reason)") }
     }
