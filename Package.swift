@@ -96,12 +96,16 @@ let package = Package(
     .systemLibrary(name: "CanonicalSyncCNetlink", path: "Sources/CNetlink"),
     .target(name: "SchedulingAdapters", dependencies: ["SyncModels", "SyncPorts"]),
 
+    // Pages in one HTML file, which the tools and the simulator write.
+    .target(name: "CanonicalSyncPages", dependencies: ["SyncModels", "SyncCore"]),
     // The promises of the ports, as checks that any adapter's author can run.
     .target(name: "SyncConformance", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
     // Simulated worlds full of faults, each derived from one number.
     .target(
       name: "SyncSimulation",
-      dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
+      dependencies: [
+        "CanonicalSyncPages", "SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters",
+      ]),
 
     // Command-line tools.
     .target(
@@ -132,7 +136,9 @@ let package = Package(
       path: "Examples/sync-daemon"),
     .executableTarget(
       name: "CanonicalSyncInspect",
-      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncJSON", "CanonicalSyncToolSupport"],
+      dependencies: [
+        "CanonicalSync", "CanonicalSyncPages", "SQLiteAdapters", "SyncJSON", "CanonicalSyncToolSupport",
+      ],
       path: "Examples/sync-inspect"),
     .executableTarget(
       name: "CanonicalSyncMirror",
@@ -249,7 +255,8 @@ let package = Package(
       dependencies: [
         "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
         "InMemoryAdapters",
-        "SQLiteAdapters", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON", "SyncSimulation",
+        "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
+        "SyncSimulation",
         "CanonicalSyncTestServers",
         "CanonicalSyncToolSupport",
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",

@@ -14,7 +14,9 @@ enum Simulate {
         throw failure("simulate was built without the trait SQLite, which this store needs.")
       }
       if let hazards = options.hazards { simulation.hazards = hazards }
-      try await run(options, simulation, interrupt).endProcess()
+      // Checked first, because the worlds may take hours.
+      let drawing = try options.picture.map { (path) throws(SyncError) in try Drawing(path) }
+      try await run(options, simulation, drawing, interrupt).endProcess()
     } catch {
       error.tell(by: "simulate", error.message, isJSON: options.isJSON)
       ExitCode.failure.endProcess()
@@ -22,19 +24,25 @@ enum Simulate {
   }
 
   private static func run(
-    _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
+    _ options: SimulateOptions, _ simulation: Simulation, _ drawing: Drawing?, _ interrupt: Interrupt
   ) async throws(SyncError) -> ExitCode {
-    if let path = options.replay { return story(of: try recording(path), simulation, options) }
-    if let seed = options.seed {
-      return story(of: simulation.run(seed: UInt64(seed)).recording, simulation, options)
+    if let path = options.replay {
+      return try story(of: try recording(path), simulation, drawing, options)
     }
-    if options.huntsMutants { return try await hunt(options, simulation, interrupt) }
-    return await tryWorlds(options, simulation, interrupt)
+    if let seed = options.seed {
+      let outcome = simulation.run(seed: UInt64(seed))
+      let isDrawnSmaller = drawing != nil && !outcome.violations.isEmpty
+      let recording =
+        isDrawnSmaller ? simulation.shrink(outcome.recording) { !interrupt.hasCome } : outcome.recording
+      return try story(of: recording, simulation, drawing, options)
+    }
+    if options.huntsMutants { return try await hunt(options, simulation, drawing, interrupt) }
+    return try await tryWorlds(options, simulation, drawing, interrupt)
   }
 
   private static func tryWorlds(
-    _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
-  ) async -> ExitCode {
+    _ options: SimulateOptions, _ simulation: Simulation, _ drawing: Drawing?, _ interrupt: Interrupt
+  ) async throws(SyncError) -> ExitCode {
     let begin = ContinuousClock.now
     let workers = Workers(first: options.first, count: options.seeds, seconds: options.seconds) {
       interrupt.hasCome
@@ -64,6 +72,9 @@ enum Simulate {
       tell(simulation.replay(small, keepsTimeline: true))
       kept = keep(small, options.save) ? options.save : nil
       code = .failure
+      try drawing?.draw(small, simulation)
+    } else {
+      drawing?.isUnused()
     }
     if options.isJSON { StandardStream.output.line(report.json(kept: kept)) }
     return code
@@ -86,15 +97,23 @@ enum Simulate {
     guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
       throw failure("\(path) cannot be read.")
     }
-    guard let recording = Recording(text: text) else { throw failure("\(path) holds no world.") }
+    guard let recording = Recording(text: text) else {
+      throw failure("\(path) holds no world that this version can read (\(LibraryVersion.current)).")
+    }
+    if let version = recording.version, version != LibraryVersion.current {
+      StandardStream.error.line(
+        "simulate: \(path) is of version \(version), and this is \(LibraryVersion.current): "
+          + "the same choices may make another world.")
+    }
     return recording
   }
 
   private static func story(
-    of recording: Recording, _ simulation: Simulation, _ options: SimulateOptions
-  ) -> ExitCode {
+    of recording: Recording, _ simulation: Simulation, _ drawing: Drawing?, _ options: SimulateOptions
+  ) throws(SyncError) -> ExitCode {
     let outcome = simulation.replay(recording, keepsTimeline: true)
     tell(outcome)
+    try drawing?.draw(recording, simulation)
     if options.isJSON { StandardStream.output.line(outcome.json) }
     return outcome.violations.isEmpty ? .success : .failure
   }
@@ -114,13 +133,16 @@ enum Simulate {
 
   /// Runs each mutant, and checks that a promise detects it.
   private static func hunt(
-    _ options: SimulateOptions, _ simulation: Simulation, _ interrupt: Interrupt
+    _ options: SimulateOptions, _ simulation: Simulation, _ drawing: Drawing?, _ interrupt: Interrupt
   ) async throws(SyncError) -> ExitCode {
     let seeds = UInt64(options.first)..<UInt64(options.first) + UInt64(options.seeds)
     let mutants = Simulation.mutants.filter { options.only == nil || options.only == $0 }
     if mutants.isEmpty { throw failure("there is no such flaw; without --only all are tried.") }
     let (killed, survivors) = await Hunt(mutants, simulation, seeds: seeds) { interrupt.hasCome }.run()
     StandardStream.output.line("\(killed) killed, \(survivors.count) survived")
+    if let drawing, let mutant = options.only {
+      try draw(mutant, simulation, seeds, drawing) { !interrupt.hasCome }
+    }
     if options.isJSON {
       let report = JSON.object([
         ("killed", .integer(killed)), ("survivors", .array(survivors.map { .string($0) })),
@@ -128,5 +150,19 @@ enum Simulate {
       StandardStream.output.line(report)
     }
     return !survivors.isEmpty ? .failure : interrupt.hasCome ? .interrupted : .success
+  }
+
+  /// Draws the first world that a flaw breaks, made smaller.
+  private static func draw(
+    _ mutant: String, _ simulation: Simulation, _ seeds: Range<UInt64>, _ drawing: Drawing,
+    while goesOn: @escaping () -> Bool
+  ) throws(SyncError) {
+    guard let hit = simulation.hunt(mutant: mutant, seeds: seeds, while: goesOn) else {
+      return drawing.isUnused()
+    }
+    let picture = simulation.withFlaw(mutant) { flawed in
+      flawed.picture(of: flawed.shrink(hit.outcome.recording, while: goesOn))
+    }
+    if let picture { try drawing.draw(picture) }
   }
 }

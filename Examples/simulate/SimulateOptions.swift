@@ -9,6 +9,7 @@ struct SimulateOptions {
   let seed: Int?
   let replay: String?
   let save: String
+  let picture: String?
   let store: String
   let hazards: Set<Hazard>?
   let isSweep: Bool
@@ -28,6 +29,10 @@ struct SimulateOptions {
     let replay = Option<String?>.text("replay", "FILE", "print every event of a saved world")
     let save = Option<String>.text(
       "save", "FILE", "where to save a world that breaks a promise", default: "broken.world")
+    let picture = Option<String?>.text(
+      "picture", "FILE",
+      "draw the world as a page: that of --seed or --replay, or the first that breaks a promise, made smaller"
+    )
     let hazards = Option<String?>.text(
       "hazards", "A,B",
       "the hazards to enable, alone; with a + before the first, in addition to the usual ones"
@@ -47,7 +52,8 @@ struct SimulateOptions {
       "Checks the library's promises in worlds full of faults, each derived from one number. The first world that breaks a promise is "
         + "reduced to its smallest form, printed line by line, and saved.",
       options: [
-        seeds, first, seconds, seed, replay, save, hazards, store, sweep, mutants, only, demanding, json,
+        seeds, first, seconds, seed, replay, save, picture, hazards, store, sweep, mutants, only, demanding,
+        json,
       ],
       examples: [
         ("simulate --seeds 10000", "ten thousand worlds, in memory"),
@@ -55,6 +61,10 @@ struct SimulateOptions {
         ("simulate --sweep --seeds 50", "a fault at every call, over fifty worlds"),
         ("simulate --seed 7", "everything that happens in one world"),
         ("simulate --replay broken.world", "the saved failure once more"),
+        (
+          "simulate --replay broken.world --picture world.html",
+          "and as a page: what happened, and what broke"
+        ),
       ])
     let arguments = command.argumentsOrExit()
     self.seeds = arguments[seeds] ?? 1000
@@ -63,6 +73,7 @@ struct SimulateOptions {
     self.seed = arguments[seed]
     self.replay = arguments[replay]
     self.save = arguments[save]
+    self.picture = arguments[picture]
     self.store = arguments[store]
     do throws(UsageError) {
       self.hazards = try arguments[hazards].map { (list) throws(UsageError) in try Self.hazards(list) }
@@ -109,6 +120,9 @@ struct SimulateOptions {
       return UsageError("--\(ofOne) is about one world, --\(other.name) about many: give one of them")
     }
     if only != nil, !huntsMutants { return UsageError("--only names a flaw for --mutants, which is missing") }
+    if picture != nil, huntsMutants, only == nil {
+      return UsageError("--picture draws one world: name the flaw by --only")
+    }
     if isSweep, huntsMutants {
       return UsageError("--sweep and --mutants are two ways to try worlds: give one")
     }

@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 import CanonicalSyncToolSupport
 
 extension Inspection {
@@ -8,7 +9,7 @@ extension Inspection {
   ///   - place: The store's path or address.
   ///   - file: The file to write; `nil` for standard output.
   ///   - showsContents: Whether the page has contents of records.
-  func report(of place: String, to file: ReportFile?, showsContents: Bool) async throws(SyncError) {
+  func report(of place: String, to file: PageFile?, showsContents: Bool) async throws(SyncError) {
     let model = try await ReportModel.gather(
       from: store, at: place, now: ContinuousClock().timestamp, showsContents: showsContents)
     let page = ReportPage(model: model).markup
@@ -24,5 +25,14 @@ extension Inspection {
     }
     output.line(verdict.sentence, in: verdict.ink)
     output.line("The report is in \(file.path).")
+  }
+}
+
+extension ReportPage {
+  /// The file of a report, which may replace an earlier one.
+  static func file(at path: String) throws(SyncError) -> PageFile {
+    try PageFile(
+      path: path, of: "report", startingWith: WebPage.beginning(of: kind),
+      hint: "name another file, or - for standard output")
   }
 }

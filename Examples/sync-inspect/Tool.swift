@@ -175,7 +175,7 @@ import Foundation
     case "report":
       let (store, out) = (arguments[store], arguments[out])
       try await inspection.report(
-        of: store, to: out == "-" ? nil : try ReportFile(path: out), showsContents: arguments[contents])
+        of: store, to: out == "-" ? nil : try ReportPage.file(at: out), showsContents: arguments[contents])
     default: try await inspection.status()
     }
     return .success

@@ -18,4 +18,6 @@ public struct Outcome: Sendable {
   public var recording: Recording
   /// A line for each event, if requested.
   public var timeline: [String]
+  /// The events themselves, if requested.
+  var events: [WorldEvent] = []
 }

@@ -17,10 +17,17 @@ extension Simulation {
   public func hunt(
     mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
   ) -> (seed: UInt64, outcome: Outcome)? {
+    withFlaw(name) { $0.firstFailure(seeds, while: goesOn) } ?? nil
+  }
+
+  /// Does work in which each world has a flaw: replays one, makes it smaller, or draws it.
+  ///
+  /// - Returns: The result of the work; `nil` if there is no such flaw.
+  public func withFlaw<R>(_ name: String, _ work: (Simulation) -> R) -> R? {
     guard let flaw = PortFlaw(rawValue: name) else { return nil }
     var simulation = self
     simulation.flaw = flaw
-    return simulation.firstFailure(seeds, while: goesOn)
+    return work(simulation)
   }
 
   private func firstFailure(

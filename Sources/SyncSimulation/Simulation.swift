@@ -122,7 +122,7 @@ public struct Simulation: Sendable {
   private func run(
     keepsTimeline: Bool, fault: FaultPlan.Single? = nil, _ choices: (Trace) -> Choices
   ) -> Outcome {
-    let trace = Trace(keepsLines: keepsTimeline)
+    let trace = Trace(keepsEvents: keepsTimeline)
     let choices = choices(trace)
     let plan = WorldPlan(
       hazards: records == nil ? hazards : hazards.subtracting(Hazard.ofBuiltInRecords), fault: fault,
@@ -135,13 +135,14 @@ public struct Simulation: Sendable {
         hazards: world.shape.hazards,
         hash: trace.hash, steps: world.executor.steps, calls: world.faults.calls,
         recording: Recording(
-          choices: choices.made, fault: fault.map { Recording.Fault(call: $0.call, kind: $0.kind) }),
-        timeline: trace.lines)
+          choices: choices.made, fault: fault.map { Recording.Fault(call: $0.call, kind: $0.kind) },
+          version: LibraryVersion.current),
+        timeline: trace.events.timeline, events: trace.events)
     } catch {
       return Outcome(
         violations: [Violation(promise: .containment, words: "the world could not be made: \(error)")],
         sights: [:], hazards: [], hash: trace.hash, steps: 0, calls: 0,
-        recording: Recording(choices: choices.made), timeline: trace.lines)
+        recording: Recording(choices: choices.made), timeline: trace.events.timeline, events: trace.events)
     }
   }
 }

@@ -30,8 +30,9 @@ enum Rules {
     "CloudKitAdapters": ports.union(["HTTPAdapters", "Foundation", "CanonicalSyncCCrypto", "CryptoKit"]),
     "NetworkAdapters": ports.union(system).union(["CanonicalSyncCNetlink"]),
     "SchedulingAdapters": ports.union(["Foundation"]),
+    "CanonicalSyncPages": ["SyncModels", "SyncCore"],
     "SyncConformance": ports,
-    "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters"]),
+    "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters", "CanonicalSyncPages"]),
   ]
 
   /// Module maps of system libraries.

@@ -90,6 +90,7 @@
       (["--seed", "1", "--first-seed", "2"], 2), (["--replay", "a.world", "--sweep"], 2),
       (["--seed", "1", "--replay", "a.world"], 2), (["--only", "copyUnchecked"], 2),
       (["--sweep", "--demanding"], 2), (["--sweep", "--mutants"], 2),
+      (["--mutants", "--picture", "a.html"], 2), (["--seed", "1", "--picture", "/nowhere/a.html"], 1),
     ]
 
     @Test(arguments: mistakes)
@@ -116,6 +117,61 @@
         #expect(broken?["seed"] as? Int == 0)
         let violation = (broken?["violations"] as? [[String: Any]])?.first
         #expect(violation?["promise"] as? String == "containment")
+      }
+    }
+
+    @Test func drawsAWorldWithOrWithoutABrokenPromise() async throws {
+      try await withFolder { folder in
+        let file = folder.path("world.html")
+        let well = try await tool.run("--seed", "7", "--picture", file)
+        #expect(well.status == 0, "\(well.errors)")
+        #expect(well.errors.contains("No promise was broken"))
+        #expect(try String(contentsOfFile: file, encoding: .utf8).contains("no promise was broken</h1>"))
+        // An earlier picture is replaced.
+        let broken = try await tool.run(
+          "--mutants", "--only", "pageWithoutItsLast", "--seeds", "20", "--picture", file)
+        #expect(broken.status == 0, "\(broken.errors)")
+        #expect(broken.errors.contains("At 0.000 s the remote got this copy of `games/g2`"))
+        let page = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(page.contains("<h1>Broken: ") && !page.contains("pageWithoutItsLast"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["world.html"])
+      }
+    }
+
+    @Test func drawsAKeptWorldAgainAndWarnsOfAnotherVersion() async throws {
+      try await withFolder { folder in
+        let world = folder.path("a.world")
+        try "canonicalsync-world 1\nversion 0.1.0\n0 1 2\n".write(
+          toFile: world, atomically: true, encoding: .utf8)
+        let outcome = try await tool.run("--replay", world, "--picture", folder.path("a.html"))
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.contains("a.world is of version 0.1.0, and this is "))
+        #expect(FileManager.default.fileExists(atPath: folder.path("a.html")))
+        try "canonicalsync-world 2\n0 1 2\n".write(toFile: world, atomically: true, encoding: .utf8)
+        let running = try tool.start(["--replay", world, "--picture", folder.path("b.html")])
+        let other = await running.outcome()
+        #expect(other.status == 1)
+        #expect(other.errors.contains("holds no world that this version can read"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("b.html")))
+      }
+    }
+
+    @Test func drawsIntoNoFileThatIsNotAPicture() async throws {
+      try await withFolder { folder in
+        let file = folder.path("mine.txt")
+        try "mine".write(toFile: file, atomically: true, encoding: .utf8)
+        let running = try tool.start(["--seed", "1", "--picture", file])
+        let outcome = await running.outcome()
+        #expect(outcome.status == 1 && outcome.errors.contains("is no picture; name another file"))
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
+      }
+    }
+
+    @Test func saysThatThereIsNothingToDraw() async throws {
+      try await withFolder { folder in
+        let outcome = try await tool.run("--seeds", "2", "--picture", folder.path("a.html"))
+        #expect(outcome.status == 0 && outcome.errors.contains("nothing is drawn"))
+        #expect(!FileManager.default.fileExists(atPath: folder.path("a.html")))
       }
     }
 

@@ -17,6 +17,14 @@ struct RecordingTests {
     #expect(again.timeline.contains { $0.contains("all faults end") })
   }
 
+  @Test func namesTheVersionThatMadeIt() throws {
+    let recording = Simulation().run(seed: 1).recording
+    #expect(recording.version == LibraryVersion.current)
+    #expect(Recording(text: "canonicalsync-world 1\n1 2\n") == Recording(choices: [1, 2]))
+    let older = try #require(Recording(text: "canonicalsync-world 1\nversion 0.9\nfault stall 3\n1 2\n"))
+    #expect(older.version == "0.9" && older.choices == [1, 2] && older.fault?.call == 3)
+  }
+
   /// In a process with random hash seeds, no two dictionaries have the same order.
   @Test(arguments: [1, 7, 107_000] as [UInt64])
   func isTheSameHoweverOftenItHappens(_ seed: UInt64) {

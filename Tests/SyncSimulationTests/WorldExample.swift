@@ -55,3 +55,10 @@ struct OwnPartsTests {
     #expect(simulation.run(seeds: 0..<20).failures.map(\.outcome.violations) == [])
   }
 }
+
+/// Draws the first world that breaks a promise with a part of your own; `nil` if none does.
+func picture(_ simulation: Simulation, seeds: Range<UInt64>) -> WorldPicture? {
+  let outcomes = seeds.lazy.map { simulation.run(seed: $0) }
+  guard let broken = outcomes.first(where: { !$0.violations.isEmpty }) else { return nil }
+  return simulation.picture(of: simulation.shrink(broken.recording))
+}

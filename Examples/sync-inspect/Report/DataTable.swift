@@ -1,3 +1,5 @@
+import CanonicalSyncPages
+
 /// A table of a page, in a region that scrolls sideways by itself.
 struct DataTable {
   /// A column.

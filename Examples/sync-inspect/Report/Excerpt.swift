@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 
 /// The first elements of a list that may be long.
 struct Excerpt<Element: Sendable>: Sendable {

@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 
 extension ReportPage {
   /// What is wrong, what to do about it, and when it is tried again.
@@ -12,7 +13,7 @@ extension ReportPage {
       return model.types.isEmpty ? "<p>Sync something into the store.</p>\n" : "<p>Nothing.</p>\n"
     }
     let (items, excerpt) = Excerpt(advice, of: advice.count).markup(within: Budget.advice / 2) { line in
-      "<li>\(Self.prose(line.shortened(to: 1000)))</li>\n"
+      "<li>\(HTML.prose(line.shortened(to: 1000)))</li>\n"
     }
     return "<ul>\n\(items)</ul>\n" + excerpt.remainder("<code>sync-inspect status</code> has all")
   }

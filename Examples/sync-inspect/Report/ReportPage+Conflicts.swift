@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 
 extension ReportPage {
   /// The conflicts of edits, side by side, the newest first.
@@ -41,7 +42,7 @@ extension ReportPage {
       conflict.local.content == .deletion ? "<p>The record was deleted here.</p>\n" : "" as HTML,
       conflict.isDeletedThere ? "<p>The record was deleted at the remote.</p>\n" : "",
     ]
-    return Self.details(
+    return HTML.details(
       "<b>\(id)</b>: \(conflict.winner.sentence), \(conflict.settledAt.ago(at: model.writtenAt))",
       isOpen: isOpen,
       """

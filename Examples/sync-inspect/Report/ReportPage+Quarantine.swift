@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 
 extension ReportPage {
   /// The malformed records, with the reason.

@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 import CanonicalSyncToolSupport
 
 extension ReportPage {
@@ -27,7 +28,7 @@ extension ReportPage {
     let rest = table("The syncs before", older).markup(within: Budget.syncs - first.size)
     let details: HTML =
       rest.shown == 0
-      ? "" : Self.details("The \(Counted(rest.shown, "sync", "syncs")) before", rest.table)
+      ? "" : HTML.details("The \(Counted(rest.shown, "sync", "syncs")) before", rest.table)
     return SyncCharts(syncs).outcomes + first + details
       + Excerpt(Array(syncs.prefix(shown + rest.shown)), of: syncs.count).remainder(
         "<code>sync-inspect history --limit 1000</code> lists all")

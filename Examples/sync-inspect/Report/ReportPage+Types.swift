@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 import CanonicalSyncToolSupport
 
 extension ReportPage {

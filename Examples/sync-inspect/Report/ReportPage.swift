@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 import CanonicalSyncToolSupport
 
 /// A report as one HTML page, which loads nothing and runs no script.
@@ -6,43 +7,28 @@ struct ReportPage {
   /// What the page shows.
   let model: ReportModel
 
-  /// The beginning of each page, by which a file is known to be a report.
-  static let beginning = "<!DOCTYPE html>\n<!-- A report by sync-inspect. -->\n"
+  /// What the page is.
+  static let kind = "A report by sync-inspect."
 
   /// The whole page.
   var markup: String {
     let verdict = model.verdict
-    let page: HTML = """
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <meta name="color-scheme" content="light dark">
-      <meta name="robots" content="noindex">
-      <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; img-src data:">
-      <link rel="icon" href="data:,">
-      <title>\(verdict.headline.shortened(to: 200))</title>
-      <style>
-      \(ReportStyle.sheet)</style>
-      </head>
-      <body>
-      <a class="skip" href="#main">Skip to what to do</a>
-      <header class="\(Self.mark(verdict.ink))">
-      <h1>\(verdict.headline.shortened(to: 500))</h1>
-      \(freshness)<p>As of \(Self.time(model.writtenAt)) UTC, of the store <code>\(model.place.shortened(to: 300))</code>.</p>
-      </header>
-      <nav aria-label="Parts of the report"><ul>
-      \(parts.map { part -> HTML in "<li><a href=\"#\(part.anchor)\">\(part.title)</a></li>\n" })</ul></nav>
-      <main id="main" tabindex="-1">
-      \(parts.map(\.markup))</main>
-      <footer><p>Written by sync-inspect \(LibraryVersion.current), of the store with the identity \
-      <code>\(model.identity.shortened(to: 100))</code>. All times are UTC. Ages are as of the time of writing. \
-      \(model.showsContents ? "The page has contents of records." : Self.hidden)</p></footer>
-      </body>
-      </html>
+    var page = WebPage(
+      kind: Self.kind, title: verdict.headline.shortened(to: 200),
+      heading: "\(verdict.headline.shortened(to: 500))", mood: Self.mark(verdict.ink),
+      summary: """
+        \(freshness)<p>As of \(Self.time(model.writtenAt)) UTC, of the store <code>\(model.place.shortened(to: 300))</code>.</p>
 
-      """
-    return Self.beginning + page.markup
+        """,
+      parts: [advice, types, syncs, speed, outbox, conflicts, quarantine],
+      footer: """
+        <p>Written by sync-inspect \(LibraryVersion.current), of the store with the identity \
+        <code>\(model.identity.shortened(to: 100))</code>. All times are UTC. Ages are as of the time of writing. \
+        \(model.showsContents ? "The page has contents of records." : Self.hidden)</p>
+        """,
+      sheet: ReportStyle.sheet)
+    (page.skip, page.navigation) = ("Skip to what to do", "Parts of the report")
+    return page.markup
   }
 
   private static let hidden: HTML =
@@ -65,30 +51,10 @@ struct ReportPage {
     case .bad: "bad"
     }
   }
-
-  private var parts: [Part] { [advice, types, syncs, speed, outbox, conflicts, quarantine] }
 }
 
 extension ReportPage {
-  /// A part of the page under a heading of its own.
-  struct Part {
-    /// The name for links.
-    let anchor: String
-    /// The heading.
-    let title: String
-    /// What follows the heading.
-    let content: HTML
-
-    /// The part as a section.
-    var markup: HTML {
-      """
-      <section aria-labelledby="\(anchor)">
-      <h2 id="\(anchor)">\(title)</h2>
-      \(content)</section>
-
-      """
-    }
-  }
+  typealias Part = WebPage.Part
 
   /// The most bytes of each list's elements. The page then has at most 2 MB.
   enum Budget {
@@ -113,35 +79,5 @@ extension ReportPage {
   /// An instant with its distance from the time of writing.
   func timeAndAge(_ instant: Timestamp) -> HTML {
     "\(Self.time(instant)) (\(instant.ago(at: model.writtenAt)))"
-  }
-
-  /// A sentence in which words between backticks are code.
-  static func prose(_ text: String) -> HTML {
-    let spans = text.split(separator: "`", omittingEmptySubsequences: false).map(String.init)
-    // A backtick without its partner is one in a message of the remote.
-    guard spans.count % 2 == 1 else { return "\(text)" }
-    return HTML(
-      spans.enumerated().map { index, span in index % 2 == 1 ? "<code>\(span)</code>" : "\(span)" })
-  }
-
-  /// A part of a list that is shown on demand.
-  static func details(_ summary: HTML, isOpen: Bool = false, _ content: HTML) -> HTML {
-    """
-    <details\(isOpen ? " open" : "" as HTML)><summary>\(summary)</summary>
-    \(content)</details>
-
-    """
-  }
-}
-
-extension String {
-  /// The beginning of a text from outside.
-  ///
-  /// Scalars are counted, because a character may have any number of them.
-  func shortened(to limit: Int) -> String {
-    guard let end = unicodeScalars.index(startIndex, offsetBy: limit, limitedBy: unicodeScalars.endIndex),
-      end < unicodeScalars.endIndex
-    else { return self }
-    return String(unicodeScalars[..<end]) + "…"
   }
 }

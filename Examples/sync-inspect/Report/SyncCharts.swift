@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncPages
 import Foundation
 
 /// The charts of a store's history, drawn at the time of writing.

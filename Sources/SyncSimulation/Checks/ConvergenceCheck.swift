@@ -26,31 +26,35 @@ struct ConvergenceCheck {
     heldFast = Self.heldFast(view, schema)
   }
 
-  /// The unexplained differences between the store and the remote, in words.
-  var differences: [String] {
+  /// The unexplained differences between the store and the remote.
+  var differences: [Difference] {
     let quarantined = Set(view.withheld.values.filter { $0.kind == .quarantined }.compactMap(\.change.id))
     var complaints = truth.malformed.filter { schema[$0.type] != nil }.subtracting(quarantined).sorted()
-      .map { "\($0) is malformed, and not quarantined" }
+      .map { Difference("\($0) is malformed, and not quarantined", about: [$0]) }
     for entity in schema.entities { complaints += differences(of: entity.type) + duplicates(of: entity) }
     return complaints + leftovers
   }
 
   /// Duplicates that were not merged, although the state of each is known.
-  private func duplicates(of entity: Entity) -> [String] {
+  private func duplicates(of entity: Entity) -> [Difference] {
     guard entity.naturalKey != nil, view.rebuilds[entity.type]?.isDone == true,
       !isListingOpen(around: entity)
     else { return [] }
     let records = view.live.values.filter { $0.id.type == entity.type }
     return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
-      .filter { group in group.count > 1 && !group.contains { view.withheld[.record($0.id)] != nil } }.map {
-        "\($0.map(\.id.description).sorted()) are one"
-      }.sorted()
+      .filter { group in group.count > 1 && !group.contains { view.withheld[.record($0.id)] != nil } }
+      .map { group in group.map(\.id).sorted() }.sorted { $0[0] < $1[0] }
+      .map {
+        Difference(
+          "\($0.map(\.description).joined(separator: " and ")) are duplicates, and were not merged", about: $0
+        )
+      }
   }
 
   // MARK: Edits
 
   /// Edits in the outbox without an obstacle.
-  private var leftovers: [String] {
+  private var leftovers: [Difference] {
     var waiting = Set(view.outbox.values.filter(hasToWait).map(\.id))
     var count: Int
     repeat {
@@ -64,7 +68,7 @@ struct ConvergenceCheck {
       }
     } while count < waiting.count
     return view.outbox.values.filter { !waiting.contains($0.id) }.sorted { $0.id < $1.id }.map {
-      "the edit of \($0.id) is not pushed, and \(reason(of: $0.id))"
+      Difference("the edit of \($0.id) is not pushed, and \(reason(of: $0.id))", about: [$0.id])
     }
   }
 
@@ -145,19 +149,20 @@ struct ConvergenceCheck {
 
   // MARK: Records
 
-  private func differences(of type: RecordType) -> [String] {
-    var complaints: [String] = []
+  private func differences(of type: RecordType) -> [Difference] {
+    var complaints: [Difference] = []
+    func complain(_ words: String, _ id: RecordID) { complaints.append(Difference(words, about: [id])) }
     let there = truth.payloads.filter { $0.key.type == type }
     let here = view.live.filter { $0.key.type == type }.mapValues(\.payload)
     for id in Set(here.keys).union(there.keys).sorted()
     where !truth.malformed.contains(id) && view.outbox[id] == nil {
       let entry = view.withheld[.record(id)]
       if here[id] == there[id] {
-        if let entry { complaints.append("\(id) is as it should be, and \(entry.kind) all the same") }
+        if let entry { complain("\(id) is as it should be, and \(entry.kind) all the same", id) }
       } else if let entry {
-        if let flaw = flaw(of: entry, there: there[id]) { complaints.append("\(id): \(flaw)") }
+        if let flaw = flaw(of: entry, there: there[id]) { complain("\(id): \(flaw)", id) }
       } else if !isInDoubt(id, there: there[id]) {
-        complaints.append("\(id): \(words(here[id])) here, \(words(there[id])) there, no withheld change")
+        complain("\(id): \(words(here[id])) here, \(words(there[id])) there, no withheld change", id)
       }
     }
     for entry in view.withheld.values where entry.key.type == type {
@@ -165,14 +170,14 @@ struct ConvergenceCheck {
         let id = malformed.id,
         truth.records[id] != nil, (try? FieldMap(malformed.bytes)) == nil
       {
-        complaints.append("bytes are quarantined under \(id), of which the remote has a good copy")
+        complain("bytes are quarantined under \(id), of which the remote has a good copy", id)
       }
       guard case .record(let id) = entry.key, here[id] == nil, there[id] == nil,
         !truth.malformed.contains(id), !isInDoubt(entry), !isSettledByItsEdit(entry, of: id)
       else { continue }
-      complaints.append("\(id) is gone, and \(entry.kind) all the same")
+      complain("\(id) is gone, and \(entry.kind) all the same", id)
     }
-    return complaints.sorted()
+    return complaints.sorted { $0.description < $1.description }
   }
 
   /// Whether a type, or one that refers to it, lacks a complete listing.
@@ -252,6 +257,6 @@ struct ConvergenceCheck {
   }
 
   private func words(_ payload: Payload?) -> String {
-    payload.map { String(decoding: $0.bytes, as: UTF8.self) } ?? "nothing"
+    payload?.text ?? "nothing"
   }
 }

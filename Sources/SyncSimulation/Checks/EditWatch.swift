@@ -27,7 +27,7 @@ final class EditWatch: Sendable {
   }
   private let state = Mutex(State())
   private let remotes: Remotes
-  private let ledger: Ledger
+  let ledger: Ledger
 
   init(remotes: Remotes, ledger: Ledger) {
     self.remotes = remotes
@@ -103,8 +103,8 @@ final class EditWatch: Sendable {
     guard let own else { return }
     ledger.report(
       .honestConflicts,
-      "\(incarnation) logs a conflict of the edit of \(conflict.id) with the result of the one at \(own.stamp)"
-    )
+      "\(incarnation) logs a conflict of the edit of \(conflict.id) with the result of the one at \(own.stamp)",
+      about: [conflict.id])
   }
 
   /// Notes edits that stay out of the next pushes because the remote fails at them.
@@ -147,8 +147,9 @@ final class EditWatch: Sendable {
       if own.contains(where: { isSame($0, record.payload) }) { continue }
       if after.conflicts.contains(where: { $0.id == id && $0.number > known }) { continue }
       ledger.report(
-        .honestConflicts, "\(incarnation) puts the edit of \(id) on another base, and the log has no conflict"
-      )
+        .honestConflicts,
+        "\(incarnation) puts the edit of \(id) on another base, and the log has no conflict",
+        about: [id])
     }
   }
 
@@ -189,7 +190,8 @@ final class EditWatch: Sendable {
       let isTakenBack =
         entry.author != .app && entry.edit.content == .deletion && after.live[id] != nil
       if !isSaid, !isBuiltUpon, !isLoser, !isTakenBack {
-        ledger.report(.noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)")
+        ledger.report(
+          .noLostEdit, "\(incarnation) loses the edit of \(id) at \(entry.edit.stamp)", about: [id])
       }
     }
   }
@@ -242,7 +244,7 @@ final class EditWatch: Sendable {
       // It was created again, and the new copy waits for what it refers to.
       if case .upsert(let copy)? = waiting?.change, copy.version > grave { continue }
       ledger.report(
-        .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)")
+        .noResurrection, "\(incarnation) shows \(id) at \(record.version), deleted at \(grave)", about: [id])
     }
   }
 
@@ -256,7 +258,7 @@ final class EditWatch: Sendable {
         case .deletion? = after.outbox[id]?.edit.content, before.outbox[id]?.edit.content != .deletion
       else { continue }
       guard let winner = winner(over: loser, in: after, incarnation) else {
-        ledger.report(.onlyLosers, "\(incarnation) deletes \(id), and no duplicate of it stays")
+        ledger.report(.onlyLosers, "\(incarnation) deletes \(id), and no duplicate of it stays", about: [id])
         continue
       }
       ledger.saw(.duplicatesCollapsed)
@@ -265,7 +267,9 @@ final class EditWatch: Sendable {
       if !isHeld, let elected = before.live[winner.id],
         lastWrite(of: elected, in: before, incarnation) < lastWrite(of: loser, in: before, incarnation)
       {
-        ledger.report(.onlyLosers, "\(incarnation) deletes \(id), written after \(winner.id), which stays")
+        ledger.report(
+          .onlyLosers, "\(incarnation) deletes \(id), written after \(winner.id), which stays",
+          about: [id, winner.id])
       }
     }
     for (type, losers) in losers { checkProgress(type, losers, before, after, incarnation) }
@@ -286,27 +290,6 @@ final class EditWatch: Sendable {
     }
   }
 
-  private func checkReferrers(
-    to id: RecordID, _ kinds: Set<WithheldChange.Kind>, _ view: StoreView, _ incarnation: Incarnation
-  ) {
-    for entry in view.withheld.values where kinds.contains(entry.kind) {
-      guard case .upsert(let copy) = entry.change, copy.id != id,
-        let entity = incarnation.schema[copy.id.type], let fields = try? entity.fields(of: copy.payload)
-      else { continue }
-      let refers = zip(entity.fields, fields).contains { field, value in
-        value == .string(id.key)
-          && entity.references.contains {
-            // The app may delete what an unordered reference names.
-            $0.field == field && $0.target == id.type && (kinds.count > 1 || $0.isOrdered)
-          }
-      }
-      if refers {
-        ledger.report(
-          .references, "\(incarnation) deletes \(id), to which \(copy.id) refers, which is \(entry.kind)")
-      }
-    }
-  }
-
   private func checkWinner(of entry: OutboxEntry, _ view: StoreView, _ incarnation: Incarnation) {
     guard let entity = incarnation.schema[entry.id.type], var loser = entry.base.record,
       let fields = try? entity.fields(of: loser.payload)
@@ -322,7 +305,8 @@ final class EditWatch: Sendable {
     }
     if !stands {
       ledger.report(
-        .onlyLosers, "\(incarnation) sends the deletion of \(entry.id), and no winner of it stands")
+        .onlyLosers, "\(incarnation) sends the deletion of \(entry.id), and no winner of it stands",
+        about: [entry.id])
     }
   }
 

@@ -20,7 +20,7 @@ final class LeaseWatch: Sendable {
   var latest: Int64 { state.withLock { $0.latest } }
 
   func acquired(_ lease: Lease, by incarnation: Incarnation) {
-    incarnation.trace("has the lease, number \(lease.fence)")
+    incarnation.trace(as: .lease, "has the lease, number \(lease.fence)")
     let (latest, holder) = state.withLock { state in
       defer {
         state.latest = max(state.latest, lease.fence)

@@ -91,17 +91,20 @@ final class PushWatch: Sendable {
     }
   }
 
-  /// The second effects of edits on top of their own, in words.
+  /// The second effects of edits on top of their own.
   ///
   /// Do not call it for a wiped remote, whose versions start over.
-  func repeatedEffects(in remote: InMemoryRemote) -> [String] {
+  func repeatedEffects(in remote: InMemoryRemote) -> [Difference] {
     var last: [RecordID: InMemoryRemote.PushEffect] = [:]
-    var found: [String] = []
+    var found: [Difference] = []
     for effect in remote.pushEffects {
       if let earlier = last[effect.id], earlier.stamp == effect.stamp, let base = effect.base,
         (base.sequence, base.modifiedAt) == (earlier.version.sequence, earlier.version.modifiedAt)
       {
-        found.append("the edit of \(effect.id) at \(effect.stamp) has an effect on top of its own")
+        found.append(
+          Difference(
+            "the edit of \(effect.id) at \(effect.stamp) has an effect on top of its own", about: [effect.id])
+        )
       }
       last[effect.id] = effect
     }

@@ -168,15 +168,15 @@ struct StoreView: Equatable, Sendable {
     return staying.intersection(left)
   }
 
-  /// The references of live records to records that are not live, in words.
-  func dangling(in schema: SyncSchema, except explained: Set<RecordID> = []) -> [String] {
-    var found: [String] = []
+  /// The references of live records to records that are not live.
+  func dangling(in schema: SyncSchema, except explained: Set<RecordID> = []) -> [Difference] {
+    var found: [Difference] = []
     for record in live.values where !explained.contains(record.id) {
       guard let entity = schema[record.id.type] else { continue }
       for target in entity.requiredReferences(of: record) where live[target] == nil {
-        found.append("\(record.id) refers to \(target)")
+        found.append(Difference("\(record.id) refers to \(target)", about: [record.id, target]))
       }
     }
-    return found.sorted()
+    return found.sorted { $0.description < $1.description }
   }
 }

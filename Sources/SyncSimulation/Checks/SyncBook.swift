@@ -51,7 +51,10 @@ final class SyncBook: Sendable {
     /// The violations of another attempt.
     func complaints(_ attempt: String, at now: Duration, most: Int) -> [String] {
       var complaints: [String] = []
-      if failures >= most { complaints.append("\(attempt) for the \(failures + 1)th time") }
+      if failures >= most {
+        complaints.append(
+          "\(attempt) again after \(Counted(failures, "failed attempt")), and \(most) are allowed")
+      }
       if let notBefore, now < notBefore { complaints.append("\(attempt) \(notBefore - now) before it may") }
       return complaints
     }

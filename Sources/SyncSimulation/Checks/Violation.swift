@@ -1,3 +1,5 @@
+public import SyncModels
+
 /// One of the library's promises, as far as a world checks it.
 public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   /// One seed gives one trace.
@@ -54,6 +56,10 @@ public struct Violation: Hashable, Sendable, Codable, CustomStringConvertible {
   public var promise: Promise
   /// The observation.
   public var words: String
+  /// The records that the observation is about, the first one most of all.
+  public var records: [RecordID] = []
+  /// The type that it is about, if it is about no single record.
+  public var type: RecordType?
 
   /// The promise and the observation.
   public var description: String { "\(promise.rawValue): \(words)" }

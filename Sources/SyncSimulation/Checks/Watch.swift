@@ -71,12 +71,15 @@ final class Watch: Sendable {
     guard view != last else { return }
     let ids = Set(view.live.keys).union(last.live.keys)
     let changed = ids.filter { view.live[$0] != last.live[$0] }.sorted()
+    let all = Touched(last, view).ids.map { WorldEvent.Touch($0, from: last, to: view) }.filter(\.isChange)
+    ledger.trace.tell("store", "\(moment) is not as the last transaction left it", facts: .found(all))
     ledger.report(
       .atomicPage,
       """
       \(moment) the store is not as the last transaction left it; \(Counted(changed.count, "live record differs", "live records differ")), \
       such as \(changed.first?.description ?? "none")
-      """)
+      """,
+      about: changed.isEmpty ? all.map(\.id).sorted() : changed)
   }
 
   /// Accepts the complete effect of an app update on the store.
@@ -140,41 +143,54 @@ final class Watch: Sendable {
     let touched = look.touched
     if case .lease(let lease) = authority { pushes.settled(touched.outbox, under: lease.fence) }
     let ids = touched.records.sorted()
-    for id in ids where before.live[id]?.payload != after.live[id]?.payload {
-      incarnation.trace(Self.words(id, after.live[id]))
-    }
+    let moves = moves(before, after, touched, incarnation)
+    tell(before, after, touched, moves, under: authority, by: incarnation)
     checkFence(authority, incarnation)
     checkOrder(before, after, ids, incarnation)
     if ids.contains(where: { before.live[$0] != after.live[$0] }) {
       // The next sync repairs references that an app update has left dangling.
       let known = Set(before.dangling(in: incarnation.schema))
       for dangling in after.dangling(in: incarnation.schema) where !known.contains(dangling) {
-        ledger.report(.references, dangling)
+        ledger.report(.references, dangling.description, about: dangling.records)
       }
     }
-    var pages: [RecordPage] = []
-    for type in types where touched.checkpoints.contains(type) && !incarnation.isLoading {
-      guard let checkpoint = after.checkpoints[type] else { continue }
-      let earlier = before.checkpoints[type]
-      // A sweep also writes the checkpoint, but only a page moves the pass.
-      if checkpoint.inFlight != earlier?.inFlight || checkpoint.committedAt != earlier?.committedAt
-        || checkpoint.committed != earlier?.committed || checkpoint.lastPass != earlier?.lastPass
-      {
-        let claimed = checkPages(of: type, from: earlier, to: checkpoint, after, incarnation)
-        for case .tombstone(let tombstone) in claimed.lazy.flatMap(\.changes) {
-          edits.buried(tombstone, epoch: checkpoint.epoch)
-        }
-        pages += claimed
+    for move in moves {
+      checkPages(move, after, incarnation)
+      for case .tombstone(let tombstone) in (move.pages ?? []).lazy.flatMap(\.changes) {
+        edits.buried(tombstone, epoch: move.checkpoint.epoch)
       }
     }
-    checkOrigins(before, after, ids, pages, incarnation)
+    checkOrigins(before, after, ids, moves.flatMap { $0.pages ?? [] }, incarnation)
     if hasEdits { edits.committed(before, after, touched, ids, under: authority, by: incarnation) }
     note(before, after, touched.withheld)
   }
 
-  private static func words(_ id: RecordID, _ record: Record?) -> String {
-    guard let record else { return "does not show \(id) any more" }
-    return "shows \(id): \(String(decoding: record.payload.bytes, as: UTF8.self))"
+  /// A checkpoint that a page moved, and the pages that it covers.
+  struct Move {
+    var type: RecordType
+    var checkpoint: Checkpoint
+    /// `nil` if the checkpoint covers more than the process got.
+    var pages: [RecordPage]?
+  }
+
+  /// Claims the pages that the checkpoints of a transaction cover.
+  private func moves(
+    _ before: StoreView, _ after: StoreView, _ touched: Touched, _ incarnation: Incarnation
+  ) -> [Move] {
+    types.compactMap { type in
+      guard touched.checkpoints.contains(type), !incarnation.isLoading,
+        let checkpoint = after.checkpoints[type]
+      else { return nil }
+      let earlier = before.checkpoints[type]
+      // A sweep also writes the checkpoint, but only a page moves the pass.
+      guard
+        checkpoint.inFlight != earlier?.inFlight || checkpoint.committedAt != earlier?.committedAt
+          || checkpoint.committed != earlier?.committed || checkpoint.lastPass != earlier?.lastPass
+      else { return nil }
+      return Move(
+        type: type, checkpoint: checkpoint,
+        pages: incarnation.book.claim(type, before: earlier, after: checkpoint))
+    }
   }
 
   private func checkFence(_ authority: WriteAuthority, _ incarnation: Incarnation) {
@@ -189,11 +205,12 @@ final class Watch: Sendable {
     for id in ids {
       guard let state = before.states[id], after.states[id] != state else { continue }
       guard let new = after.states[id] else {
-        ledger.report(.replication, "\(incarnation) forgets the version of \(id)")
+        ledger.report(.replication, "\(incarnation) forgets the version of \(id)", about: [id])
         continue
       }
       if new.version < state.version, versions != .latestFetched, !isOfNewLife(before.outbox[id]) {
-        ledger.report(.replication, "\(incarnation) sets \(id) back from \(state.version) to \(new.version)")
+        ledger.report(
+          .replication, "\(incarnation) sets \(id) back from \(state.version) to \(new.version)", about: [id])
       }
     }
   }
@@ -222,31 +239,32 @@ final class Watch: Sendable {
         || before.withheld.values.contains { $0.change.isCopy(of: id, record.payload) }
         || state.withLock { $0.lookedUp.contains(id, record.payload) }
       if !isKnown {
-        ledger.report(.atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint")
+        ledger.report(
+          .atomicPage, "\(incarnation) shows a copy of \(id) whose page is not in the checkpoint", about: [id]
+        )
       }
     }
   }
 
-  private func checkPages(
-    of type: RecordType, from before: Checkpoint?, to after: Checkpoint, _ view: StoreView,
-    _ incarnation: Incarnation
-  ) -> [RecordPage] {
+  private func checkPages(_ move: Move, _ view: StoreView, _ incarnation: Incarnation) {
     ledger.saw(.commitChecked)
-    guard let pages = incarnation.book.claim(type, before: before, after: after) else {
-      ledger.report(.atomicPage, "\(incarnation) moves the checkpoint of \(type) past what it got")
-      return []
+    guard let pages = move.pages else {
+      ledger.report(
+        .atomicPage, "\(incarnation) moves the checkpoint of \(move.type) past what it got",
+        of: move.type)
+      return
     }
     for (number, page) in pages.enumerated() {
       for (place, change) in page.changes.enumerated() {
         let later = [page.changes[(place + 1)...]] + pages[(number + 1)...].map { $0.changes[...] }
         let isRestated = later.joined().contains { $0.id != nil && $0.id == change.id }
-        if !isRestated, !view.accounts(for: change, epoch: after.epoch) {
+        if !isRestated, !view.accounts(for: change, epoch: move.checkpoint.epoch) {
           ledger.report(
-            .nothingSilent, "\(incarnation) commits a page of \(type) without \(change.name)")
+            .nothingSilent, "\(incarnation) commits a page of \(move.type) without \(change.name)",
+            about: change.id.map { [$0] } ?? [])
         }
       }
     }
-    return pages
   }
 
   /// Notes the observed events of a transaction.

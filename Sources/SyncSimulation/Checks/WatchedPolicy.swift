@@ -15,7 +15,8 @@ struct WatchedPolicy: MergePolicy {
     ledger.settled(PolicyDecision(resolution, of: conflict.id.type))
     if conflict.local.stamp.physical == conflict.remote.stamp.physical { ledger.saw(.stampsTied) }
     if base.settle(conflict) != resolution {
-      ledger.report(.arithmetic, "one conflict over \(conflict.id) is settled in two ways")
+      ledger.report(
+        .arithmetic, "one conflict over \(conflict.id) is settled in two ways", about: [conflict.id])
     }
     guard treatsSidesAlike else { return resolution }
     var mirrored = conflict
@@ -39,7 +40,7 @@ struct WatchedPolicy: MergePolicy {
         two replicas settle a conflict over \(conflict.id) each in its own way: between \
         \(Self.words(conflict.local)) and \(Self.words(conflict.remote)) one says \(decisions[0]), and the other, \
         whose local side is the second, \(decisions[1])
-        """)
+        """, about: [conflict.id])
     }
     return resolution
   }

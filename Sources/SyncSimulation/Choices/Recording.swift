@@ -4,6 +4,10 @@ public struct Recording: Hashable, Sendable {
   public var choices: [UInt32]
   /// The only fault, in a world without others.
   public var fault: Fault?
+  /// The version of the library that made the choices; `nil` if it is unknown.
+  ///
+  /// Another version may make another world of them.
+  public var version: String?
 
   /// One fault at one call.
   public struct Fault: Hashable, Sendable {
@@ -20,16 +24,18 @@ public struct Recording: Hashable, Sendable {
   }
 
   /// Creates a recording.
-  public init(choices: [UInt32], fault: Fault? = nil) {
+  public init(choices: [UInt32], fault: Fault? = nil, version: String? = nil) {
     self.choices = choices
     self.fault = fault
+    self.version = version
   }
 
   private static let title = "canonicalsync-world 1"
 
-  /// The recording as a small text file: a title, any fault, and the choices.
+  /// The recording as a small text file: a title, the version, any fault, and the choices.
   public var text: String {
     var lines = [Self.title]
+    if let version { lines.append("version \(version)") }
     if let fault { lines.append("fault \(fault.kind.rawValue) \(fault.call)") }
     var rest = choices[...]
     while !rest.isEmpty {
@@ -44,6 +50,11 @@ public struct Recording: Hashable, Sendable {
     var lines = text.split(separator: "\n")
     guard lines.first.map(String.init) == Self.title else { return nil }
     lines.removeFirst()
+    var version: String?
+    if let line = lines.first, line.hasPrefix("version ") {
+      version = String(line.dropFirst("version ".count))
+      lines.removeFirst()
+    }
     var fault: Fault?
     if let line = lines.first, line.hasPrefix("fault ") {
       let words = line.split(separator: " ")
@@ -59,6 +70,6 @@ public struct Recording: Hashable, Sendable {
       guard let choice = UInt32(word) else { return nil }
       choices.append(choice)
     }
-    self.init(choices: choices, fault: fault)
+    self.init(choices: choices, fault: fault, version: version)
   }
 }

@@ -1,3 +1,5 @@
+import SyncModels
+
 extension Simulation {
   /// Searches for a smaller world that breaks the same promise first.
   ///
@@ -25,7 +27,7 @@ extension Simulation {
       return replay(smaller).violations.first?.promise == promise
     }
     shrinker.run()
-    return Recording(choices: shrinker.best, fault: recording.fault)
+    return Recording(choices: shrinker.best, fault: recording.fault, version: LibraryVersion.current)
   }
 }
 

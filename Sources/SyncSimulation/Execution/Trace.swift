@@ -1,40 +1,27 @@
+import SyncCore
+import SyncModels
 import Synchronization
 
-/// The events of a world: a hash over all of them and, optionally, lines.
+/// The events of a world: a hash over all of them and, optionally, the events themselves.
 final class Trace: Sendable {
   private struct State {
     // FNV-1a, word by word.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    var lines: [String] = []
-    /// The last line without its time, and how often it came again since.
-    var last = ""
-    var repeats = 0
-
-    /// Notes how often the last line was repeated.
-    mutating func closeRepeats() {
-      if repeats > 0 { lines.append("\(String(repeating: " ", count: 10))  … \(repeats) more times") }
-      repeats = 0
-    }
+    var events: [WorldEvent] = []
   }
   private let state = Mutex(State())
-  /// Whether lines are kept.
-  let keepsLines: Bool
+  /// Whether events are kept.
+  let keepsEvents: Bool
   private let elapsed = Mutex<(@Sendable () -> Duration)?>(nil)
 
-  init(keepsLines: Bool) {
-    self.keepsLines = keepsLines
+  init(keepsEvents: Bool) {
+    self.keepsEvents = keepsEvents
   }
 
   var hash: UInt64 { state.withLock { $0.hash } }
-  /// The lines, of which repeated ones are one.
-  var lines: [String] {
-    state.withLock { state in
-      state.closeRepeats()
-      return state.lines
-    }
-  }
+  var events: [WorldEvent] { state.withLock { $0.events } }
 
-  /// Sets the time for later lines.
+  /// Sets the time for later events.
   func stamp(with elapsed: @escaping @Sendable () -> Duration) {
     self.elapsed.withLock { $0 = elapsed }
   }
@@ -54,20 +41,43 @@ final class Trace: Sendable {
     }
   }
 
-  /// Writes a line, if lines are kept.
-  func tell(_ who: String, _ line: @autoclosure () -> String) {
-    guard keepsLines else { return }
-    let (seconds, attoseconds) = time.components
-    let milliseconds = String(attoseconds / 1_000_000_000_000_000)
-    let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
-    let time = "\(seconds).\(fraction)"
-    let margin = String(repeating: " ", count: max(0, 10 - time.count))
-    let text = "\(who)\(String(repeating: " ", count: max(0, 10 - who.count)))  \(line())"
-    state.withLock { state in
-      if text == state.last { return state.repeats += 1 }
-      state.closeRepeats()
-      state.last = text
-      state.lines.append("\(margin)\(time)  \(text)")
+  /// Notes an event, if events are kept.
+  func tell(
+    _ who: String, as kind: WorldEvent.Kind = .note, _ words: @autoclosure () -> String,
+    facts: @autoclosure () -> WorldEvent.Facts = .none
+  ) {
+    guard keepsEvents else { return }
+    let event = WorldEvent(time: time, who: who, kind: kind, words: words(), facts: facts())
+    state.withLock { $0.events.append(event) }
+  }
+}
+
+extension [WorldEvent] {
+  /// The events as lines, of which repeated ones are one.
+  var timeline: [String] {
+    var lines: [String] = []
+    var (last, repeats) = ("", 0)
+    func closeRepeats() {
+      if repeats > 0 { lines.append("\(String(repeating: " ", count: 10))  … \(repeats) more times") }
+      repeats = 0
     }
+    for event in self {
+      let (seconds, attoseconds) = event.time.components
+      let milliseconds = String(attoseconds / 1_000_000_000_000_000)
+      let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
+      let time = "\(seconds).\(fraction)".paddedBefore(to: 10)
+      for words in event.words.split(separator: "\n") {
+        let text = "\(event.who.padded(to: 10))  \(words)"
+        if text == last {
+          repeats += 1
+          continue
+        }
+        closeRepeats()
+        last = text
+        lines.append("\(time)  \(text)")
+      }
+    }
+    closeRepeats()
+    return lines
   }
 }

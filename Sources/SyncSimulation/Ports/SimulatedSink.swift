@@ -27,26 +27,29 @@ final class SimulatedSink: RemoteRecordSink {
     guard let type = changes.first?.id.type else { return [] }
     let (world, book) = (incarnation.world, incarnation.book)
     for words in world.watch.pushes.sending(changes) {
-      world.ledger.report(.oneEffect, "\(incarnation) \(words)")
+      world.ledger.report(.oneEffect, "\(incarnation) \(words)", about: changes.map(\.id))
     }
     checkPutOff(changes)
     checkSource(changes, type)
     if let other = changes.first(where: { $0.id.type != type }) {
-      world.ledger.report(.bounds, "\(incarnation) sends \(other.id) in a batch of \(type)")
+      world.ledger.report(
+        .bounds, "\(incarnation) sends \(other.id) in a batch of \(type)", about: [other.id])
     }
     if world.watch.edits.haveBecomeDue(changes.map(\.id), at: incarnation.clock.timestamp) { book.pushed() }
     for words in book.pushing(changes, at: incarnation.clock.now.offset) {
-      world.ledger.report(.bounds, "\(incarnation) \(words)")
+      world.ledger.report(.bounds, "\(incarnation) \(words)", about: changes.map(\.id))
     }
     do throws(SyncError) {
       let outcomes = try await incarnation.around(.push) { () async throws(SyncError) -> [PushOutcome] in
         let choking = world.edits.choking
         if let change = changes.first(where: { choking.contains($0.id) }) {
           world.ledger.saw(.batchRejected)
-          incarnation.trace("cannot push \(change.id): the sink throws")
+          incarnation.trace(as: .fault, "cannot push \(change.id): the sink throws")
           throw SyncError(.invalidResponse, during: "a push", "The gateway does not understand.")
         }
-        return try await sink.push(changes, entities: entities)
+        let outcomes = try await sink.push(changes, entities: entities)
+        tell(changes, outcomes)
+        return outcomes
       }
       book.pushed()
       world.watch.edits.sent(changes.map(\.id), isAnswered: true)
@@ -63,10 +66,18 @@ final class SimulatedSink: RemoteRecordSink {
     }
   }
 
+  private func tell(_ changes: [OutgoingChange], _ outcomes: [PushOutcome]) {
+    for (change, outcome) in zip(changes, outcomes) {
+      let words = Self.words(outcome)
+      incarnation.trace(
+        as: .push, "pushes \(change.id): \(words)",
+        facts: .answers([WorldEvent.Delivery(change, outcome, answer: words)], isPush: true))
+    }
+  }
+
   private func note(_ changes: [OutgoingChange], _ outcomes: [PushOutcome]) {
     let (world, ledger) = (incarnation.world, incarnation.world.ledger)
     for (change, outcome) in zip(changes, outcomes) {
-      incarnation.trace("pushes \(change.id): \(Self.words(outcome))")
       switch outcome {
       case .accepted(let word):
         ledger.saw(.pushed)
@@ -108,7 +119,7 @@ final class SimulatedSink: RemoteRecordSink {
     // A sync that lost its lease sends its prepared batch, without the answers to the other sync.
     guard incarnation.book.fence == world.watch.leases.latest else { return }
     for words in world.watch.pushes.early(changes, at: world.time.elapsed) {
-      world.ledger.report(.bounds, "\(incarnation) \(words)")
+      world.ledger.report(.bounds, "\(incarnation) \(words)", about: changes.map(\.id))
     }
   }
 
@@ -120,7 +131,8 @@ final class SimulatedSink: RemoteRecordSink {
       let checkpoint = world.watch.checkpoint(of: type), checkpoint.scope.source != identity
     else { return }
     world.ledger.report(
-      .honestConflicts, "\(incarnation) sends edits of \(type) on top of what another remote has said")
+      .honestConflicts, "\(incarnation) sends edits of \(type) on top of what another remote has said",
+      about: changes.map(\.id))
   }
 
   /// Notes an answer that differs from the sent change.

@@ -36,7 +36,7 @@ final class SimulatedSource: RemoteRecordSource {
       checkpoint: isOvertaken || isListingOwed || wereDeclarationsChanged
         ? nil : world.watch.checkpoint(of: type),
       known: incarnation.known)
-    for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)") }
+    for (promise, words) in complaints { world.ledger.report(promise, "\(incarnation) \(words)", of: type) }
     if case .resume = request.position, incarnation.book.isFirstRequest(of: type) {
       world.ledger.saw(.passResumed)
     }
@@ -71,6 +71,11 @@ final class SimulatedSource: RemoteRecordSource {
         }
         let changes = try await source.lookup(ids, of: entity)
         world.watch.heard(changes)
+        incarnation.trace(
+          as: .page, "looks up \(Counted(ids.count, "record")) of \(entity.type)",
+          facts: .answers(
+            ids.map { id in changes.first { $0.id == id }.map(WorldEvent.Delivery.init) ?? .init(id, .nothing)
+            }, isPush: false))
         return changes
       }
     } catch {
@@ -81,7 +86,9 @@ final class SimulatedSource: RemoteRecordSource {
 
   private func served(_ page: RecordPage, to request: PageRequest) {
     let (world, type) = (incarnation.world, request.entity.type)
-    incarnation.trace("gets \(page.changes.count) of \(type), \(Self.words(page.next))")
+    incarnation.trace(
+      as: .page, "gets \(page.changes.count) of \(type), \(Self.words(page.next))",
+      facts: .page(WorldEvent.ServedPage(page, to: request)))
     if case .reset = page.next { world.ledger.saw(.passReset) }
     if !page.present.isEmpty { world.ledger.saw(.keysListed) }
     incarnation.book.served(page, to: request)
@@ -117,7 +124,7 @@ final class SimulatedSource: RemoteRecordSource {
       left = place.map { page.present.remove(at: $0).id }
     }
     guard let left else { return page }
-    incarnation.trace("\(left) is not in the listing, as it moves")
+    incarnation.trace(as: .fault, "\(left) is not in the listing, as it moves")
     world.ledger.saw(.leftOut)
     world.edits.leaveOut(left)
     return page

@@ -1,7 +1,7 @@
 import SyncModels
 
 /// One version of the app: its declarations and its schema version.
-struct AppVersion: Hashable, Sendable {
+struct AppVersion: Hashable, Sendable, CustomStringConvertible {
   var schema = 1
   /// Whether games are declared at all.
   var hasGames = true
@@ -13,6 +13,17 @@ struct AppVersion: Hashable, Sendable {
   var refersAway = true
   /// The natural key of teams.
   var teamKey: FieldName = "code"
+
+  /// The version for a person, by what differs from the first one.
+  var description: String {
+    let traits: [String?] = [
+      schema == 1 ? nil : "schema \(schema)", hasGames ? nil : "no games",
+      ordersLeagues ? nil : "teams do not wait for leagues", ordersAway ? nil : "games do not wait for away",
+      refersAway ? nil : "no reference away", teamKey == "code" ? nil : "teams are one by \(teamKey)",
+    ]
+    let told = traits.compactMap(\.self)
+    return told.isEmpty ? "the first version" : "a version with \(told.joined(separator: ", "))"
+  }
 
   /// The next version, with one changed declaration.
   func changed(_ choices: Choices) -> AppVersion {

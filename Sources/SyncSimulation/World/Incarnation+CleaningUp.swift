@@ -64,9 +64,9 @@ extension Incarnation {
     if isWrong { clock.timestamp = right + .seconds(2 * 365 * 86_400) }
     do throws(SyncError) {
       let report = try await engine.cleanUp(world.drawRules(version).policy)
-      trace("hides \(report.hidden.values.reduce(0, +))")
+      trace(as: .sync, "hides \(report.hidden.values.reduce(0, +))")
     } catch {
-      trace("could not clean up: \(error.code)")
+      trace(as: .sync, "could not clean up: \(error.code)")
       world.trace.mix(error.code.description)
       if !isDead, error.code != .syncAlreadyInProgress, !causes.contains(error.code) {
         world.ledger.report(.honestErrors, "\(self) could not clean up: \(error)")

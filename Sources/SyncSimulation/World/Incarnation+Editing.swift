@@ -32,13 +32,13 @@ extension Incarnation {
       switch choices.below(12) {
       case 9, 10:
         try await engine.edits.delete(id)
-        trace("deletes \(id)")
+        trace(as: .edit, "deletes \(id)")
       case 11:
         try await engine.edits.discard(id)
-        trace("gives up its edit of \(id)")
+        trace(as: .edit, "gives up its edit of \(id)")
       default:
         try await write(id, engine)
-        trace("edits \(id)")
+        trace(as: .edit, "edits \(id)")
       }
       world.ledger.saw(.edited)
     } catch {
@@ -89,12 +89,14 @@ extension Incarnation {
       let league = SeenLeague(id: key, name: world.nextNumber())
       switch try await engine.throttle(every: .seconds(60)).record(league, key: key) {
       case .recorded:
-        trace("records that it saw \(id)")
+        trace(as: .edit, "records that it saw \(id)")
         world.ledger.saw(.sightingRecorded)
       case .cached:
         world.ledger.saw(.sightingCached)
         if !world.watch.edits.isRecorded(id) {
-          world.ledger.report(.throttle, "\(self) postpones a sighting of \(id) that was never recorded")
+          world.ledger.report(
+            .throttle, "\(self) postpones a sighting of \(id) that was never recorded",
+            about: [id])
         }
       }
     } catch {
@@ -108,7 +110,7 @@ extension Incarnation {
     // The engine refuses invalid edits. The store throws all other errors.
     let known: Set<SyncError.Code> = [.invalidEdit, .storeFailure, .storeBusy, .storeFull]
     if !known.contains(error.code) {
-      world.ledger.report(.honestErrors, "\(self) could not edit \(id): \(error)")
+      world.ledger.report(.honestErrors, "\(self) could not edit \(id): \(error)", about: [id])
     }
   }
 
@@ -148,7 +150,7 @@ extension Incarnation {
         note(report, of: type, after: last)
         guard report.wasCancelled, world.choices.once(in: 2) else { return }
       } catch {
-        trace("could not rebuild: \(error.code)")
+        trace(as: .sync, "could not rebuild: \(error.code)")
         world.trace.mix(error.code.description)
         var own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
         // Another version may have registered its own natural key.
@@ -187,7 +189,8 @@ extension Incarnation {
   }
 
   private func note(_ report: RebuildReport, of type: RecordType, after last: Int) {
-    trace("rebuilds: \(Counted(report.counts.losers, "loser"))\(report.wasDone ? ", long ago" : "")")
+    trace(
+      as: .sync, "rebuilds: \(Counted(report.counts.losers, "loser"))\(report.wasDone ? ", long ago" : "")")
     world.trace.mix(UInt64(report.counts.losers))
     world.watch.edits.rebuilt(report, of: type, after: last, by: self)
   }

@@ -59,7 +59,7 @@ extension Incarnation {
     await withTaskGroup(of: Void.self) { group in
       group.addTask {
         guard (try? await self.clock.pause(for: delay)) != nil else { return }
-        self.trace("is asked to stop syncing")
+        self.trace(as: .stop, "is asked to stop syncing")
         cancelled.time = self.world.time.elapsed
         if isSource { source.cancel() } else { flag.isCancelled = true }
       }
@@ -108,6 +108,7 @@ extension Incarnation {
   private func note(_ result: SyncResult) {
     let total = result.total
     trace(
+      as: .sync,
       "synced\(result.wasCancelled ? ", as far as it may" : ""): \(total.fetched) fetched, \(total.inserted) "
         + "inserted, \(total.updated) updated, \(total.deleted) deleted, \(total.deferred) deferred")
     world.trace.mix(UInt64(total.fates))
@@ -125,13 +126,13 @@ extension Incarnation {
       }
     }
     for (type, error) in result.failures {
-      trace("\(type) failed: \(error.code)")
+      trace(as: .sync, "\(type) failed: \(error.code)")
       demandCause(of: error)
     }
   }
 
   private func note(_ error: SyncError) {
-    trace("could not sync: \(error.code)")
+    trace(as: .sync, "could not sync: \(error.code)")
     world.trace.mix(error.code.description)
     let ledger = world.ledger
     ledger.saw(.syncFailed)
@@ -159,7 +160,7 @@ extension Incarnation {
       let result = try await engine.sync(request)
       note(result)
       for (type, error) in result.failures where !world.isToBeExpected(error, of: type) {
-        world.ledger.report(.liveness, "with all faults gone, \(self) fails at \(type): \(error)")
+        world.ledger.report(.liveness, "with all faults gone, \(self) fails at \(type): \(error)", of: type)
       }
       if result.wasCancelled { world.ledger.report(.cancellation, "\(self) stopped without a cancellation") }
       await rebuildInCalm()

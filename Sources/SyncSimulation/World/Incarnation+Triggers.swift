@@ -78,7 +78,7 @@ extension Incarnation {
     }
     guard let state, !state.isKept, state.shown != written else { return }
     world.ledger.report(
-      .liveness, "\(self) received a signal of a change while it synced, and has not fetched it")
+      .liveness, "\(self) received a signal of a change while it synced, and has not fetched it", about: [id])
   }
 
   private func calmRequest() -> SyncRequest {

@@ -43,8 +43,11 @@ final class Incarnation: Sendable, CustomStringConvertible {
 
   var description: String { life == 1 ? "app \(process)" : "app \(process).\(life)" }
 
-  func trace(_ line: @autoclosure () -> String) {
-    world.trace.tell(description, line())
+  func trace(
+    as kind: WorldEvent.Kind = .note, _ words: @autoclosure () -> String,
+    facts: @autoclosure () -> WorldEvent.Facts = .none
+  ) {
+    world.trace.tell(description, as: kind, words(), facts: facts())
   }
 
   // MARK: Life and death
@@ -74,7 +77,7 @@ final class Incarnation: Sendable, CustomStringConvertible {
       state.isDead = true
       return state.end
     }
-    trace("is killed")
+    trace(as: .crash, "is killed")
     end?()
   }
 
@@ -130,14 +133,17 @@ final class Incarnation: Sendable, CustomStringConvertible {
     let fault = world.faults.fault(of: call)
     switch fault {
     case .failBefore(let error):
-      trace("\(call.rawValue) fails: \(error.code)")
+      trace(
+        as: .fault,
+        "\(call.rawValue) fails: \(error.code)\(error.retryAfter.map { ", and asks to wait for \($0)" } ?? "")"
+      )
       world.ledger.saw(.callFailed)
       if let pause = error.retryAfter, pause > world.shape.options.retry.cap {
         world.ledger.saw(.pauseBeyondCap)
       }
       throw error
     case .stall(let pause):
-      trace("\(call.rawValue) takes \(pause)")
+      trace(as: .fault, "\(call.rawValue) takes \(pause)")
       world.ledger.saw(.callStalled)
       // A cancelled request need not wait for an answer. A store's call continues.
       try? await clock.pause(for: pause)
@@ -157,11 +163,11 @@ final class Incarnation: Sendable, CustomStringConvertible {
   private func after(_ call: PortCall, _ fault: Fault?) throws(SyncError) {
     switch fault {
     case .failAfter(let error):
-      trace("\(call.rawValue) had its effect, and reports a failure: \(error.code)")
+      trace(as: .fault, "\(call.rawValue) had its effect, and reports a failure: \(error.code)")
       world.ledger.saw(call.isOfStore ? .acknowledgementLost : .answerLost)
       throw error
     case .killAfter:
-      trace("\(call.rawValue) had its effect")
+      trace(as: .fault, "\(call.rawValue) had its effect")
       world.ledger.saw(.killedAfterCall)
       kill()
       throw Self.death(call)

@@ -1,3 +1,4 @@
+import SyncModels
 import Synchronization
 
 /// The observed events and violations of a world.
@@ -8,7 +9,7 @@ final class Ledger: Sendable {
     var decisions: [PolicyDecision: Int] = [:]
   }
   private let state = Mutex(State())
-  private let trace: Trace
+  let trace: Trace
 
   init(trace: Trace) {
     self.trace = trace
@@ -27,10 +28,13 @@ final class Ledger: Sendable {
   }
 
   /// Notes a violation; the first few are kept, and each observation once.
-  func report(_ promise: Promise, _ words: String) {
-    trace.tell("!!", "\(promise.rawValue): \(words)")
+  ///
+  /// - Parameter records: What the observation is about, the first one most of all.
+  func report(_ promise: Promise, _ words: String, about records: [RecordID] = [], of type: RecordType? = nil)
+  {
+    let violation = Violation(promise: promise, words: words, records: records, type: type)
+    trace.tell("!!", as: .broken, "\(promise.rawValue): \(words)", facts: .broken(violation))
     state.withLock { state in
-      let violation = Violation(promise: promise, words: words)
       if state.violations.count < 10, !state.violations.contains(violation) {
         state.violations.append(violation)
       }

@@ -52,7 +52,7 @@ final class RemoteEdits: Sendable {
     let id = anyRecord()
     let ruling: InMemoryRemote.PushRuling = choices.pick(
       .refused(reason: "It does not like it."), .retryLater(after: nil), .retryLater(after: .seconds(10)))
-    trace.tell("remote", "rules on \(id): \(ruling)")
+    trace.tell("remote", as: .world, "rules on \(id): \(ruling)")
     ruled.withLock { $0.append(id) }
     lasting.withLock { lasting in
       lasting.remove(id)
@@ -70,7 +70,7 @@ final class RemoteEdits: Sendable {
   /// Makes the sink throw at each batch that has a certain record.
   func choke() {
     let id = anyRecord()
-    trace.tell("remote", "chokes on \(id)")
+    trace.tell("remote", as: .world, "chokes on \(id)")
     stuck.withLock { _ = $0.insert(id) }
   }
 
@@ -81,15 +81,18 @@ final class RemoteEdits: Sendable {
   func goOn(from id: RecordID) {
     guard !isCalm.withLock({ $0 }), choices.once(in: 3) else { return }
     let payload = payload(of: id)
-    trace.tell("remote", "another client continues from \(id): \(payload)")
+    trace.tell(
+      "remote", as: .write, "another client continues from \(id): \(payload)",
+      facts: .remote(id, .copy(payload)))
     remote.upsert(id.type, id.key, payload)
     heal(id)
   }
 
   /// Makes one more write, of a league without references.
   func writeLast(_ id: RecordID) {
-    trace.tell("remote", "\(id) is written at last")
-    remote.upsert(id.type, id.key, #"{"id":"\#(id.key)","name":9,"parent":null,"schema":1}"#)
+    let payload = #"{"id":"\#(id.key)","name":9,"parent":null,"schema":1}"#
+    trace.tell("remote", as: .write, "\(id) is written at last", facts: .remote(id, .copy(payload)))
+    remote.upsert(id.type, id.key, payload)
     heal(id)
   }
 
@@ -137,20 +140,20 @@ final class RemoteEdits: Sendable {
     case 55 where shape.hazards.contains(.wipes) && isKnown(type):
       wipe(type)
     case 56 where shape.hazards.contains(.expiringTokens):
-      trace.tell("remote", "forgets the sync tokens of \(type)")
+      trace.tell("remote", as: .fault, "forgets the sync tokens of \(type)")
       remote.expireTokens(of: type)
     case 57 where shape.hazards.contains(.expiringTokens):
-      trace.tell("remote", "forgets the page tokens of \(type)")
+      trace.tell("remote", as: .fault, "forgets the page tokens of \(type)")
       remote.expirePageTokens(of: type)
     case 40..<52:
       return delete(id)
     case 52..<55 where shape.hazards.contains(.malformed):
       if shape.hazards.contains(.namelessBytes), choices.once(in: 3) {
-        trace.tell("remote", "another client adds malformed bytes to \(type)")
+        trace.tell("remote", as: .write, "another client adds malformed bytes to \(type)")
         remote.putMalformed(type, nil, Array("{\(roll)".utf8))
         return nil
       }
-      trace.tell("remote", "\(id) becomes unreadable")
+      trace.tell("remote", as: .write, "\(id) becomes unreadable", facts: .remote(id, .unreadable))
       remote.putMalformed(type, id.key, Array("{\(roll)".utf8))
       malformed.withLock { _ = $0.insert(id) }
       commits.withLock { $0.append((type, now)) }
@@ -170,7 +173,7 @@ final class RemoteEdits: Sendable {
   }
 
   private func wipe(_ type: RecordType) {
-    trace.tell("remote", "is wiped of \(type)")
+    trace.tell("remote", as: .write, "is wiped of \(type)", facts: .wiped(type))
     ledger.saw(.remoteWiped)
     isWiped.withLock { $0 = true }
     remote.wipe(type)
@@ -193,11 +196,13 @@ final class RemoteEdits: Sendable {
 
   private func delete(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {
     guard let delay = lateness else {
-      trace.tell("remote", "\(id) is deleted")
+      trace.tell("remote", as: .write, "\(id) is deleted", facts: .remote(id, .nothing))
       remote.delete(id.type, id.key)
       heal(id)
       if let other = partner(of: id) {
-        trace.tell("remote", "\(other), which refers to it, is deleted as well")
+        trace.tell(
+          "remote", as: .write, "\(other), which refers to it, is deleted as well",
+          facts: .remote(other, .nothing))
         remote.delete(other.type, other.key)
         heal(other)
         return nil
@@ -207,26 +212,27 @@ final class RemoteEdits: Sendable {
     }
     late.withLock { $0 += 1 }
     let (remote, change) = (remote, remote.prepareDelete(id.type, id.key))
-    return ({ [self] in commit(change, of: id, "deleted", at: remote) }, delay)
+    return ({ [self] in commit(change, of: id, .nothing, "deleted", at: remote) }, delay)
   }
 
   private func write(_ id: RecordID) -> (commit: @Sendable () -> Void, delay: Duration)? {
     let payload = payload(of: id)
     guard let delay = lateness else {
-      trace.tell("remote", "\(id) is written: \(payload)")
+      trace.tell("remote", as: .write, "\(id) is written: \(payload)", facts: .remote(id, .copy(payload)))
       remote.upsert(id.type, id.key, payload)
       heal(id)
       return nil
     }
     late.withLock { $0 += 1 }
     let (remote, change) = (remote, remote.prepareUpsert(id.type, id.key, payload))
-    return ({ [self] in commit(change, of: id, "written: \(payload)", at: remote) }, delay)
+    return ({ [self] in commit(change, of: id, .copy(payload), "written: \(payload)", at: remote) }, delay)
   }
 
   private func commit(
-    _ change: InMemoryRemote.StagedChange, of id: RecordID, _ what: String, at remote: InMemoryRemote
+    _ change: InMemoryRemote.StagedChange, of id: RecordID, _ state: WorldEvent.RemoteState, _ what: String,
+    at remote: InMemoryRemote
   ) {
-    trace.tell("remote", "late, \(id) is \(what)")
+    trace.tell("remote", as: .write, "late, \(id) is \(what)", facts: .remote(id, state))
     ledger.saw(.committedLate)
     change.commit()
     late.withLock { $0 -= 1 }

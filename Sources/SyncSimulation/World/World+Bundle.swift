@@ -65,7 +65,7 @@ extension Incarnation {
       )
       if !result.loaded.isEmpty { world.ledger.saw(.bundleLoaded) }
     } catch {
-      trace("could not load its data set: \(error.code)")
+      trace(as: .sync, "could not load its data set: \(error.code)")
       world.trace.mix(error.code.description)
       if !isDead, error.code != .syncAlreadyInProgress, !causes.contains(error.code) {
         world.ledger.report(.honestErrors, "\(self) could not load its data set: \(error)")

@@ -9,7 +9,7 @@ extension World {
   ///
   /// Afterwards the processes must converge in a bounded number of syncs.
   func calmDown() async {
-    trace.tell("world", "all faults end")
+    trace.tell("world", as: .world, "all faults end")
     state.withLock { $0.isCalm = true }
     faults.calmDown()
     remotes.current.behaveWell()
@@ -23,7 +23,7 @@ extension World {
     }
     // After a wipe, two listings have to lack a winner, and then each loser that takes its place.
     let rounds = shape.hazards.contains(.duplicates) && edits.wasWiped ? 15 : 5
-    var complaints = ["nothing was synced"]
+    var complaints = [Difference("nothing was synced", about: [])]
     for round in 1...rounds where !complaints.isEmpty {
       // Longer than any lease, and than the interval between two checks for deletions, by any
       // clock.
@@ -32,19 +32,18 @@ extension World {
         guard let incarnation = await survivor(process, version) else { return }
         await inProcess(incarnation) { await incarnation.syncInCalm(isFirst: round == 1) }
       }
-      complaints = await differences(version)
-      trace.tell(
-        "world",
-        "after \(Counted(round, "calm sync")): \(complaints.isEmpty ? "all is well" : "\(complaints)")")
+      complaints = await differences(version, round: round)
     }
     if complaints.isEmpty, let incarnation = state.withLock({ $0.survivors[1] }) {
       await inProcess(incarnation) { await incarnation.signalInCalm() }
     }
-    for words in complaints.prefix(3) { ledger.report(.convergence, words) }
+    for complaint in complaints.prefix(3) {
+      ledger.report(.convergence, complaint.description, about: complaint.records)
+    }
     ledger.saw(.pushRepeated, times: remotes.current.pushCounters.repeats)
     if !edits.wasWiped {
-      for words in watch.pushes.repeatedEffects(in: remotes.current).prefix(3) {
-        ledger.report(.oneEffect, words)
+      for effect in watch.pushes.repeatedEffects(in: remotes.current).prefix(3) {
+        ledger.report(.oneEffect, effect.description, about: effect.records)
       }
     }
     for process in 1...shape.processes {
@@ -98,11 +97,12 @@ extension World {
     error.code == .pullIncomplete && shape.hazards.contains(.refusedLookups)
   }
 
-  func differences(_ version: AppVersion) async -> [String] {
+  /// Compares the store with the remote, after a number of syncs without faults.
+  private func differences(_ version: AppVersion, round: Int) async -> [Difference] {
     ledger.saw(.convergenceChecked)
     guard let survivor = state.withLock({ $0.survivors[1] }), let store = survivor.store,
       let engine = survivor.engine, let schema = schema(of: version)
-    else { return ["there is no store"] }
+    else { return [Difference("there is no store", about: [])] }
     do throws(SyncError) {
       let watch = watch
       var waiting: [PendingEdit] = []
@@ -114,10 +114,16 @@ extension World {
         remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape)
       // A verification finds what no reader should see, by other ways than the world's own checks.
       let report = try await StoreVerification(of: store).run()
-      return ConvergenceCheck(schema: schema, view: view, truth: truth, waiting: waiting).differences
-        + view.dangling(in: schema, except: view.staying(in: schema)) + report.findings.map(\.description)
+      let differences =
+        ConvergenceCheck(schema: schema, view: view, truth: truth, waiting: waiting).differences
+        + view.dangling(in: schema, except: view.staying(in: schema)) + report.findings.map(Difference.init)
+      trace.tell(
+        "world", as: .world,
+        "after \(Counted(round, "calm sync")): \(differences.isEmpty ? "all is well" : "\(differences)")",
+        facts: .comparison(WorldEvent.Comparison(round, differences, view, truth)))
+      return differences
     } catch {
-      return ["the store cannot be read: \(error)"]
+      return [Difference("the store cannot be read: \(error)", about: [])]
     }
   }
 }

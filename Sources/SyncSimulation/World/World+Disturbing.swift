@@ -29,7 +29,7 @@ extension World {
   /// Stops a process at its next job, like an operating system, and resumes it later.
   func stopForAWhile(_ process: Int) {
     let duration = choices.duration(.seconds(5)...(.seconds(50)))
-    trace.tell("app \(process)", "is stopped for \(duration)")
+    trace.tell("app \(process)", as: .stop, "is stopped for \(duration)")
     if duration > shape.options.leaseDuration { ledger.saw(.processStopped) }
     executor.stop(processExecutors[process - 1])
     Task(executorPreference: home) { [self] in
@@ -45,18 +45,18 @@ extension World {
     case 0:
       let year = Duration.seconds(365 * 24 * 3600)
       let jump = choices.pick(Duration.seconds(3600), .seconds(-3600), .seconds(-60), year, .zero - year)
-      trace.tell("app \(process)", "has its clock set by \(jump)")
+      trace.tell("app \(process)", as: .clock, "has its clock set by \(jump)")
       machines[process - 1].timestamp = machines[process - 1].timestamp + jump
     case 1:
       // The clock goes back by less than the overlap of deltas. It does not go forward while a
       // change is not visible yet, because that change would then be much too late.
       let jump = choices.pick(Duration.seconds(600), .milliseconds(-900))
       if jump > .zero, edits.isAnythingLate { return }
-      trace.tell("remote", "has its clock set by \(jump)")
+      trace.tell("remote", as: .clock, "has its clock set by \(jump)")
       serverClock.timestamp = serverClock.timestamp + jump
     default:
       let jump = choices.pick(Duration.seconds(20), .seconds(-20), .seconds(-600))
-      trace.tell("store", "has its clock set by \(jump)")
+      trace.tell("store", as: .clock, "has its clock set by \(jump)")
       databaseClock.timestamp = databaseClock.timestamp + jump
     }
   }
@@ -70,7 +70,7 @@ extension World {
   private func beOffline() async {
     let isKnown = choices.below(2) == 1
     let duration = choices.duration(.seconds(1)...(.seconds(90)))
-    trace.tell("network", "is away for \(duration)")
+    trace.tell("network", as: .fault, "is away for \(duration)")
     ledger.saw(.offline)
     state.withLock { $0.isOffline = true }
     for incarnation in currentProcesses where isKnown {
@@ -85,7 +85,7 @@ extension World {
 
   /// Starts all later processes with the newer schema.
   private func upgrade() {
-    trace.tell("app", "has an update")
+    trace.tell("app", as: .world, "has an update")
     ledger.saw(.schemaUpgraded)
     state.withLock { $0.version.schema = 2 }
   }
@@ -99,7 +99,7 @@ extension World {
       state.version = former.changed(choices)
       return (former, state.version)
     }
-    trace.tell("app", "has an update: \(version)")
+    trace.tell("app", as: .world, "has an update: \(version)")
     if former.teamKey != version.teamKey || former.hasGames != version.hasGames { watch.edits.keysChanged() }
     ledger.saw(.declarationsChanged)
     if shape.hazards.contains(.sharedVersions), choices.below(2) == 1 { return }
@@ -108,7 +108,7 @@ extension World {
 
   /// Changes to another remote. All processes end and restart.
   private func exchange() {
-    trace.tell("app", "goes over to another remote")
+    trace.tell("app", as: .world, "goes over to another remote")
     ledger.saw(.sourceExchanged)
     for incarnation in currentProcesses { incarnation.kill() }
     edits.settle(from: remotes.exchange())

@@ -145,7 +145,7 @@ final class World: Sendable {
   /// The app's reaction to a full remote. Sometimes it makes room.
   private func onStorageFull() -> Bool {
     guard choices.below(2) == 1 else { return false }
-    trace.tell("remote", "has room again")
+    trace.tell("remote", as: .world, "has room again")
     ledger.saw(.roomMade)
     remotes.current.recordQuota = nil
     return true
@@ -278,12 +278,12 @@ final class World: Sendable {
       state.incarnations.append(incarnation)
     }
     // Only the built-in records have versions of the app.
-    incarnation.trace(records == nil ? "starts, as \(version)" : "starts")
+    incarnation.trace(as: .life, records == nil ? "starts, as \(version)" : "starts")
     await inProcess(incarnation) {
       do throws(SyncError) {
         try await incarnation.start()
       } catch {
-        incarnation.trace("could not start: \(error.code)")
+        incarnation.trace(as: .life, "could not start: \(error.code)")
       }
     }
     if incarnation.engine != nil { return incarnation }

@@ -8,19 +8,15 @@
   /// Pages as headless Chromium shows them: `Tests/page-check` looks.
   @Suite("A report in a browser", .serialized, .timeLimit(.minutes(5)))
   struct ReportInBrowserTests {
-    /// Set it to write the pictures of the guide.
-    private static let drawsPictures = ProcessInfo.processInfo.environment["CANONICALSYNC_PICTURES"] != nil
-
-    @Test(.enabled(if: hasBrowser, "Chromium or python3 is missing here"))
+    @Test(.enabled(if: PageCheck.hasBrowser, "Chromium or python3 is missing here"))
     func isReadableByEveryReader() async throws {
       let store = InMemoryStore()
       let troubled = TroubledStore(now: Timestamp(milliseconds: 1_790_000_000_000))
       try await troubled.fill(store)
       let model = try await ReportModel.gather(
         from: store, at: "/var/lib/schedule/schedule.sqlite", now: troubled.now, showsContents: true)
-      let outcome = try await check(
-        ReportPage(model: model).markup,
-        Self.drawsPictures ? ["--pictures", Self.root.appending(path: "Docs/Pictures").path] : [])
+      let outcome = try await PageCheck.run(
+        ReportPage(model: model).markup, drawnAs: "report")
       #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.output) \(outcome.errors)")
       #expect(try outcome.json["problems"] as? [String] == [])
       #expect(
@@ -30,19 +26,19 @@
         ])
     }
 
-    @Test(.enabled(if: hasBrowser, "Chromium or python3 is missing here"))
+    @Test(.enabled(if: PageCheck.hasBrowser, "Chromium or python3 is missing here"))
     func isReadableForAnEmptyStoreWithoutContents() async throws {
       let model = ReportModel(
         place: String(repeating: "long", count: 100), identity: "i",
         writtenAt: Timestamp(milliseconds: 1_790_000_000_000), showsContents: false)
-      let outcome = try await check(ReportPage(model: model).markup)
+      let outcome = try await PageCheck.run(ReportPage(model: model).markup)
       #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.output) \(outcome.errors)")
     }
 
     /// A check that finds nothing in this page would find nothing in any.
-    @Test(.enabled(if: hasBrowser, "Chromium or python3 is missing here"))
+    @Test(.enabled(if: PageCheck.hasBrowser, "Chromium or python3 is missing here"))
     func isFoundUnreadableWhereItIs() async throws {
-      let outcome = try await check(
+      let outcome = try await PageCheck.run(
         """
         <!DOCTYPE html><html><head><title>a</title><style>a:focus { outline: none; }</style></head><body>
         <main><h1>a</h1><h3>b</h3><p style="color: #999">pale</p><div style="width: 1500px">wide</div>
@@ -63,26 +59,6 @@
       ] {
         #expect(outcome.output.contains(problem), "\(problem) in \(outcome.output)")
       }
-    }
-
-    private func check(_ page: String, _ options: [String] = []) async throws -> Tool.Outcome {
-      try await withFolder { folder in
-        try Data(page.utf8).write(to: folder.url.appending(path: "page.html"))
-        return try await RunningTool(
-          executable: Self.root.appending(path: "Tests/page-check"), [folder.path("page.html")] + options,
-          in: nil
-        ).outcome()
-      }
-    }
-
-    private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
-
-    private static let hasBrowser =
-      has("python3") && ["chromium", "chromium-browser", "google-chrome"].contains(where: has)
-
-    private static func has(_ program: String) -> Bool {
-      (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        .contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }
     }
   }
 #endif

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncPages
   @testable import CanonicalSyncInspect
   import CanonicalSyncToolSupport
   import Foundation
@@ -27,7 +28,7 @@
 
     @Test func saysAtFirstWhatIsWrongAndWhenItIsTriedAgain() async throws {
       let page = try await page()
-      #expect(page.hasPrefix(ReportPage.beginning))
+      #expect(page.hasPrefix(WebPage.beginning(of: ReportPage.kind)))
       #expect(page.contains("<h1>1 of 3 types failed.</h1>"))
       #expect(page.contains("<header class=\"bad\">"))
       #expect(page.contains("games failed 24 times: The remote answered 503"))

@@ -1,40 +1,41 @@
-import CanonicalSync
+import SyncCore
+package import SyncModels
 
 /// A piece of markup, into which texts come escaped.
 ///
 /// Only literals are markup. Ids, names and messages come from outside, so that a text has to pass
 /// through the interpolation, and cannot become markup.
-struct HTML: Hashable, Sendable, ExpressibleByStringInterpolation {
+package struct HTML: Hashable, Sendable, ExpressibleByStringInterpolation {
   /// The markup.
-  private(set) var markup: String
+  package private(set) var markup: String
 
-  init(stringLiteral markup: String) { self.markup = markup }
+  package init(stringLiteral markup: String) { self.markup = markup }
 
-  init(stringInterpolation: StringInterpolation) { markup = stringInterpolation.markup }
+  package init(stringInterpolation: StringInterpolation) { markup = stringInterpolation.markup }
 
   /// Joins pieces.
-  init(_ pieces: [HTML], separator: HTML = "") {
+  package init(_ pieces: [HTML], separator: HTML = "") {
     markup = pieces.lazy.map(\.markup).joined(separator: separator.markup)
   }
 
   /// The number of bytes of the markup.
-  var size: Int { markup.utf8.count }
+  package var size: Int { markup.utf8.count }
 
   /// Joins two pieces.
-  static func + (a: HTML, b: HTML) -> HTML { HTML([a, b]) }
+  package static func + (a: HTML, b: HTML) -> HTML { HTML([a, b]) }
 
   /// A piece that is being put together.
-  struct StringInterpolation: StringInterpolationProtocol {
+  package struct StringInterpolation: StringInterpolationProtocol {
     fileprivate var markup = ""
 
-    init(literalCapacity: Int, interpolationCount: Int) {
+    package init(literalCapacity: Int, interpolationCount: Int) {
       markup.reserveCapacity(literalCapacity + 16 * interpolationCount)
     }
 
-    mutating func appendLiteral(_ literal: String) { markup += literal }
+    package mutating func appendLiteral(_ literal: String) { markup += literal }
 
     /// Appends a text, escaped for content and for attributes in double quotes.
-    mutating func appendInterpolation(_ text: String) {
+    package mutating func appendInterpolation(_ text: String) {
       // Control characters are not allowed in HTML, and those of bidirectional text could reorder
       // what a person reads.
       let text = text.shown(keepingLineBreaks: true)
@@ -60,15 +61,17 @@ struct HTML: Hashable, Sendable, ExpressibleByStringInterpolation {
     }
 
     /// Appends a number with commas between thousands.
-    mutating func appendInterpolation(_ number: Int) { markup += number.grouped }
+    package mutating func appendInterpolation(_ number: Int) { markup += number.grouped }
 
     /// Appends a number with commas between thousands, and its noun.
-    mutating func appendInterpolation(_ count: Counted) { appendInterpolation(count.grouped) }
+    package mutating func appendInterpolation(_ count: Counted) { appendInterpolation(count.grouped) }
 
     /// Appends markup.
-    mutating func appendInterpolation(_ piece: HTML) { markup += piece.markup }
+    package mutating func appendInterpolation(_ piece: HTML) { markup += piece.markup }
 
     /// Appends pieces of markup.
-    mutating func appendInterpolation(_ pieces: [HTML]) { for piece in pieces { markup += piece.markup } }
+    package mutating func appendInterpolation(_ pieces: [HTML]) {
+      for piece in pieces { markup += piece.markup }
+    }
   }
 }

@@ -1,0 +1,169 @@
+import InMemoryAdapters
+import SyncModels
+import SyncPorts
+import SyncSimulation
+import Testing
+
+/// Captions of broken worlds: a reader has nothing but the page.
+@Suite("The picture of a world", .timeLimit(.minutes(10)))
+struct PictureTests {
+  // MARK: Flaws of ports
+
+  /// A flaw, and what the caption has to say: of the cause or the step, and of the end.
+  struct Story: Sendable, CustomTestStringConvertible {
+    var flaw: String
+    var promise: Promise
+    var step: [String]
+    var end: [String]
+    var testDescription: String { flaw }
+  }
+
+  static let stories = [
+    Story(
+      flaw: "storeForgetsACopy", promise: .nothingSilent,
+      step: ["app 1 got page 2 of `games`; it had `games/g2`", "committed page 2 of `games`", "left out"],
+      end: ["of `games/g2` the store has nothing, and the remote has `name 1`"]),
+    Story(
+      flaw: "storeForgetsMarks", promise: .convergence,
+      step: ["the store then showed no `games/g1`", "a sweep", "page 1 of `games` of the listing had it"],
+      end: ["of `games/g1` the store has nothing, and the remote has `name 1`"]),
+    Story(
+      flaw: "pageWithoutItsLast", promise: .convergence,
+      step: [
+        "got page 1 of `games`", "had `games/g2`", "stored the token for the next delta",
+        "no later page had it",
+      ],
+      end: ["of `games/g2` the store has nothing, and the remote has `name 1`"]),
+    Story(
+      flaw: "sinkTakesNothing", promise: .convergence,
+      step: ["pushed its edit of `games/g1`: taken", "the remote does not have it", "gone from the outbox"],
+      end: ["of `games/g1` the store has `name 11`, and the remote has `name 1`"]),
+    Story(
+      flaw: "storeKeepsSettledEdits", promise: .convergence,
+      step: ["pushed its edit of `games/g1`: taken", "it stayed in the outbox"],
+      end: ["with an edit to push"]),
+    Story(
+      flaw: "storeForgetsConflicts", promise: .noLostEdit,
+      step: ["waited to be pushed", "the edit of `games/g1` was gone from the outbox", "was never pushed"],
+      end: ["store and remote both have `name 1` of `games/g1`"]),
+    Story(
+      flaw: "storeOverlooksWaiters", promise: .convergence,
+      step: [
+        "withheld `games/g2` (parked, until teams/t3 is there)", "was there from then on", "stayed parked",
+      ],
+      end: ["of `games/g2` the store has nothing that it shows"]),
+    Story(
+      flaw: "storeOverlooksMissingTargets", promise: .references,
+      step: [
+        "the store then showed `games/g2`",
+        "Of `teams/t1`, to which `games/g2` refers, the store has nothing",
+      ],
+      end: ["of `games/g2`"]),
+    Story(
+      flaw: "sinkSendsTwice", promise: .oneEffect,
+      step: ["an edit of `games/g1` waited to be pushed", "The remote applied one edit of `games/g1` twice"],
+      end: ["of `games/g1`"]),
+  ]
+
+  @Test(arguments: stories)
+  func tellsCauseStepAndEnd(_ story: Story) throws {
+    let picture = try #require(Self.picture(of: story.flaw))
+    let caption = picture.caption
+    for part in story.step + story.end { #expect(caption.contains(part), "\(part)\nin: \(caption)") }
+    #expect(caption.hasSuffix("Broken: “\(story.promise.sentence)” (\(story.promise.rawValue))"))
+    #expect(caption.hasPrefix("At "))
+    // The flaw is what the reader has to find.
+    #expect(!caption.contains(story.flaw) && !picture.page.contains(story.flaw))
+    #expect(picture.page.contains("<h1>Broken: "))
+  }
+
+  private static func picture(of flaw: String) -> WorldPicture? {
+    guard let hit = Simulation().hunt(mutant: flaw, seeds: 0..<20) else { return nil }
+    return Simulation().withFlaw(flaw) { $0.picture(of: $0.shrink(hit.outcome.recording, attempts: 700)) }
+  }
+
+  // MARK: Parts of an adapter's author
+
+  @Test func ofAnAuthorsSourceThatHidesDeletions() throws {
+    var simulation = Simulation()
+    simulation.hazards = []
+    simulation.useSource { DeafSource(base: $0) }
+    let caption = try self.caption(of: simulation)
+    #expect(caption.contains("was deleted at the remote"), "\(caption)")
+    #expect(caption.contains("and the remote has nothing"), "\(caption)")
+    #expect(caption.contains("(convergence)") && !caption.contains("DeafSource"))
+  }
+
+  @Test func ofAnAuthorsSourceThatStopsAtItsFirstPage() throws {
+    var simulation = Simulation()
+    simulation.hazards = []
+    simulation.useSource { HastySource(base: $0) }
+    let caption = try self.caption(of: simulation)
+    #expect(caption.contains("the remote got this copy of"), "\(caption)")
+    #expect(caption.contains("stored the token for the next delta"), "\(caption)")
+    #expect(caption.contains("In the end, after 5 syncs without faults, of"), "\(caption)")
+  }
+
+  private func caption(of simulation: Simulation) throws -> String {
+    try #require(picture(simulation, seeds: 0..<100)).caption
+  }
+
+  // MARK: The page
+
+  @Test func ofAWorldThatIsNotBrokenSaysSo() {
+    let outcome = Simulation().run(seed: 7)
+    let picture = Simulation().picture(of: outcome.recording)
+    #expect(picture.caption == "No promise was broken: the store became equal to the remote.")
+    #expect(picture.page.hasPrefix(WorldPicture.beginning))
+    #expect(picture.page.contains("<header class=\"good\">"))
+    #expect(picture.page.contains("steps without an effect on records"))
+  }
+
+  @Test func ofAWorldThatCannotBeMadeSaysWhy() {
+    var simulation = Simulation()
+    simulation.useStores { _ throws(SyncError) in throw SyncError(.storeFailure, during: "opening <a store>")
+    }
+    let picture = simulation.picture(of: Recording(choices: []))
+    #expect(picture.caption.contains("the world could not be made"))
+    #expect(picture.page.contains("The world had no step.") && picture.page.contains("&lt;a store&gt;"))
+  }
+
+  @Test func loadsNothing() {
+    let page = Simulation().picture(of: Simulation().run(seed: 3).recording).page
+    for word in ["<script", "http://", "https://", " src=", "@import", "url("] {
+      #expect(!page.contains(word))
+    }
+  }
+
+  @Test func recordsNothingInAWorldThatIsNotDrawn() {
+    let outcome = Simulation().run(seed: 7)
+    #expect(outcome.timeline.isEmpty)
+    #expect(Simulation().replay(outcome.recording, keepsTimeline: true).hash == outcome.hash)
+  }
+}
+
+/// A source that never tells of a deletion.
+private struct DeafSource: RemoteRecordSource {
+  let base: InMemoryRemote
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    var page = try await base.page(request)
+    page.changes.removeAll { if case .tombstone = $0 { true } else { false } }
+    return page
+  }
+}
+
+/// A source that takes the first page for the last.
+private struct HastySource: RemoteRecordSource {
+  let base: InMemoryRemote
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    var page = try await base.page(request)
+    if case .more = page.next, !page.changes.isEmpty { page.next = .done(nil) }
+    return page
+  }
+}
