@@ -67,7 +67,7 @@ struct PictureTests {
 
   @Test(arguments: stories)
   func tellsCauseStepAndEnd(_ story: Story) throws {
-    let picture = try #require(Self.picture(of: story.flaw))
+    let picture = try #require(Self.drawn(story.flaw))
     let caption = picture.caption
     for part in story.step + story.end { #expect(caption.contains(part), "\(part)\nin: \(caption)") }
     #expect(caption.hasSuffix("Broken: “\(story.promise.sentence)” (\(story.promise.rawValue))"))
@@ -77,7 +77,7 @@ struct PictureTests {
     #expect(picture.page.contains("<h1>Broken: "))
   }
 
-  private static func picture(of flaw: String) -> WorldPicture? {
+  private static func drawn(_ flaw: String) -> WorldPicture? {
     guard let hit = Simulation().hunt(mutant: flaw, seeds: 0..<20) else { return nil }
     return Simulation().withFlaw(flaw) { $0.picture(of: $0.shrink(hit.outcome.recording, attempts: 700)) }
   }

@@ -56,7 +56,7 @@ struct OwnPartsTests {
   }
 }
 
-/// Draws the first world that breaks a promise with a part of your own; `nil` if none does.
+/// Draws the first world that breaks a promise; `nil` if none does.
 func picture(_ simulation: Simulation, seeds: Range<UInt64>) -> WorldPicture? {
   let outcomes = seeds.lazy.map { simulation.run(seed: $0) }
   guard let broken = outcomes.first(where: { !$0.violations.isEmpty }) else { return nil }
