@@ -188,6 +188,8 @@
     private func takeKept() -> [ColumnArray] {
       var columns = [ColumnArray](.bytes, .bytes, .bytes, .bytes, .bytes)
       for (key, value) in kept {
+        // The cache may have forgotten the value, and have read the former one again.
+        connection.cache.kept.note(value, for: key)
         let key = StoredKey(key[...])
         let place = value == nil ? 3 : 0
         columns[place].append(key.head)

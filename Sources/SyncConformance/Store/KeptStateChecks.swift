@@ -102,6 +102,38 @@ enum KeptStateChecks {
       "Values come back under their keys, until they are forgotten.")
   }
 
+  /// Values of one family, more of them than a store may remember.
+  static func manyValuesComeBack(_ bench: StoreBench) async throws {
+    let keys = (0..<1200).map { "family/\($0)" }
+    let first = Dictionary(uniqueKeysWithValues: keys.map { ($0, Array($0.utf8)) })
+    try await bench.write { transaction throws(SyncError) in
+      for key in keys { try transaction.setValue(first[key], forKey: key) }
+    }
+    @Sendable func values(_ snapshot: any StoreSnapshot) throws(SyncError) -> [String: [UInt8]] {
+      var values: [String: [UInt8]] = [:]
+      for key in keys + ["family/none"] { values[key] = try snapshot.value(forKey: key) }
+      return values
+    }
+    let twice = try await bench.read { snapshot throws(SyncError) in
+      [try values(snapshot), try values(snapshot)]
+    }
+    try expect(twice, equals: [first, first], "Each of many values comes back, however often it is read.")
+    var second = first
+    for (place, key) in keys.enumerated() where place % 3 == 0 { second[key] = place % 2 == 0 ? [7] : nil }
+    let changed = second
+    let (before, within) = try await bench.write { transaction throws(SyncError) in
+      let before = try values(transaction)
+      for key in keys where changed[key] != first[key] { try transaction.setValue(changed[key], forKey: key) }
+      return (before, try values(transaction))
+    }
+    try expect(before, equals: first, "A transaction sees the many values from before it.")
+    try expect(within, equals: changed, "A transaction sees which of many values it has changed.")
+    let after = try await bench.write { transaction throws(SyncError) in try values(transaction) }
+    try expect(after, equals: changed, "Many values stay as they were changed.")
+    let read = try await bench.read { snapshot throws(SyncError) in try values(snapshot) }
+    try expect(read, equals: changed, "A reader sees which of many values were changed.")
+  }
+
   static func keysAreFoundByPrefix(_ bench: StoreBench) async throws {
     // The last name begins with the prefix's bytes, and has another character.
     let names = ["a", "p", "p/", "p/1", "p/2", "p/\u{e9}", "p0", "p/\u{301}"]

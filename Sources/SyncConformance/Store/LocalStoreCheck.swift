@@ -22,7 +22,8 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor,
     entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries, entriesShowNothing
   /// A promise about the state that the engine keeps.
-  case marksTellWhatAListingHeld, rowsShowLiveAndDeletedRecords, valuesComeBack, keysAreFoundByPrefix
+  case marksTellWhatAListingHeld, rowsShowLiveAndDeletedRecords, valuesComeBack, manyValuesComeBack,
+    keysAreFoundByPrefix
   /// A promise about observed changes.
   case changesAreObserved, manyChangesAreReloaded, oldPositionsAreReloaded
   /// A promise about queries.
@@ -118,6 +119,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .manyChangesAreReloaded: ObservationChecks.manyChangesAreReloaded
     case .oldPositionsAreReloaded: ObservationChecks.oldPositionsAreReloaded
     case .valuesComeBack: KeptStateChecks.valuesComeBack
+    case .manyValuesComeBack: KeptStateChecks.manyValuesComeBack
     case .keysAreFoundByPrefix: KeptStateChecks.keysAreFoundByPrefix
     case .equalComparesExactlyWithinAType: QueryChecks.equalComparesExactlyWithinAType
     case .membershipIsEqualityWithAny: QueryChecks.membershipIsEqualityWithAny
