@@ -16,8 +16,9 @@
     }
 
     private let span: Span
-    private var trail = RowTrail()
-    private var newRecords = NewRecordFilter()
+    // Each record of a page uses both several times. No call below calls back.
+    @exclusivity(unchecked) private var trail = RowTrail()
+    @exclusivity(unchecked) private var newRecords = NewRecordFilter()
     private var knownEdits = KnownEdits()
     private var books: [RecordType: MarkBook] = [:]
     private var lastBook: MarkBook?

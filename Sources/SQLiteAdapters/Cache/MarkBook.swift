@@ -18,7 +18,8 @@
 
     private final class Chunk {
       let number: Int64
-      var bits: [UInt8]
+      // Read and set for each record. No access calls back.
+      @exclusivity(unchecked) var bits: [UInt8]
       var isChanged = false
 
       init(_ number: Int64, _ bits: [UInt8]) {

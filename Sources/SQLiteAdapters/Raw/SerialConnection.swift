@@ -16,6 +16,7 @@
     // executor, callers wait for it.
     private let state = Mutex(State.unopened)
     private let calls = Atomic(0)
+    private let isUsed = Atomic(false)
     private let hop: Hop?
     private let span: ConnectionCache.Span
     private let open: @Sendable () throws(SyncError) -> Connection
@@ -47,6 +48,7 @@
     func run<R: Sendable>(
       _ body: @Sendable (Connection, ConnectionCache) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
+      isUsed.store(true, ordering: .releasing)
       guard let hop else { return try runHere(body) }
       calls.add(1, ordering: .relaxed)
       defer { calls.subtract(1, ordering: .relaxed) }
@@ -64,7 +66,8 @@
 
     /// Closes the connection after all work that has begun.
     func close() async {
-      guard let hop else { return closeHere() }
+      // Without any work, nothing waits on the executor, and nothing is open.
+      guard let hop, isUsed.load(ordering: .acquiring) else { return closeHere() }
       await hop.run { closeHere() }
     }
 

@@ -129,6 +129,24 @@
       }.get()
     }
 
+    /// Binds a part of a buffer as a text.
+    ///
+    /// SQLite reads it in place until the statement is reset.
+    func bind(lentText bytes: Slice<UnsafeBufferPointer<UInt8>>, at index: Int32) throws(SyncError) {
+      let bytes = UnsafeBufferPointer(rebasing: bytes)
+      try demandRoom(for: bytes.count)
+      try check(csqlite_bind_borrowed_text(handle, index, bytes.baseAddress, Int32(bytes.count)))
+    }
+
+    /// Binds a part of a buffer as a blob.
+    ///
+    /// SQLite reads it in place until the statement is reset.
+    func bind(lent bytes: Slice<UnsafeBufferPointer<UInt8>>, at index: Int32) throws(SyncError) {
+      let bytes = UnsafeBufferPointer(rebasing: bytes)
+      try demandRoom(for: bytes.count)
+      try check(csqlite_bind_borrowed_blob(handle, index, bytes.baseAddress, Int32(bytes.count)))
+    }
+
     private func demandRoom(for count: Int) throws(SyncError) {
       guard count < Int(Int32.max) else {
         throw SQLiteFailure(code: SQLITE_TOOBIG).error(during: "binding bytes")

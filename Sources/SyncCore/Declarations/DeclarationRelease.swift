@@ -6,6 +6,13 @@ import SyncPorts
 /// ``DeclarationWithholding`` follows after the pulls. The order matters because a type that is
 /// declared together with a reference to it has no records before its first pull.
 struct DeclarationRelease: SyncPhase {
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in
+      let stored = try StoredDeclarations.load(from: snapshot)
+      return !(stored?.isInLine(with: session.schema, at: session.environment.clock.timestamp) ?? false)
+    }
+  }
+
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     let (schema, now) = (session.schema, session.environment.clock.timestamp)
     if try await session.declarations()?.isInLine(with: schema, at: now) ?? false { return .finished }

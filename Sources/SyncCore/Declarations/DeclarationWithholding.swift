@@ -5,6 +5,15 @@ import SyncPorts
 ///
 /// ``DeclarationRelease`` comes before the pulls.
 struct DeclarationWithholding: SyncPhase {
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in
+      guard let stored = try StoredDeclarations.load(from: snapshot) else { return false }
+      let now = session.environment.clock.timestamp
+      return !stored.left.isEmpty
+        || session.schema.entities.contains { stored.change(to: $0, at: now)?.withholds ?? false }
+    }
+  }
+
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     guard let stored = try await session.declarations() else { return .finished }
     if try await withholdLeft(stored.left, in: &session) == .stopped { return .stopped }

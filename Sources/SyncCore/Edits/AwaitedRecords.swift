@@ -33,6 +33,10 @@ struct AwaitedRecords: Hashable, Codable {
 ///
 /// The note of these records is removed in the same transaction.
 struct AwaitedRelease: SyncPhase {
+  var survey: Survey? {
+    { (snapshot, _) throws(SyncError) in try !AwaitedRecords.load(from: snapshot).isEmpty }
+  }
+
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     let isDue = try await session.read { (snapshot) throws(SyncError) in
       try !AwaitedRecords.load(from: snapshot).isEmpty

@@ -89,8 +89,10 @@ struct SyncRun {
   /// Runs the phases, and stores how the sync ended.
   private func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     do throws(SyncError) {
-      var end = PhaseEnd.finished
-      for phase in phases where end == .finished { end = try await phase.run(in: &session) }
+      var (end, pending) = (PhaseEnd.finished, PendingPhases(phases))
+      while end == .finished, let phase = await pending.next(in: session) {
+        end = try await phase.run(in: &session)
+      }
       await close(end == .finished ? .finished : .stopped, session.progress.result.failures, in: session)
       return end
     } catch {

@@ -4,20 +4,6 @@ import SyncModels
 enum Fate: Hashable {
   case inserted, updated, deleted, unchanged, skippedOlder, skippedIncompatible, deferred, quarantined
 
-  /// The count of the outcome.
-  var count: WritableKeyPath<SyncCounts, Int> {
-    switch self {
-    case .inserted: \.inserted
-    case .updated: \.updated
-    case .deleted: \.deleted
-    case .unchanged: \.unchanged
-    case .skippedOlder: \.skippedOlder
-    case .skippedIncompatible: \.skippedIncompatible
-    case .deferred: \.deferred
-    case .quarantined: \.quarantined
-    }
-  }
-
   /// Whether the change is visible to readers.
   var isVisible: Bool {
     switch self {
@@ -31,6 +17,38 @@ enum Fate: Hashable {
     switch self {
     case .inserted: true
     case .updated, .deleted, .unchanged, .skippedOlder, .skippedIncompatible, .deferred, .quarantined: false
+    }
+  }
+}
+
+extension SyncCounts {
+  /// The count of an outcome.
+  ///
+  /// A key path would take longer than the counting of a record.
+  subscript(fate: Fate) -> Int {
+    get {
+      switch fate {
+      case .inserted: inserted
+      case .updated: updated
+      case .deleted: deleted
+      case .unchanged: unchanged
+      case .skippedOlder: skippedOlder
+      case .skippedIncompatible: skippedIncompatible
+      case .deferred: deferred
+      case .quarantined: quarantined
+      }
+    }
+    _modify {
+      switch fate {
+      case .inserted: yield &inserted
+      case .updated: yield &updated
+      case .deleted: yield &deleted
+      case .unchanged: yield &unchanged
+      case .skippedOlder: yield &skippedOlder
+      case .skippedIncompatible: yield &skippedIncompatible
+      case .deferred: yield &deferred
+      case .quarantined: yield &quarantined
+      }
     }
   }
 }

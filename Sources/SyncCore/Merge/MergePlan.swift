@@ -117,8 +117,9 @@ struct MergePlan {
   private mutating func shows(_ round: MergeRound, _ place: Int, _ origin: Incoming.Origin) -> Bool {
     let stored = view.copyStates[place]
     let fate = rule.fate(ofCopy: round.copies[place].version, over: stored)
-    let rival = view.rivals.isEmpty ? nil : rival(of: round.copies[place].id)
-    if fate == .unchanged || fate == .skippedOlder, rival == nil {
+    // Not as an optional record, which is copied even if it is nil.
+    let isUnrivalled = view.rivals.isEmpty || rival(of: round.copies[place].id) == nil
+    if fate == .unchanged || fate == .skippedOlder, isUnrivalled {
       if fate == .unchanged, let stored, !rule.restates(round.copies[place].version, stored) {
         changes.versions.append(round.copies[place])
       }
@@ -127,14 +128,14 @@ struct MergePlan {
       return false
     }
     // Only copies that need further checks are copied from the round.
-    if view.absent.isEmpty, rival == nil {
+    if view.absent.isEmpty, isUnrivalled {
       if fate.shows { appeared.append(round.copies[place].id) }
       note(fate, of: round.copies[place].id, origin: origin)
       return true
     }
     let record = round.copies[place]
     let missing = view.absent.isEmpty ? [] : record.missing(view.absent, entity)
-    if let stored, let rival {
+    if let stored, let rival = rival(of: record.id) {
       // Of two records that cannot both be shown, a record that can be shown wins.
       guard fate == .updated, missing.isEmpty else {
         quarantineRival(record)

@@ -42,10 +42,10 @@ struct Tally: Sendable {
   {
     switch origin {
     case .page:
-      self[id.type][keyPath: fate.count] += 1
+      self[id.type][fate] += 1
     case .withheld(let entry) where entry.finder == finder:
-      if let before = entry.kind.fate { self[id.type][keyPath: before.count] -= 1 }
-      self[id.type][keyPath: fate.count] += 1
+      if let before = entry.kind.fate { self[id.type][before] -= 1 }
+      self[id.type][fate] += 1
     case .withheld(let entry) where entry.isFindOfSweep:
       if fate == .deleted { return noteSwept(id) }
     case .withheld:
@@ -56,8 +56,8 @@ struct Tally: Sendable {
 
   /// Counts a withheld change that a later copy replaced before it could be applied.
   mutating func noteSuperseded(_ entry: WithheldChange, by finder: WithheldChange.Finder) {
-    guard entry.finder == finder, let path = entry.kind.fate?.count else { return }
-    self[entry.key.type][keyPath: path] -= 1
+    guard entry.finder == finder, let fate = entry.kind.fate else { return }
+    self[entry.key.type][fate] -= 1
     self[entry.key.type].skippedOlder += 1
   }
 
@@ -79,7 +79,7 @@ struct Tally: Sendable {
     _ malformed: MalformedRecord, insteadOf entry: WithheldChange, by finder: WithheldChange.Finder
   ) {
     if entry.finder == finder, let before = entry.kind.fate {
-      self[malformed.type][keyPath: before.count] -= 1
+      self[malformed.type][before] -= 1
       note(malformed)
     } else {
       self.malformed.append(malformed)

@@ -59,6 +59,10 @@ struct SuspectPhase: SyncPhase {
 struct LoserDeletion: SyncPhase {
   let sink: any RemoteRecordSink
 
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in try !session.typesWithLosers(in: snapshot).isEmpty }
+  }
+
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     let losing = try await session.typesWithLosers()
     guard !losing.isEmpty else { return .finished }

@@ -9,25 +9,14 @@ import SyncPorts
 /// From then on versions have a new epoch, which distinguishes copies that the other remote has
 /// reported from those of the first.
 struct SourceExchange: SyncPhase {
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in try !Self.due(in: snapshot, for: session).isEmpty }
+  }
+
   /// Notes the types that were in step with another remote before.
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    let (environment, entities) = (session.environment, session.entities)
-    let isPushed = session.request.direction != .pull && environment.sink != nil
-    let due = try await session.read { (snapshot) throws(SyncError) in
-      let store = try snapshot.storeIdentity()
-      var due: [(type: RecordType, checkpoint: Checkpoint)] = []
-      for entity in entities {
-        let scope = environment.scope(of: entity, store: store)
-        if var checkpoint = try snapshot.checkpoint(for: entity.type) {
-          guard checkpoint.scope.source != scope.source else { continue }
-          checkpoint.enter(scope)
-          due.append((entity.type, checkpoint))
-        } else if isPushed, try snapshot.outboxCount(entity.type) > 0 {
-          // A type that is pushed before its first pull belongs to a remote as well.
-          due.append((entity.type, Checkpoint(scope: scope)))
-        }
-      }
-      return due
+    let due = try await session.read { [session] (snapshot) throws(SyncError) in
+      try Self.due(in: snapshot, for: session)
     }
     if due.isEmpty { return .finished }
     try await session.write { (transaction) throws(SyncError) in
@@ -37,6 +26,28 @@ struct SourceExchange: SyncPhase {
       }
     }
     return .finished
+  }
+
+  /// Finds the types that were in step with another remote, with their new checkpoints.
+  private static func due(
+    in snapshot: any StoreSnapshot, for session: SyncSession
+  ) throws(SyncError) -> [(type: RecordType, checkpoint: Checkpoint)] {
+    let environment = session.environment
+    let isPushed = session.request.direction != .pull && environment.sink != nil
+    let store = try snapshot.storeIdentity()
+    var due: [(type: RecordType, checkpoint: Checkpoint)] = []
+    for entity in session.entities {
+      let scope = environment.scope(of: entity, store: store)
+      if var checkpoint = try snapshot.checkpoint(for: entity.type) {
+        guard checkpoint.scope.source != scope.source else { continue }
+        checkpoint.enter(scope)
+        due.append((entity.type, checkpoint))
+      } else if isPushed, try snapshot.outboxCount(entity.type) > 0 {
+        // A type that is pushed before its first pull belongs to a remote as well.
+        due.append((entity.type, Checkpoint(scope: scope)))
+      }
+    }
+    return due
   }
 
   /// Notes the remote of a type that has edits to push and was never pulled.

@@ -85,7 +85,9 @@ extension StoreSnapshot {
 extension StoreTransaction {
   /// Saves the checkpoint of a type.
   package func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError) {
-    try set(checkpoint, for: Checkpoint.key(for: type))
+    let key = Checkpoint.key(for: type)
+    if let json = checkpoint.json { return try setValue(json, forKey: key.name) }
+    try set(checkpoint, for: key)
   }
 }
 

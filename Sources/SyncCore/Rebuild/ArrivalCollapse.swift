@@ -6,6 +6,10 @@ import SyncPorts
 /// It covers types whose rebuild is done. Where another version of the app has registered another
 /// natural key since, duplicates stay due until this version starts again.
 struct ArrivalCollapse: SyncPhase {
+  var survey: Survey? {
+    { (_, session) throws(SyncError) in session.entities.contains { $0.naturalKey != nil } }
+  }
+
   /// Collapses the duplicates that are due.
   ///
   /// Groups that cannot be judged yet stay due.

@@ -15,6 +15,10 @@ struct LoserReview: SyncPhase {
     var isComplete: Bool
   }
 
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in try !session.typesWithLosers(in: snapshot).isEmpty }
+  }
+
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     for entity in try await session.typesWithLosers() {
       var last: EditStamp?
@@ -90,13 +94,15 @@ struct LoserReview: SyncPhase {
 extension SyncSession {
   /// Returns the types with losers of a rebuild that the remote has not yet deleted.
   func typesWithLosers() async throws(SyncError) -> [Entity] {
-    let entities = entities.filter { $0.naturalKey != nil }
-    return try await read { (snapshot) throws(SyncError) in
-      var losing: [Entity] = []
-      for entity in entities where try PendingLosers.load(for: entity.type, from: snapshot) != nil {
-        losing.append(entity)
-      }
-      return losing
+    try await read { (snapshot) throws(SyncError) in try typesWithLosers(in: snapshot) }
+  }
+
+  /// Returns the types with losers, in a snapshot.
+  func typesWithLosers(in snapshot: any StoreSnapshot) throws(SyncError) -> [Entity] {
+    var losing: [Entity] = []
+    for entity in entities where entity.naturalKey != nil {
+      if try PendingLosers.load(for: entity.type, from: snapshot) != nil { losing.append(entity) }
     }
+    return losing
   }
 }

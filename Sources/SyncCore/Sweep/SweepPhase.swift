@@ -5,6 +5,17 @@ import SyncPorts
 ///
 /// Types that refer to others come first.
 struct SweepPhase: SyncPhase {
+  var survey: Survey? {
+    { (snapshot, session) throws(SyncError) in
+      for entity in session.entities {
+        let checkpoint = try snapshot.checkpoint(for: entity.type)
+        if let checkpoint, checkpoint.inFlight == nil, checkpoint.sweep != nil { return true }
+        if try snapshot.withheldCounts(entity.type)[.held, default: 0] > 0 { return true }
+      }
+      return false
+    }
+  }
+
   /// Carries out the sweeps and deletions that are due.
   ///
   /// A sweep that fails for its type alone stays due and is listed among the failures. The other

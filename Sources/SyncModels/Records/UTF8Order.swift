@@ -5,13 +5,22 @@ extension String {
   /// travel between them and must mean the same in both, so they compare by bytes. (Strings with
   /// equal bytes are canonically equal, so `String`'s own hash is consistent with this.)
   public func isSameUTF8(as other: String) -> Bool {
+    if isSameValue(as: other) { return true }
     let isSame = utf8.withContiguousStorageIfAvailable { a in
       other.utf8.withContiguousStorageIfAvailable { b in
-        UnsafeRawBufferPointer(a).hasSameBytes(as: b)
+        UnsafeRawBufferPointer(a).hasSameBytes(as: UnsafeRawBufferPointer(b))
       }
     }
     // Strings from Objective-C have no contiguous storage.
     return isSame.flatMap(\.self) ?? utf8.elementsEqual(other.utf8)
+  }
+
+  /// Whether two strings share their storage, or are the same few bytes.
+  ///
+  /// Most equal identifiers are copies of one string. Nothing but equal strings has equal
+  /// representations.
+  private func isSameValue(as other: String) -> Bool {
+    withUnsafeBytes(of: self) { a in withUnsafeBytes(of: other) { b in a.hasSameBytes(as: b) } }
   }
 
   /// Whether a string's UTF-8 bytes come before another's.
@@ -39,9 +48,8 @@ extension Sequence<String> {
 
 // Each record compares identifiers several times, so this compares eight bytes at a time.
 extension UnsafeRawBufferPointer {
-  fileprivate func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
+  fileprivate func hasSameBytes(as other: UnsafeRawBufferPointer) -> Bool {
     guard count == other.count else { return false }
-    let other = UnsafeRawBufferPointer(other)
     var offset = 0
     while offset + 8 <= count {
       guard word(at: offset) == other.word(at: offset) else { return false }

@@ -35,4 +35,26 @@ struct CheckpointTests {
     #expect(bytes != Self.text())
     #expect(throws: DecodingError.self) { try JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]) }
   }
+
+  @Test(arguments: 0..<64)
+  func isSpelledOutAsTheGenericEncoderWritesIt(_ parts: Int) throws {
+    func has(_ part: Int) -> Bool { parts & 1 << part != 0 }
+    let scope = Checkpoint.Scope(source: "a \"b\" \u{1F600}\n", query: "", schemaVersion: 3, store: "x")
+    var checkpoint = Checkpoint(scope: scope)
+    (checkpoint.lastPass, checkpoint.epoch, checkpoint.sweptPass) = (7, 2, 5)
+    if has(0) { checkpoint.committed = SyncToken("t\\1") }
+    if has(1) { checkpoint.committedAt = Timestamp(microseconds: -1) }
+    if has(2) {
+      checkpoint.inFlight = Checkpoint.Pass(
+        number: 7, base: has(0) ? SyncToken("b") : nil, coverage: has(1) ? .changes : .everything,
+        resumeAt: has(3) ? PageToken("p\t") : nil, candidate: has(4) ? SyncToken("") : nil, fetched: 9,
+        total: has(5) ? 12 : nil)
+    }
+    if has(3) { checkpoint.sweptFence = 4 }
+    if has(4) { checkpoint.deletionsVerifiedAt = Timestamp(microseconds: 1) }
+    checkpoint.needsSecondListing = has(5)
+    #expect(checkpoint.json == (try JSONByteEncoder().encode(checkpoint)))
+    checkpoint.sweep = Checkpoint.Sweep(pass: 7)
+    #expect(checkpoint.json == nil)
+  }
 }
