@@ -162,13 +162,9 @@
 
     // MARK: Kept values
 
-    /// Notes values, which the end of the transaction writes. Reads find them in the cache.
+    /// Notes values, which the end of the transaction writes. Reads find them here until then.
     private func keep(_ values: [StoreChanges.KeptValue]) {
-      for value in values {
-        let key = Array(value.key.utf8)
-        kept[key] = .some(value.bytes)
-        connection.cache.kept.note(value.bytes, for: key)
-      }
+      for value in values { kept[Array(value.key.utf8)] = .some(value.bytes) }
     }
 
     override func value(forKey key: String) throws(SyncError) -> [UInt8]? {
@@ -185,10 +181,11 @@
     }
 
     /// The values that wait, as keys with values and keys without.
+    ///
+    /// From here on the cache has them. Earlier it might forget one, and read the former one again.
     private func takeKept() -> [ColumnArray] {
       var columns = [ColumnArray](.bytes, .bytes, .bytes, .bytes, .bytes)
       for (key, value) in kept {
-        // The cache may have forgotten the value, and have read the former one again.
         connection.cache.kept.note(value, for: key)
         let key = StoredKey(key[...])
         let place = value == nil ? 3 : 0
