@@ -1,13 +1,16 @@
 // The physical limit: the same rows by prepared statements in the same transactions, and no other
 // work.
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "records.h"
 #include "slicer.h"
+#include "xxh64.h"
 
 static struct {
   const char *workload, *path;
@@ -16,6 +19,7 @@ static struct {
   int page, group, cache, checkpoint;
   int is_lazy;
   const char *way;
+  const char *lines;
   int is_in_order_of_rows;
 } options = {.page = 400, .group = 1, .recipe = {.count = 100000}};
 
@@ -157,13 +161,16 @@ static void write_record(const char *id, int length_of_id, int64_t modified_at, 
   run(upsert);
 }
 
+/// The name of the content that is being written, if it has one.
+static char content[64] = "";
+
 static void save_checkpoint(int64_t place) {
-  char checkpoint[300];
+  char checkpoint[400];
   int length = snprintf(
       checkpoint, sizeof checkpoint,
       "{\"scope\":{\"source\":\"floor\",\"query\":\"\",\"schemaVersion\":1,\"store\":\"floor\"},\"lastPass\":1,"
-      "\"inFlight\":{\"number\":1,\"coverage\":\"everything\",\"resumeAt\":\"%lld\",\"fetched\":%lld}}",
-      (long long)place, (long long)place);
+      "\"inFlight\":{\"number\":1,\"coverage\":\"everything\",\"resumeAt\":\"%lld%s\",\"fetched\":%lld}}",
+      (long long)place, content, (long long)place);
   sqlite3_bind_text(save, 1, checkpoint, length, SQLITE_STATIC);
   run(save);
 }
@@ -234,6 +241,90 @@ static void make_texts(void) {
     *end++ = ']';
     lengths[page] = (int)(end - text);
     texts[page] = text;
+  }
+}
+
+// MARK: Lines
+
+/// Reads a block of a file, and returns its length.
+static size_t read_block(int file, char *block, size_t size, off_t offset) {
+  size_t filled = 0;
+  while (filled < size) {
+    ssize_t count = pread(file, block + filled, size - filled, offset + filled);
+    if (count < 0) {
+      perror("floor");
+      exit(1);
+    }
+    if (!count) break;
+    filled += count;
+  }
+  return filled;
+}
+
+/// Digests a file and counts its lines, which names the content before anything of it is written.
+static uint64_t survey_lines(int file, char *block, size_t size, int64_t *lines) {
+  struct xxh64 hash;
+  xxh64_begin(&hash);
+  for (size_t count; (count = read_block(file, block, size, hash.length));) {
+    xxh64_add(&hash, block, count);
+    for (char *line = block; (line = memchr(line, '\n', block + count - line)); line++) ++*lines;
+  }
+  snprintf(content, sizeof content, " xxh64:%016llx:%llu", (unsigned long long)xxh64_value(&hash),
+           (unsigned long long)hash.length);
+  return xxh64_value(&hash);
+}
+
+/// Writes the objects of a file, one a line, and digests what it reads again: the content that was
+/// written is the one that was named.
+static int64_t write_lines(void) {
+  enum { size = 1 << 18 };
+  prepare_writes(0);
+  int file = open(options.lines, O_RDONLY);
+  char *block = malloc(size);
+  int64_t lines = 0, place = 0, per_transaction = (int64_t)options.page * options.group;
+  uint64_t named = survey_lines(file, block, size, &lines);
+  struct xxh64 hash;
+  xxh64_begin(&hash);
+  for (size_t count; (count = read_block(file, block, size, hash.length));) {
+    char *start = block, *end = block + count, *newline;
+    for (; (newline = memchr(start, '\n', end - start)); start = newline + 1) {
+      if (place % per_transaction == 0) run(begin);
+      struct slicer slicer = {start, newline};
+      struct slice slice;
+      if (slicer_next(&slicer, &slice) <= 0) {
+        fprintf(stderr, "floor: a line could not be sliced\n");
+        exit(1);
+      }
+      write_record(slice.id, slice.length_of_id, slice.modified_at, slice.payload, slice.length);
+      if (++place % per_transaction == 0 || place == lines) {
+        save_checkpoint(place);
+        run(commit);
+      }
+    }
+    // The next block begins with the line that this one cuts.
+    xxh64_add(&hash, block, start - block);
+  }
+  if (xxh64_value(&hash) != named) {
+    fprintf(stderr, "floor: the file has changed\n");
+    exit(1);
+  }
+  close(file);
+  free(block);
+  return place;
+}
+
+/// Makes the file: the records, one a line.
+static void make_lines(void) {
+  FILE *file = fopen(options.path, "w");
+  struct record record;
+  for (int64_t place = 0; file && place < options.recipe.count; place++) {
+    make(place, &record);
+    fwrite(record.payload, 1, record.length, file);
+    putc('\n', file);
+  }
+  if (!file || fclose(file)) {
+    perror("floor");
+    exit(1);
   }
 }
 
@@ -587,7 +678,7 @@ static void parse(int argc, char **argv) {
   if (argc < 3) {
     fprintf(stderr, "usage: floor WORKLOAD PATH [--records N] [--random] [--generation N] [--page N] [--group N]\n"
                     "             [--cache KIB] [--checkpoint PAGES] [--lazy]\n"
-                    "             [--way window|hash|scan] [--rows-in-order]\n");
+                    "             [--way window|hash|scan] [--rows-in-order] [--lines FILE]\n");
     exit(2);
   }
   options.workload = argv[1];
@@ -602,6 +693,7 @@ static void parse(int argc, char **argv) {
     else if (!strcmp(argv[i], "--page")) options.page = value, i++;
     else if (!strcmp(argv[i], "--group")) options.group = value, i++;
     else if (!strcmp(argv[i], "--way") && i + 1 < argc) options.way = argv[i + 1], i++;
+    else if (!strcmp(argv[i], "--lines") && i + 1 < argc) options.lines = argv[i + 1], i++;
     else if (!strcmp(argv[i], "--cache")) options.cache = value, i++;
     else if (!strcmp(argv[i], "--checkpoint")) options.checkpoint = value, i++;
     else {
@@ -616,9 +708,13 @@ int main(int argc, char **argv) {
   int has_references = !strcmp(options.workload, "W1r") || !strcmp(options.workload, "W6");
   int has_texts = !strcmp(options.workload, "W5");
   int64_t count = total();
+  if (!strcmp(options.workload, "W13fill")) {
+    make_lines();
+    return 0;
+  }
   if (has_texts) {
     make_texts();
-  } else if (!options.way && strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
+  } else if (!options.way && !options.lines && strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
     records = malloc(sizeof *records * (options.is_lazy ? options.page : count));
     for (int64_t place = 0; place < count && !options.is_lazy; place++) make(place, records + place);
   }
@@ -626,6 +722,7 @@ int main(int argc, char **argv) {
   process_count(1);
   double start = now(), processor = process_time();
   if (has_texts) write_texts();
+  else if (options.lines) count = write_lines();
   else if (!strcmp(options.workload, "W6")) count = read_venues(200);
   else if (!strcmp(options.workload, "W7")) count = push_edits();
   else if (options.way) count = strcmp(options.workload, "W4") ? (fill_keyed(), count) : rebuild();
