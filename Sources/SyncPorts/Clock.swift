@@ -61,6 +61,18 @@ extension Clock where Duration == Swift.Duration {
   }
 }
 
+extension Clock where Duration == Swift.Duration {
+  /// Sleeps until a civil time, or until the task is cancelled.
+  ///
+  /// It may end early, and never late: a clock that is advanced between the two readings here would
+  /// otherwise make the caller wait from the later of them.
+  package func pause(until time: Timestamp) async throws(CancellationError) {
+    let start = now
+    let end = start.advanced(by: time.duration(since: timestamp))
+    do { try await sleep(until: end, tolerance: nil) } catch { throw CancellationError() }
+  }
+}
+
 /// What the engine sleeps for, by which a clock for tests tells its sleeps apart.
 public struct WaitName: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The name.

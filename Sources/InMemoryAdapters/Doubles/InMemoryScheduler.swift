@@ -121,9 +121,8 @@ public final class InMemoryScheduler: BackgroundScheduler {
         await change.waitUntilCancelled()
         continue
       }
-      let wait = next.begin.duration(since: clock.timestamp)
-      if wait > .zero {
-        await first(change) { try? await self.clock.pause(for: wait) }
+      if clock.timestamp < next.begin {
+        await first(change) { try? await self.clock.pause(until: next.begin) }
       } else if next.request.needsNetwork, let connectivity, connectivity.connectivity == .offline {
         await first(change) {
           for await status in connectivity.statuses() where status.connectivity != .offline { break }

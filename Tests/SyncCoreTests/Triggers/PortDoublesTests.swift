@@ -85,6 +85,21 @@ struct InMemorySchedulerTests {
     #expect(clock.sleepers == 0)
   }
 
+  // Between the look at the clock and the sleep, a busy machine leaves time for a whole advance.
+  @Test(arguments: [1, 2])
+  func beginsInTimeWhenTheClockIsAdvancedBeforeItSleeps(afterReading count: Int) throws {
+    let hasty = HastyClock(base: clock)
+    let scheduler = InMemoryScheduler(clock: hasty)
+    let time = VirtualTime(clock)
+    try scheduler.submit(refresh)
+    hasty.readings.store(count, ordering: .relaxed)
+    let task = Task(executorPreference: time) { await scheduler.run { _, _ in .succeeded } }
+    time.settle()
+    #expect(scheduler.begun.count == 1)
+    task.cancel()
+    time.settle()
+  }
+
   @Test func waitsForItsWorkWhenItIsStoppedAndKeepsWhatIsPending() throws {
     let scheduler = InMemoryScheduler(clock: clock)
     let time = VirtualTime(clock)
@@ -109,6 +124,26 @@ struct InMemorySchedulerTests {
     #expect(isOver.withLock { $0 })
     #expect(scheduler.begun.map(\.outcome) == [.succeeded])
     #expect(scheduler.pending[.refresh]?.begin == Timestamp(milliseconds: 1_767_225_600_000) + .seconds(20))
+  }
+}
+
+/// A clock that advances right after one of the readings of its timestamp.
+private final class HastyClock: SyncPorts.Clock {
+  let base: ManualClock
+  /// The readings until then; zero for no advance.
+  let readings = Atomic(0)
+
+  init(base: ManualClock) { self.base = base }
+
+  var now: ManualClock.Instant { base.now }
+  var minimumResolution: Duration { base.minimumResolution }
+  var timestamp: Timestamp {
+    let timestamp = base.timestamp
+    if readings.subtract(1, ordering: .relaxed).newValue == 0 { base.advance(by: .seconds(20)) }
+    return timestamp
+  }
+  func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+    try await base.sleep(until: deadline, tolerance: tolerance)
   }
 }
 
