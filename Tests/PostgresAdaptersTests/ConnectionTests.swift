@@ -124,11 +124,17 @@
       try Database.run("DROP DATABASE \(name) WITH (FORCE)")
     }
 
-    @Test func aWriteThatWaitsTooLongFails() async throws {
-      try await Games.withStore(.init(busyTimeout: .milliseconds(200))) { store, schema in
-        let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let other = try await Database.open(schema)
+    @Test(arguments: [false, true])
+    func aWriteThatWaitsTooLongFails(_ hasWrittenBefore: Bool) async throws {
+      try await Database.withSchema { schema in
+        // Makes the tables, and is idle while the other one waits, however busy the machine is.
+        let other = try await Database.open(schema, .init(idleTransactionTimeout: .seconds(300)))
         try await other.register(try Games.schema())
+        let store = try await Database.open(schema, .init(busyTimeout: .milliseconds(200)))
+        try await store.register(try Games.schema())
+        let first = hasWrittenBefore ? ["first"] : []
+        for key in first { try await store.put(Games.record(key)) }
+        let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         async let writing: Void = other.write(.app) { (transaction) throws(SyncError) in
           try transaction.put([try Games.record("slow")])
           _ = try transaction.count(Query("games"))
@@ -140,8 +146,9 @@
         #expect(error?.code == .storeBusy)
         left.signal()
         try await writing
-        #expect(try await store.keys() == ["slow"])
+        #expect(try await store.keys() == first + ["slow"])
         await other.close()
+        await store.close()
       }
     }
 

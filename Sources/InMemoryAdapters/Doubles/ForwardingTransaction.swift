@@ -2,13 +2,16 @@ package import SyncModels
 package import SyncPorts
 
 /// A transaction that forwards every call to another one; doubles replace single calls.
-package protocol ForwardingTransaction: StoreTransaction {
+package protocol ForwardingTransaction: ReadAheadTransaction {
   /// The transaction that does the work.
   var base: any StoreTransaction { get }
 }
 
 extension ForwardingTransaction {
   package func apply(_ changes: StoreChanges) throws(SyncError) { try base.apply(changes) }
+  package func readAhead(_ pages: [[RecordChange]]) {
+    (base as? any ReadAheadTransaction)?.readAhead(pages)
+  }
 
   package func storeIdentity() throws(SyncError) -> String { try base.storeIdentity() }
   package func registeredEntities() throws(SyncError) -> [Entity] { try base.registeredEntities() }

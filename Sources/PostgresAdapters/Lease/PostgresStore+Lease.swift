@@ -12,16 +12,17 @@
       return try await writer.run { connection throws(SyncError) -> Lease in
         var isTaking = false
         do throws(SyncError) {
-          let lease = try connection.change(context) { (opening) throws(SyncError) -> Lease in
-            try opening.demand(.app)
-            let now = try connection.now(clock)
-            try connection.demandFree(opening, now)
-            let lease = Lease(fence: opening.fence + 1, expiresAt: now + duration)
+          let (lease, row) = try connection.change(context) { (row) throws(SyncError) -> (Lease, Opening) in
+            try row.demand(.app)
+            let now = clock?() ?? row.now
+            try connection.demandFree(row, now)
+            let lease = Lease(fence: row.fence + 1, expiresAt: now + duration)
             isTaking = true
             connection.take(lease, for: duration)
-            return lease
+            return (lease, row.under(lease))
           }
           connection.heldFences.insert(lease.fence)
+          connection.cache.opening = row
           return lease
         } catch {
           // The session may have the lock of a lease that it did not get.
@@ -37,47 +38,48 @@
     public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
       let (context, clock) = (context, configuration.leaseClock)
       return try await writer.run { connection throws(SyncError) -> Lease in
-        try connection.change(context) { (opening) throws(SyncError) -> Lease in
-          try opening.demand(.lease(lease))
-          let renewed = Lease(fence: lease.fence, expiresAt: try connection.now(clock) + duration)
+        let (renewed, row) = try connection.change(context) { (row) throws(SyncError) -> (Lease, Opening) in
+          try row.demand(.lease(lease))
+          let renewed = Lease(fence: lease.fence, expiresAt: (clock?() ?? row.now) + duration)
           connection.enqueue(
             Statement("UPDATE store SET lease_ends_at = $1::bigint") {
               $0.add(renewed.expiresAt.microseconds)
             })
-          return renewed
+          return (renewed, row.under(renewed))
         }
+        connection.cache.opening = row
+        return renewed
       }
     }
 
     /// Gives the lease back. Giving back a lost lease does nothing.
     public func release(_ lease: Lease) async throws(SyncError) {
-      let context = context
       try await writer.run { connection throws(SyncError) in
-        // Even if the row cannot be written, the released lock shows that the lease has no holder.
-        let isHeld = connection.heldFences.remove(lease.fence) != nil
-        try connection.change(context) { (opening) throws(SyncError) in
-          if isHeld {
-            connection.enqueue(
-              Statement(
-                "SELECT pg_advisory_unlock(\(connection.settings.holderLock(lease.fence)))", isKept: false))
+        var statements = [
+          Statement("UPDATE store SET lease_ends_at = NULL, holder = NULL WHERE fence = $1::bigint") {
+            $0.add(lease.fence)
           }
-          guard opening.fence == lease.fence, opening.leaseEnd != nil else { return }
-          connection.enqueue(Statement("UPDATE store SET lease_ends_at = NULL, holder = NULL"))
+        ]
+        // Even if the row cannot be written, the released lock shows that the lease has no holder.
+        if connection.heldFences.remove(lease.fence) != nil {
+          let lock = connection.settings.holderLock(lease.fence)
+          statements.insert(Statement("SELECT pg_advisory_unlock(\(lock))", isKept: false), at: 0)
         }
+        try connection.change(by: statements)
       }
     }
   }
 
-  extension Connection {
-    /// The time by the server's clock, or by the clock of a test.
-    fileprivate func now(_ clock: (@Sendable () -> Timestamp)?) throws(SyncError) -> Timestamp {
-      if let clock { return clock() }
-      let row = try query(
-        Statement("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"),
-        during: "reading the clock")
-      return Timestamp(microseconds: row.first?.integer(0) ?? 0)
+  extension Opening {
+    /// The row as a lease leaves it.
+    fileprivate func under(_ lease: Lease) -> Opening {
+      var row = self
+      (row.fence, row.leaseEnd) = (lease.fence, lease.expiresAt)
+      return row
     }
+  }
 
+  extension Connection {
     /// Refuses a lease that another holder has, and that lives.
     fileprivate func demandFree(_ opening: Opening, _ now: Timestamp) throws(SyncError) {
       guard let end = opening.leaseEnd, now < end else { return }

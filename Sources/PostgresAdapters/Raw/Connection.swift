@@ -28,8 +28,7 @@
   final class Connection {
     let settings: ConnectionSettings
     private var handle: OpaquePointer?
-    private var names: [String: String] = [:]
-    private var nextName = 0
+    private var pipeline: Pipeline?
     private var pending: [Statement] = []
     /// The first failure of the transaction; it decides whether the transaction is run again.
     var failure: PostgresFailure?
@@ -40,12 +39,8 @@
     /// The fencing numbers of leases whose locks this connection keeps.
     var heldFences: Set<Int64> = []
     var cache = StoreCache()
-    /// The beginning of the transaction, until it goes to the server.
-    var start: TransactionStart?
-    /// The store's row as the transaction found it.
-    var opening = Opening()
-    /// Whether the transaction saw something that another one had changed, and must run again.
-    var hasChanged = false
+    /// How far the transaction has come.
+    var transaction = TransactionState.none
     /// The number of the last commit of this connection's writer.
     var token: Int64 = 0
 
@@ -55,7 +50,7 @@
 
     func close() {
       if let handle { PQfinish(handle) }
-      handle = nil
+      (handle, pipeline) = (nil, nil)
     }
 
     var isOpen: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
@@ -66,7 +61,6 @@
     func open() throws(PostgresFailure) {
       if isOpen { return }
       close()
-      names = [:]
       pending = []
       cache = StoreCache()
       generation += 1
@@ -79,19 +73,27 @@
         defer { PQfinish(made) }
         throw settings.failure(of: made)
       }
-      handle = made
+      (handle, pipeline) = (made, Pipeline(made))
       do throws(PostgresFailure) {
-        _ = try exchange([Statement(settings.preparation, isKept: false)], asOneText: true)
-        // The locks that show that holders of leases live ended with the former connection.
-        for fence in heldFences {
-          _ = try exchange([
-            Statement("SELECT pg_try_advisory_lock(\(settings.holderLock(fence)))", isKept: false)
-          ])
-        }
+        try prepare(made)
       } catch {
         close()
         throw error
       }
+    }
+
+    private func prepare(_ handle: OpaquePointer) throws(PostgresFailure) {
+      let result = PQexec(handle, settings.preparation)
+      defer { PQclear(result) }
+      guard PQresultStatus(result) == PGRES_COMMAND_OK else {
+        throw PostgresFailure(of: result, on: handle)
+      }
+      // The locks that show that holders of leases live ended with the former connection.
+      for fence in heldFences {
+        try pipeline?.send(
+          Statement("SELECT pg_try_advisory_lock(\(settings.holderLock(fence)))", isKept: false))
+      }
+      try pipeline?.synchronize()
     }
 
     // MARK: Statements
@@ -103,37 +105,68 @@
     func query(_ statement: Statement, during operation: @autoclosure () -> String) throws(SyncError)
       -> ResultRows
     {
-      pending.append(statement)
-      guard let rows = try flush(during: operation()).last else {
-        throw PostgresFailure(state: "", isConnectionLost: true).error(during: operation())
-      }
-      return rows
+      let numbers = try send([statement], during: operation())
+      return try result(of: numbers[0], during: operation())
     }
 
-    /// Sends the statements that wait, and returns their results.
+    /// Sends the statements that wait, and waits for all results.
+    func flush(during operation: @autoclosure () -> String) throws(SyncError) {
+      try send([], during: operation())
+      try inPipeline(during: operation()) { (pipeline) throws(PostgresFailure) in
+        try pipeline.synchronize()
+      }
+    }
+
+    /// Sends statements after those that wait, and returns their numbers.
+    ///
+    /// The server runs them at once. Their results can be asked for one by one. The beginning of
+    /// the transaction goes first, unless it has begun.
     @discardableResult
-    func flush(during operation: @autoclosure () -> String) throws(SyncError) -> [ResultRows] {
-      if pending.isEmpty, start == nil { return [] }
-      var statements = pending
+    func send(_ statements: [Statement], during operation: @autoclosure () -> String) throws(SyncError)
+      -> [Int]
+    {
+      let start = transaction.start
+      if start == nil, pending.isEmpty, statements.isEmpty { return [] }
+      let waiting = pending
       pending = []
-      let start = start
-      self.start = nil
-      if let start { statements.insert(contentsOf: [start.begin, start.opening], at: 0) }
-      let results: [ResultRows]
+      statementCount += waiting.count + statements.count + (start == nil ? 0 : 2)
+      var row: Int?
+      let numbers = try inPipeline(during: operation()) { (pipeline) throws(PostgresFailure) -> [Int] in
+        if let start {
+          try pipeline.send(start.begin)
+          row = try pipeline.send(start.opening, isWanted: true)
+        }
+        for statement in waiting { try pipeline.send(statement) }
+        var numbers: [Int] = []
+        for statement in statements {
+          numbers.append(try pipeline.send(statement, isWanted: true))
+          try pipeline.push()
+        }
+        if statements.isEmpty { try pipeline.push() }
+        return numbers
+      }
+      if let start, let row { try compare(start, with: try result(of: row, during: operation())) }
+      return numbers
+    }
+
+    /// Waits for the result of a statement that was sent.
+    func result(of number: Int, during operation: @autoclosure () -> String) throws(SyncError) -> ResultRows {
+      try inPipeline(during: operation()) { (pipeline) throws(PostgresFailure) in
+        try pipeline.result(of: number)
+      }
+    }
+
+    private func inPipeline<R>(
+      during operation: @autoclosure () -> String,
+      _ body: (inout Pipeline) throws(PostgresFailure) -> R
+    ) throws(SyncError) -> R {
       do throws(PostgresFailure) {
-        results = try exchange(statements)
+        guard isOpen, pipeline != nil else { throw .lost }
+        return try body(&pipeline!)
       } catch {
         if failure == nil { failure = error }
-        // A table or a column that is gone, by the registration of another server.
-        if start != nil, error.state.hasPrefix("42") { hasChanged = true }
         throw error.error(during: operation())
       }
-      guard let start else { return results }
-      guard results.count >= 2 else {
-        throw PostgresFailure(state: "", isConnectionLost: true).error(during: operation())
-      }
-      try compare(start, with: results[1])
-      return Array(results.dropFirst(2))
     }
 
     /// Whether statements wait to be sent.
@@ -142,11 +175,20 @@
     /// Forgets the statements that wait.
     func dropPending() { pending = [] }
 
+    /// Forgets the transaction that has ended, and the results that were not asked for.
+    func forgetTransaction() {
+      transaction = .none
+      pipeline?.forgetResults()
+    }
+
     /// Ends the open transaction, whatever its state.
     func rollback() {
       pending = []
-      start = nil
+      forgetTransaction()
       guard let handle, PQstatus(handle) == CONNECTION_OK else { return }
+      // The failure is known. What follows it tells nothing new.
+      try? pipeline?.synchronize()
+      if pipeline?.isUnderWay != false { return close() }
       if PQtransactionStatus(handle) == PQTRANS_IDLE { return }
       PQclear(PQexec(handle, "ROLLBACK"))
       // A transaction whose end is unknown must not go on.
@@ -160,7 +202,11 @@
 
     /// Waits for a notification; false if none came, `nil` if the connection is lost.
     func waitForNotification(milliseconds: Int32) -> Bool? {
-      guard let handle else { return nil }
+      // A notification behind a result is not heard before the result is taken.
+      guard let handle, (try? pipeline?.synchronize()) != nil else {
+        close()
+        return nil
+      }
       let ready = cpostgres_wait(handle, milliseconds)
       if ready < 0 { return nil }
       guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
@@ -174,105 +220,6 @@
       }
       return hasCome
     }
-
-    // MARK: The exchange
-
-    private func exchange(
-      _ statements: [Statement], asOneText: Bool = false
-    ) throws(PostgresFailure) -> [ResultRows] {
-      guard let handle, PQstatus(handle) == CONNECTION_OK else {
-        throw PostgresFailure(state: "", isConnectionLost: true)
-      }
-      statementCount += statements.count
-      if asOneText {
-        let result = PQexec(handle, statements[0].sql)
-        defer { PQclear(result) }
-        let status = PQresultStatus(result)
-        guard status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK else { throw failure(of: result) }
-        return []
-      }
-      guard PQenterPipelineMode(handle) == 1 else { throw lost() }
-      defer { _ = PQexitPipelineMode(handle) }
-      // A kept statement is prepared just before its first use, in the same round trip.
-      var isWanted: [Bool] = []
-      var fresh: [String] = []
-      for statement in statements {
-        if statement.isKept, names[statement.sql] == nil {
-          nextName += 1
-          names[statement.sql] = "s\(nextName)"
-          fresh.append(statement.sql)
-          isWanted.append(false)
-          guard PQsendPrepare(handle, "s\(nextName)", statement.sql, 0, nil) == 1 else { throw lost() }
-        }
-        isWanted.append(true)
-        guard send(statement, on: handle) else { throw lost() }
-      }
-      guard PQpipelineSync(handle) == 1 else { throw lost() }
-      do throws(PostgresFailure) {
-        return try receive(isWanted, on: handle)
-      } catch {
-        for sql in fresh { names[sql] = nil }
-        throw error
-      }
-    }
-
-    private func send(_ statement: Statement, on handle: OpaquePointer) -> Bool {
-      statement.parameters.withPointers { values, lengths, formats in
-        let count = Int32(lengths.count)
-        if statement.isKept, let name = names[statement.sql] {
-          return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
-        }
-        return PQsendQueryParams(handle, statement.sql, count, nil, values, lengths, formats, 1) == 1
-      }
-    }
-
-    /// Receives the results of what was sent, and throws the first failure.
-    private func receive(_ isWanted: [Bool], on handle: OpaquePointer) throws(PostgresFailure) -> [ResultRows]
-    {
-      var results: [ResultRows] = []
-      var first: PostgresFailure?
-      var place = 0
-      var gaps = 0
-      while true {
-        guard let result = PQgetResult(handle) else {
-          // One result ends with nothing. More in a row mean that no more will come.
-          gaps += 1
-          if gaps > 2 || PQstatus(handle) != CONNECTION_OK { break }
-          continue
-        }
-        gaps = 0
-        switch PQresultStatus(result) {
-        case PGRES_PIPELINE_SYNC:
-          PQclear(result)
-          if let first { throw first }
-          return results
-        case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
-          if place < isWanted.count, isWanted[place] {
-            results.append(ResultRows(result))
-          } else {
-            PQclear(result)
-          }
-          place += 1
-        case PGRES_PIPELINE_ABORTED:
-          PQclear(result)
-          place += 1
-        default:
-          if first == nil { first = failure(of: result) }
-          PQclear(result)
-          place += 1
-        }
-      }
-      close()
-      throw PostgresFailure(state: first?.state ?? "", isConnectionLost: true)
-    }
-
-    private func failure(of result: OpaquePointer?) -> PostgresFailure {
-      let state = cpostgres_state(result).map { String(cString: $0) } ?? ""
-      return PostgresFailure(
-        state: state, isConnectionLost: handle.map { PQstatus($0) != CONNECTION_OK } ?? true)
-    }
-
-    private func lost() -> PostgresFailure { PostgresFailure(state: "", isConnectionLost: true) }
   }
 
   /// Cancels the statement that a connection runs, from any thread.
@@ -292,33 +239,4 @@
       _ = PQcancel(handle, &words, Int32(words.count))
     }
   }
-
-  extension Parameters {
-    /// Calls a body with the addresses, lengths and formats of all values.
-    fileprivate func withPointers<R>(
-      _ body: (UnsafePointer<UnsafePointer<CChar>?>?, [Int32], [Int32]) -> R
-    ) -> R {
-      let lengths = values.map { Int32(truncatingIfNeeded: $0?.count ?? 0) }
-      let formats = [Int32](repeating: 1, count: values.count)
-      var pointers = [UnsafePointer<CChar>?](repeating: nil, count: values.count)
-      return withPointers(from: 0, &pointers) { body($0, lengths, formats) }
-    }
-
-    private func withPointers<R>(
-      from place: Int, _ pointers: inout [UnsafePointer<CChar>?],
-      _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
-    ) -> R {
-      guard place < values.count else { return pointers.withUnsafeBufferPointer { body($0.baseAddress) } }
-      guard let value = values[place] else { return withPointers(from: place + 1, &pointers, body) }
-      return value.withUnsafeBytes { bytes in
-        // An empty array may have no address, which libpq takes for NULL.
-        pointers[place] = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyValue
-        return withPointers(from: place + 1, &pointers, body)
-      }
-    }
-  }
-
-  // The address of an empty value; nothing is read from it.
-  private nonisolated(unsafe) let emptyValue = UnsafePointer(
-    UnsafeMutablePointer<CChar>.allocate(capacity: 1))
 #endif

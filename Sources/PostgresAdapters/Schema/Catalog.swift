@@ -48,11 +48,16 @@
       }
       var catalog = Catalog(version: version, generation: declarations.generation)
       let operation = "reading the registered types"
-      let fields = try query(
-        Statement(
-          "SELECT type, name, mark, column_name, is_filled FROM fields WHERE is_declared ORDER BY type, column_name"
-        ),
-        during: operation)
+      let reads = try send(
+        [
+          Statement(
+            "SELECT type, name, mark, column_name, is_filled FROM fields WHERE is_declared ORDER BY type, column_name"
+          ),
+          Statement(
+            "SELECT type, declaration, table_name, unread_after IS NOT NULL OR filled_id IS NOT NULL FROM entities ORDER BY type"
+          ),
+        ], during: operation)
+      let fields = try result(of: reads[0], during: operation)
       var columns: [RecordType: [DerivedColumns.Column<StoredField>]] = [:]
       var naturalKeys: [RecordType: [DerivedColumns.Column<StoredNaturalKey>]] = [:]
       for row in try fields.map({ $0 }) {
@@ -64,11 +69,7 @@
           naturalKeys[type, default: []].append(.init(key, name: row.text(3), isFilled: row.bool(4)))
         }
       }
-      let entities = try query(
-        Statement(
-          "SELECT type, declaration, table_name, unread_after IS NOT NULL OR filled_id IS NOT NULL FROM entities ORDER BY type"
-        ),
-        during: operation)
+      let entities = try result(of: reads[1], during: operation)
       for row in try entities.map({ $0 }) {
         let entity = try decoded(Entity.self, from: row.text(1), what: "declaration of a type")
         catalog.stored.append(entity)

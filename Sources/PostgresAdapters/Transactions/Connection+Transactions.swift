@@ -43,48 +43,31 @@
       _ context: TransactionContext, _ body: (PostgresSnapshot) throws(SyncError) -> R
     ) throws(SyncError) -> R {
       try attempting { (isFirst) throws(SyncError) -> R in
-        if isFirst, let known = remembered(context) {
-          return try read(from: known, context, isCurrent: false, body)
+        var known = isFirst ? remembered(context) : nil
+        var isCurrent = false
+        while let row = known {
+          assume(row, using: [], begin: Self.isolated, opening: Opening.statement(settings.writer), context)
+          let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
+          guard let start = transaction.start else { return try endRead(result) }
+          // A row that was read since the call began is as good as a later one.
+          if isCurrent { return try result.get() }
+          let now = try confirm(start, by: start.opening)
+          if start.row.equals(now, in: start.used) { return try result.get() }
+          (known, isCurrent) = (remembered(context), true)
         }
         enqueue(Self.isolated)
         try open(context, by: Opening.statement(settings.writer))
-        return try endingRead(try body(PostgresSnapshot(on: self)))
+        return try endRead(run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) })
       }
     }
 
-    /// Runs a body that sees a remembered row, as long as it needs no statement.
-    ///
-    /// - Parameter isCurrent: Whether the row was read after the call began.
-    private func read<R>(
-      from known: Opening, _ context: TransactionContext, isCurrent: Bool,
-      _ body: (PostgresSnapshot) throws(SyncError) -> R
-    ) throws(SyncError) -> R {
-      let statement = Opening.statement(settings.writer)
-      cache.kept.enter(known.keptVersion)
-      start = TransactionStart(
-        begin: Self.isolated, opening: statement, assumed: known, used: [], layout: context.layout)
-      let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
-      guard let start else {
-        if hasChanged { throw changed }
-        return try endingRead(try result.get())
-      }
-      self.start = nil
-      if isCurrent { return try result.get() }
-      let now = try Opening(query(statement, during: "reading the store"), layout: context.layout)
-      cache.opening = now
-      if start.assumed.equals(now, in: start.used) { return try result.get() }
-      guard let now = remembered(context) else {
-        hasChanged = true
-        throw changed
-      }
-      return try read(from: now, context, isCurrent: true, body)
-    }
-
-    private func endingRead<R>(_ result: R) throws(SyncError) -> R {
-      // Nothing depends on the end of a snapshot: it goes with the next statements.
+    private func endRead<R>(_ result: Result<R, SyncError>) throws(SyncError) -> R {
+      guard case .begun(let row) = transaction else { throw outdate() }
+      let result = try result.get()
+      // Nothing depends on the end of a snapshot, so it is not waited for.
       enqueue(Self.commit)
-      try flush(during: "ending a read")
-      cache.opening = opening
+      try send([], during: "ending a read")
+      cache.opening = row
       return result
     }
 
@@ -96,92 +79,102 @@
       var unsettled: (token: Int64, result: R)?
       return try attempting { (isFirst) throws(SyncError) -> R in
         if isFirst, let known = remembered(context), known.token == token, allows(authority, by: known) {
-          cache.kept.enter(known.keptVersion)
-          start = TransactionStart(
-            begin: Self.writing, opening: Opening.statement(settings.writer, underLock: settings.writeLock),
-            assumed: known, used: .all, layout: context.layout)
+          let opening = Opening.statement(settings.writer, underLock: settings.writeLock)
+          assume(known, using: .all, begin: Self.writing, opening: opening, context)
         } else {
-          try openToWrite(context)
-          if let former = unsettled, opening.token == former.token {
+          let row = try openToWrite(context)
+          if let former = unsettled, row.token == former.token {
             // The connection was lost while the transaction was being committed, and it was.
             token = former.token
             rollback()
             return former.result
           }
           unsettled = nil
-          try demandMemory(of: opening, authority)
-          try opening.demand(authority)
+          try demandMemory(of: row, authority)
+          try row.demand(authority)
         }
         let transaction = PostgresTransaction(on: self)
         let outcome = run { () throws(SyncError) -> R in try body(transaction) }
-        if hasChanged { throw changed }
-        let next = token + 1
-        if let start {
-          // The body has read nothing from the server.
-          guard case .success(let result) = outcome, transaction.hasWritten else {
-            return try settle(outcome, of: start, context)
-          }
-          if !hasPending, transaction.writesKeptValuesAlone {
-            unsettled = (next, result)
-            do throws(SyncError) {
-              return try commit(transaction, keepingBy: start, result)
-            } catch {
-              if failure?.isConnectionLost != true { unsettled = nil }
-              throw error
-            }
-          }
-          // The row is compared before anything is committed.
-          try flush(during: "beginning a transaction")
-        }
-        let result = try outcome.get()
-        transaction.close(token: next)
-        enqueue(Self.commit)
-        if transaction.hasWritten { unsettled = (next, result) }
+        let ending = try ending(of: transaction, after: outcome.map { _ in })
+        guard case .success(let result) = outcome else { return try outcome.get() }
+        if ending.isWriting { unsettled = (token + 1, result) }
         do throws(SyncError) {
-          try flush(during: "committing")
+          try end(transaction, by: ending)
         } catch {
           if failure?.isConnectionLost != true { unsettled = nil }
           throw error
         }
-        hasCommitted(transaction, opening, next)
         if transaction.hasPosition { context.positions.add() }
         return result
       }
     }
 
-    /// Ends a transaction that wrote nothing and needed no statement.
-    private func settle<R>(
-      _ outcome: Result<R, SyncError>, of start: TransactionStart, _ context: TransactionContext
-    ) throws(SyncError) -> R {
-      self.start = nil
-      dropPending()
-      let rows = try query(Opening.statement(settings.writer), during: "reading the store")
-      try compare(start, with: rows)
-      cache.opening = opening
-      return try outcome.get()
+    /// How a transaction that writes ends.
+    private enum Ending {
+      /// Nothing was written, and the body needed no statement.
+      case nothing
+      /// Kept values are written, and the body needed no statement: one statement is all.
+      case keptValues(Opening)
+      case commit(Opening, isWriting: Bool)
+
+      var isWriting: Bool {
+        switch self {
+        case .nothing: false
+        case .keptValues: true
+        case .commit(_, let isWriting): isWriting
+        }
+      }
     }
 
-    /// Commits a transaction that writes nothing but kept values, by one statement.
-    private func commit<R>(
-      _ transaction: PostgresTransaction, keepingBy start: TransactionStart, _ result: R
-    ) throws(SyncError) -> R {
-      self.start = nil
-      let next = token + 1
-      let rows = try query(transaction.keeping(by: start.assumed, token: next), during: "committing")
-      guard rows.first?.bool(0) == true else {
-        hasChanged = true
-        throw changed
+    /// Decides how a transaction ends; the row must be as its body saw it.
+    private func ending(
+      of transaction: PostgresTransaction, after outcome: Result<Void, SyncError>
+    ) throws(SyncError) -> Ending {
+      if let start = self.transaction.start {
+        guard case .success = outcome, transaction.hasWritten else {
+          // Also an error of the body counts only if it has seen the row as it is.
+          dropPending()
+          let now = try confirm(start, by: Opening.statement(settings.writer))
+          guard start.row.equals(now, in: start.used) else { throw outdate() }
+          return .nothing
+        }
+        if !hasPending, transaction.writesKeptValuesAlone { return .keptValues(start.row) }
+        // The row is compared before anything is committed.
+        try flush(during: "beginning a transaction")
       }
-      hasCommitted(transaction, start.assumed, next)
-      return result
+      guard case .begun(let row) = self.transaction else { throw outdate() }
+      return .commit(row, isWriting: transaction.hasWritten)
+    }
+
+    private func end(_ transaction: PostgresTransaction, by ending: Ending) throws(SyncError) {
+      let former: Opening
+      switch ending {
+      case .nothing: return
+      case .keptValues(let row):
+        self.transaction = .none
+        let rows = try query(transaction.keeping(by: row, token: token + 1), during: "committing")
+        guard rows.first?.bool(0) == true else { throw outdate() }
+        former = row
+      case .commit(let row, let isWriting):
+        transaction.close(token: token + 1)
+        enqueue(Self.commit)
+        if isWriting {
+          try flush(during: "committing")
+        } else {
+          // Nothing depends on the end of a transaction that wrote nothing.
+          try send([], during: "ending a transaction")
+        }
+        former = row
+      }
+      hasCommitted(transaction, former)
     }
 
     /// Remembers the row as a commit has left it.
-    private func hasCommitted(_ transaction: PostgresTransaction, _ former: Opening, _ next: Int64) {
+    private func hasCommitted(_ transaction: PostgresTransaction, _ former: Opening) {
       var now = former
       if transaction.hasWritten {
-        token = next
-        now.token = next
+        token += 1
+        now.token = token
       }
       if transaction.changesKeptValues {
         cache.kept.rise()
@@ -212,15 +205,27 @@
       }
     }
 
+    /// Runs statements that change the store's row, after earlier writes, in one round trip.
+    func change(by statements: [Statement]) throws(SyncError) {
+      try attempting { (_) throws(SyncError) in
+        cache.opening = nil
+        enqueue(Self.writing)
+        enqueue(Opening.statement(settings.writer, underLock: settings.writeLock))
+        for statement in statements { enqueue(statement) }
+        enqueue(Self.commit)
+        try flush(during: "committing")
+      }
+    }
+
     /// Runs a body that changes the lease or the layout, after earlier writes.
     func change<R>(
       _ context: TransactionContext, _ body: (Opening) throws(SyncError) -> R
     ) throws(SyncError) -> R {
       try attempting { (_) throws(SyncError) -> R in
-        try openToWrite(context)
+        let row = try openToWrite(context)
         // The body changes the row.
         cache.opening = nil
-        let result = try body(opening)
+        let result = try body(row)
         enqueue(Self.commit)
         try flush(during: "committing")
         return result
@@ -229,17 +234,38 @@
 
     // MARK: Beginning
 
-    /// Begins a transaction, waits for earlier writes, and reads the store's row.
-    private func openToWrite(_ context: TransactionContext) throws(SyncError) {
-      enqueue(Self.writing)
-      try open(context, by: Opening.statement(settings.writer, underLock: settings.writeLock))
+    /// Begins a transaction whose body sees a remembered row.
+    private func assume(
+      _ row: Opening, using parts: Opening.Parts, begin: Statement, opening: Statement,
+      _ context: TransactionContext
+    ) {
+      cache.kept.enter(row.keptVersion)
+      transaction = .assumed(
+        TransactionStart(begin: begin, opening: opening, row: row, used: parts, layout: context.layout))
     }
 
-    private func open(_ context: TransactionContext, by statement: Statement) throws(SyncError) {
-      let rows = try query(statement, during: "beginning a transaction")
-      opening = try Opening(rows, layout: context.layout)
-      try refreshCatalog(opening.catalog, context.declarations)
-      cache.kept.enter(opening.keptVersion)
+    /// Reads the row as it is now, outside of the transaction that never began.
+    private func confirm(_ start: TransactionStart, by statement: Statement) throws(SyncError) -> Opening {
+      transaction = .none
+      let row = try Opening(query(statement, during: "reading the store"), layout: start.layout)
+      cache.opening = row
+      return row
+    }
+
+    /// Begins a transaction, waits for earlier writes, and reads the store's row.
+    private func openToWrite(_ context: TransactionContext) throws(SyncError) -> Opening {
+      enqueue(Self.writing)
+      return try open(context, by: Opening.statement(settings.writer, underLock: settings.writeLock))
+    }
+
+    @discardableResult
+    private func open(_ context: TransactionContext, by statement: Statement) throws(SyncError) -> Opening {
+      transaction = .none
+      let row = try Opening(query(statement, during: "beginning a transaction"), layout: context.layout)
+      transaction = .begun(row)
+      try refreshCatalog(row.catalog, context.declarations)
+      cache.kept.enter(row.keptVersion)
+      return row
     }
 
     /// Notices a server that lost the last commits, as a standby may that took over.
@@ -264,7 +290,7 @@
       var isFirst = true
       while true {
         failure = nil
-        hasChanged = false
+        defer { forgetTransaction() }
         do throws(SyncError) {
           do throws(PostgresFailure) {
             try open()
@@ -274,11 +300,13 @@
           }
           return try body(isFirst)
         } catch {
+          // Also if a table or a column is gone, by the registration of another server.
+          let isOutdated = transaction.isOutdated || isFirst && failure?.state.hasPrefix("42") == true
           rollback()
           cache.kept.forget()
           cache.opening = nil
           isFirst = false
-          if hasChanged { continue }
+          if isOutdated { continue }
           guard let failure, attempts.goOn(after: failure) else { throw error }
         }
       }

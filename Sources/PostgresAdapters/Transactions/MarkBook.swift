@@ -24,6 +24,16 @@
     /// Whether some marks wait to be written.
     var isChanged: Bool { types.values.contains { $0.isChanged } }
 
+    /// Reads some chunks of a type.
+    static func chunks(_ numbers: [Int64], of type: RecordType) -> Statement {
+      Statement("SELECT chunk, bits FROM marks WHERE type = $1::text AND chunk = ANY ($2::bigint[])") {
+        $0.add(text: type.rawValue)
+        var column = ColumnArray(.int64)
+        for number in numbers { column.append(number) }
+        $0.add(column)
+      }
+    }
+
     /// Takes the changed chunks of each type, which are then written.
     mutating func takeChanges() -> [(type: RecordType, chunks: [ColumnArray])] {
       types.keys.compactMap { type in types[type]?.takeChanges().map { (type, $0) } }

@@ -18,14 +18,17 @@
     /// The kind of outbox entries is `pending`.
     var countLines = ""
     var layout: Int64 = 0
+    /// The server's time when the row was read, after the lock was taken.
+    var now = Timestamp(microseconds: 0)
 
     static let pending = "pending"
 
     private static let sql = """
       SELECT catalog, kept_version, position, fence, lease_ends_at, moved_to, identity, layout, \
       (SELECT token FROM commits WHERE writer = $1), \
-      (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts) FROM store
+      (SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts), \(clock) FROM store
       """
+    private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
     /// Reads the row.
     static func statement(_ writer: [UInt8]) -> Statement {
@@ -34,7 +37,7 @@
 
     /// Waits for a lock, and reads the row as it is then.
     static func statement(_ writer: [UInt8], underLock lock: Int64) -> Statement {
-      Statement("SELECT * FROM opened($1::bigint, $2::bytea)") {
+      Statement("SELECT *, \(clock) FROM opened($1::bigint, $2::bytea)") {
         $0.add(lock)
         $0.add(bytes: writer)
       }
@@ -62,6 +65,7 @@
       identity = row.text(6)
       token = row.integer(8)
       countLines = row.text(9)
+      now = Timestamp(microseconds: row.integer(10))
     }
 
     /// The numbers of entries by type and kind.

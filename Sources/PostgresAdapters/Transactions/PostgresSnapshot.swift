@@ -12,6 +12,8 @@
     private(set) final var areCountsCurrent = true
     /// The marks that were read, and those that wait to be written.
     final var marks = MarkBook()
+    /// The reads of states that the server runs before they are asked for.
+    final var readsAhead = ReadsAhead()
 
     init(on connection: Connection) {
       self.connection = connection

@@ -5,7 +5,7 @@
   /// Reads and writes within one transaction of the writing connection.
   ///
   /// Writes wait for the next read or the end, and go to the server in one round trip with it.
-  final class PostgresTransaction: PostgresSnapshot, StoreTransaction {
+  final class PostgresTransaction: PostgresSnapshot, ReadAheadTransaction {
     private var observed = ObservedChanges()
     private var trail = RowTrail()
     /// Kept values to write, by the bytes of their keys.
@@ -16,9 +16,12 @@
     /// Whether the transaction changes what readers see, and so takes a position.
     var hasPosition: Bool { hasWritten && !observed.isEmpty }
 
+    func readAhead(_ pages: [[RecordChange]]) { readsAhead = ReadsAhead(of: pages, in: catalog) }
+
     func apply(_ changes: StoreChanges) throws(SyncError) {
       if changes.isEmpty { return }
       hasWritten = true
+      readsAhead.note(changes)
       for type in changes.unmarkedTypes { try clearMarks(of: type) }
       removeWithheld(changes.released)
       removeFromOutbox(changes.dequeued)
@@ -34,6 +37,7 @@
       if let time = changes.forgottenConflicts { deleteConflicts(settledBefore: time) }
       keep(changes.values)
       observed.note(changes)
+      if readsAhead.isUnderWay { try connection.send([], during: "writing") }
     }
 
     // MARK: Rows

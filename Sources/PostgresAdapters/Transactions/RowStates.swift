@@ -8,14 +8,7 @@
       var numbers = [Int64](repeating: 0, count: ids.count)
       for (type, places) in ids.placesByType() {
         guard let table = catalog.tables[type] else { continue }
-        var keys = SortedKeys(ids, at: places)
-        let rows = try query(table.states, during: "reading \(type)") { parameters in
-          parameters.add(keys: ids, at: keys.places)
-          // Payloads whose size fits come along, and are compared here.
-          let sizes = payloads.isEmpty ? [] : places.map { payloads[$0].bytes.count }
-          parameters.add(Int64(sizes.min() ?? 0))
-          parameters.add(Int64(sizes.max() ?? -1))
-        }
+        var (rows, keys) = try stateRows(of: ids, at: places, comparing: payloads, in: table)
         let noted = try marks(of: type, at: rows.map { $0.integer(2) })
         for place in 0..<rows.count {
           let row = rows[place]
@@ -33,22 +26,33 @@
       return states
     }
 
-    /// Reads the marks of some rows, as far as they are not known.
+    /// Reads the rows of some records, which may be under way already.
+    private func stateRows(
+      of ids: [RecordID], at places: [Int], comparing payloads: [Payload], in table: RowTable
+    ) throws(SyncError) -> (ResultRows, SortedKeys) {
+      let operation = "reading \(table.entity.type)"
+      let ahead = readsAhead.take(ids, comparing: payloads)
+      if let ahead, let number = ahead.number {
+        return (try connection.result(of: number, during: operation), ahead.read.keys)
+      }
+      let read = ahead?.read ?? StateRead(of: ids, at: places, comparing: payloads, in: table)
+      return (try connection.query(read.statement, during: operation), read.keys)
+    }
+
+    /// Reads unknown marks of some rows, and sends the announced reads after that.
     private func marks(of type: RecordType, at rows: [Int64]) throws(SyncError) -> MarkBook.Marks {
       let missing = marks[type].missingChunks(of: rows)
+      let reads = readsAhead.unsent
+      if missing.isEmpty, reads.isEmpty { return marks[type] }
+      let operation = "reading \(type)"
+      let chunks = missing.isEmpty ? [] : [MarkBook.chunks(missing, of: type)]
+      let numbers = try connection.send(chunks + reads.map(\.statement), during: operation)
+      if !reads.isEmpty { readsAhead.noteSent(numbers.suffix(reads.count)) }
       if missing.isEmpty { return marks[type] }
-      let chunks = try query(
-        "SELECT chunk, bits FROM marks WHERE type = $1::text AND chunk = ANY ($2::bigint[])",
-        during: "reading \(type)"
-      ) {
-        $0.add(text: type.rawValue)
-        var column = ColumnArray(.int64)
-        for number in missing { column.append(number) }
-        $0.add(column)
-      }
+      let found = try connection.result(of: numbers[0], during: operation)
       marks[type].add(
         Dictionary(
-          try chunks.map { ($0.integer(0), $0.bytes(1)) }, uniquingKeysWith: { first, _ in first }),
+          try found.map { ($0.integer(0), $0.bytes(1)) }, uniquingKeysWith: { first, _ in first }),
         of: missing)
       return marks[type]
     }
@@ -76,45 +80,6 @@
           record: row.isNull(RowTable.payloadColumn) ? nil : row.record(of: table),
           isMarked: row.bool(table.recordColumnCount))
       }
-    }
-  }
-
-  /// Some keys in the order of their bytes, to find those of a result's rows.
-  ///
-  /// The rows mostly come in that order too, so each is found next to the one before.
-  private struct SortedKeys {
-    private let ids: [RecordID]
-    let places: [Int]
-    private var next = 0
-
-    init(_ ids: [RecordID], at places: [Int]) {
-      self.ids = ids
-      let isSorted = zip(places, places.dropFirst()).allSatisfy {
-        !ids[$1].key.precedesByUTF8(ids[$0].key)
-      }
-      self.places = isSorted ? places : places.sorted { ids[$0].key.precedesByUTF8(ids[$1].key) }
-    }
-
-    /// The places of the key that a row has in its first two columns.
-    mutating func places(of row: ResultRow) -> ArraySlice<Int> {
-      if next == places.count || order(next, row) != 0 { next = firstPlace(notBefore: row) }
-      let start = next
-      while next < places.count, order(next, row) == 0 { next += 1 }
-      return places[start..<next]
-    }
-
-    private func order(_ index: Int, _ row: ResultRow) -> Int {
-      row.order(of: ids[places[index]].key, relativeTo: 0)
-    }
-
-    private func firstPlace(notBefore row: ResultRow) -> Int {
-      var range = places.indices
-      while !range.isEmpty {
-        let middle = range.lowerBound + range.count / 2
-        range =
-          order(middle, row) < 0 ? middle + 1..<range.upperBound : range.lowerBound..<middle
-      }
-      return range.lowerBound
     }
   }
 #endif

@@ -194,8 +194,7 @@ private struct PullRun {
           committed = try await listing.commit()
         } else if isLast {
           committed.pages = try await session.writeLast({ session.progress.after($0) }) {
-            (open) throws(SyncError) in
-            try transactions.map { (page) throws(SyncError) in try page.run(in: open) }
+            (open) throws(SyncError) in try PageTransaction.runAll(transactions, in: open)
           }
         } else {
           var rest = transactions[...]

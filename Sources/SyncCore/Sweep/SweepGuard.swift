@@ -22,8 +22,21 @@ struct SweepGuard: Sendable {
     self.checkpoint = checkpoint
   }
 
+  /// Whether a sweep may begin.
+  enum Verdict: Sendable {
+    /// It may, and would find nothing.
+    case nothingToRemove
+    case allowed
+    case refused(Checkpoint.Refusal)
+  }
+
   /// Returns why the sweep may not begin; `nil` if it may.
   func refusal(in snapshot: any StoreSnapshot) throws(SyncError) -> Checkpoint.Refusal? {
+    if case .refused(let refusal) = try verdict(in: snapshot) { refusal } else { nil }
+  }
+
+  /// Decides whether the sweep may begin.
+  func verdict(in snapshot: any StoreSnapshot) throws(SyncError) -> Verdict {
     let type = sweep.entity.type
     let counts = try snapshot.counts(type, rows: true)
     let unmarked = counts.rows?.unmarked ?? 0
@@ -32,14 +45,16 @@ struct SweepGuard: Sendable {
     let shown = counts.rows?.live ?? 0
     let live = max(shown, unmarked + counts.withheld[.staged, default: 0])
     let (unlisted, kept, unidentified) = try survey(type, in: snapshot)
-    guard unmarked + unlisted > 0 else { return nil }
+    guard unmarked + unlisted > 0 else { return .nothingToRemove }
     // A malformed record may be any of the missing records.
-    if unmarked > 0, unidentified > 0 { return .unidentifiedMalformed(unidentified) }
+    if unmarked > 0, unidentified > 0 { return .refused(.unidentifiedMalformed(unidentified)) }
     let missing = unmarked + unlisted
     // A file that was read while it was being written, or that was cut off, lists nothing.
     let isEmptied = checkpoint.sweep?.listed == 0 && shown >= emptiedRecords
-    guard isEmptied || missing > records && Double(missing) > Double(live + kept) * share else { return nil }
-    return .massDeletion(missing: missing, of: live + kept)
+    guard isEmptied || missing > records && Double(missing) > Double(live + kept) * share else {
+      return .allowed
+    }
+    return .refused(.massDeletion(missing: missing, of: live + kept))
   }
 
   /// Counts the entries to release, all entries, and new malformed ones without an id.

@@ -48,23 +48,15 @@ struct SweepPhase: SyncPhase {
     let sweep = Sweep(
       entity, context: session.sweepContext(pass: due.pass), passBefore: checkpoint.sweptPass,
       capabilities: session.environment.source.capabilities)
-    if let refusal = try await refusal(of: sweep, checkpoint, in: session) {
+    let verdict = try await verdict(on: sweep, checkpoint, in: session)
+    if case .refused(let refusal) = verdict {
       session.note(refusal, of: entity.type)
       try await save(checkpoint, of: entity, in: session) { $0.sweep?.refusal = refusal }
       return .finished
     }
     if entity.visibility == .wholeEntity { return try await sweepWhole(sweep, checkpoint, in: &session) }
-    // A record to which only records of its own type refer is removed after those, so rounds repeat
-    // until one removes nothing.
-    var rounds = DwindlingRounds()
-    repeat {
-      if try await round(of: sweep, &rounds, in: &session) == .stopped { return .stopped }
-    } while try rounds.end()
-    let forgotten = try await session.walk(of: entity.type) {
-      (transaction, start: WithheldChange.Key?) throws(SyncError) in
-      SyncSession.Portion(end: try sweep.forgetUnlisted(after: start, in: transaction))
-    }
-    if forgotten == .stopped { return .stopped }
+    // What became live since the count was not missing when the listing ended.
+    if case .allowed = verdict, try await remove(sweep, in: &session) == .stopped { return .stopped }
     let (now, fence) = (session.environment.clock.timestamp, session.fence)
     let isInDoubt = try await session.read { (snapshot) throws(SyncError) in
       try sweep.isAnythingInDoubt(in: snapshot)
@@ -73,6 +65,20 @@ struct SweepPhase: SyncPhase {
       $0.noteSwept(by: fence, at: now, isAnythingInDoubt: isInDoubt)
     }
     return .finished
+  }
+
+  /// Removes what the listing lacked, portion by portion.
+  private func remove(_ sweep: Sweep, in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    // A record to which only records of its own type refer is removed after those, so rounds repeat
+    // until one removes nothing.
+    var rounds = DwindlingRounds()
+    repeat {
+      if try await round(of: sweep, &rounds, in: &session) == .stopped { return .stopped }
+    } while try rounds.end()
+    return try await session.walk(of: sweep.entity.type) {
+      (transaction, start: WithheldChange.Key?) throws(SyncError) in
+      SyncSession.Portion(end: try sweep.forgetUnlisted(after: start, in: transaction))
+    }
   }
 
   /// Sweeps a type that is shown whole, in one transaction.
@@ -99,14 +105,14 @@ struct SweepPhase: SyncPhase {
     return .finished
   }
 
-  private func refusal(
-    of sweep: Sweep, _ checkpoint: Checkpoint, in session: SyncSession
-  ) async throws(SyncError) -> Checkpoint.Refusal? {
-    guard !session.request.allowsMassDeletion else { return nil }
+  private func verdict(
+    on sweep: Sweep, _ checkpoint: Checkpoint, in session: SyncSession
+  ) async throws(SyncError) -> SweepGuard.Verdict {
+    guard !session.request.allowsMassDeletion else { return .allowed }
     let guardian = SweepGuard(sweep: sweep, options: session.environment.options, checkpoint: checkpoint)
     // The count reads a whole index once, and the writer has memory for it anyway.
     return try await session.write { (transaction) throws(SyncError) in
-      try guardian.refusal(in: transaction)
+      try guardian.verdict(in: transaction)
     }
   }
 

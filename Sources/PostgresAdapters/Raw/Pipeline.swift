@@ -1,0 +1,168 @@
+#if Postgres
+  import CanonicalSyncCPostgres
+
+  /// Statements on their way to the server, and their results on the way back.
+  ///
+  /// They are sent without waiting for earlier results, which come in the same order. Each part of
+  /// them ends with a synchronization. There the server sends its results, and begins to count the
+  /// time in which the transaction does nothing. After a failure it skips the rest of the part, and
+  /// refuses the parts that follow in the same transaction. The failure is kept until
+  /// ``synchronize()`` throws it, so a commit behind it does not seem to have succeeded.
+  struct Pipeline {
+    /// What the server answers, in the order of sending.
+    private enum Expected {
+      case preparation(sql: String)
+      /// A result; its number if it is going to be asked for.
+      case result(number: Int?)
+      case synchronization
+    }
+
+    private let handle: OpaquePointer
+    /// The statements that the server keeps, by their text.
+    private var names: [String: String] = [:]
+    private var nextName = 0
+    private var nextNumber = 0
+    private var expected: ArraySlice<Expected> = []
+    private var results: [Int: ResultRows] = [:]
+    private var failure: PostgresFailure?
+
+    init(_ handle: OpaquePointer) { self.handle = handle }
+
+    /// Whether something was sent whose result has not come.
+    var isUnderWay: Bool { PQpipelineStatus(handle) != PQ_PIPELINE_OFF }
+
+    // MARK: Sending
+
+    /// Sends a statement, and returns its number.
+    ///
+    /// - Parameter isWanted: Whether its result is going to be asked for.
+    @discardableResult
+    mutating func send(_ statement: Statement, isWanted: Bool = false) throws(PostgresFailure) -> Int {
+      guard isUnderWay || PQenterPipelineMode(handle) == 1 else { throw .lost }
+      if statement.isKept, names[statement.sql] == nil {
+        // Prepared just before its first use, on the same way.
+        nextName += 1
+        guard PQsendPrepare(handle, "s\(nextName)", statement.sql, 0, nil) == 1 else { throw .lost }
+        names[statement.sql] = "s\(nextName)"
+        expected.append(.preparation(sql: statement.sql))
+      }
+      let isSent = statement.parameters.withPointers { values, lengths, formats in
+        let count = Int32(lengths.count)
+        if statement.isKept, let name = names[statement.sql] {
+          return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
+        }
+        return PQsendQueryParams(handle, statement.sql, count, nil, values, lengths, formats, 1) == 1
+      }
+      guard isSent else { throw .lost }
+      nextNumber += 1
+      expected.append(.result(number: isWanted ? nextNumber : nil))
+      return nextNumber
+    }
+
+    /// Ends a part, and passes it on without waiting for results.
+    mutating func push() throws(PostgresFailure) {
+      // libpq reads what arrives while it waits for room, so neither side waits for the other.
+      guard isUnderWay, PQpipelineSync(handle) == 1 else { throw .lost }
+      expected.append(.synchronization)
+    }
+
+    // MARK: Receiving
+
+    /// Waits for the results of all that was sent, and throws the first failure.
+    mutating func synchronize() throws(PostgresFailure) {
+      guard isUnderWay else { return }
+      switch expected.last {
+      case .synchronization: break
+      case .preparation, .result, nil: try push()
+      }
+      while !expected.isEmpty { try receive() }
+      guard PQexitPipelineMode(handle) == 1 else { throw .lost }
+      guard let failure else { return }
+      self.failure = nil
+      throw failure
+    }
+
+    /// Waits for the result of a statement that was pushed.
+    mutating func result(of number: Int) throws(PostgresFailure) -> ResultRows {
+      while true {
+        if let rows = results.removeValue(forKey: number) { return rows }
+        if let failure { throw failure }
+        guard !expected.isEmpty else { throw .lost }
+        try receive()
+      }
+    }
+
+    /// Forgets results that were not asked for.
+    mutating func forgetResults() { results = [:] }
+
+    private mutating func receive() throws(PostgresFailure) {
+      let result = PQgetResult(handle)
+      let status = PQresultStatus(result)
+      let isDone = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
+      if !isDone, status != PGRES_PIPELINE_ABORTED, status != PGRES_PIPELINE_SYNC, failure == nil {
+        failure = PostgresFailure(of: result, on: handle)
+      }
+      guard PQstatus(handle) == CONNECTION_OK, result != nil else {
+        PQclear(result)
+        throw PostgresFailure(state: failure?.state ?? "", isConnectionLost: true)
+      }
+      switch expected.removeFirst() {
+      case .synchronization:
+        PQclear(result)
+        guard status == PGRES_PIPELINE_SYNC else { throw .lost }
+        return
+      case .preparation(let sql):
+        if !isDone { names[sql] = nil }
+        PQclear(result)
+      case .result(let number):
+        if isDone, let number, let result {
+          results[number] = ResultRows(result)
+        } else {
+          PQclear(result)
+        }
+      }
+      // Each result but that of a synchronization ends with nothing.
+      while let more = PQgetResult(handle) { PQclear(more) }
+    }
+  }
+
+  extension PostgresFailure {
+    static let lost = PostgresFailure(state: "", isConnectionLost: true)
+
+    /// The failure that a result reports.
+    init(of result: OpaquePointer?, on handle: OpaquePointer) {
+      self.init(
+        state: cpostgres_state(result).map { String(cString: $0) } ?? "",
+        isConnectionLost: PQstatus(handle) != CONNECTION_OK)
+    }
+  }
+
+  extension Parameters {
+    /// Calls a body with the addresses, lengths and formats of all values.
+    fileprivate func withPointers<R>(
+      _ body: (UnsafePointer<UnsafePointer<CChar>?>?, [Int32], [Int32]) -> R
+    ) -> R {
+      let lengths = values.map { Int32(truncatingIfNeeded: $0?.count ?? 0) }
+      let formats = [Int32](repeating: 1, count: values.count)
+      var pointers = [UnsafePointer<CChar>?](repeating: nil, count: values.count)
+      return withPointers(from: 0, &pointers) { body($0, lengths, formats) }
+    }
+
+    private func withPointers<R>(
+      from place: Int, _ pointers: inout [UnsafePointer<CChar>?],
+      _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
+    ) -> R {
+      guard place < values.count else { return pointers.withUnsafeBufferPointer { body($0.baseAddress) } }
+      guard let value = values[place] else { return withPointers(from: place + 1, &pointers, body) }
+      return value.withUnsafeBytes { bytes in
+        // An empty array may have no address, which libpq takes for NULL.
+        pointers[place] = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyValue
+        return withPointers(from: place + 1, &pointers, body)
+      }
+    }
+  }
+
+  // The address of an empty value; nothing is read from it.
+  private nonisolated(unsafe) let emptyValue = UnsafePointer(
+    UnsafeMutablePointer<CChar>.allocate(capacity: 1))
+#endif
