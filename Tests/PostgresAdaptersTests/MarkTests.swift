@@ -119,13 +119,17 @@
     @Test func ofAnEarlierLayoutStay() async throws {
       try await Database.withSchema { schema in
         let address = try PostgresAddress("\(Database.address)?schema=\(schema)")
-        let former = try await PostgresStore.open(
-          address, configuration: .init(), steps: Array(LayoutStep.all.prefix { $0.name != "marks apart" }))
+        let former = try await PostgresStore.open(address)
         try await former.register(try Games.schema())
         try await former.put(try Games.record("a"), try Games.record("b"), try Games.record("c"))
         await former.close()
-        // The former layout had the number of the listing in each row.
-        try Database.run("UPDATE \(schema).rows_games SET round = 1 WHERE id <> 'b'")
+        // The former layout had the number of the listing in each row, and no digests.
+        try Database.run(
+          """
+          UPDATE \(schema).rows_games SET round = 1 WHERE id <> 'b'; DROP TABLE \(schema).marks; \
+          ALTER TABLE \(schema).rows_games DROP COLUMN digest; \
+          ALTER TABLE \(schema).store DROP COLUMN digest_key; UPDATE \(schema).store SET layout = 2
+          """)
         let store = try await PostgresStore.open(address)
         #expect(try Database.run("SELECT layout FROM \(schema).store") == "\(LayoutStep.all.count)")
         try await store.register(try Games.schema())

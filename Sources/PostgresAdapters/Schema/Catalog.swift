@@ -56,6 +56,7 @@
           Statement(
             "SELECT type, declaration, table_name, unread_after IS NOT NULL OR filled_id IS NOT NULL FROM entities ORDER BY type"
           ),
+          Statement("SELECT digest_key FROM store"),
         ], during: operation)
       let fields = try result(of: reads[0], during: operation)
       var columns: [RecordType: [DerivedColumns.Column<StoredField>]] = [:]
@@ -70,13 +71,14 @@
         }
       }
       let entities = try result(of: reads[1], during: operation)
+      let digest = PayloadDigest(key: try result(of: reads[2], during: operation).first?.bytes(0) ?? [])
       for row in try entities.map({ $0 }) {
         let entity = try decoded(Entity.self, from: row.text(1), what: "declaration of a type")
         catalog.stored.append(entity)
         let declared = declarations.entities[entity.type] ?? entity
         let derived = DerivedColumns(
           of: declared, fields: columns[entity.type] ?? [], naturalKeys: naturalKeys[entity.type] ?? [])
-        catalog.tables[entity.type] = RowTable(declared, table: row.text(2), derived)
+        catalog.tables[entity.type] = RowTable(declared, table: row.text(2), derived, digest)
         if row.bool(3) { catalog.unfinished.insert(entity.type) }
       }
       cache.catalog = catalog

@@ -19,6 +19,7 @@
       LayoutStep("initial", initial),
       LayoutStep("keep alone", [keepAlone]),
       LayoutStep("marks apart", marksApart),
+      LayoutStep("payload digests", payloadDigests),
     ]
 
     /// The text in `store.application`.
@@ -140,6 +141,23 @@
         bits bytea NOT NULL CHECK (octet_length(bits) = \(MarkBook.chunkSize)), PRIMARY KEY (type, chunk))
         WITH (fillfactor = 50)
       """
+    ]
+
+    // Rows from before have no digest until they are written.
+    private static let payloadDigests = [
+      """
+      ALTER TABLE store ADD COLUMN digest_key bytea NOT NULL
+        DEFAULT decode(replace(gen_random_uuid()::text, '-', ''), 'hex')
+      """,
+      """
+      DO $$
+      DECLARE name text;
+      BEGIN
+        FOR name IN SELECT table_name FROM entities LOOP
+          EXECUTE format('ALTER TABLE %I ADD COLUMN digest bigint', name);
+        END LOOP;
+      END $$
+      """,
     ]
 
     // Writes kept values as a whole transaction, unless another one has changed the store's row.

@@ -86,7 +86,8 @@
           CREATE TABLE \(table) (
             row bigint GENERATED ALWAYS AS IDENTITY, id bytea NOT NULL, rest bytea NOT NULL,
             version_epoch bigint NOT NULL, version_sequence bigint NOT NULL, version_modified_at bigint NOT NULL,
-            entity_tag bytea, schema_version bigint, round bigint NOT NULL DEFAULT 0, payload bytea)
+            entity_tag bytea, schema_version bigint, round bigint NOT NULL DEFAULT 0, payload bytea,
+            digest bigint)
           """)
         let index = StoredName.quoted(StoredName.of(name + ".id"))
         execute("CREATE UNIQUE INDEX \(index) ON \(table) (id, \(StoredKey.digest(of: "rest")))")

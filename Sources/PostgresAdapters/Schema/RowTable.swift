@@ -5,6 +5,7 @@
   struct RowTable: Sendable {
     let entity: Entity
     let derived: DerivedColumns
+    let digest: PayloadDigest
     private let fieldLifter: FieldLifter
 
     /// The table's name, as an identifier.
@@ -31,18 +32,19 @@
     /// The condition for two names of one record.
     static let sameKey = "r.id = k.id AND r.rest = k.rest"
 
-    init(_ entity: Entity, table: String, _ derived: DerivedColumns) {
+    init(_ entity: Entity, table: String, _ derived: DerivedColumns, _ digest: PayloadDigest) {
       self.entity = entity
       self.derived = derived
+      self.digest = digest
       name = StoredName.quoted(table)
       fieldLifter = FieldLifter(entity.storedFields)
       let given = [
         "id", "rest", "version_epoch", "version_sequence", "version_modified_at", "entity_tag",
         "schema_version", "payload",
       ]
-      let types = ["bytea", "bytea", "bigint", "bigint", "bigint", "bytea", "bigint", "bytea"]
+      let types = ["bytea", "bytea", "bigint", "bigint", "bigint", "bytea", "bigint", "bytea", "bigint"]
       let made = derived.names
-      let all = given + made
+      let all = given + ["digest"] + made
       let read = given + (derived.hasAllFields ? derived.readable : [])
       recordColumns = read.map { "r.\($0)" }.joined(separator: ", ")
       recordColumnCount = read.count
@@ -79,8 +81,8 @@
         """
       states = """
         SELECT r.id, r.rest, r.row, r.version_epoch, r.version_sequence, r.version_modified_at, \
-        r.payload IS NULL, \(isWritten), \
-        CASE WHEN octet_length(r.payload) BETWEEN $3::bigint AND $4::bigint THEN r.payload END \
+        r.payload IS NULL, \(isWritten), r.digest, \
+        CASE WHEN r.digest IS NULL AND octet_length(r.payload) BETWEEN $3::bigint AND $4::bigint THEN r.payload END \
         FROM \(name) AS r WHERE r.id = ANY ($1::bytea[]) AND (r.rest = ''::bytea OR r.rest = ANY ($2::bytea[]))
         """
       byID = """
@@ -97,7 +99,7 @@
       let version = ["version_epoch", "version_sequence", "version_modified_at", "entity_tag"]
       delete = """
         INSERT INTO \(name) (id, rest, \(version.joined(separator: ", "))) SELECT * FROM \(versions) \(conflict) \
-        \((version.map { "\($0) = excluded.\($0)" } + (["schema_version", "payload"] + made).map { "\($0) = NULL" })
+        \((version.map { "\($0) = excluded.\($0)" } + (["schema_version", "payload", "digest"] + made).map { "\($0) = NULL" })
           .joined(separator: ", "))
         """
     }
@@ -110,7 +112,7 @@
 
     /// The parameters of ``insert`` or ``update`` for some records, and whether each gets a mark.
     func parameters(for copies: [Record], marking marks: [Bool]) -> Parameters {
-      var batch = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes, .int64, .bytes)
+      var batch = [ColumnArray](.bytes, .bytes, .int64, .int64, .int64, .bytes, .int64, .bytes, .int64)
       batch += derived.names.map { _ in ColumnArray(.bytes) }
       batch[Self.payloadColumn].reserve(copies.reduce(0) { $0 + $1.payload.bytes.count + 4 })
       for copy in copies {
@@ -118,7 +120,8 @@
         batch.append(copy.version, tag: copy.entityTag, at: 2)
         batch[6].append(Int64(copy.schemaVersion))
         batch[Self.payloadColumn].append(copy.payload.bytes)
-        var place = Self.payloadColumn + 1
+        batch[Self.payloadColumn + 1].append(digest.of(copy.payload.bytes))
+        var place = Self.payloadColumn + 2
         for value in derived.values(of: copy) {
           batch.append(field: value, at: place)
           place += 1

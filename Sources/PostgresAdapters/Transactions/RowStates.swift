@@ -17,7 +17,7 @@
             numbers[place] = number
             states[place] = StoredState(
               version: row.version(3), isDeleted: row.bool(6),
-              hasSamePayload: !payloads.isEmpty && row.holds(payloads[place].bytes, in: 8),
+              hasSamePayload: !payloads.isEmpty && row.holds(payloads[place], digest: table.digest),
               isMarked: row.bool(7) || noted.isMarked(number))
           }
         }
@@ -80,6 +80,14 @@
           record: row.isNull(RowTable.payloadColumn) ? nil : row.record(of: table),
           isMarked: row.bool(table.recordColumnCount))
       }
+    }
+  }
+
+  extension ResultRow {
+    /// Whether the row of a state has a payload.
+    fileprivate func holds(_ payload: Payload, digest: PayloadDigest) -> Bool {
+      guard let known = optionalInteger(8) else { return holds(payload.bytes, in: 9) }
+      return known == digest.of(payload.bytes)
     }
   }
 #endif
