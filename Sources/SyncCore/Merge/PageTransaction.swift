@@ -10,36 +10,6 @@ struct PageTransaction: Sendable {
   var commit: PageCommit
   var status: TypeStatus?
 
-  /// Writes pages of one type, and returns the outcomes of those that it wrote.
-  ///
-  /// At least one page is written, and all of them if nothing else waits for the transaction's end.
-  static func runUntilAwaited(
-    _ pages: ArraySlice<PageTransaction>, in transaction: any StoreTransaction
-  ) throws(SyncError) -> [Tally] {
-    let queue = transaction as? any AwaitedTransaction
-    announce(pages, in: transaction)
-    var tallies: [Tally] = []
-    for page in pages {
-      tallies.append(try page.run(in: transaction))
-      if queue?.isAwaited == true { break }
-    }
-    return tallies
-  }
-
-  /// Writes pages of one type, and returns their outcomes.
-  static func runAll(
-    _ pages: [PageTransaction], in transaction: any StoreTransaction
-  ) throws(SyncError) -> [Tally] {
-    announce(pages[...], in: transaction)
-    return try pages.map { (page) throws(SyncError) in try page.run(in: transaction) }
-  }
-
-  /// Announces the states that several pages are going to ask for. Staged pages ask for none.
-  private static func announce(_ pages: ArraySlice<PageTransaction>, in transaction: any StoreTransaction) {
-    guard pages.count > 1, pages.first?.context.stages == false else { return }
-    (transaction as? any ReadAheadTransaction)?.readAhead(pages.map(\.commit.page.changes))
-  }
-
   /// Writes the page, and returns the outcomes of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {
     var merge = try merge(in: transaction)

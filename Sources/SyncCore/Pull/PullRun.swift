@@ -180,37 +180,15 @@ private struct PullRun {
     let (type, pages) = commits.remove(at: index)
     isCommitting = true
     underWay += 1
-    let transactions = pages.map { page in
-      PageTransaction(
-        entity: entity, context: context(for: page, of: entity), commit: page,
-        status: status(of: type, after: page))
-    }
-    let (session, listing) = (session, listing(endedBy: transactions))
-    let isLast = isLast(pages, of: type)
+    let group = PageGroup(
+      pages: pages.map { page in
+        PageTransaction(
+          entity: entity, context: context(for: page, of: entity), commit: page,
+          status: status(of: type, after: page))
+      }, isLast: isLast(pages, of: type), session: session)
     tasks.addTask {
-      var committed = CommittedPages()
-      do throws(SyncError) {
-        if let listing {
-          committed = try await listing.commit()
-        } else if isLast {
-          committed.pages = try await session.writeLast({ session.progress.after($0) }) {
-            (open) throws(SyncError) in try PageTransaction.runAll(transactions, in: open)
-          }
-        } else {
-          var rest = transactions[...]
-          while !rest.isEmpty {
-            let pages = rest
-            let tallies = try await session.write { (open) throws(SyncError) in
-              try PageTransaction.runUntilAwaited(pages, in: open)
-            }
-            committed.pages += tallies
-            rest = rest.dropFirst(tallies.count)
-          }
-        }
-        return .committed(type, committed, nil)
-      } catch {
-        return .committed(type, committed, error)
-      }
+      let (committed, error) = await group.commit()
+      return .committed(type, committed, error)
     }
   }
 
@@ -218,24 +196,6 @@ private struct PullRun {
   private func isLast(_ pages: [PageCommit], of type: RecordType) -> Bool {
     guard let last = pages.last, last.isLast, last.checkpoint.sweep == nil else { return false }
     return commits.isEmpty && schedule.isLast(type) && session.progress.result.failures.isEmpty
-  }
-
-  /// Returns the complete listing that some pages end, if its type is shown whole.
-  private func listing(endedBy pages: [PageTransaction]) -> WholeListing? {
-    guard let last = pages.last, let unpublished = last.commit.unpublished else { return nil }
-    var context = last.context
-    context.coverage = .changes
-    context.stages = false
-    let checkpoint = last.commit.checkpoint
-    let sweep = Sweep(
-      last.entity, context: context, passBefore: checkpoint.sweptPass,
-      capabilities: session.environment.source.capabilities)
-    return WholeListing(
-      pages: pages.dropLast(), last: last, unpublished: unpublished,
-      guardian: session.request.allowsMassDeletion
-        ? nil
-        : SweepGuard(sweep: sweep, options: session.environment.options, checkpoint: checkpoint),
-      sweep: sweep, session: session)
   }
 
   private mutating func note(_ committed: CommittedPages, of type: RecordType) {

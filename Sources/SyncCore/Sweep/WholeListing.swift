@@ -18,6 +18,27 @@ struct WholeListing: Sendable {
   var sweep: Sweep
   var session: SyncSession
 
+  /// Creates the commit of the listing that some pages end.
+  ///
+  /// It is `nil` if they end none, or the type is shown page by page.
+  init?(endedBy pages: [PageTransaction], in session: SyncSession) {
+    guard let last = pages.last, let unpublished = last.commit.unpublished else { return nil }
+    let (environment, checkpoint) = (session.environment, last.commit.checkpoint)
+    var context = last.context
+    context.coverage = .changes
+    context.stages = false
+    sweep = Sweep(
+      last.entity, context: context, passBefore: checkpoint.sweptPass,
+      capabilities: environment.source.capabilities)
+    guardian =
+      session.request.allowsMassDeletion
+      ? nil : SweepGuard(sweep: sweep, options: environment.options, checkpoint: checkpoint)
+    self.pages = pages.dropLast()
+    self.last = last
+    self.unpublished = unpublished
+    self.session = session
+  }
+
   /// Commits the pages, and publishes the type once all absences are confirmed.
   ///
   /// After a request to stop the sync before that, the type stays unpublished.
@@ -129,18 +150,4 @@ struct WholeListing: Sendable {
     sweep.context.stages = true
     return sweep
   }
-}
-
-/// The result of committing some pages of one type.
-struct CommittedPages: Sendable {
-  /// The tally of each page.
-  var pages: [Tally] = []
-  /// The tallies of sweeps and lookups.
-  var changes: [Tally] = []
-  /// The number of requests that confirmed absences.
-  var requests = 0
-  /// Why the sweep of a whole type was refused.
-  var refusal: Checkpoint.Refusal?
-  /// Whether the type is not published yet, because absences have to be confirmed.
-  var isUnconfirmed = false
 }
