@@ -33,6 +33,7 @@
       /// The cache of the writing connection, in bytes.
       ///
       /// The best size holds the pages that some pages of records change, with all their indexes.
+      /// Until much has been written, the cache has 2 MiB at most.
       public var cacheSize: Int
       /// The cache of each reading connection, in bytes.
       ///

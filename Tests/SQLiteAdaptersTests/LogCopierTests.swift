@@ -55,6 +55,24 @@
       await copier.close()
     }
 
+    @Test(arguments: [(24 << 20, 24_576), (3 << 20, 3_072), (1 << 20, 1_024)])
+    func enlargesTheCacheOnceMuchIsWritten(_ bytes: Int, _ kilobytes: Int64) throws {
+      let opening = try StoreOpening(
+        path: directory.file("store.db"), configuration: .init(cacheSize: bytes), migrations: Migration.all)
+      let connection = try opening.openWriter()
+      connection.copyLog(by: LogCopier(beside: nil, limits: .init(part: 100, whole: 100_000)))
+      for pages in [60, 4200] {
+        try write(pages, by: connection)
+        #expect(try connection.value("PRAGMA cache_size") == max(-2_000, -kilobytes))
+      }
+      // The size changes before a transaction, and stays when the log has restarted.
+      try write(60, by: connection)
+      #expect(try connection.value("PRAGMA cache_size") == -kilobytes)
+      try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      for _ in 0..<2 { try write(60, by: connection) }
+      #expect(try connection.value("PRAGMA cache_size") == -kilobytes)
+    }
+
     @Test func holdsTheWriterUpWhereTheLogIsLong() throws {
       let connection = try writer(LogCopier(beside: nil, limits: .init(part: 10, whole: 150)))
       try write(60, by: connection)

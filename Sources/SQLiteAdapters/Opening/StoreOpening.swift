@@ -259,7 +259,7 @@
 
     private func settle(_ connection: Connection, cache bytes: Int) throws(SyncError) {
       try connection.execute("PRAGMA synchronous = NORMAL")
-      try connection.execute("PRAGMA cache_size = -\(max(1, bytes / 1024))")
+      try connection.setCache(bytes: bytes)
       guard !connection.isReadOnly else { return }
       _ = try connection.value("PRAGMA wal_autocheckpoint = 0")
       _ = try connection.value("PRAGMA journal_size_limit = \(LogCopier.lengthToKeep)")

@@ -17,6 +17,9 @@
     private var isSpoilt = false
     private var isInTransaction = false
     private var flushesCommits = false
+    // The size of the cache in bytes, to be set once the log is long.
+    private var laterCache: Int?
+    private var hasLongLog = false
 
     // Statement texts are few, except for queries that an app composes.
     private static let maximumStatements = 256
@@ -73,10 +76,25 @@
         { context, _, _, length in
           guard let context else { return SQLITE_OK }
           let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
+          connection.hasLongLog = connection.hasLongLog || length >= Connection.longLog
           connection.logCopier?.logHasGrown(to: Int(length), of: connection)
           return SQLITE_OK
         }, context)
     }
+
+    /// Sets the size of the cache, which is smaller until much has been written.
+    ///
+    /// Memory for another page takes longer than reading a page again from the system's cache. A
+    /// small change is over before a large cache gains anything.
+    func setCache(bytes: Int) throws(SyncError) {
+      try execute("PRAGMA cache_size = -\(max(1, min(bytes, Self.firstCache) / 1024))")
+      laterCache = bytes > Self.firstCache ? bytes : nil
+    }
+
+    /// The largest cache while the log is short, in bytes: SQLite's default.
+    private static let firstCache = 2_000 << 10
+    /// The number of pages that make a log long.
+    private static let longLog = 4096
 
     /// Refuses to write if the file was removed or replaced while it was open.
     ///
@@ -180,6 +198,7 @@
       }
       forgetStatementsIfMany()
       if begin == .write, flushes != flushesCommits { try setFlushing(flushes) }
+      if begin == .write, hasLongLog { try enlargeCache() }
       try statement(begin.rawValue).run()
       isInTransaction = true
       defer {
@@ -207,6 +226,12 @@
     private func setFlushing(_ flag: Bool) throws(SyncError) {
       try execute("PRAGMA synchronous = \(flag ? "FULL" : "NORMAL")")
       flushesCommits = flag
+    }
+
+    private func enlargeCache() throws(SyncError) {
+      guard let bytes = laterCache else { return }
+      try execute("PRAGMA cache_size = -\(bytes / 1024)")
+      laterCache = nil
     }
 
     /// The ways to begin a transaction.
