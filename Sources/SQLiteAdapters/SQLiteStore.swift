@@ -12,6 +12,10 @@
   /// Any SQLite tool can read the file while the store is open; `Docs/StoreFormat.md` describes its
   /// tables. The log (`-wal`), its index (`-shm`) and the lock file of the lease (`.lease`) lie
   /// beside it. Only their owner can read these files.
+  ///
+  /// If a process uses SQLite first by opening a store, SQLite keeps no statistics of its memory:
+  /// for these, all threads would wait for each other. `sqlite3_memory_used` then returns 0, and
+  /// heap limits have no effect. An app that needs them calls `sqlite3_initialize` before.
   public final class SQLiteStore: LocalStore, SharedStore {
     let path: String
     let leaseClock: @Sendable () -> Timestamp
@@ -82,7 +86,7 @@
           SerialConnection(label: "CanonicalSync.reader.\(number)", executor: configuration.executor) {
             () throws(SyncError) in try opening.openReader()
           }
-        })
+        }, usesTaskThreads: configuration.executor.usesTaskThreads)
     }
 
     /// Opens a store, and creates its file if it is missing.

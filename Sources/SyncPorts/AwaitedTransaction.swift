@@ -4,7 +4,7 @@
 /// because one long transaction costs less than several short ones. With this protocol it commits
 /// after the next page when an app's edit waits.
 public protocol AwaitedTransaction: StoreTransaction {
-  /// Whether other writes of this process wait now.
+  /// Whether other writes of this process wait now, or probably will soon.
   ///
   /// The engine asks once for each page. A wrong answer changes only how long they wait.
   var isAwaited: Bool { get }

@@ -119,8 +119,10 @@
     ///   - perThousand: The number of commits during which a pass beside it copies 1,000 pages.
     ///   - atLeast: The number of commits that such a pass takes in any case.
     ///   - blockedUntil: The commit until which a reader keeps the log from restarting.
+    ///   - editEvery: The number of commits of which one is an app's edit.
     private func passes(
-      commits: Int, perThousand: Int, atLeast: Int = 0, blockedUntil: Int = 0
+      commits: Int, perThousand: Int, atLeast: Int = 0, blockedUntil: Int = 0,
+      editEvery: Int = .max
     ) -> (beside: [Int], byWriter: [Int], longest: Int) {
       var schedule = CopySchedule(limits: .init())
       var (length, copied, longest) = (0, 0, 0)
@@ -136,9 +138,11 @@
         if copied == length, commit >= blockedUntil { (length, copied) = (0, 0) }
         length += 100
         longest = max(longest, length)
-        switch schedule.pass(at: length) {
+        let isEdit = commit % editEvery == editEvery - 1
+        switch schedule.pass(at: length, isOnDisk: isEdit) {
         case .none: break
         case .byWriter:
+          #expect(!isEdit || editEvery == 1)
           byWriter.append(length - copied)
           copied = length
         case .besideWriter:
@@ -148,6 +152,20 @@
         }
       }
       return (beside, byWriter, longest)
+    }
+
+    @Test func editsBesideASyncBeginShortPasses() {
+      let (beside, byWriter, longest) = passes(commits: 1000, perThousand: 5, editEvery: 6)
+      #expect(beside.allSatisfy { (256...1200).contains($0) || $0 < 256 && longest >= 16384 }, "\(beside)")
+      #expect(beside.count { $0 >= 256 } > 100)
+      #expect(longest < 2 * 16384)
+      #expect(byWriter.allSatisfy { $0 <= 1200 }, "\(byWriter)")
+    }
+
+    @Test func editsAloneBeginPassesAsASyncDoes() {
+      let edits = passes(commits: 1000, perThousand: 5, editEvery: 1)
+      let sync = passes(commits: 1000, perThousand: 5)
+      #expect(edits == sync)
     }
 
     @Test func theWriterWaitsForAShortEndOnly() {

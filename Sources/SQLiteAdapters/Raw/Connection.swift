@@ -16,7 +16,10 @@
     // Checked before each step, and cheaper to read than the failure.
     private var isSpoilt = false
     private var isInTransaction = false
-    private var flushesCommits = false
+    /// Whether the writes that end now are on the disk at their return.
+    private(set) var flushesCommits = false
+    // The number of further transactions during which another edit of the app is likely.
+    private var transactionsBesideEdits = 0
     // The size of the cache in bytes, to be set once the log is long.
     private var laterCache: Int?
     private var hasLongLog = false
@@ -24,8 +27,12 @@
     // Statement texts are few, except for queries that an app composes.
     private static let maximumStatements = 256
 
+    // All threads of the process would wait for the lock of the statistics, for each allocation.
+    private static let omitsMemoryStatistics: Void = csqlite_omit_memory_statistics()
+
     /// Opens a file named by a URI.
     init(uri: String, flags: Int32, busyTimeout: Duration) throws(SyncError) {
+      Self.omitsMemoryStatistics
       var handle: OpaquePointer?
       let code = sqlite3_open_v2(uri, &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nil)
       guard let handle else { throw SQLiteFailure(code: code).error(during: "opening the store") }
@@ -198,6 +205,7 @@
       }
       forgetStatementsIfMany()
       if begin == .write, flushes != flushesCommits { try setFlushing(flushes) }
+      if begin == .write { noteTransaction(isEdit: flushes) }
       if begin == .write, hasLongLog { try enlargeCache() }
       try statement(begin.rawValue).run()
       isInTransaction = true
@@ -226,6 +234,18 @@
     private func setFlushing(_ flag: Bool) throws(SyncError) {
       try execute("PRAGMA synchronous = \(flag ? "FULL" : "NORMAL")")
       flushesCommits = flag
+    }
+
+    /// Whether the app has edited lately. Only its edits are flushed.
+    var isBesideEdits: Bool { transactionsBesideEdits > 0 }
+
+    /// The number of transactions after an edit during which another edit is likely.
+    ///
+    /// A sync needs some tenths of a second for them.
+    private static let transactionsAfterEdit = 256
+
+    private func noteTransaction(isEdit: Bool) {
+      transactionsBesideEdits = isEdit ? Self.transactionsAfterEdit : max(0, transactionsBesideEdits - 1)
     }
 
     private func enlargeCache() throws(SyncError) {

@@ -28,10 +28,14 @@
     /// Receives the log's length in pages after each commit of the writer.
     func logHasGrown(to length: Int, of connection: Connection) {
       let pass = schedule.withLock { schedule in
-        beside == nil ? schedule.passOfWriter(at: length) : schedule.pass(at: length)
+        beside == nil
+          ? schedule.passOfWriter(at: length)
+          : schedule.pass(at: length, isOnDisk: connection.flushesCommits)
       }
       switch pass {
-      case .none: break
+      case .none:
+        // The next edit waits until the whole log is on the disk.
+        if connection.isBesideEdits, !connection.flushesCommits { Self.beginFlush(connection) }
       case .byWriter: Self.copy(connection)
       case .besideWriter:
         beside?.begin { connection in
@@ -42,6 +46,10 @@
           self.schedule.withLock { $0.passed(to: copied) }
         }
       }
+    }
+
+    private static func beginFlush(_ connection: Connection) {
+      DescriptorMargin.hold(1) { csqlite_begin_log_flush(connection.handle) }
     }
 
     // Pages that cannot be copied now stay in the log for the next copy. The reasons are other
@@ -63,6 +71,11 @@
     struct Limits: Hashable {
       /// The number of pages that are copied together beside the writer.
       var part = 4096
+      /// The number of pages that are copied together if the commit has flushed them.
+      ///
+      /// The flush of the copy is then short, and mostly over before the app's next edit flushes
+      /// the log. The pass does not flush the log again.
+      var flushedPart = 256
       /// The number of pages after which the log should restart.
       ///
       /// Index pages change repeatedly, and each copy writes them once. With random ids they are
@@ -86,20 +99,27 @@
     private var isUnderWay = false
     /// The length of the log at the writer's last pass.
     private var endedAt = 0
+    /// Whether a sync has written since the last pass.
+    private var isOfSync = false
 
     init(limits: Limits) {
       self.limits = limits
     }
 
     /// Decides on a pass after a commit that made the log so long.
-    mutating func pass(at length: Int) -> Pass {
+    ///
+    /// - Parameter isOnDisk: Whether the commit has flushed the log, which only an app's edits do.
+    mutating func pass(at length: Int, isOnDisk: Bool = false) -> Pass {
       // The log has restarted, which it does only after all of it has been copied.
       if length < max(copied, endedAt) { (copied, lastPart, endedAt) = (0, 0, 0) }
       let rest = length - copied
-      guard length >= limits.whole else { return isUnderWay || rest < limits.part ? .none : beginPass() }
+      isOfSync = isOfSync || !isOnDisk
       // A log so long costs more than the wait, whatever keeps the passes long.
       if length >= 2 * limits.whole { return endPass(at: length) }
       guard !isUnderWay else { return .none }
+      // The writer makes no pass in an edit beside a sync: the sync's next commit does.
+      if isOnDisk, isOfSync { return rest < limits.flushedPart ? .none : beginPass() }
+      guard length >= limits.whole else { return rest < limits.part ? .none : beginPass() }
       // A writer that is as fast as the copier adds as much again during each pass.
       let isShort = rest <= limits.end || rest <= limits.part / 2 && rest * 5 > lastPart * 4
       return isShort ? endPass(at: length) : beginPass()
@@ -118,7 +138,7 @@
     }
 
     private mutating func beginPass() -> Pass {
-      isUnderWay = true
+      (isUnderWay, isOfSync) = (true, false)
       return .besideWriter
     }
 

@@ -10,10 +10,13 @@
     }
 
     private let connections: [SerialConnection]
+    private let usesTaskThreads: Bool
     private let state: Mutex<State>
 
-    init(_ connections: [SerialConnection]) {
+    /// - Parameter usesTaskThreads: Whether reads may run on the threads of their tasks.
+    init(_ connections: [SerialConnection], usesTaskThreads: Bool) {
       self.connections = connections
+      self.usesTaskThreads = usesTaskThreads
       state = Mutex(State(idle: connections.reversed()))
     }
 
@@ -23,6 +26,10 @@
     ) async throws(SyncError) -> R {
       let connection = await take()
       defer { giveBack(connection) }
+      if usesTaskThreads, TaskThreads.borrow() {
+        defer { TaskThreads.giveBack() }
+        if let result = try await connection.runAtOnce(body) { return result }
+      }
       return try await connection.run(body)
     }
 

@@ -13,7 +13,7 @@
     }
 
     // Only the connection's own work waits for this lock, on the connection's queue. With an inline
-    // executor, callers wait for it.
+    // executor, callers wait for it. Work that runs at once does not wait.
     private let state = Mutex(State.unopened)
     private let calls = Atomic(0)
     private let isUsed = Atomic(false)
@@ -53,6 +53,19 @@
       calls.add(1, ordering: .relaxed)
       defer { calls.subtract(1, ordering: .relaxed) }
       return try await hop.run { () throws(SyncError) -> R in try runHere(body) }
+    }
+
+    /// Runs work at once on a thread that Swift tasks share.
+    ///
+    /// - Returns: `nil`, without the work, if the connection is in use or not yet open.
+    @concurrent
+    func runAtOnce<R: Sendable>(
+      _ body: @Sendable (Connection, ConnectionCache) throws(SyncError) -> R
+    ) async throws(SyncError) -> R? {
+      try state.withLockIfAvailable { (state: inout sending State) throws(SyncError) -> R? in
+        guard case .open(let connection, let cache) = state else { return nil }
+        return try body(connection, cache)
+      } ?? nil
     }
 
     /// Starts work on the connection without waiting for it.

@@ -6,13 +6,21 @@
   final class SQLiteTransaction: SQLiteSnapshot, AwaitedTransaction {
     private(set) var observed = ObservedChanges()
     private let writer: SerialConnection
+    private var changeCount = 0
+
+    /// The number of changes that another transaction should not add to while the app edits.
+    ///
+    /// Two ordinary pages have more.
+    private static let changesBesideEdits = 600
 
     init(on connection: Connection, _ cache: ConnectionCache, of writer: SerialConnection) {
       self.writer = writer
       super.init(on: connection, cache)
     }
 
-    var isAwaited: Bool { writer.isAwaited }
+    var isAwaited: Bool {
+      writer.isAwaited || changeCount >= Self.changesBesideEdits && connection.isBesideEdits
+    }
 
     // MARK: Writing
 
@@ -31,6 +39,7 @@
       if let time = changes.forgottenConflicts { try deleteConflicts(settledBefore: time) }
       for value in changes.values { try keep(value) }
       observed.note(changes)
+      changeCount += changes.put.count + changes.versions.count + changes.deleted.count
     }
 
     private func insertOrReplace(_ copies: [Record]) throws(SyncError) {
