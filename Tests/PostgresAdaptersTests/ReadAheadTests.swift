@@ -20,6 +20,10 @@
       page.compactMap { if case .upsert(let copy) = $0 { copy } else { nil } }
     }
 
+    private static func readAhead(_ pages: [[RecordChange]], in transaction: any StoreTransaction) {
+      (transaction as? any PageGroupTransaction)?.readAhead(pages)
+    }
+
     private static func states(
       of page: [RecordChange], in transaction: any StoreTransaction
     ) throws(SyncError) -> String {
@@ -30,10 +34,6 @@
         return "\(state.version.sequence)\(state.isDeleted ? "d" : "")\(state.hasSamePayload ? "s" : "")"
           + (state.isMarked ? "m" : "")
       }.joined(separator: " ")
-    }
-
-    private static func readAhead(_ pages: [[RecordChange]], in transaction: any StoreTransaction) {
-      (transaction as? any ReadAheadTransaction)?.readAhead(pages)
     }
 
     /// Asks for pages of few records, and writes around them what the seed decides.
@@ -49,7 +49,7 @@
         chosen = Array(chosen.prefix(Int.random(in: 1...2, using: &random)))
         pages.append(try page(chosen, version: 2))
       }
-      if isAhead { readAhead(pages, in: transaction) }
+      if isAhead { Self.readAhead(pages, in: transaction) }
       var found: [String] = []
       for page in pages {
         found.append(try states(of: page, in: transaction))

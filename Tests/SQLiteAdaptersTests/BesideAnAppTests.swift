@@ -130,7 +130,7 @@
           let records = try (0..<count).map { try copy(games, "k\($0)", "{}") }
           return try await store.write(.lease(lease)) { transaction throws(SyncError) in
             try transaction.put(records)
-            return (transaction as? any AwaitedTransaction)?.isAwaited
+            return (transaction as? any PageGroupTransaction)?.isAwaited
           }
         }
         #expect(try await isEnded(2000) == false)

@@ -2,15 +2,16 @@ package import SyncModels
 package import SyncPorts
 
 /// A transaction that forwards every call to another one; doubles replace single calls.
-package protocol ForwardingTransaction: ReadAheadTransaction {
+package protocol ForwardingTransaction: PageGroupTransaction {
   /// The transaction that does the work.
   var base: any StoreTransaction { get }
 }
 
 extension ForwardingTransaction {
   package func apply(_ changes: StoreChanges) throws(SyncError) { try base.apply(changes) }
+  package var isAwaited: Bool { (base as? any PageGroupTransaction)?.isAwaited ?? false }
   package func readAhead(_ pages: [[RecordChange]]) {
-    (base as? any ReadAheadTransaction)?.readAhead(pages)
+    (base as? any PageGroupTransaction)?.readAhead(pages)
   }
 
   package func storeIdentity() throws(SyncError) -> String { try base.storeIdentity() }

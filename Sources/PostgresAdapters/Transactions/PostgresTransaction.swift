@@ -5,7 +5,7 @@
   /// Reads and writes within one transaction of the writing connection.
   ///
   /// Writes wait for the next read or the end, and go to the server in one round trip with it.
-  final class PostgresTransaction: PostgresSnapshot, ReadAheadTransaction {
+  final class PostgresTransaction: PostgresSnapshot, PageGroupTransaction {
     private var observed = ObservedChanges()
     private var trail = RowTrail()
     /// Kept values to write, by the bytes of their keys.

@@ -94,7 +94,9 @@
     /// Memory for another page takes longer than reading a page again from the system's cache. A
     /// small change is over before a large cache gains anything.
     func setCache(bytes: Int) throws(SyncError) {
-      try execute("PRAGMA cache_size = -\(max(1, min(bytes, Self.firstCache) / 1024))")
+      let first = min(bytes, Self.firstCache)
+      try execute("PRAGMA cache_size = -\(max(1, first / 1024))")
+      reserveCache(bytes: first)
       laterCache = bytes > Self.firstCache ? bytes : nil
     }
 
@@ -251,8 +253,12 @@
     private func enlargeCache() throws(SyncError) {
       guard let bytes = laterCache else { return }
       try execute("PRAGMA cache_size = -\(bytes / 1024)")
+      reserveCache(bytes: bytes)
       laterCache = nil
     }
+
+    // SQLite and the transactions need about as much besides.
+    private func reserveCache(bytes: Int) { csqlite_reserve(2 * bytes) }
 
     /// The ways to begin a transaction.
     enum Begin: String {

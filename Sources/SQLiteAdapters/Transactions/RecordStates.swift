@@ -44,11 +44,15 @@
       var walk = StateWalk(statement)
       defer { statement.clear() }
       let book = marks(of: table.entity.type)
-      while states.count < ids.count, !walk.isGivenUp {
+      while states.count < ids.count, !walk.isGivenUp, !walk.isAtEnd {
         let place = states.count
         let found = try walk.find(ids[place].key, comparing: payloads[place], marks: book)
         trail.append(row: found?.row)
         states.append(found?.state)
+      }
+      while walk.isAtEnd, states.count < ids.count {
+        trail.append(row: nil)
+        states.append(nil)
       }
       while states.count < ids.count {
         let places = states.count..<min(states.count + EntityTable.lookupsAtOnce, ids.count)
@@ -110,9 +114,10 @@
   extension [RecordID] {
     /// Whether all ids are of one type, in ascending order.
     fileprivate var areInOrder: Bool {
-      for place in indices.dropFirst() {
-        guard self[place - 1].key.precedesByUTF8(self[place].key), self[place - 1].type == self[place].type
-        else { return false }
+      guard var last = first else { return true }
+      for id in dropFirst() {
+        guard last.key.precedesByUTF8(id.key), last.type == id.type else { return false }
+        last = id
       }
       return true
     }

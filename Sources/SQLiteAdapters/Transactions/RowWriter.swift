@@ -3,16 +3,16 @@
 
   /// Writes records to the rows of their types' tables.
   struct RowWriter {
-    private let connection: Connection
-    private let catalog: Catalog
     private var added: BatchStatement
+    private var addedTogether: BatchStatement
     private var replaced: BatchStatement
     private var gathered: [UInt8] = []
+    // The ends of each copy's key and payload in the gathered bytes.
+    private var ends: [(key: Int, payload: Int)] = []
 
     init(_ snapshot: SQLiteSnapshot) {
-      connection = snapshot.connection
-      catalog = snapshot.catalog
       added = BatchStatement(snapshot, \.put)
+      addedTogether = BatchStatement(snapshot, \.addMany)
       replaced = BatchStatement(snapshot, \.replace)
     }
 
@@ -38,26 +38,28 @@
     /// Returns false if the copies are of several types, or too large to be gathered.
     mutating func addMany(_ copies: [Record], at places: [(place: Int, step: Int)]) throws(SyncError) -> Bool
     {
-      let type = copies[places[0].place].id.type
+      let first = copies[places[0].place].id
       // One buffer has the texts of all rows, because SQLite reads them in place. Each record would
       // have to lend its own in two nested calls.
       gathered.removeAll(keepingCapacity: true)
+      ends.removeAll(keepingCapacity: true)
       for (place, _) in places {
-        guard copies[place].id.type == type, gathered.count < Self.gatheredAtMost else { return false }
-        gathered.append(contentsOf: copies[place].id.key.utf8)
+        let id = copies[place].id
+        guard id.type == first.type, gathered.count < Self.gatheredAtMost else { return false }
+        gathered.append(contentsOf: id.key.utf8)
+        let key = gathered.count
         gathered.append(contentsOf: copies[place].payload.bytes)
+        ends.append((key, gathered.count))
       }
-      let table = try catalog.table(type, during: "writing \(type)")
-      let statement = try connection.statement(table.addMany)
+      let (statement, table) = try addedTogether.demandStatement(for: first, during: "writing")
       try gathered.withUnsafeBufferPointer { (bytes) throws(SyncError) in
         var (index, offset) = (Int32(1), 0)
-        for (place, _) in places {
-          try statement.bind(copies[place], in: table, from: index)
-          let (key, payload) = (copies[place].id.key.utf8.count, copies[place].payload.bytes.count)
-          try statement.bind(lentText: bytes[offset..<offset + key], at: index)
-          try statement.bind(lent: bytes[offset + key..<offset + key + payload], at: index + 6)
+        for ((place, _), end) in zip(places, ends) {
+          try statement.bind(copies, place, in: table, from: index)
+          try statement.bind(lentText: bytes[offset..<end.key], at: index)
+          try statement.bind(lent: bytes[end.key..<end.payload], at: index + 6)
           index += table.parametersPerRow
-          offset += key + payload
+          offset = end.payload
         }
         try statement.run()
       }
@@ -75,11 +77,7 @@
       try bind(Int64(copy.schemaVersion), at: index + 5)
       let derived = table.derived
       if derived.takesFieldsAsGiven {
-        for (place, source) in derived.sources.enumerated() {
-          let source = source ?? 0
-          try bind(
-            source < copy.fields.count ? copy.fields[source] : .null, at: index + 7 + Int32(place))
-        }
+        try bind(copy.fields, from: derived.sources, at: index + 7)
       } else {
         for (place, value) in derived.values(of: copy).enumerated() {
           try bind(value, at: index + 7 + Int32(place))
@@ -88,6 +86,27 @@
       guard !derived.naturalKeys.isEmpty else { return }
       for (place, key) in derived.naturalKeys(of: copy).enumerated() {
         try bind(key, at: index + 7 + Int32(derived.fields.count + place))
+      }
+    }
+
+    /// As ``bind(_:in:from:)``, for one of many copies.
+    ///
+    /// It takes the parts that it needs, because a whole copy retains everything in it.
+    fileprivate func bind(
+      _ copies: [Record], _ place: Int, in table: EntityTable, from index: Int32
+    ) throws(SyncError) {
+      guard table.derived.takesFieldsAsGiven, table.derived.naturalKeys.isEmpty else {
+        return try bind(copies[place], in: table, from: index)
+      }
+      try bind(copies[place].version, tag: copies[place].entityTag, at: index + 1)
+      try bind(Int64(copies[place].schemaVersion), at: index + 5)
+      try bind(copies[place].fields, from: table.derived.sources, at: index + 7)
+    }
+
+    private func bind(_ fields: [FieldValue], from sources: [Int?], at index: Int32) throws(SyncError) {
+      for (place, source) in sources.enumerated() {
+        let source = source ?? 0
+        try bind(source < fields.count ? fields[source] : .null, at: index + Int32(place))
       }
     }
   }

@@ -3,7 +3,7 @@
   import SyncPorts
 
   /// Reads and writes within one transaction of the writer's connection.
-  final class SQLiteTransaction: SQLiteSnapshot, AwaitedTransaction {
+  final class SQLiteTransaction: SQLiteSnapshot, PageGroupTransaction {
     private(set) var observed = ObservedChanges()
     private let writer: SerialConnection
     private var changeCount = 0
@@ -48,12 +48,13 @@
       var added: [(place: Int, step: Int)] = []
       added.reserveCapacity(EntityTable.rowsAtOnce)
       for place in copies.indices {
-        let (step, row) = cache.findRow(copies[place].id)
+        let id = copies[place].id
+        let (step, row) = cache.findRow(id)
         if let row {
           try writer.replace(row, by: copies[place])
           continue
         }
-        cache.willAdd(copies[place].id)
+        cache.willAdd(id)
         if let step {
           added.append((place, step))
           if added.count == EntityTable.rowsAtOnce { try add(&added, of: copies, by: &writer) }

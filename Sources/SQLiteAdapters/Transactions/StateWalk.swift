@@ -22,6 +22,9 @@
       self.statement = statement
     }
 
+    /// Whether no row follows, so that the remaining records have none.
+    var isAtEnd: Bool { place == .end }
+
     /// Whether lookups of the remaining records cost less.
     var isGivenUp: Bool { wideGaps > Self.maximumWideGaps }
 

@@ -129,8 +129,9 @@ struct MergePlan {
     }
     // Only copies that need further checks are copied from the round.
     if view.absent.isEmpty, isUnrivalled {
-      if fate.shows { appeared.append(round.copies[place].id) }
-      note(fate, of: round.copies[place].id, origin: origin)
+      let id = round.copies[place].id
+      note(fate, of: id, origin: origin)
+      if fate.shows { appeared.append(id) }
       return true
     }
     let record = round.copies[place]

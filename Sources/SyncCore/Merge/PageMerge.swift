@@ -68,7 +68,7 @@ struct PageMerge {
     swap(&tally, &plan.tally)
     noteParked(plan.changes.withheld)
     try plan.settled.write(of: entity, in: transaction)
-    var appeared = shown + plan.appeared
+    var appeared = shown.isEmpty ? plan.appeared : shown + plan.appeared
     for (settlement, origin, entry) in plan.dangling {
       appeared += try giveWay(entry, to: settlement, origin: origin, in: transaction)
     }
@@ -142,11 +142,12 @@ struct PageMerge {
     var copies: [Record] = []
     copies.reserveCapacity(changes.count)
     var isAscending = true
+    var last: String?
     for change in changes {
       guard case .upsert(let record) = change else { return nil }
-      if isAscending, let last = copies.indices.last {
-        isAscending = copies[last].id.key.precedesByUTF8(record.id.key)
-      }
+      let key = record.id.key
+      if isAscending, let last { isAscending = last.precedesByUTF8(key) }
+      last = key
       copies.append(record)
     }
     // A remote that lists by id lists no record twice, and checking the order is cheaper than a

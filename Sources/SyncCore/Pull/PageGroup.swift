@@ -35,29 +35,27 @@ struct PageGroup: Sendable {
     while !rest.isEmpty {
       let next = rest
       let tallies = try await session.write { (transaction) throws(SyncError) in
-        let queue = transaction as? any AwaitedTransaction
-        return try write(next, in: transaction) { queue?.isAwaited == true }
+        try write(next, in: transaction, givingWay: true)
       }
       committed.pages += tallies
       rest = rest.dropFirst(tallies.count)
     }
   }
 
-  /// Writes pages until an early end, and returns the outcome of each that was written.
+  /// Writes pages, and returns the outcome of each that was written.
   ///
-  /// At least one page is written.
+  /// - Parameter givesWay: Whether to end after a page for which another write waits.
   private func write(
     _ pages: ArraySlice<PageTransaction>, in transaction: any StoreTransaction,
-    endingEarly isEnough: () -> Bool = { false }
+    givingWay givesWay: Bool = false
   ) throws(SyncError) -> [Tally] {
+    let group = pages.count > 1 ? transaction as? any PageGroupTransaction : nil
     // A staged page asks for no states.
-    if pages.count > 1, pages.first?.context.stages == false {
-      (transaction as? any ReadAheadTransaction)?.readAhead(pages.map(\.commit.page.changes))
-    }
+    if pages.first?.context.stages == false { group?.readAhead(pages.map(\.commit.page.changes)) }
     var tallies: [Tally] = []
     for page in pages {
       tallies.append(try page.run(in: transaction))
-      if isEnough() { break }
+      if givesWay, group?.isAwaited == true { break }
     }
     return tallies
   }

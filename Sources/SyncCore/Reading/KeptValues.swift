@@ -26,6 +26,12 @@ extension StoreSnapshot {
   /// - Throws: `storeUnreadable` if the kept value is of another format.
   package func value<Value: Decodable>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
     guard let bytes = try value(forKey: key.name) else { return nil }
+    return try decoded(bytes, key)
+  }
+
+  private func decoded<Value: Decodable>(
+    _ bytes: [UInt8], _ key: ValueKey<Value>
+  ) throws(SyncError) -> Value {
     do {
       return try JSONByteDecoder().decode(Value.self, from: bytes[...])
     } catch {
@@ -35,9 +41,22 @@ extension StoreSnapshot {
     }
   }
 
+  /// Returns the value of a key, without generic coding if its form allows.
+  func value<Value: SpelledOut>(of key: ValueKey<Value>) throws(SyncError) -> Value? {
+    guard let bytes = try value(forKey: key.name) else { return nil }
+    if let value = Value(json: bytes) { return value }
+    return try decoded(bytes, key)
+  }
+
   /// Returns the value of a key; `nil` also for a value of another format.
   func value<Value: Decodable>(ifReadableOf key: ValueKey<Value>) throws(SyncError) -> Value? {
     try value(forKey: key.name).flatMap { try? JSONByteDecoder().decode(Value.self, from: $0[...]) }
+  }
+
+  /// Returns the value of a key; `nil` also for a value of another format.
+  func value<Value: SpelledOut>(ifReadableOf key: ValueKey<Value>) throws(SyncError) -> Value? {
+    guard let bytes = try value(forKey: key.name) else { return nil }
+    return Value(json: bytes) ?? (try? decoded(bytes, key))
   }
 
   /// Returns the byte of a key.
@@ -51,13 +70,23 @@ extension StoreSnapshot {
 extension StoreTransaction {
   /// Keeps a value under a key.
   package func set<Value: Encodable>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
-    let bytes: [UInt8]
+    try setValue(encoded(value, key), forKey: key.name)
+  }
+
+  private func encoded<Value: Encodable>(
+    _ value: Value, _ key: ValueKey<Value>
+  ) throws(SyncError) -> [UInt8] {
     do {
-      bytes = try JSONByteEncoder().encode(value)
+      return try JSONByteEncoder().encode(value)
     } catch {
       throw SyncError(.storeFailure, during: "saving \(key.name)", underlying: error)
     }
-    try setValue(bytes, forKey: key.name)
+  }
+
+  /// Keeps a value under a key, without generic coding if its form allows.
+  package func set<Value: SpelledOut>(_ value: Value, for key: ValueKey<Value>) throws(SyncError) {
+    if let json = value.json { return try setValue(json, forKey: key.name) }
+    try setValue(encoded(value, key), forKey: key.name)
   }
 
   /// Keeps a byte under a key.
@@ -85,9 +114,7 @@ extension StoreSnapshot {
 extension StoreTransaction {
   /// Saves the checkpoint of a type.
   package func setCheckpoint(_ checkpoint: Checkpoint, for type: RecordType) throws(SyncError) {
-    let key = Checkpoint.key(for: type)
-    if let json = checkpoint.json { return try setValue(json, forKey: key.name) }
-    try set(checkpoint, for: key)
+    try set(checkpoint, for: Checkpoint.key(for: type))
   }
 }
 

@@ -62,6 +62,7 @@ struct SweepGuard: Sendable {
     _ type: RecordType, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> (unlisted: Int, kept: Int, unidentified: Int) {
     let counts = try snapshot.withheldCounts(type)
+    if counts.isEmpty { return (0, 0, 0) }
     let kept = Sweep.forgettable.reduce(0) { $0 + counts[$1, default: 0] }
     var (unlisted, unidentified) = (0, 0)
     var portions = snapshot.portions(withheld: type, Sweep.forgettable)

@@ -3,7 +3,7 @@ import SyncModels
 import SyncPorts
 
 /// A transaction that notes its requested changes.
-final class WatchedTransaction: ForwardingTransaction, AwaitedTransaction {
+final class WatchedTransaction: ForwardingTransaction {
   let base: any StoreTransaction
   let isAwaited: Bool
   private(set) var touched = Touched()

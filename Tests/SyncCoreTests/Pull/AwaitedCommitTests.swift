@@ -86,7 +86,7 @@ private final class QueuedStore: ForwardingStore {
   }
 }
 
-private final class QueuedTransaction: ForwardingTransaction, AwaitedTransaction {
+private final class QueuedTransaction: ForwardingTransaction {
   let base: any StoreTransaction
   let isAwaited: Bool
   private(set) var pages = 0

@@ -34,9 +34,10 @@ struct CheckpointTests {
     let bytes = Self.text { $0.replacing(before, with: after) }
     #expect(bytes != Self.text())
     #expect(throws: DecodingError.self) { try JSONByteDecoder().decode(Checkpoint.self, from: bytes[...]) }
+    #expect(Checkpoint(json: bytes) == nil)
   }
 
-  @Test(arguments: 0..<64)
+  @Test(arguments: 0..<128)
   func isSpelledOutAsTheGenericEncoderWritesIt(_ parts: Int) throws {
     func has(_ part: Int) -> Bool { parts & 1 << part != 0 }
     let scope = Checkpoint.Scope(source: "a \"b\" \u{1F600}\n", query: "", schemaVersion: 3, store: "x")
@@ -53,8 +54,24 @@ struct CheckpointTests {
     if has(3) { checkpoint.sweptFence = 4 }
     if has(4) { checkpoint.deletionsVerifiedAt = Timestamp(microseconds: 1) }
     checkpoint.needsSecondListing = has(5)
-    #expect(checkpoint.json == (try JSONByteEncoder().encode(checkpoint)))
-    checkpoint.sweep = Checkpoint.Sweep(pass: 7)
+    if has(6) { checkpoint.sweep = Checkpoint.Sweep(pass: 7, listed: has(2) ? 5 : nil) }
+    let json = try #require(checkpoint.json)
+    #expect(try json == JSONByteEncoder().encode(checkpoint))
+    #expect(Checkpoint(json: json) == checkpoint)
+    checkpoint.sweep = Checkpoint.Sweep(pass: 7, refusal: .unidentifiedMalformed(1))
     #expect(checkpoint.json == nil)
+    let generic = try JSONByteEncoder().encode(checkpoint)
+    #expect(Checkpoint(json: generic) == nil)
+  }
+
+  @Test(arguments: [
+    (#""epoch":2,"#, ""), (#""epoch":2"#, #""epoch":"2""#), (#""epoch":2"#, #""epoch":2,"new":1"#),
+    (#""source":"s","#, ""), (#""number":4,"#, ""), (#""number":4"#, #""number":4,"new":1"#),
+    (#""pass":3"#, #""pass":null"#), (#""schemaVersion":1"#, #""schemaVersion":1e0"#),
+    (#""inFlight":{"#, #""committed":{"rawValue":1},"inFlight":{"#), ("}}", "}"),
+  ])
+  func leavesOtherFormsToTheGenericDecoder(_ before: String, _ after: String) {
+    #expect(Checkpoint(json: Self.text()) != nil)
+    #expect(Checkpoint(json: Self.text { $0.replacing(before, with: after) }) == nil)
   }
 }

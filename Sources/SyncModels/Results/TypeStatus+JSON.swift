@@ -1,0 +1,37 @@
+import SyncJSON
+
+extension TypeStatus: SpelledOut {
+  /// The JSON that the generic encoder would write; `nil` after a failure.
+  package var json: [UInt8]? {
+    guard lastError == nil else { return nil }
+    var members: [String] = []
+    if let lastSuccess { members.append("\"lastSuccess\":\(lastSuccess.microseconds)") }
+    if let lastAttempt { members.append("\"lastAttempt\":\(lastAttempt.microseconds)") }
+    members.append("\"consecutiveFailures\":\(consecutiveFailures)")
+    members.append("\"successes\":\(successes),\"failures\":\(failures)")
+    return Array("{\(members.joined(separator: ","))}".utf8)
+  }
+
+  /// Reads the form of ``json``.
+  package init?(json: [UInt8]) {
+    guard let object = try? JSONValueSlice(checking: json[...]) else { return nil }
+    var counts: (consecutive: Int64?, successes: Int64?, failures: Int64?)
+    var read = TypeStatus()
+    let isWhole = object.members { name, value in
+      switch name {
+      case "lastSuccess": Self.take(value.timestamp, into: &read.lastSuccess)
+      case "lastAttempt": Self.take(value.timestamp, into: &read.lastAttempt)
+      case "consecutiveFailures": Self.take(value.count, into: &counts.consecutive)
+      case "successes": Self.take(value.count, into: &counts.successes)
+      case "failures": Self.take(value.count, into: &counts.failures)
+      default: false
+      }
+    }
+    guard isWhole, let consecutive = counts.consecutive, let successes = counts.successes,
+      let failures = counts.failures
+    else { return nil }
+    read.consecutiveFailures = Int(consecutive)
+    (read.successes, read.failures) = (Int(successes), Int(failures))
+    self = read
+  }
+}
