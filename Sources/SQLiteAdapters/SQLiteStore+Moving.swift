@@ -39,7 +39,7 @@
 
   extension Connection {
     func placeMovedTo() throws(SyncError) -> String? {
-      let statement = try statement("SELECT value FROM meta WHERE key = 'moved'")
+      let statement = try meta("moved")
       defer { statement.reset() }
       return try statement.step() ? statement.text(0) : nil
     }

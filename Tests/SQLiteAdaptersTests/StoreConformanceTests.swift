@@ -1,11 +1,12 @@
 #if SQLite
   import InMemoryAdapters
-  import SQLiteAdapters
   import SyncConformance
   import SyncModels
   import SyncPorts
   import Synchronization
   import Testing
+
+  @testable import SQLiteAdapters
 
   @Suite("A store in SQLite", .timeLimit(.minutes(10)))
   struct StoreConformanceTests {
@@ -39,6 +40,9 @@
       let outcome = try await check.run(on: harness)
       #expect(outcome == .kept, "\(outcome)")
       for store in handles.withLock({ $0 }) { #expect(try await store.busyStatements() == 0) }
+      // Whatever the check has written, the sums are those of the rows.
+      let differing = try await directory.tablesWithWrongSums(in: "store.db")
+      #expect(differing == [])
     }
   }
 #endif

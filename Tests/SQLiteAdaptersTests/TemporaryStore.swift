@@ -1,8 +1,9 @@
 #if SQLite
   import Foundation
-  import SQLiteAdapters
   import SyncModels
   import Testing
+
+  @testable import SQLiteAdapters
 
   /// A directory for one test's stores, deleted with its last reference.
   final class TemporaryDirectory: Sendable {
@@ -60,6 +61,7 @@
   extension SQLiteStore {
     /// Reverts later steps of the layout, to the file of an older library version.
     func undoSteps(after step: Int) async throws {
+      if step < 9 { try await execute("DELETE FROM meta WHERE key = 'sums'") }
       if step < 8 { try await execute("DROP TABLE changes") }
       if step < 7 {
         try await execute(
@@ -92,6 +94,21 @@
       if step < 3 { try await execute("DROP TABLE outbox_counts") }
       if step < 2 { for table in ["outbox", "conflicts"] { try await execute("DROP TABLE \(table)") } }
       try await execute("PRAGMA user_version = \(step)")
+    }
+  }
+
+  extension TemporaryDirectory {
+    /// The tables of a store whose sum is not that of their rows.
+    func tablesWithWrongSums(in name: String) async throws -> [SummedTable] {
+      let store = try await SQLiteStore.open(path: file(name))
+      let differing = try await store.writer.run { connection throws(SyncError) -> [SummedTable] in
+        try connection.transaction(.read) { () throws(SyncError) -> [SummedTable] in
+          let (stored, counted) = (try connection.storedSums(), try connection.countedSums())
+          return SummedTable.allCases.filter { stored?[$0] != counted[$0] }
+        }
+      }
+      await store.close()
+      return differing
     }
   }
 

@@ -9,6 +9,9 @@
     var catalog = Catalog.empty
     // Keeps the log short. Without it, the log is copied only when the connection is closed.
     private var logCopier: LogCopier?
+    // Each written row adds to them. No access calls back.
+    /// What the transaction adds to the sums in the file.
+    @exclusivity(unchecked) var sums = TableSums()
     private var statements: [String: Statement] = [:]
     // The failure that spoils the transaction. SQLite may have rolled it back, and later statements
     // must not be committed alone.
@@ -213,10 +216,12 @@
       isInTransaction = true
       defer {
         isInTransaction = false
+        sums.clear()
         forgetFailure()
       }
       do {
         let result = try body()
+        if begin == .write { try writeSums() }
         // A body may have caught a statement's error. This statement then fails like any other.
         try statement("COMMIT").run()
         return result

@@ -161,24 +161,14 @@
         guard error.isOfDamagedFile else { throw error }
         portion.losses.append(SalvageLoss(.declarations, "the list of types cannot be read further"))
       }
-      for type in try typesWithTables() where known.insert(type).inserted {
+      let types = try transaction(.read) { () throws(SyncError) in try typesWithTables() }
+      for type in types where known.insert(type).inserted {
         portion.entries.append(.declaration(Entity(type)))
         portion.losses.append(
           SalvageLoss(
             .declarations, type: type, "the declaration cannot be read; the next sync brings it back"))
       }
       return portion
-    }
-
-    private func typesWithTables() throws(SyncError) -> [RecordType] {
-      try transaction(.read) { () throws(SyncError) -> [RecordType] in
-        var types: [RecordType] = []
-        try forEachRow("SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'rows_*'") {
-          row throws(SyncError) in
-          if let name = row.value(0).text { types.append(RecordType(String(name.dropFirst(5)))) }
-        }
-        return types
-      }
     }
 
     /// Reads an edit whose entry is damaged; `nil` without a record or its content.

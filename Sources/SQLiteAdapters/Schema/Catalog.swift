@@ -61,9 +61,16 @@
     }
 
     private func catalogVersion() throws(SyncError) -> Int64 {
-      let statement = try statement("SELECT value FROM meta WHERE key = 'catalog'")
+      let statement = try meta("catalog")
       defer { statement.reset() }
       return try statement.step() ? statement.integer(0) : 0
+    }
+
+    /// The statement that reads a value of `meta`. One serves all keys.
+    func meta(_ key: StaticString) throws(SyncError) -> Statement {
+      let statement = try statement("SELECT value FROM meta WHERE key = ?")
+      try statement.bind(word: key, at: 1)
+      return statement
     }
 
     private func columnsByType() throws(SyncError) -> [RecordType: [DerivedColumns.Column<StoredField>]] {

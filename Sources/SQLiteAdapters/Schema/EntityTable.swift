@@ -31,6 +31,8 @@
     let statesOfMany: String
     let state: String
     let rowNumber: String
+    /// The start of the digests of rows.
+    private let seed: SummedTable.Seed
     /// Returns any one row.
     let anyRow: String
     /// The states of the records from an id on, ordered by id.
@@ -88,6 +90,7 @@
       touch = "\(newVersion) WHERE payload IS NOT NULL AND id = ?1"
       touchRow = "\(newVersion) WHERE payload IS NOT NULL AND row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
+      seed = SummedTable.seed(ofRecords: entity.type)
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
       // One set of cursors serves all lookups. Opening cursors costs as much as two lookups.
       let ids = Array(repeating: "(?)", count: Self.lookupsAtOnce).joined(separator: ", ")
@@ -106,6 +109,15 @@
       recordColumns = read.joined(separator: ", ")
       columnBehindRecord = Int32(read.count)
       recordByID = "SELECT \(recordColumns) FROM \(name) WHERE id = ? AND payload IS NOT NULL"
+    }
+
+    /// The digest of a row with an id. Neither ever changes.
+    ///
+    /// - Parameter id: The digest of the id.
+    @inline(__always) func digest(of id: UInt64, in row: Int64) -> UInt64 {
+      var digest = RowDigest(seed, row: row)
+      digest.add(digestOfText: id, at: 1)
+      return digest.sum
     }
 
     /// The number of rows that one statement adds. More gain little.

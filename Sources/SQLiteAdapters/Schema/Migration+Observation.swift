@@ -10,5 +10,10 @@
     static let observedChanges = [
       "CREATE TABLE changes (position INTEGER PRIMARY KEY, records TEXT)"
     ]
+
+    /// The sums of the rows' digests. The completion of the step adds existing rows.
+    static let sums = [
+      "INSERT INTO meta VALUES ('\(TableSums.key)', zeroblob(\(TableSums.size)))"
+    ]
   }
 #endif

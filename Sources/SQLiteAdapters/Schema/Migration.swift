@@ -8,10 +8,20 @@
     /// The permanent name of the step.
     package let name: String
     let statements: [String]
+    /// What follows in a file that may have rows.
+    let completion: @Sendable (Connection) throws(SyncError) -> Void
 
     package init(_ name: String, _ statements: [String]) {
+      self.init(name, statements) { _ in }
+    }
+
+    init(
+      _ name: String, _ statements: [String],
+      completion: @escaping @Sendable (Connection) throws(SyncError) -> Void
+    ) {
       self.name = name
       self.statements = statements
+      self.completion = completion
     }
 
     /// Every step, the oldest first. A file's `user_version` is the number of applied steps.
@@ -25,6 +35,9 @@
       Migration("authors of edits", authors),
       Migration("checkpoints are kept values", checkpointValues),
       Migration("observed changes", observedChanges),
+      Migration("sums of rows", sums) { connection throws(SyncError) in
+        connection.sums = try connection.countedSums()
+      },
     ]
 
     private static let initial = [
@@ -102,6 +115,7 @@
 
     /// Applies every missing step, each in its own transaction.
     func migrate(by migrations: [Migration]) throws(SyncError) {
+      let isNew = try label().isEmpty
       while true {
         let done = try transaction(.write) { () throws(SyncError) -> Bool in
           // Another process may have migrated the file while this one waited.
@@ -110,6 +124,7 @@
           let migration = migrations[version]
           do throws(SyncError) {
             for statement in migration.statements { try execute(statement) }
+            if !isNew { try migration.completion(self) }
           } catch {
             throw SyncError(
               error.code, during: "migrating the store's layout",

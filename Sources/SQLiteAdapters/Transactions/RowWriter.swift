@@ -3,6 +3,7 @@
 
   /// Writes records to the rows of their types' tables.
   struct RowWriter {
+    private let connection: Connection
     private var added: BatchStatement
     private var addedTogether: BatchStatement
     private var replaced: BatchStatement
@@ -11,18 +12,23 @@
     private var ends: [(key: Int, payload: Int)] = []
 
     init(_ snapshot: SQLiteSnapshot) {
+      connection = snapshot.connection
       added = BatchStatement(snapshot, \.put)
       addedTogether = BatchStatement(snapshot, \.addMany)
       replaced = BatchStatement(snapshot, \.replace)
     }
 
     /// Writes a copy to the row of its id, or to a new row.
-    mutating func put(_ copy: Record) throws(SyncError) {
+    ///
+    /// Returns the number of a new row.
+    mutating func put(_ copy: Record) throws(SyncError) -> Int64? {
       let (statement, table) = try added.demandStatement(for: copy.id, during: "writing")
       try statement.bind(copy, in: table, from: 1)
       try statement.run(lending: copy.payload.bytes, at: 7) { () throws(SyncError) in
+        connection.forgetLastRow()
         try statement.run(lending: copy.id.key, at: 1)
       }
+      return connection.noteNewRow(of: copy.id.key, in: table)
     }
 
     /// Writes a copy to a row.
@@ -62,6 +68,17 @@
           offset = end.payload
         }
         try statement.run()
+        // One statement numbers its rows consecutively.
+        var row = connection.lastRow - Int64(places.count - 1)
+        var sum: UInt64 = 0
+        offset = 0
+        for end in ends {
+          let id = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[offset..<end.key]))
+          sum &+= table.digest(of: RowDigest.digest(of: id), in: row)
+          row += 1
+          offset = end.payload
+        }
+        connection.sums.add(sum, to: .records)
       }
       return true
     }

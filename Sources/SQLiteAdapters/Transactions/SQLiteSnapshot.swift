@@ -119,7 +119,7 @@
 
   extension Connection {
     func storeIdentity() throws(SyncError) -> String {
-      let statement = try statement("SELECT value FROM meta WHERE key = 'identity'")
+      let statement = try meta("identity")
       defer { statement.reset() }
       return try statement.step() ? statement.text(0) : ""
     }

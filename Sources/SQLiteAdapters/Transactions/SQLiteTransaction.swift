@@ -59,7 +59,7 @@
           added.append((place, step))
           if added.count == EntityTable.rowsAtOnce { try add(&added, of: copies, by: &writer) }
         } else {
-          try writer.put(copies[place])
+          _ = try writer.put(copies[place])
         }
       }
       try add(&added, of: copies, by: &writer)
@@ -76,8 +76,7 @@
         for (offset, (_, step)) in places.enumerated() { cache.setRow(first + Int64(offset), at: step) }
       } else {
         for (place, step) in places {
-          try writer.put(copies[place])
-          cache.setRow(connection.lastRow, at: step)
+          if let row = try writer.put(copies[place]) { cache.setRow(row, at: step) }
         }
       }
       places.removeAll(keepingCapacity: true)
@@ -105,21 +104,23 @@
       var rowsForNow = BatchStatement(self, \.deleteRowForNow)
       for tombstone in tombstones {
         let (place, row) = cache.findRow(tombstone.id)
-        let statement: Statement
+        let (statement, table): (Statement, EntityTable)
         if let row {
-          (statement, _) =
+          (statement, table) =
             pending.contains(tombstone.id)
             ? try rowsForNow.demandStatement(for: tombstone.id, during: "deleting")
             : try knownRows.demandStatement(for: tombstone.id, during: "deleting")
           try statement.bind(row, at: 1)
         } else {
-          (statement, _) = try rows.demand(tombstone.id, during: "deleting")
+          (statement, table) = try rows.demand(tombstone.id, during: "deleting")
           cache.willAdd(tombstone.id)
           // The record gets a row now, which the trail does not contain.
           if place != nil { cache.forgetRows() }
         }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)
+        connection.forgetLastRow()
         try statement.run()
+        connection.noteNewRow(of: tombstone.id.key, in: table)
       }
     }
 
@@ -180,6 +181,9 @@
     // MARK: Small state
 
     private func keep(_ value: StoreChanges.KeptValue) throws(SyncError) {
+      if let former = try self.value(forKey: value.key) {
+        connection.sums.subtract(SummedTable.digest(ofValue: former, key: value.key), from: .values)
+      }
       guard let bytes = value.bytes else {
         let statement = try connection.statement("DELETE FROM state WHERE key = ?")
         try statement.bind(value.key, at: 1)
@@ -189,6 +193,7 @@
       try statement.bind(value.key, at: 1)
       try statement.bind(bytes, at: 2)
       try statement.run()
+      connection.sums.add(SummedTable.digest(ofValue: bytes, key: value.key), to: .values)
     }
   }
 

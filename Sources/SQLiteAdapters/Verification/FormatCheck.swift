@@ -43,7 +43,9 @@
     // MARK: The file
 
     /// The checks that concern no single type.
-    static var ofFile: [FormatCheck] { [integrity, tables, state] + counts + withheld + edits + small }
+    static var ofFile: [FormatCheck] {
+      [integrity, tables, state] + counts + withheld + edits + small + sums
+    }
 
     private static let integrity = FormatCheck(.file, "the file") { connection, limit throws(SyncError) in
       var found: [StoreFinding] = []
@@ -214,7 +216,7 @@
             (SELECT count(*) FROM meta WHERE key = 'identity' AND typeof(value) = 'text' AND length(value) = 32
               AND value NOT GLOB '*[^0-9a-f]*') <> 1
             OR (SELECT count(*) FROM meta WHERE key = 'catalog' AND typeof(value) = 'integer') <> 1
-            OR EXISTS (SELECT 1 FROM meta WHERE key NOT IN ('identity', 'catalog') AND key NOT GLOB 'references/*')
+            OR EXISTS (SELECT 1 FROM meta WHERE key NOT IN ('identity', 'catalog', 'moved', '\(TableSums.key)') AND key NOT GLOB 'references/*')
           """),
       FormatCheck(
         .values, "the lease is not one row of numbers",

@@ -60,7 +60,7 @@
         options: SyncOptions(pageSize: 10, retry: RetryPolicy(attempts: 1)), random: RepeatedNumber(7))
     }
 
-    private func edit(_ engine: SyncEngine, _ key: String, _ note: String) async throws {
+    func edit(_ engine: SyncEngine, _ key: String, _ note: String) async throws {
       try await engine.edits.perform { (batch) throws(SyncError) in
         try batch.set(RecordID(type: "teams", key: key)) { $0["note"] = Array(note.utf8)[...] }
       }
