@@ -75,7 +75,7 @@
         for end in ends {
           let id = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[offset..<end.key]))
           sum &+= table.digest(of: RowDigest.digest(of: id), in: row)
-          row += 1
+          row &+= 1
           offset = end.payload
         }
         connection.sums.add(sum, to: .records)
