@@ -8,7 +8,7 @@
     /// The permanent name of the step.
     package let name: String
     let statements: [String]
-    /// What follows in a file that may have rows.
+    /// What follows the statements, in the same transaction.
     let completion: @Sendable (Connection) throws(SyncError) -> Void
 
     package init(_ name: String, _ statements: [String]) {
@@ -115,7 +115,6 @@
 
     /// Applies every missing step, each in its own transaction.
     func migrate(by migrations: [Migration]) throws(SyncError) {
-      let isNew = try label().isEmpty
       while true {
         let done = try transaction(.write) { () throws(SyncError) -> Bool in
           // Another process may have migrated the file while this one waited.
@@ -124,7 +123,7 @@
           let migration = migrations[version]
           do throws(SyncError) {
             for statement in migration.statements { try execute(statement) }
-            if !isNew { try migration.completion(self) }
+            try migration.completion(self)
           } catch {
             throw SyncError(
               error.code, during: "migrating the store's layout",

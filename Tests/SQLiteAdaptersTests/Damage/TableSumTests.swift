@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncCSQLite
   import Foundation
   import InMemoryAdapters
   import Testing
@@ -107,6 +108,19 @@
       await store.close()
     }
 
+    /// A process with an older version may write while this one creates a file's layout.
+    @Test func comeToRowsThatAppearBetweenTheStepsOfANewFile() throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      let connection = try Connection(
+        uri: directory.file("store.db"), flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
+        busyTimeout: .zero)
+      let other = Migration("a write of another process", ["INSERT INTO state VALUES ('key', x'01')"])
+      try connection.migrate(by: Migration.all.dropLast() + [other] + Migration.all.suffix(1))
+      let (stored, counted) = (try connection.storedSums(), try connection.countedSums())
+      #expect(stored?[.values] == counted[.values])
+      #expect(counted[.values] != 0)
+    }
+
     /// Damaged sums stay so, and prevent no write.
     @Test(arguments: [
       "DELETE FROM meta WHERE key = 'sums'", "UPDATE meta SET value = 'x' WHERE key = 'sums'",
@@ -119,7 +133,8 @@
       let engine = try await rich.engine(on: store)
       rich.remote.upsert("games", "g9", #"{"home":"t1","date":"2026-02-01"}"#)
       #expect(try await engine.sync()["games"].updated == 1)
-      #expect(try await Self.findings(store).contains { $0.part == .values })
+      let findings = try await Self.findings(store)
+      #expect(findings.count == 1 && findings.first?.part == .values, "\(findings)")
       await store.close()
     }
 
