@@ -84,42 +84,13 @@ static inline int csqlite_is_same(const void *a, size_t a_count, const void *b, 
   return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count) == 0);
 }
 
-typedef unsigned long long csqlite_pair __attribute__((vector_size(16)));
-
-/// Adds 32 bytes to four of the sums of J. G. Fletcher's checksum, each of words and of its own values.
-static inline void csqlite_sum(csqlite_pair sums[4], const unsigned char *bytes) {
-  csqlite_pair words[2];
-  memcpy(words, bytes, sizeof words);
-  for (int place = 0; place < 2; place++) {
-    sums[place] += words[place];
-    sums[place + 2] += sums[place];
-  }
-}
-
 /// A digest of some bytes, which a change of any one word changes.
 static inline unsigned long long csqlite_digest(const void *bytes, size_t count) {
   const unsigned long long factor = 0x9E3779B97F4A7C15ull;
   const unsigned char *place = (const unsigned char *)bytes;
   unsigned long long digest = count * factor, word = 0;
-  if (count >= 32) {
-    csqlite_pair sums[4] = {{0}};
-    const unsigned char *last = place + count - 32;
-    for (; place + 32 < last; place += 64) {
-      csqlite_sum(sums, place);
-      csqlite_sum(sums, place + 32);
-    }
-    for (; place < last; place += 32) csqlite_sum(sums, place);
-    // What remains, with some bytes again.
-    csqlite_sum(sums, last);
-    for (int pair = 0; pair < 4; pair++) {
-      // Rotated, because a product carries the highest bit nowhere.
-      for (int lane = 0; lane < 2; lane++) {
-        digest = ((digest << 29 | digest >> 35) ^ sums[pair][lane]) * factor;
-      }
-    }
-    return digest ^ digest >> 32;
-  }
   if (count > 8) {
+    // The last word has some bytes of the one before it.
     for (const unsigned char *last = place + count - 8;; place += 8) {
       if (place > last) place = last;
       memcpy(&word, place, 8);
@@ -322,7 +293,7 @@ static inline char *csqlite_real_path(const char *path) { return realpath(path, 
 
 static inline void csqlite_free(char *memory) { free(memory); }
 
-/// Prepares the thread's heap for this many bytes, which cost no memory before they are used.
+/// Prepares the thread's heap for this many bytes, 25 MiB at most. They cost no memory before they are used.
 ///
 /// The C library of GNU lets the heap of a thread other than the first grow by one page at a time, with a
 /// system call for each. Once it has grown, it grows again without them.

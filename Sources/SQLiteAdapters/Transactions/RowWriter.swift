@@ -21,6 +21,7 @@
     /// Writes a copy to the row of its id, or to a new row.
     ///
     /// Returns the number of a new row.
+    @discardableResult
     mutating func put(_ copy: Record) throws(SyncError) -> Int64? {
       let (statement, table) = try added.demandStatement(for: copy.id, during: "writing")
       try statement.bind(copy, in: table, from: 1)

@@ -59,7 +59,7 @@
           added.append((place, step))
           if added.count == EntityTable.rowsAtOnce { try add(&added, of: copies, by: &writer) }
         } else {
-          _ = try writer.put(copies[place])
+          try writer.put(copies[place])
         }
       }
       try add(&added, of: copies, by: &writer)

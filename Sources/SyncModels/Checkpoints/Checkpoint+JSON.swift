@@ -49,20 +49,19 @@ extension Checkpoint: SpelledOut {
 
   /// Reads the form of ``json``.
   package init?(json: [UInt8]) {
-    guard let object = try? JSONValueSlice(checking: json[...]) else { return nil }
     var scope: Scope?
     var numbers: (lastPass: Int64?, epoch: Int64?, sweptPass: Int64?)
     var needsSecondListing: Bool?
     var read = Checkpoint(scope: Scope(source: "", query: "", schemaVersion: 0, store: ""))
-    let isWhole = object.members { name, value in
+    let isWhole = json[...].members { name, value in
       switch name {
       case "scope": Self.take(Scope(value), into: &scope)
       case "committed": Self.take(value.token.map(SyncToken.init), into: &read.committed)
       case "committedAt": Self.take(value.timestamp, into: &read.committedAt)
       case "inFlight": Self.take(Pass(value), into: &read.inFlight)
-      case "lastPass": Self.take(value.count, into: &numbers.lastPass)
-      case "epoch": Self.take(value.count, into: &numbers.epoch)
-      case "sweptPass": Self.take(value.count, into: &numbers.sweptPass)
+      case "lastPass": Self.take(value.count(), into: &numbers.lastPass)
+      case "epoch": Self.take(value.count(), into: &numbers.epoch)
+      case "sweptPass": Self.take(value.count(), into: &numbers.sweptPass)
       case "sweptFence": Self.take(value.integer(), into: &read.sweptFence)
       case "deletionsVerifiedAt": Self.take(value.timestamp, into: &read.deletionsVerifiedAt)
       case "needsSecondListing": Self.take(value.bool(), into: &needsSecondListing)
@@ -84,7 +83,7 @@ extension Checkpoint.Scope {
   fileprivate init?(_ object: JSONValueSlice) {
     var texts: (source: String?, query: String?, store: String?)
     var version: Int?
-    let isWhole = object.members { name, value in
+    let isWhole = object.bytes.members { name, value in
       switch name {
       case "source": Checkpoint.take(value.string(), into: &texts.source)
       case "query": Checkpoint.take(value.string(), into: &texts.query)
@@ -101,41 +100,41 @@ extension Checkpoint.Scope {
 
 extension Checkpoint.Pass {
   fileprivate init?(_ object: JSONValueSlice) {
-    var (number, coverage, fetched): (Int64?, RecordPage.Coverage?, Int64?)
+    var (number, coverage, fetched): (Int64?, RecordPage.Coverage?, Int?)
     var (base, candidate): (SyncToken?, SyncToken?)
     var resumeAt: PageToken?
-    var total: Int64?
-    let isWhole = object.members { name, value in
+    var total: Int?
+    let isWhole = object.bytes.members { name, value in
       switch name {
-      case "number": Checkpoint.take(value.count, into: &number)
+      case "number": Checkpoint.take(value.count(), into: &number)
       case "base": Checkpoint.take(value.token.map(SyncToken.init), into: &base)
       case "coverage":
         Checkpoint.take(value.string().flatMap(RecordPage.Coverage.init(rawValue:)), into: &coverage)
       case "resumeAt": Checkpoint.take(value.token.map(PageToken.init), into: &resumeAt)
       case "candidate": Checkpoint.take(value.token.map(SyncToken.init), into: &candidate)
-      case "fetched": Checkpoint.take(value.count, into: &fetched)
-      case "total": Checkpoint.take(value.count, into: &total)
+      case "fetched": Checkpoint.take(value.count(), into: &fetched)
+      case "total": Checkpoint.take(value.count(), into: &total)
       default: false
       }
     }
     guard isWhole, let number, let coverage, let fetched else { return nil }
     self.init(
       number: number, base: base, coverage: coverage, resumeAt: resumeAt, candidate: candidate,
-      fetched: Int(fetched), total: total.map { Int($0) })
+      fetched: fetched, total: total)
   }
 }
 
 extension Checkpoint.Sweep {
   fileprivate init?(_ object: JSONValueSlice) {
-    var (pass, listed): (Int64?, Int64?)
-    let isWhole = object.members { name, value in
+    var (pass, listed): (Int64?, Int?)
+    let isWhole = object.bytes.members { name, value in
       switch name {
-      case "pass": Checkpoint.take(value.count, into: &pass)
-      case "listed": Checkpoint.take(value.count, into: &listed)
+      case "pass": Checkpoint.take(value.count(), into: &pass)
+      case "listed": Checkpoint.take(value.count(), into: &listed)
       default: false
       }
     }
     guard isWhole, let pass else { return nil }
-    self.init(pass: pass, listed: listed.map { Int($0) })
+    self.init(pass: pass, listed: listed)
   }
 }

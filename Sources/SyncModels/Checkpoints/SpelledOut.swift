@@ -22,14 +22,14 @@ extension SpelledOut {
   }
 }
 
-extension JSONValueSlice {
-  /// Passes each member of an object to a closure.
+extension ArraySlice<UInt8> {
+  /// Passes each member of a JSON object to a closure.
   ///
-  /// - Returns: Whether this is an object and the closure took all of its members.
+  /// - Returns: Whether the bytes are one object and the closure took all of its members.
   func members(_ take: (_ name: String, _ value: JSONValueSlice) -> Bool) -> Bool {
     var areTaken = true
     do throws(JSONError) {
-      try JSONScanner.members(of: bytes) { (member) throws(JSONError) in
+      try JSONScanner.members(of: self) { (member) throws(JSONError) in
         areTaken = areTaken && take(member.key, member.value)
       }
     } catch {
@@ -37,9 +37,13 @@ extension JSONValueSlice {
     }
     return areTaken
   }
+}
 
-  /// The number, if it is one of ``StoredNumbers/counts``.
-  var count: Int64? { integer().flatMap { StoredNumbers.counts.contains($0) ? $0 : nil } }
+extension JSONValueSlice {
+  /// The number, if it fits and is one of ``StoredNumbers/counts``.
+  func count<Number: FixedWidthInteger>() -> Number? {
+    integer().flatMap { StoredNumbers.counts.contains($0) ? Number(exactly: $0) : nil }
+  }
 
   /// The instant of a number of microseconds.
   var timestamp: Timestamp? { integer().map(Timestamp.init(microseconds:)) }
@@ -47,7 +51,7 @@ extension JSONValueSlice {
   /// The text of a token.
   var token: String? {
     var token: String?
-    let isObject = members { name, value in
+    let isObject = bytes.members { name, value in
       token = value.string()
       return name == "rawValue"
     }

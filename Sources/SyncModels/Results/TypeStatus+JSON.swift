@@ -14,24 +14,23 @@ extension TypeStatus: SpelledOut {
 
   /// Reads the form of ``json``.
   package init?(json: [UInt8]) {
-    guard let object = try? JSONValueSlice(checking: json[...]) else { return nil }
-    var counts: (consecutive: Int64?, successes: Int64?, failures: Int64?)
+    var counts: (consecutive: Int?, successes: Int?, failures: Int?)
     var read = TypeStatus()
-    let isWhole = object.members { name, value in
+    let isWhole = json[...].members { name, value in
       switch name {
       case "lastSuccess": Self.take(value.timestamp, into: &read.lastSuccess)
       case "lastAttempt": Self.take(value.timestamp, into: &read.lastAttempt)
-      case "consecutiveFailures": Self.take(value.count, into: &counts.consecutive)
-      case "successes": Self.take(value.count, into: &counts.successes)
-      case "failures": Self.take(value.count, into: &counts.failures)
+      case "consecutiveFailures": Self.take(value.count(), into: &counts.consecutive)
+      case "successes": Self.take(value.count(), into: &counts.successes)
+      case "failures": Self.take(value.count(), into: &counts.failures)
       default: false
       }
     }
     guard isWhole, let consecutive = counts.consecutive, let successes = counts.successes,
       let failures = counts.failures
     else { return nil }
-    read.consecutiveFailures = Int(consecutive)
-    (read.successes, read.failures) = (Int(successes), Int(failures))
+    read.consecutiveFailures = consecutive
+    (read.successes, read.failures) = (successes, failures)
     self = read
   }
 }
