@@ -16,6 +16,8 @@ static struct {
   const char *workload, *path;
   struct record_recipe recipe;
   int64_t generation;
+  /// How many deltas come before the measured one, in the same process.
+  int earlier;
   int page, group, cache, checkpoint;
   int is_lazy;
   const char *way;
@@ -677,7 +679,7 @@ static void parse(int argc, char **argv) {
   }
   if (argc < 3) {
     fprintf(stderr, "usage: floor WORKLOAD PATH [--records N] [--random] [--generation N] [--page N] [--group N]\n"
-                    "             [--cache KIB] [--checkpoint PAGES] [--lazy]\n"
+                    "             [--earlier N] [--cache KIB] [--checkpoint PAGES] [--lazy]\n"
                     "             [--way window|hash|scan] [--rows-in-order] [--lines FILE]\n");
     exit(2);
   }
@@ -690,6 +692,7 @@ static void parse(int argc, char **argv) {
     else if (!strcmp(argv[i], "--lazy")) options.is_lazy = 1;
     else if (!strcmp(argv[i], "--records")) options.recipe.count = value, i++;
     else if (!strcmp(argv[i], "--generation")) options.generation = value, i++;
+    else if (!strcmp(argv[i], "--earlier")) options.earlier = value, i++;
     else if (!strcmp(argv[i], "--page")) options.page = value, i++;
     else if (!strcmp(argv[i], "--group")) options.group = value, i++;
     else if (!strcmp(argv[i], "--way") && i + 1 < argc) options.way = argv[i + 1], i++;
@@ -717,6 +720,13 @@ int main(int argc, char **argv) {
   } else if (!options.way && !options.lines && strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
     records = malloc(sizeof *records * (options.is_lazy ? options.page : count));
     for (int64_t place = 0; place < count && !options.is_lazy; place++) make(place, records + place);
+  }
+  for (; options.earlier > 0; options.earlier--) {
+    open_database(has_references);
+    write_pages(has_references);
+    close_database();
+    options.generation++;
+    for (int64_t place = 0; place < count; place++) make(place, records + place);
   }
   open_database(has_references);
   process_count(1);

@@ -9,6 +9,8 @@ struct Options {
   var path = ""
   var recipe = record_recipe(count: 100_000, has_random_ids: 0)
   var generation: Int64 = 0
+  /// The number of deltas before the measured one, in the same process.
+  var earlier: Int64 = 0
   var page = 400
   /// Whether pages are made on request.
   ///
@@ -30,7 +32,7 @@ struct Options {
       throw Usage(
         message: """
           usage: Ours WORKLOAD PATH [--records N] [--random] [--generation N] [--page N] [--lazy] [--inline] \
-          [--latency MILLISECONDS] [--types N]
+          [--earlier N] [--latency MILLISECONDS] [--types N]
           """)
     }
     workload = arguments[0]
@@ -43,6 +45,7 @@ struct Options {
       case "--inline": isInline = true
       case "--records": recipe.count = try Self.number(rest.popFirst(), of: name)
       case "--generation": generation = try Self.number(rest.popFirst(), of: name)
+      case "--earlier": earlier = try Self.number(rest.popFirst(), of: name)
       case "--latency": latency = .milliseconds(try Self.number(rest.popFirst(), of: name))
       case "--types": types = min(10, Int(try Self.number(rest.popFirst(), of: name)))
       case "--page": page = Int(try Self.number(rest.popFirst(), of: name))

@@ -96,9 +96,18 @@ struct Measurement {
 ///
 /// For W8 the measurement ends with the sync.
 struct Pulling {
-  let options: Options
+  var options: Options
 
   func run() async throws -> Measurement {
+    var pulling = self
+    for _ in 0..<options.earlier {
+      _ = try await pulling.runOnce()
+      pulling.options.generation += 1
+    }
+    return try await pulling.runOnce()
+  }
+
+  private func runOnce() async throws -> Measurement {
     let source = PreparedSource(options)
     let (store, close) = try await options.openStore()
     let schema = try SyncSchema(options.entities())
