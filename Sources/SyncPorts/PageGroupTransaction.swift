@@ -4,13 +4,13 @@ public import SyncModels
 ///
 /// For implementers: conforming is optional, and so is each requirement.
 public protocol PageGroupTransaction: StoreTransaction {
-  /// Whether other writes of this process wait now, or probably will soon.
+  /// Whether a sync should commit now, and write further pages in another transaction.
   ///
   /// A sync commits the pages that have arrived together, because one long transaction costs less
-  /// than several short ones. If other writes wait, such as an app's edit, it commits after the
-  /// next page. It asks once for each page. A wrong answer changes only how long they wait. By
-  /// default it is `false`.
-  var isAwaited: Bool { get }
+  /// than several short ones. A store says otherwise if other writes wait, such as an app's edit,
+  /// or probably will soon, or if it brings to the disk what was committed while the sync goes on.
+  /// The sync asks once for each page. A wrong answer costs only time. By default it is `false`.
+  var shouldCommit: Bool { get }
 
   /// Announces the questions for the states of the pages' copies.
   ///
@@ -22,7 +22,7 @@ public protocol PageGroupTransaction: StoreTransaction {
 
 extension PageGroupTransaction {
   /// The answer of a store that does not know.
-  public var isAwaited: Bool { false }
+  public var shouldCommit: Bool { false }
 
   /// Does nothing.
   public func readAhead(_ pages: [[RecordChange]]) {}

@@ -118,29 +118,45 @@
     }
   }
 
-  @Suite("A sync's transactions beside an app's edits", .timeLimit(.minutes(5)))
-  struct BesideEditsTests {
+  @Suite("The end of a sync's transactions", .timeLimit(.minutes(5)))
+  struct PageGroupEndTests {
     private let games = Entity("games")
+
+    private func ends(
+      by count: Int, of size: Int = 0, in store: SQLiteStore, _ lease: Lease
+    ) async throws -> Bool? {
+      let text = "{\"text\":\"\(String(repeating: "x", count: size))\"}"
+      let records = try (0..<count).map { try copy(games, "k\($0)", text) }
+      return try await store.write(.lease(lease)) { transaction throws(SyncError) in
+        try transaction.put(records)
+        return (transaction as? any PageGroupTransaction)?.shouldCommit
+      }
+    }
+
+    @Test func endAfterThreePagesUntilTheLogWasLong() async throws {
+      try await withStore { store, _ in
+        try await store.register(SyncSchema(games))
+        let lease = try await store.acquireLease(for: .seconds(60))
+        #expect(try await ends(by: 800, in: store, lease) == false)
+        #expect(try await ends(by: 1200, in: store, lease) == true)
+        _ = try await ends(by: 1, of: 17 << 20, in: store, lease)
+        #expect(try await ends(by: 1200, in: store, lease) == false)
+      }
+    }
 
     @Test func endAfterTwoPagesForSomeTime() async throws {
       try await withStore { store, _ in
         try await store.register(SyncSchema(games))
         let lease = try await store.acquireLease(for: .seconds(60))
-        let isEnded = { (count: Int) in
-          let records = try (0..<count).map { try copy(games, "k\($0)", "{}") }
-          return try await store.write(.lease(lease)) { transaction throws(SyncError) in
-            try transaction.put(records)
-            return (transaction as? any PageGroupTransaction)?.isAwaited
-          }
-        }
-        #expect(try await isEnded(2000) == false)
+        let isEnded = { (count: Int) in try await ends(by: count, in: store, lease) }
+        #expect(try await isEnded(1000) == false)
         try await store.write(.app) { transaction throws(SyncError) in
           try transaction.setValue([1], forKey: "k")
         }
         #expect(try await isEnded(400) == false)
         #expect(try await isEnded(800) == true)
         for _ in 0..<300 { _ = try await isEnded(0) }
-        #expect(try await isEnded(2000) == false)
+        #expect(try await isEnded(1000) == false)
       }
     }
   }

@@ -168,6 +168,14 @@
       #expect(edits == sync)
     }
 
+    @Test func theFirstPassesAreShort() {
+      // The log restarts after each pass of so fast a copier.
+      let (beside, byWriter, _) = passes(commits: 1000, perThousand: 1)
+      #expect(beside.prefix(6) == [300, 300, 600, 1200, 2400, 4100])
+      #expect(beside[5..<8].allSatisfy { $0 >= 4096 }, "\(beside)")
+      #expect(byWriter.isEmpty)
+    }
+
     @Test func theWriterWaitsForAShortEndOnly() {
       let (beside, byWriter, longest) = passes(commits: 1000, perThousand: 5)
       #expect(byWriter.count >= 4)

@@ -9,7 +9,7 @@ package protocol ForwardingTransaction: PageGroupTransaction {
 
 extension ForwardingTransaction {
   package func apply(_ changes: StoreChanges) throws(SyncError) { try base.apply(changes) }
-  package var isAwaited: Bool { (base as? any PageGroupTransaction)?.isAwaited ?? false }
+  package var shouldCommit: Bool { (base as? any PageGroupTransaction)?.shouldCommit ?? false }
   package func readAhead(_ pages: [[RecordChange]]) {
     (base as? any PageGroupTransaction)?.readAhead(pages)
   }

@@ -25,7 +25,8 @@
     private var transactionsBesideEdits = 0
     // The size of the cache in bytes, to be set once the log is long.
     private var laterCache: Int?
-    private var hasLongLog = false
+    /// Whether the log has been long since the file was opened.
+    private(set) var hasLongLog = false
 
     // Statement texts are few, except for queries that an app composes.
     private static let maximumStatements = 256

@@ -71,6 +71,11 @@
     struct Limits: Hashable {
       /// The number of pages that are copied together beside the writer.
       var part = 4096
+      /// The number of pages that the first pass copies.
+      ///
+      /// Each further one copies as many as all before it, up to ``part``. A small sync then ends
+      /// with little left to copy, and a large one soon copies large parts.
+      var firstPart = 256
       /// The number of pages that are copied together if the commit has flushed them.
       ///
       /// The flush of the copy is then short, and mostly over before the app's next edit flushes
@@ -95,6 +100,8 @@
     private var copied = 0
     /// The number of pages that the last such pass copied.
     private var lastPart = 0
+    /// The number of pages that all passes beside the writer have copied.
+    private var copiedInAll = 0
     /// Whether such a pass is under way.
     private var isUnderWay = false
     /// The length of the log at the writer's last pass.
@@ -119,7 +126,7 @@
       guard !isUnderWay else { return .none }
       // The writer makes no pass in an edit beside a sync: the sync's next commit does.
       if isOnDisk, isOfSync { return rest < limits.flushedPart ? .none : beginPass() }
-      guard length >= limits.whole else { return rest < limits.part ? .none : beginPass() }
+      guard length >= limits.whole else { return rest < part ? .none : beginPass() }
       // A writer that is as fast as the copier adds as much again during each pass.
       let isShort = rest <= limits.end || rest <= limits.part / 2 && rest * 5 > lastPart * 4
       return isShort ? endPass(at: length) : beginPass()
@@ -135,7 +142,10 @@
     /// - Parameter place: The place in the log up to which it copied.
     mutating func passed(to place: Int) {
       (lastPart, copied, isUnderWay) = (place - copied, place, false)
+      copiedInAll = min(limits.part, copiedInAll + lastPart)
     }
+
+    private var part: Int { min(limits.part, max(limits.firstPart, copiedInAll)) }
 
     private mutating func beginPass() -> Pass {
       (isUnderWay, isOfSync) = (true, false)

@@ -12,14 +12,20 @@
     ///
     /// Two ordinary pages have more.
     private static let changesBesideEdits = 600
+    /// The number of changes that are enough for a transaction while the log is short.
+    ///
+    /// The log is then copied beside the next pages, instead of after the last one.
+    private static let changesOfShortLog = 1200
 
     init(on connection: Connection, _ cache: ConnectionCache, of writer: SerialConnection) {
       self.writer = writer
       super.init(on: connection, cache)
     }
 
-    var isAwaited: Bool {
-      writer.isAwaited || changeCount >= Self.changesBesideEdits && connection.isBesideEdits
+    var shouldCommit: Bool {
+      writer.isAwaited
+        || changeCount >= Self.changesBesideEdits && connection.isBesideEdits
+        || changeCount >= Self.changesOfShortLog && !connection.hasLongLog
     }
 
     // MARK: Writing

@@ -29,7 +29,7 @@ struct PageGroup: Sendable {
     }
   }
 
-  /// Commits all pages at once, or fewer whenever another write waits.
+  /// Commits all pages at once, or fewer whenever the store asks for a commit.
   private func commitInTurn(_ committed: inout CommittedPages) async throws(SyncError) {
     var rest = pages[...]
     while !rest.isEmpty {
@@ -44,7 +44,7 @@ struct PageGroup: Sendable {
 
   /// Writes pages, and returns the outcome of each that was written.
   ///
-  /// - Parameter givesWay: Whether to end after a page for which another write waits.
+  /// - Parameter givesWay: Whether to end after a page if the store asks for a commit.
   private func write(
     _ pages: ArraySlice<PageTransaction>, in transaction: any StoreTransaction,
     givingWay givesWay: Bool = false
@@ -55,7 +55,7 @@ struct PageGroup: Sendable {
     var tallies: [Tally] = []
     for page in pages {
       tallies.append(try page.run(in: transaction))
-      if givesWay, group?.isAwaited == true { break }
+      if givesWay, group?.shouldCommit == true { break }
     }
     return tallies
   }

@@ -45,7 +45,7 @@ final class SimulatedStore: LocalStore {
       let (result, before, after) = try await store.write(authority) { (transaction) throws(SyncError) in
         let before = try watch.viewBefore(transaction)
         let watched = WatchedTransaction(
-          transaction, isAwaited: self.writes.load(ordering: .relaxed) > 1)
+          transaction, shouldCommit: self.writes.load(ordering: .relaxed) > 1)
         let result = try body(watched)
         return (result, before, try watch.look(at: transaction, touched: watched.touched))
       }

@@ -5,12 +5,12 @@ import SyncPorts
 /// A transaction that notes its requested changes.
 final class WatchedTransaction: ForwardingTransaction {
   let base: any StoreTransaction
-  let isAwaited: Bool
+  let shouldCommit: Bool
   private(set) var touched = Touched()
 
-  init(_ base: any StoreTransaction, isAwaited: Bool) {
+  init(_ base: any StoreTransaction, shouldCommit: Bool) {
     self.base = base
-    self.isAwaited = isAwaited
+    self.shouldCommit = shouldCommit
   }
 
   func apply(_ changes: StoreChanges) throws(SyncError) {

@@ -26,13 +26,13 @@ struct AwaitedCommitTests {
   }
 
   @Test func shareATransaction() async throws {
-    let store = QueuedStore(isAwaited: false)
+    let store = QueuedStore(shouldCommit: false)
     try await OneThread.run { _ = try await sync(store) }
     #expect(store.pages.max() ?? 0 > 1)
   }
 
   @Test func areCommittedOneByOneWhileAnotherWriteWaits() async throws {
-    let store = QueuedStore(isAwaited: true)
+    let store = QueuedStore(shouldCommit: true)
     try await OneThread.run { _ = try await sync(store) }
     // The sync's last pages are in its last transaction.
     #expect(store.pages.dropLast().allSatisfy { $0 == 1 }, "\(store.pages)")
@@ -42,7 +42,7 @@ struct AwaitedCommitTests {
 
   @Test(arguments: 2...6)
   func areReportedIfTheyWereCommittedBeforeAFailure(_ write: Int) async throws {
-    let store = QueuedStore(isAwaited: true, failsAt: write)
+    let store = QueuedStore(shouldCommit: true, failsAt: write)
     let (events, failure) = try await OneThread.run { try await sync(store) }
     #expect(failure?.code == .storeFull)
     let reported = events.reduce(0) { sum, event in
@@ -57,12 +57,12 @@ struct AwaitedCommitTests {
 /// A store whose writes take long, and that says whether others wait for them.
 private final class QueuedStore: ForwardingStore {
   let base = InMemoryStore()
-  private let isAwaited: Bool
+  private let shouldCommit: Bool
   private let limit: Int
   private let numbers = Mutex<[Int]>([])
 
-  init(isAwaited: Bool, failsAt limit: Int = .max) {
-    self.isAwaited = isAwaited
+  init(shouldCommit: Bool, failsAt limit: Int = .max) {
+    self.shouldCommit = shouldCommit
     self.limit = limit
   }
 
@@ -74,9 +74,9 @@ private final class QueuedStore: ForwardingStore {
   ) async throws(SyncError) -> R {
     // The source prepares pages meanwhile.
     for _ in 0..<200 { await Task.yield() }
-    let (isAwaited, limit, done) = (isAwaited, limit, pages.count)
+    let (shouldCommit, limit, done) = (shouldCommit, limit, pages.count)
     let (result, pages) = try await base.write(authority) { (transaction) throws(SyncError) in
-      let queued = QueuedTransaction(transaction, isAwaited: isAwaited)
+      let queued = QueuedTransaction(transaction, shouldCommit: shouldCommit)
       let result = try body(queued)
       if queued.pages > 0, done + 1 >= limit { throw SyncError(.storeFull, during: "writing") }
       return (result, queued.pages)
@@ -88,12 +88,12 @@ private final class QueuedStore: ForwardingStore {
 
 private final class QueuedTransaction: ForwardingTransaction {
   let base: any StoreTransaction
-  let isAwaited: Bool
+  let shouldCommit: Bool
   private(set) var pages = 0
 
-  init(_ base: any StoreTransaction, isAwaited: Bool) {
+  init(_ base: any StoreTransaction, shouldCommit: Bool) {
     self.base = base
-    self.isAwaited = isAwaited
+    self.shouldCommit = shouldCommit
   }
 
   func apply(_ changes: StoreChanges) throws(SyncError) {
