@@ -22,8 +22,11 @@
     }
 
     private func update(_ column: String, _ text: String?) async throws(SyncError) {
+      let context = context
       try await writer.run { connection throws(SyncError) in
-        try connection.change(by: [Statement("UPDATE store SET \(column) = $1::text") { $0.add(text: text) }])
+        try connection.change(context) { (_) throws(SyncError) in
+          connection.enqueue(Statement("UPDATE store SET \(column) = $1::text") { $0.add(text: text) })
+        }
       }
     }
   }

@@ -7,6 +7,7 @@
     package func retire(movedTo place: String?) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in
         try connection.transaction(.write) { () throws(SyncError) in
+          try connection.demandKnownLayout()
           let statement = try connection.statement(
             place == nil
               ? "DELETE FROM meta WHERE key = 'moved'" : "INSERT OR REPLACE INTO meta VALUES ('moved', ?)")
@@ -21,7 +22,10 @@
     /// The place where the store has moved; `nil` for a store in use.
     package func placeMovedTo() async throws(SyncError) -> String? {
       try await writer.run { connection throws(SyncError) -> String? in
-        try connection.transaction(.read) { () throws(SyncError) -> String? in try connection.placeMovedTo() }
+        try connection.transaction(.read) { () throws(SyncError) -> String? in
+          try connection.demandKnownLayout()
+          return try connection.placeMovedTo()
+        }
       }
     }
 
@@ -29,6 +33,7 @@
     package func adopt(identity: String) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in
         try connection.transaction(.write) { () throws(SyncError) in
+          try connection.demandKnownLayout()
           let statement = try connection.statement("UPDATE meta SET value = ? WHERE key = 'identity'")
           try statement.bind(identity, at: 1)
           try statement.run()

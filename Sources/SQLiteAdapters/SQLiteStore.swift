@@ -13,6 +13,9 @@
   /// tables. The log (`-wal`), its index (`-shm`) and the lock file of the lease (`.lease`) lie
   /// beside it. Only their owner can read these files.
   ///
+  /// If another process migrates the file for a newer version of the library, the next read or
+  /// write throws `storeNewer`.
+  ///
   /// If a process uses SQLite first by opening a store, SQLite keeps no statistics of its memory:
   /// for these, all threads would wait for each other. `sqlite3_memory_used` then returns 0, and
   /// heap limits have no effect. An app that needs them calls `sqlite3_initialize` before.
@@ -162,8 +165,8 @@
           // repeated.
           try connection.transaction(.write, flushes: authority == .app) { () throws(SyncError) -> R in
             try connection.checkIsInPlace()
-            try connection.demand(authority)
             try connection.refreshCatalog(declared)
+            try connection.demand(authority)
             try connection.demandPlace(connection.catalog.movedTo)
             let transaction = SQLiteTransaction(on: connection, cache, of: writer)
             let result = try body(transaction)

@@ -88,6 +88,45 @@
       }
     }
 
+    /// A server with a newer version migrates a store that another one has open.
+    @Test func noticesANewerLayoutInTheNextTransaction() async throws {
+      try await Database.withSchema { schema in
+        let older = try await Database.open(schema)
+        try await older.register(try Games.schema())
+        // The later calls begin with the store's row as these have left it.
+        for value in UInt8(0)..<3 { try await older.setValue(value) }
+        let lease = try await older.acquireLease(for: .seconds(600))
+        try await older.setValue(3)
+        #expect(try await older.keys() == [])
+        let newer = try await PostgresStore.open(
+          try PostgresAddress(address(schema: schema)), configuration: .init(),
+          steps: LayoutStep.all + [LayoutStep("future", ["CREATE TABLE future (a int)"])])
+        let state =
+          "SELECT store::text, (SELECT string_agg(kept::text, ' ') FROM \(schema).kept) FROM \(schema).store"
+        let before = try Database.run(state)
+        let calls: [(String, () async throws -> Void)] = [
+          ("keep a value", { try await older.setValue(4) }),
+          ("read", { _ = try await older.keys() }),
+          ("write", { try await older.put(Games.record("a")) }),
+          ("acquireLease", { _ = try await older.acquireLease(for: .seconds(1)) }),
+          ("renew", { _ = try await older.renew(lease, for: .seconds(1)) }),
+          ("register", { try await older.register(try SyncSchema(Entity("clubs"))) }),
+          ("retire", { try await older.retire(movedTo: "elsewhere") }),
+          ("placeMovedTo", { _ = try await older.placeMovedTo() }),
+          ("adopt", { try await older.adopt(identity: "other") }),
+        ]
+        for (name, call) in calls + calls {
+          let error = await #expect(throws: SyncError.self, "\(name)") { try await call() }
+          #expect(error?.code == .storeNewer, "\(name)")
+        }
+        #expect(try Database.run(state) == before)
+        try await older.release(lease)
+        _ = try await newer.acquireLease(for: .seconds(1))
+        await newer.close()
+        await older.close()
+      }
+    }
+
     @Test func leavesTheLayoutBeforeAFailedStep() async throws {
       try await Database.withSchema { schema in
         let steps = LayoutStep.all + [LayoutStep("broken", ["CREATE TABLE half (a int)", "no SQL"])]
@@ -133,6 +172,14 @@
         #expect(try await b.keys() == ["b"])
         await a.close()
         await b.close()
+      }
+    }
+  }
+
+  extension PostgresStore {
+    fileprivate func setValue(_ value: UInt8) async throws(SyncError) {
+      try await write(.app) { (transaction) throws(SyncError) in
+        try transaction.setValue([value], forKey: "key")
       }
     }
   }

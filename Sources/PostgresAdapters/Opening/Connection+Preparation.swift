@@ -112,7 +112,9 @@
         let step = steps[layout]
         do throws(SyncError) {
           for statement in step.statements { enqueue(Statement(statement, isKept: false)) }
-          enqueue(Statement("UPDATE store SET layout = \(layout + 1)", isKept: false))
+          // Transactions that begin with a remembered row compare the catalog's number.
+          enqueue(
+            Statement("UPDATE store SET layout = \(layout + 1), catalog = catalog + 1", isKept: false))
           try flush(during: operation)
         } catch {
           throw SyncError(

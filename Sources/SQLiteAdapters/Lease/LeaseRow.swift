@@ -62,6 +62,7 @@
     ) throws(SyncError) -> (Lease, LeaseFile?) {
       try transaction(.write) { () throws(SyncError) in
         try checkIsInPlace()
+        try demandKnownLayout()
         try demandPlace(try placeMovedTo())
         let row = try leaseRow()
         // Without the file, only the end of its lease shows that a holder is dead.

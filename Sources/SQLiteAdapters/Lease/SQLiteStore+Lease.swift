@@ -22,6 +22,7 @@
     public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
       try await writer.run { connection throws(SyncError) -> Lease in
         try connection.transaction(.write) { () throws(SyncError) -> Lease in
+          try connection.demandKnownLayout()
           try connection.demand(.lease(lease))
           let renewed = Lease(fence: lease.fence, expiresAt: leaseClock() + duration)
           var row = try connection.leaseRow()

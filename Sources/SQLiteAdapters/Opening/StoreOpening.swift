@@ -237,7 +237,8 @@
 
     private func connection(flags: Int32, options: String) throws(SyncError) -> Connection {
       let connection = try Connection(
-        uri: Self.uri(path) + options, flags: flags, busyTimeout: configuration.busyTimeout)
+        uri: Self.uri(path) + options, flags: flags, busyTimeout: configuration.busyTimeout,
+        newestLayout: migrations.count)
       // SQLite opens a file to read it only where it cannot be opened to write it, for any reason.
       // The permission has been checked.
       if flags & SQLITE_OPEN_READWRITE != 0, connection.isReadOnly {

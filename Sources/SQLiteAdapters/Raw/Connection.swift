@@ -5,6 +5,8 @@
   /// One connection to a database file, used by one thread at a time.
   final class Connection {
     let handle: OpaquePointer
+    /// The newest layout that may be used.
+    let newestLayout: Int
     /// The registered types, cached while the file's catalog is unchanged.
     var catalog = Catalog.empty
     // Keeps the log short. Without it, the log is copied only when the connection is closed.
@@ -35,7 +37,12 @@
     private static let omitsMemoryStatistics: Void = csqlite_omit_memory_statistics()
 
     /// Opens a file named by a URI.
-    init(uri: String, flags: Int32, busyTimeout: Duration) throws(SyncError) {
+    ///
+    /// - Parameter newestLayout: The number of layout steps that the library knows.
+    init(
+      uri: String, flags: Int32, busyTimeout: Duration, newestLayout: Int = Migration.all.count
+    ) throws(SyncError) {
+      self.newestLayout = newestLayout
       Self.omitsMemoryStatistics
       var handle: OpaquePointer?
       let code = sqlite3_open_v2(uri, &handle, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nil)

@@ -32,10 +32,12 @@
   extension Connection {
     /// Reads the registered types unless they are cached.
     ///
+    /// A change of the layout changes the catalog's number too, so the layout is checked only then.
     /// Call it at the start of each transaction.
     func refreshCatalog(_ declarations: Declarations) throws(SyncError) {
       let version = try catalogVersion()
       guard version != catalog.version || declarations.generation != catalog.generation else { return }
+      try demandKnownLayout()
       var stored: [Entity] = []
       try forEachRow("SELECT declaration FROM entities ORDER BY type") { row throws(SyncError) in
         stored.append(try decoded(Entity.self, from: row.text(0), what: "declaration of a type"))

@@ -132,10 +132,29 @@
           }
           try execute("PRAGMA application_id = \(Self.applicationID)")
           try execute("PRAGMA user_version = \(version + 1)")
+          // Open connections read the catalog again, and the version with it.
+          try bumpCatalog()
           return version + 1 >= migrations.count
         }
         if done { return }
       }
+    }
+
+    /// Refuses a layout that a newer version of the library has made meanwhile.
+    ///
+    /// Transactions that do not refresh the catalog call it first. What is done alike in every
+    /// layout goes on: copying the file or its log, and giving back a lease.
+    func demandKnownLayout() throws(SyncError) {
+      let statement = try statement("PRAGMA user_version")
+      defer { statement.reset() }
+      guard try statement.step(), statement.integer(0) > newestLayout else { return }
+      throw SyncError(
+        .storeNewer, during: "beginning a transaction",
+        """
+        Another process has brought the open store to layout \(statement.integer(0)), and this version of the \
+        library knows \(newestLayout). Close the store, and open it with the newer version: update the app. \
+        Nothing was written.
+        """)
     }
   }
 #endif

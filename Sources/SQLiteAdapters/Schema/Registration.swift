@@ -31,6 +31,7 @@
     func run() throws(SyncError) {
       var unfilled: [Entity] = []
       try connection.transaction(.write) { () throws(SyncError) in
+        try connection.demandKnownLayout()
         for entity in schema.entities {
           try checkName(of: entity)
           for statement in TypeObjects(entity).creation { try connection.execute(statement) }
@@ -51,6 +52,7 @@
         while try renewal.renewPortion() {}
       }
       try connection.transaction(.write) { () throws(SyncError) in
+        try connection.demandKnownLayout()
         for entity in schema.entities {
           try retireOtherColumns(of: entity)
           let (objects, declared) = (TypeObjects(entity), try connection.declaredFields(of: entity))
@@ -131,6 +133,7 @@
     /// Fills one portion of rows, and returns whether more may remain.
     private func fillPortion(of entity: Entity) throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
+        try connection.demandKnownLayout()
         let wanted = try connection.knownColumns(of: entity).filter {
           $0.value.isDeclared && !$0.value.isFilled
         }

@@ -75,6 +75,7 @@
     /// Reads a portion in a transaction, and returns whether more may remain.
     func renewPortion() throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
+        try connection.demandKnownLayout()
         guard let reached = try reached() else { return false }
         let entries = try entries(after: reached)
         let removal = try connection.statement("DELETE FROM set_aside_references WHERE entry = ?")

@@ -30,7 +30,8 @@
       do throws(SyncError) {
         found += try await readers.run { connection, _ throws(SyncError) -> [StoreFinding] in
           try connection.transaction(.read) { () throws(SyncError) -> [StoreFinding] in
-            try check.findings(connection, limit)
+            try connection.demandKnownLayout()
+            return try check.findings(connection, limit)
           }
         }
       } catch {

@@ -32,7 +32,8 @@ public struct StoreVerification: Sendable {
   /// What cannot be read is a finding, not an error.
   ///
   /// - Parameter token: Stops the verification between two portions.
-  /// - Throws: `cancelled`, or `storeBusy` if the store could not be read in time.
+  /// - Throws: `cancelled`; `storeBusy` if the store could not be read in time; `storeNewer` if a
+  ///   newer version of the library has written it meanwhile.
   /// - Complexity: O(*n* log *n*) for *n* rows and entries.
   public func run(
     token: (any CancellationToken)? = nil

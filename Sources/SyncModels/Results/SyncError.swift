@@ -98,6 +98,8 @@ extension SyncError {
     /// The store can be read but not written.
     public static let storeReadOnly = Code(name: .storeReadOnly)
     /// The store was written by a newer version of the library. It was not touched.
+    ///
+    /// Another process may write it while it is open. Update the app.
     public static let storeNewer = Code(name: .storeNewer)
     /// The file is not a store, or is damaged. It was not touched.
     public static let storeUnreadable = Code(name: .storeUnreadable)
