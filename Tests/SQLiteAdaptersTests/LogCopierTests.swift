@@ -2,6 +2,7 @@
   import Foundation
   import SyncModels
   import SyncPorts
+  import Synchronization
   import Testing
 
   @testable import SQLiteAdapters
@@ -52,6 +53,28 @@
       // Copied pages are not copied again.
       try write(60, by: connection)
       #expect(try pages("store.db-wal") < 120 + 60)
+      await copier.close()
+    }
+
+    @Test func copiesAfterItsConnectionCouldNotBeOpened() async throws {
+      let openings = Mutex(0)
+      let copier = SerialConnection(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+        let isFirst = openings.withLock { count in
+          count += 1
+          return count == 1
+        }
+        if isFirst { throw SyncError(.storeFailure, during: "testing", "No file can be opened.") }
+        return try opening.openCopier()
+      }
+      let connection = try writer(LogCopier(beside: copier, limits: .init(firstPart: 150, whole: 100_000)))
+      try write(200, by: connection)
+      while openings.withLock(\.self) == 0 { await Task.yield() }
+      // The pass is over some time after the failure.
+      for _ in 0..<100 where try pages("store.db") < 200 {
+        try write(100, by: connection)
+        try? await copier.run { _ in }
+      }
+      #expect(try pages("store.db") >= 200)
       await copier.close()
     }
 
@@ -174,6 +197,25 @@
       #expect(beside.prefix(6) == [300, 300, 600, 1200, 2400, 4100])
       #expect(beside[5..<8].allSatisfy { $0 >= 4096 }, "\(beside)")
       #expect(byWriter.isEmpty)
+    }
+
+    @Test func passesBecomeRarerWhileAReaderKeepsTheLogFromBeingCopied() {
+      var schedule = CopySchedule(limits: .init())
+      var begun: [Int] = []
+      for length in stride(from: 100, to: 4000, by: 10) where schedule.pass(at: length) == .besideWriter {
+        begun.append(length)
+        schedule.passed(to: 50)
+      }
+      #expect(begun.count <= 6, "\(begun)")
+    }
+
+    @Test func aPassThatCopiesNothingShortensNoFurtherOne() {
+      var schedule = CopySchedule(limits: .init())
+      #expect(schedule.pass(at: 5000) == .besideWriter)
+      schedule.passed(to: 5000)
+      #expect(schedule.pass(at: 10_000) == .besideWriter)
+      schedule.passed(to: 0)
+      #expect(schedule.pass(at: 1000) == .none)
     }
 
     @Test func theWriterWaitsForAShortEndOnly() {

@@ -39,10 +39,10 @@
       case .byWriter: Self.copy(connection)
       case .besideWriter:
         beside?.begin { connection in
-          let copied = Self.copy(connection)
+          let copied = connection.map { Self.copy($0) } ?? 0
           // The log restarts only after all of it is on the disk. The restart waits for that, and
           // reports a failed flush.
-          _ = csqlite_flush(connection.handle)
+          if let connection { _ = csqlite_flush(connection.handle) }
           self.schedule.withLock { $0.passed(to: copied) }
         }
       }
@@ -74,7 +74,8 @@
       /// The number of pages that the first pass copies.
       ///
       /// Each further one copies as many as all before it, up to ``part``. A small sync then ends
-      /// with little left to copy, and a large one soon copies large parts.
+      /// with little left to copy, and a large one soon copies large parts. Passes that a reader
+      /// keeps from copying also become rarer.
       var firstPart = 256
       /// The number of pages that are copied together if the commit has flushed them.
       ///
@@ -100,8 +101,8 @@
     private var copied = 0
     /// The number of pages that the last such pass copied.
     private var lastPart = 0
-    /// The number of pages that all passes beside the writer have copied.
-    private var copiedInAll = 0
+    /// The number of pages that all such passes had to copy, up to a whole part.
+    private var begunInAll = 0
     /// Whether such a pass is under way.
     private var isUnderWay = false
     /// The length of the log at the writer's last pass.
@@ -125,11 +126,11 @@
       if length >= 2 * limits.whole { return endPass(at: length) }
       guard !isUnderWay else { return .none }
       // The writer makes no pass in an edit beside a sync: the sync's next commit does.
-      if isOnDisk, isOfSync { return rest < limits.flushedPart ? .none : beginPass() }
-      guard length >= limits.whole else { return rest < part ? .none : beginPass() }
+      if isOnDisk, isOfSync { return rest < limits.flushedPart ? .none : beginPass(of: rest) }
+      guard length >= limits.whole else { return rest < part ? .none : beginPass(of: rest) }
       // A writer that is as fast as the copier adds as much again during each pass.
       let isShort = rest <= limits.end || rest <= limits.part / 2 && rest * 5 > lastPart * 4
-      return isShort ? endPass(at: length) : beginPass()
+      return isShort ? endPass(at: length) : beginPass(of: rest)
     }
 
     /// Decides on a pass of a writer without a copier beside it.
@@ -142,13 +143,13 @@
     /// - Parameter place: The place in the log up to which it copied.
     mutating func passed(to place: Int) {
       (lastPart, copied, isUnderWay) = (place - copied, place, false)
-      copiedInAll = min(limits.part, copiedInAll + lastPart)
     }
 
-    private var part: Int { min(limits.part, max(limits.firstPart, copiedInAll)) }
+    private var part: Int { min(limits.part, max(limits.firstPart, begunInAll)) }
 
-    private mutating func beginPass() -> Pass {
+    private mutating func beginPass(of rest: Int) -> Pass {
       (isUnderWay, isOfSync) = (true, false)
+      begunInAll = min(limits.part, begunInAll + rest)
       return .besideWriter
     }
 

@@ -70,10 +70,10 @@
 
     /// Starts work on the connection without waiting for it.
     ///
-    /// After ``close()`` the work does not run.
-    func begin(_ work: @escaping @Sendable (Connection) -> Void) {
+    /// The work gets no connection if none can be opened, or after ``close()``.
+    func begin(_ work: @escaping @Sendable (Connection?) -> Void) {
       Task {
-        _ = try? await run { connection in work(connection) }
+        do { try await run { connection in work(connection) } } catch { work(nil) }
       }
     }
 
