@@ -106,6 +106,24 @@
       }
     }
 
+    /// Damage must not hide the change.
+    @Test(arguments: ["DELETE FROM meta", "UPDATE meta SET value = 'x'", "UPDATE meta SET value = NULL"])
+    func isNoticedWithADamagedCatalogNumber(_ damage: String) async throws {
+      try await withStores(of: Self.steps()) { older, reader, _ in
+        try await older.execute("\(damage) WHERE key = 'catalog'")
+        try await Self.setValue(2, of: older)
+        for store in [older, reader] { #expect(try await Self.value(of: store) == [2]) }
+        let newer = try await SQLiteStore.open(path: older.path, migrations: Self.steps(with: 1))
+        for store in [older, reader] {
+          let error = await #expect(throws: SyncError.self) { _ = try await Self.value(of: store) }
+          #expect(error?.code == .storeNewer)
+        }
+        let error = await #expect(throws: SyncError.self) { try await Self.setValue(3, of: older) }
+        #expect(error?.code == .storeNewer)
+        await newer.close()
+      }
+    }
+
     @Test func isNoConcernOfStoresThatKnowIt() async throws {
       try await withStores(of: Migration.all) { store, reader, _ in
         let catalog = "SELECT value FROM meta WHERE key = 'catalog'"

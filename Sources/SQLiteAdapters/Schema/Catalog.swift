@@ -110,7 +110,12 @@
 
     /// Invalidates the catalogs of all connections.
     func bumpCatalog() throws(SyncError) {
-      try execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
+      // A number that is damaged or missing must change as well.
+      try execute(
+        """
+        INSERT OR REPLACE INTO meta \
+        VALUES ('catalog', ifnull((SELECT value FROM meta WHERE key = 'catalog'), 0) + 1)
+        """)
     }
 
     /// Calls a body for each row of a statement without parameters.
