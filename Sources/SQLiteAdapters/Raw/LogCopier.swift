@@ -101,7 +101,7 @@
     private var copied = 0
     /// The number of pages that the last such pass copied.
     private var lastPart = 0
-    /// The number of pages that all such passes had to copy, up to a whole part.
+    /// The number of pages that such passes had to copy, at most a part.
     private var begunInAll = 0
     /// Whether such a pass is under way.
     private var isUnderWay = false
