@@ -144,6 +144,16 @@
       }
     }
 
+    @Test func goOnWhereNothingCopiesTheLogBesideThem() async throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      let store = try await SQLiteStore.open(
+        path: directory.file("store.db"), configuration: .init(executor: .inline))
+      try await store.register(SyncSchema(games))
+      let lease = try await store.acquireLease(for: .seconds(60))
+      #expect(try await ends(by: 1200, in: store, lease) == false)
+      await store.close()
+    }
+
     @Test func endAfterTwoPagesForSomeTime() async throws {
       try await withStore { store, _ in
         try await store.register(SyncSchema(games))

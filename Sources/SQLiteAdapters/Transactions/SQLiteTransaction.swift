@@ -25,7 +25,7 @@
     var shouldCommit: Bool {
       writer.isAwaited
         || changeCount >= Self.changesBesideEdits && connection.isBesideEdits
-        || changeCount >= Self.changesOfShortLog && !connection.hasLongLog
+        || changeCount >= Self.changesOfShortLog && !connection.hasLongLog && writer.hasQueue
     }
 
     // MARK: Writing
