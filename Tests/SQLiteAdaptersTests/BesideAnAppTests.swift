@@ -133,7 +133,7 @@
       }
     }
 
-    @Test func endAfterThreePagesUntilTheLogWasLong() async throws {
+    @Test func endAfterThreePagesUntilMuchWasWritten() async throws {
       try await withStore { store, _ in
         try await store.register(SyncSchema(games))
         let lease = try await store.acquireLease(for: .seconds(60))

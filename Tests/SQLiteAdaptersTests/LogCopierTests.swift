@@ -96,6 +96,17 @@
       #expect(try connection.value("PRAGMA cache_size") == -kilobytes)
     }
 
+    @Test func enlargesTheCacheThoughTheLogRestarts() throws {
+      let connection = try opening.openWriter()
+      connection.copyLog(by: LogCopier(beside: nil, limits: .init(part: 100, whole: 100_000)))
+      for count in 1...80 {
+        try write(60, by: connection)
+        try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if count == 50 { #expect(try connection.value("PRAGMA cache_size") == -2_000) }
+      }
+      #expect(try connection.value("PRAGMA cache_size") == -24_576)
+    }
+
     @Test func holdsTheWriterUpWhereTheLogIsLong() throws {
       let connection = try writer(LogCopier(beside: nil, limits: .init(part: 10, whole: 150)))
       try write(60, by: connection)

@@ -25,10 +25,8 @@
     private(set) var flushesCommits = false
     // The number of further transactions during which another edit of the app is likely.
     private var transactionsBesideEdits = 0
-    // The size of the cache in bytes, to be set once the log is long.
+    // The size of the cache in bytes, to be set once much has been written.
     private var laterCache: Int?
-    /// Whether the log has been long since the file was opened.
-    private(set) var hasLongLog = false
 
     // Statement texts are few, except for queries that an app composes.
     private static let maximumStatements = 256
@@ -94,7 +92,6 @@
         { context, _, _, length in
           guard let context else { return SQLITE_OK }
           let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
-          connection.hasLongLog = connection.hasLongLog || length >= Connection.longLog
           connection.logCopier?.logHasGrown(to: Int(length), of: connection)
           return SQLITE_OK
         }, context)
@@ -111,10 +108,17 @@
       laterCache = bytes > Self.firstCache ? bytes : nil
     }
 
-    /// The largest cache while the log is short, in bytes: SQLite's default.
+    /// The largest cache until much has been written, in bytes: SQLite's default.
     private static let firstCache = 2_000 << 10
-    /// The number of pages that make a log long.
-    private static let longLog = 4096
+    /// The number of written pages that are much.
+    private static let manyPages = 4096
+
+    /// Whether this connection has written much since it was opened.
+    var hasWrittenMuch: Bool {
+      var (pages, unused): (Int32, Int32) = (0, 0)
+      sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &unused, 0)
+      return pages >= Self.manyPages
+    }
 
     /// Refuses to write if the file was removed or replaced while it was open.
     ///
@@ -219,7 +223,7 @@
       forgetStatementsIfMany()
       if begin == .write, flushes != flushesCommits { try setFlushing(flushes) }
       if begin == .write { noteTransaction(isEdit: flushes) }
-      if begin == .write, hasLongLog { try enlargeCache() }
+      if begin == .write, laterCache != nil, hasWrittenMuch { try enlargeCache() }
       try statement(begin.rawValue).run()
       isInTransaction = true
       defer {

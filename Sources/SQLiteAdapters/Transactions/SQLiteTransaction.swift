@@ -12,10 +12,10 @@
     ///
     /// Two ordinary pages have more.
     private static let changesBesideEdits = 600
-    /// The number of changes that are enough for a transaction while the log is short.
+    /// The number of changes that are enough for a transaction until much has been written.
     ///
-    /// The log is then copied beside the next pages, instead of after the last one.
-    private static let changesOfShortLog = 1200
+    /// They are then copied into the file beside the next pages, instead of after the last one.
+    private static let changesAtFirst = 1200
 
     init(on connection: Connection, _ cache: ConnectionCache, of writer: SerialConnection) {
       self.writer = writer
@@ -25,7 +25,7 @@
     var shouldCommit: Bool {
       writer.isAwaited
         || changeCount >= Self.changesBesideEdits && connection.isBesideEdits
-        || changeCount >= Self.changesOfShortLog && !connection.hasLongLog && writer.hasQueue
+        || changeCount >= Self.changesAtFirst && writer.hasQueue && !connection.hasWrittenMuch
     }
 
     // MARK: Writing
