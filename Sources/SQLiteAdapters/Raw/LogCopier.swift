@@ -39,10 +39,13 @@
       case .byWriter: Self.copy(connection)
       case .besideWriter:
         beside?.begin { connection in
-          let copied = connection.map { Self.copy($0) } ?? 0
-          // The log restarts only after all of it is on the disk. The restart waits for that, and
-          // reports a failed flush.
-          if let connection { _ = csqlite_flush(connection.handle) }
+          var copied = 0
+          if let connection {
+            copied = Self.copy(connection)
+            // The log restarts only after all of it is on the disk. The restart waits for that, and
+            // reports a failed flush.
+            _ = csqlite_flush(connection.handle)
+          }
           self.schedule.withLock { $0.passed(to: copied) }
         }
       }

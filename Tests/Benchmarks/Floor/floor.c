@@ -719,14 +719,14 @@ int main(int argc, char **argv) {
     make_texts();
   } else if (!options.way && !options.lines && strcmp(options.workload, "W6") && strcmp(options.workload, "W7")) {
     records = malloc(sizeof *records * (options.is_lazy ? options.page : count));
-    for (int64_t place = 0; place < count && !options.is_lazy; place++) make(place, records + place);
-  }
-  for (; options.earlier > 0; options.earlier--) {
-    open_database(has_references);
-    write_pages(has_references);
-    close_database();
-    options.generation++;
-    for (int64_t place = 0; place < count; place++) make(place, records + place);
+    while (1) {
+      for (int64_t place = 0; place < count && !options.is_lazy; place++) make(place, records + place);
+      if (options.earlier-- <= 0) break;
+      open_database(has_references);
+      write_pages(has_references);
+      close_database();
+      options.generation++;
+    }
   }
   open_database(has_references);
   process_count(1);
