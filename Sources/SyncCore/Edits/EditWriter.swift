@@ -100,7 +100,11 @@ struct EditWriter {
     var entry = OutboxEntry(
       id: id, edit: Edit(content, stamp: stamp), base: base, sent: former?.sent, author: author)
     // What was sent goes first and unchanged, so its attempts still count.
-    if let former, former.sent != nil { entry.attempts = former.attempts }
+    if let former, former.sent != nil {
+      entry.attempts = former.attempts
+      // The app's edit ends a pause. A rebuild's may come in the sync that began the pause.
+      if author != .app, case .postponed = former.state { entry.state = former.state }
+    }
     // The last write of a record without a modification time is unknown.
     if author == .app || entry.lastWrite.physical.microseconds > 0 {
       entry.edit.content = content.stamped(entry.lastWrite, by: entity)

@@ -87,6 +87,27 @@ struct LoserTests {
     #expect(try await world.outbox().isEmpty)
   }
 
+  /// A loser's edit failed earlier in the same sync, and goes before the deletion after a pause.
+  @Test func keepThePauseOfTheEditThatGoesFirst() async throws {
+    let world = try await PushWorld([Self.meters])
+    world.remote.upsert("meters", "a", #"{"mac":"1"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    try await world.write("meters", "a", ["ours": "1"])
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "b", #"{"mac":"1"}"#)
+    world.remote.behave(.fail(SyncError(.invalidResponse, during: "pushing")), onNextPushes: 10)
+    let result = try await world.engine.sync()
+    #expect(world.here().keys.sorted() == ["b"])
+    #expect(result.pushed.requests == RetryPolicy().attempts)
+    for _ in 0..<3 {
+      world.clock.advance(by: .seconds(600))
+      _ = try await world.engine.sync()
+    }
+    #expect(world.there().keys.sorted() == ["b"])
+    #expect(try await world.outbox().isEmpty)
+  }
+
   @Test func waitForWhatRefersToThemAtTheRemote() async throws {
     let world = try await world()
     world.remote.upsert("readings", "r", #"{"meter":"a"}"#)
