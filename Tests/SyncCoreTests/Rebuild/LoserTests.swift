@@ -87,7 +87,7 @@ struct LoserTests {
     #expect(try await world.outbox().isEmpty)
   }
 
-  /// A loser's edit failed earlier in the same sync, and goes before the deletion after a pause.
+  /// A loser's edit failed earlier in the same sync. It goes before the deletion, after a pause.
   @Test func keepThePauseOfTheEditThatGoesFirst() async throws {
     let world = try await PushWorld([Self.meters])
     world.remote.upsert("meters", "a", #"{"mac":"1"}"#)
