@@ -105,6 +105,71 @@ static inline unsigned long long csqlite_digest(const void *bytes, size_t count)
   return digest ^ digest >> 32;
 }
 
+/// Mixes a word into a digest. A change of one of them always changes the result.
+static inline unsigned long long csqlite_mix(unsigned long long digest, unsigned long long word) {
+  digest ^= word;
+  return (digest << 32 | digest >> 32) * 0x9E3779B97F4A7C15ull;
+}
+
+static inline unsigned long long csqlite_word(const unsigned char *place) {
+  unsigned long long word;
+  memcpy(&word, place, sizeof word);
+  return word;
+}
+
+/// A digest of many bytes, in less than half the time of `csqlite_digest`.
+///
+/// The processor runs its two chains at once.
+static inline unsigned long long csqlite_digest_of_blob(const void *bytes, size_t count) {
+  const unsigned char *place = (const unsigned char *)bytes;
+  unsigned long long even = count, odd = 0;
+  if (count >= 16) {
+    // The last words have some bytes of those before them.
+    const unsigned char *last = place + count - 16;
+    for (; place < last; place += 16) {
+      even = csqlite_mix(even, csqlite_word(place));
+      odd = csqlite_mix(odd, csqlite_word(place + 8));
+    }
+    even = csqlite_mix(even, csqlite_word(last));
+    odd = csqlite_mix(odd, csqlite_word(last + 8));
+  } else {
+    for (size_t byte = 0; byte < count; byte++) odd = csqlite_mix(odd, place[byte]);
+  }
+  return csqlite_mix(csqlite_mix(0, even), odd);
+}
+
+/// Adds a column to the digest of a row. NULL is not added.
+static inline unsigned long long csqlite_add_column(
+    unsigned long long digest, int place, int type, unsigned long long word) {
+  return csqlite_mix(digest ^ (unsigned long long)(place << 3 | type) * 0xD6E8FEB86659FD93ull, word);
+}
+
+/// The checksum of a row with a digest. A number of 32 bits takes four bytes in a file.
+static inline int csqlite_checksum(unsigned long long digest) { return (int)(digest >> 32); }
+
+/// The SQL function of the checksum: of its arguments' values, types and places.
+static inline void csqlite_give_checksum(sqlite3_context *context, int count, sqlite3_value **values) {
+  unsigned long long digest = 0;
+  for (int place = 0; place < count; place++) {
+    unsigned long long word;
+    int type = sqlite3_value_type(values[place]);
+    if (type == SQLITE_NULL) continue;
+    if (type == SQLITE_INTEGER) {
+      word = (unsigned long long)sqlite3_value_int64(values[place]);
+    } else if (type == SQLITE_FLOAT) {
+      double number = sqlite3_value_double(values[place]);
+      memcpy(&word, &number, sizeof word);
+    } else {
+      // The address first, then the length.
+      const void *bytes = sqlite3_value_blob(values[place]);
+      size_t length = (size_t)sqlite3_value_bytes(values[place]);
+      word = type == SQLITE_TEXT ? csqlite_digest(bytes, length) : csqlite_digest_of_blob(bytes, length);
+    }
+    digest = csqlite_add_column(digest, place, type, word);
+  }
+  sqlite3_result_int(context, csqlite_checksum(digest));
+}
+
 /// Gives text back from a function; SQLite copies it.
 static inline void csqlite_result_text(sqlite3_context *context, const void *bytes, int count) {
   sqlite3_result_text(context, bytes ? (const char *)bytes : "", count, SQLITE_TRANSIENT);

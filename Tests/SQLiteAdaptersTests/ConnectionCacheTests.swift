@@ -123,7 +123,7 @@
       for (row, id) in ids.enumerated() { cache.hasRead(entry(id), in: Int64(row)) }
       var sent = entry(ids[1])
       sent.attempts = 3
-      #expect(cache.replaceEdit(by: sent) == 1 && edit(ids[1], in: cache) == sent)
+      #expect(cache.replaceEdit(by: sent)?.row == 1 && edit(ids[1], in: cache) == sent)
       #expect(cache.removeEdit(ids[1]) == 1 && edit(ids[1], in: cache) == nil)
       #expect(cache.replaceEdit(by: entry(ids[2], "{\"v\":1}")) == nil && edit(ids[2], in: cache) == nil)
       #expect(cache.removeEdit(ids[1]) == nil && !cache.hasNoEdits)

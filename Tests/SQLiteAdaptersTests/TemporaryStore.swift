@@ -61,6 +61,12 @@
   extension SQLiteStore {
     /// Reverts later steps of the layout, to the file of an older library version.
     func undoSteps(after step: Int) async throws {
+      if step < 10 {
+        let tables = try await writer.run { connection throws(SyncError) in
+          try connection.typesWithTables().map { quoted(EntityTable.name(of: $0)) }
+        }
+        for table in tables + ["outbox"] { try await execute("ALTER TABLE \(table) DROP COLUMN checksum") }
+      }
       if step < 9 { try await execute("DELETE FROM meta WHERE key = 'sums'") }
       if step < 8 { try await execute("DROP TABLE changes") }
       if step < 7 {

@@ -39,7 +39,7 @@
       guard answers != nil, try await verified(path) == true else {
         throw SyncError(.storeUnreadable, during: "verifying the intact store")
       }
-      var (changed, found, silent, unseen, salvaged) = (0, 0, 0, 0, 0)
+      var (changed, found, silent, salvaged) = (0, 0, 0, 0)
       let place = PlaceKeeper()
       place.watch(deadline: Self.deadline)
       var (opened, synced, resynced): (Int, Int, Int) = (0, 0, 0)
@@ -60,13 +60,8 @@
         if isChanged { changed += 1 }
         if isSound != true { found += 1 }
         if isChanged, isSound == true {
-          if read?.withoutLoneValues == answers?.withoutLoneValues {
-            unseen += 1
-            say("unseen \(seed) \(story)")
-          } else {
-            silent += 1
-            say("silent \(seed) \(story)")
-          }
+          silent += 1
+          say("silent \(seed) \(story)")
         }
         place.enter(seed, "salvage")
         say("step salvage")
@@ -104,7 +99,7 @@
       }
       say("done \(seeds.count) opened \(opened) synced \(synced) resynced \(resynced)")
       say(
-        "verified \(seeds.count) changed \(changed) found \(found) silent \(silent) unseen \(unseen) salvaged \(salvaged)"
+        "verified \(seeds.count) changed \(changed) found \(found) silent \(silent) salvaged \(salvaged)"
       )
       let told = codes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       say("codes \(told.joined(separator: " "))")

@@ -33,27 +33,6 @@
       }
     }
 
-    /// The answers without the values that nothing else in a store depends on.
-    ///
-    /// These are a record's version, tag, schema version and payload, apart from declared fields,
-    /// and an edit's stamp, base and sending.
-    var withoutLoneValues: StoreAnswers {
-      var answers = self
-      let version = Version.unversioned
-      answers.rows = rows.map { row in
-        let record = row.record.map {
-          Record(id: $0.id, version: version, schemaVersion: 1, payload: Payload([]), fields: $0.fields)
-        }
-        return StoredRow(
-          id: row.id, version: version, entityTag: nil, record: record, isMarked: row.isMarked)
-      }
-      answers.outbox = outbox.map { entry in
-        let stamp = EditStamp(physical: Timestamp(microseconds: 0))
-        return OutboxEntry(id: entry.id, edit: Edit(entry.edit.content, stamp: stamp), base: .none)
-      }.sorted { $0.id < $1.id }
-      return answers
-    }
-
     private init(_ snapshot: any StoreSnapshot) throws(SyncError) {
       entities = try snapshot.registeredEntities()
       for entity in entities {

@@ -118,8 +118,10 @@
 
     /// Replaces an edit that differs in the state of its sending alone.
     ///
-    /// Returns its row. An edit that differs in more is forgotten.
-    func replaceEdit(by entry: OutboxEntry) -> Int64? { knownEdits.replace(by: entry) }
+    /// Returns its row, and what its checksum grows by. An edit that differs in more is forgotten.
+    func replaceEdit(by entry: OutboxEntry) -> (row: Int64, growth: Int64)? {
+      knownEdits.replace(by: entry)
+    }
 
     /// Removes the pending edit of a record, and returns its row.
     func removeEdit(_ id: RecordID) -> Int64? { knownEdits.remove(id) }

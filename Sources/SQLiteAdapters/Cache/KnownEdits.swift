@@ -48,15 +48,16 @@
 
     /// Replaces a record's edit that differs in the state of its sending alone.
     ///
-    /// Returns its row. An edit that differs in more is removed.
-    mutating func replace(by entry: OutboxEntry) -> Int64? {
+    /// Returns its row, and what its checksum grows by. An edit that differs in more is removed.
+    mutating func replace(by entry: OutboxEntry) -> (row: Int64, growth: Int64)? {
       guard let place = find(entry.id) else { return nil }
       guard entry.differsInSendingAlone(from: entries[place]) else {
         remove(at: place)
         return nil
       }
+      let former = RowChecksum.ofSending(entries[place], apart: entries[place].sentApart)
       entries[place] = entry
-      return rows[place]
+      return (rows[place], RowChecksum.ofSending(entry, apart: nil) - former)
     }
 
     /// Removes a record's edit, and returns its row.
@@ -86,6 +87,12 @@
     /// The approximate memory of the entry, including what was sent.
     fileprivate var bytes: Int {
       (edit.content.payload?.bytes.count ?? 0) + (base.record?.payload.bytes.count ?? 0)
+    }
+
+    /// What was sent, if it is another edit. Usually the edit itself was sent last.
+    var sentApart: Edit? {
+      guard let sent, sent != edit else { return nil }
+      return sent
     }
 
     /// Whether two entries differ only in the state of their sending.

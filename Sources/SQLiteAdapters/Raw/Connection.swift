@@ -65,6 +65,7 @@
         _ = csqlite_configure(handle, Int32(option), Int32(value))
       }
       FieldFunction.install(on: handle)
+      RowChecksum.install(on: handle)
     }
 
     deinit {

@@ -132,8 +132,7 @@
     /// Binds a part of a buffer as a text.
     ///
     /// SQLite reads it in place until the statement is reset.
-    func bind(lentText bytes: Slice<UnsafeBufferPointer<UInt8>>, at index: Int32) throws(SyncError) {
-      let bytes = UnsafeBufferPointer(rebasing: bytes)
+    func bind(lentText bytes: UnsafeRawBufferPointer, at index: Int32) throws(SyncError) {
       try demandRoom(for: bytes.count)
       try check(csqlite_bind_borrowed_text(handle, index, bytes.baseAddress, Int32(bytes.count)))
     }
@@ -141,8 +140,7 @@
     /// Binds a part of a buffer as a blob.
     ///
     /// SQLite reads it in place until the statement is reset.
-    func bind(lent bytes: Slice<UnsafeBufferPointer<UInt8>>, at index: Int32) throws(SyncError) {
-      let bytes = UnsafeBufferPointer(rebasing: bytes)
+    func bind(lent bytes: UnsafeRawBufferPointer, at index: Int32) throws(SyncError) {
       try demandRoom(for: bytes.count)
       try check(csqlite_bind_borrowed_blob(handle, index, bytes.baseAddress, Int32(bytes.count)))
     }

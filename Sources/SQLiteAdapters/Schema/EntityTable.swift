@@ -50,45 +50,48 @@
       self.derived = derived
       let name = quoted(Self.name(of: entity.type))
       self.name = name
-      let given = [
-        "id", "version_epoch", "version_sequence", "version_modified_at", "entity_tag", "schema_version",
-        "payload",
-      ]
+      let given = Self.checkedColumns
       let all = given + derived.names
+      let written = all + [RowChecksum.column]
+      let columns = written.joined(separator: ", ")
+      let row = "(\(written.map { _ in "?" }.joined(separator: ", ")))"
       put = """
-        INSERT INTO \(name) (\(all.joined(separator: ", "))) \
-        VALUES (\(all.map { _ in "?" }.joined(separator: ", "))) ON CONFLICT (id) DO UPDATE SET \
-        \(all.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        INSERT INTO \(name) (\(columns)) VALUES \(row) ON CONFLICT (id) DO UPDATE SET \
+        \(written.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
         """
-      let row = "(\(all.map { _ in "?" }.joined(separator: ", ")))"
-      parametersPerRow = Int32(all.count)
+      parametersPerRow = Int32(written.count)
       // A failure rolls back the whole transaction, so SQLite need not keep a statement journal.
       addMany = """
-        INSERT OR FAIL INTO \(name) (\(all.joined(separator: ", "))) \
+        INSERT OR FAIL INTO \(name) (\(columns)) \
         VALUES \(Array(repeating: row, count: Self.rowsAtOnce).joined(separator: ", "))
         """
       replace = """
-        UPDATE \(name) SET \(all.dropFirst().enumerated().map { "\($0.element) = ?\($0.offset + 2)" }.joined(separator: ", ")) \
+        UPDATE \(name) SET \(written.dropFirst().enumerated().map { "\($0.element) = ?\($0.offset + 2)" }.joined(separator: ", ")) \
         WHERE row = ?1
         """
       let noContent = (["schema_version", "payload"] + derived.fields.map(\.name)).map { "\($0) = NULL" }
       let noKeys = derived.naturalKeys.map { "\($0.name) = NULL" }
       let nothingElse = (noContent + noKeys).joined(separator: ", ")
       delete = """
-        INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) VALUES (?, ?, ?, ?, ?) \
-        ON CONFLICT (id) DO UPDATE SET version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
-        version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \(nothingElse)
+        INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag, checksum) \
+        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
+        version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
+        version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \
+        checksum = excluded.checksum, \(nothingElse)
         """
       let newVersion = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5
         """
-      deleteRow = "\(newVersion), \(nothingElse) WHERE row = ?1"
-      deleteRowForNow = "\(newVersion), \(noContent.joined(separator: ", ")) WHERE row = ?1"
+      let deletion = "\(newVersion), checksum = ?6"
+      deleteRow = "\(deletion), \(nothingElse) WHERE row = ?1"
+      deleteRowForNow = "\(deletion), \(noContent.joined(separator: ", ")) WHERE row = ?1"
       forgetKeys =
         noKeys.isEmpty
         ? nil : "UPDATE \(name) SET \(noKeys.joined(separator: ", ")) WHERE payload IS NULL AND id = ?1"
-      touch = "\(newVersion) WHERE payload IS NOT NULL AND id = ?1"
-      touchRow = "\(newVersion) WHERE payload IS NOT NULL AND row = ?1"
+      let touched = RowChecksum.of(["id", "?2", "?3", "?4", "?5", "schema_version", "payload"])
+      let touching = "\(newVersion), checksum = \(touched)"
+      touch = "\(touching) WHERE payload IS NOT NULL AND id = ?1"
+      touchRow = "\(touching) WHERE payload IS NOT NULL AND row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
       seed = SummedTable.seed(ofRecords: entity.type)
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
@@ -119,6 +122,12 @@
       digest.add(digestOfText: id, at: 1)
       return digest.sum
     }
+
+    /// The columns of a record that its row's checksum covers, in the order of ``put``.
+    static let checkedColumns = [
+      "id", "version_epoch", "version_sequence", "version_modified_at", "entity_tag", "schema_version",
+      "payload",
+    ]
 
     /// The number of rows that one statement adds. More gain little.
     static let rowsAtOnce = 16

@@ -15,5 +15,10 @@
     static let sums = [
       "INSERT INTO meta VALUES ('\(TableSums.key)', zeroblob(\(TableSums.size)))"
     ]
+
+    /// The checksum of each edit. The completion of the step adds the column of records.
+    ///
+    /// Existing rows have none before they are written again.
+    static let checksums = ["ALTER TABLE outbox ADD COLUMN checksum"]
   }
 #endif

@@ -38,6 +38,11 @@
       Migration("sums of rows", sums) { connection throws(SyncError) in
         connection.sums = try connection.countedSums()
       },
+      Migration("checksums of rows", checksums) { connection throws(SyncError) in
+        for type in try connection.typesWithTables() {
+          try connection.execute(TypeObjects(Entity(type)).addition(of: RowChecksum.column))
+        }
+      },
     ]
 
     private static let initial = [

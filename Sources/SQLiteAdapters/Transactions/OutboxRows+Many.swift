@@ -7,7 +7,7 @@
     /// The number of entries that one statement adds.
     static let rowsAtOnce = 16
     /// The number of parameters for one entry.
-    static let parametersPerRow = Int32(names.count)
+    static let parametersPerRow = Int32(written.count)
 
     /// Adds ``rowsAtOnce`` unsent entries of one type and one replica.
     ///
@@ -21,15 +21,15 @@
         "refusal", "leaves",
       ]
       let rows = (0..<rowsAtOnce).map { row in
-        let values = names.enumerated().map { place, name in
+        let values = written.enumerated().map { place, name in
           if missing.contains(name) { return "NULL" }
-          return shared[name] ?? unsent[name] ?? "?\(row * names.count + place + 1)"
+          return shared[name] ?? unsent[name] ?? "?\(row * written.count + place + 1)"
         }
         return "(\(values.joined(separator: ", ")))"
       }
       // A failure rolls back the whole transaction, so SQLite need not keep a statement journal.
       return """
-        INSERT OR FAIL INTO outbox (\(columns)) VALUES \(rows.joined(separator: ", ")) \
+        INSERT OR FAIL INTO outbox (\(columns), checksum) VALUES \(rows.joined(separator: ", ")) \
         ON CONFLICT (type, id) DO NOTHING
         """
     }()

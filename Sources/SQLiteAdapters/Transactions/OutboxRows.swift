@@ -14,21 +14,23 @@
     /// The index of the entry's number, after ``columns``.
     static let numberColumn: Int32 = 29
     static let columns = names.joined(separator: ", ")
+    /// The columns that are written: ``names`` and the checksum of them.
+    static let written = names + [RowChecksum.column]
     static let put = """
-      INSERT INTO outbox (\(columns)) VALUES (\(names.map { _ in "?" }.joined(separator: ", "))) \
+      INSERT INTO outbox (\(columns), checksum) VALUES (\(written.map { _ in "?" }.joined(separator: ", "))) \
       ON CONFLICT (type, id) DO UPDATE SET \
-      \(names.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+      \(written.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
       """
     /// As ``put``, for an existing entry with the same stamp. No index changes.
     static let change = """
-      UPDATE outbox SET \(names.enumerated().dropFirst(5).map { "\($0.element) = ?\($0.offset + 1)" }.joined(separator: ", ")) \
+      UPDATE outbox SET \(written.enumerated().dropFirst(5).map { "\($0.element) = ?\($0.offset + 1)" }.joined(separator: ", ")) \
       WHERE type = ?1 AND id = ?2 AND physical = ?3 AND counter = ?4 AND replica = ?5
       """
     /// As ``change``, for an entry of which only the state of its sending changes.
     static let send = """
       UPDATE outbox SET sent = ?13, sent_physical = NULL, sent_counter = NULL, sent_replica = NULL, \
-      sent_schema_version = NULL, sent_payload = NULL, state = ?18, state_at = ?19, refusal = ?20, attempts = ?21 \
-      WHERE entry = ?1
+      sent_schema_version = NULL, sent_payload = NULL, state = ?18, state_at = ?19, refusal = ?20, attempts = ?21, \
+      checksum = checksum + ?30 WHERE entry = ?1
       """
     static let ofRecord = "SELECT \(columns), entry FROM outbox WHERE type = ? AND id = ?"
     /// The next key that has an edit.
@@ -206,8 +208,8 @@
         }
         let entry = entries[next]
         next += 1
-        if let row = cache.replaceEdit(by: entry) {
-          try send.run(entry, in: row)
+        if let (row, growth) = cache.replaceEdit(by: entry) {
+          try send.run(entry, in: row, growth)
           continue
         }
         // An entry that was sent, or may not be sent, is already in the outbox, usually otherwise
@@ -275,9 +277,9 @@
     fileprivate func run(_ entry: OutboxEntry) throws(SyncError) {
       try bind(entry.id.type.rawValue, at: 1)
       try bind(entry.edit.stamp.replica, at: 5)
-      let sent = try bindSending(of: entry)
+      let (sent, leaves) = try bindSending(of: entry)
       try run(lendingOptional: sent?.content.payload, at: 24) { () throws(SyncError) in
-        try runRest([entry], from: 0)
+        try runRest([entry], sent: sent, leaves: leaves, from: 0)
       }
     }
 
@@ -286,28 +288,33 @@
       guard let first = entries.first else { return }
       try bind(first.id.type.rawValue, at: 1)
       try bind(first.edit.stamp.replica, at: 5)
-      try runRest(entries, from: 0)
+      try runRest(entries, sent: nil, leaves: nil, from: 0)
     }
 
     // Each call lends the bytes of one entry. The innermost call runs the statement.
-    private func runRest(_ entries: ArraySlice<OutboxEntry>, from offset: Int32) throws(SyncError) {
+    private func runRest(
+      _ entries: ArraySlice<OutboxEntry>, sent: Edit?, leaves: String?, from offset: Int32
+    ) throws(SyncError) {
       guard let entry = entries.first else { return try run() }
+      let next = offset + OutboxRows.parametersPerRow
       try bindEdit(of: entry, from: offset)
+      try bind(RowChecksum.of(entry, sentApart: sent, leaves: leaves), at: next)
       try run(lendingOptional: entry.edit.content.payload, at: offset + 22) { () throws(SyncError) in
         try run(lendingOptional: entry.base.record?.payload, at: offset + 23) { () throws(SyncError) in
           try withLent(entry.id.key, at: offset + 2) { () throws(SyncError) in
-            try runRest(entries.dropFirst(), from: offset + OutboxRows.parametersPerRow)
+            try runRest(entries.dropFirst(), sent: nil, leaves: nil, from: next)
           }
         }
       }
     }
 
     /// Runs ``OutboxRows/send`` for an entry whose pending edit is the one sent, if any.
-    fileprivate func run(_ entry: OutboxEntry, in row: Int64) throws(SyncError) {
+    fileprivate func run(_ entry: OutboxEntry, in row: Int64, _ growth: Int64) throws(SyncError) {
       try bind(row, at: 1)
       try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
       try bind(entry.state)
       try bind(Int64(entry.attempts), at: 21)
+      try bind(growth, at: 30)
       try run()
     }
 
@@ -327,17 +334,15 @@
 
     /// Binds the remaining parameters, except the type and the replica.
     ///
-    /// Returns the sent edit if it is stored separately.
-    private func bindSending(of entry: OutboxEntry) throws(SyncError) -> Edit? {
+    /// Returns the sent edit if it is stored separately, and the text of what the edit leaves.
+    private func bindSending(of entry: OutboxEntry) throws(SyncError) -> (sent: Edit?, leaves: String?) {
       let other = try bindSent(entry)
       try bind(entry.state)
       try bind(Int64(entry.attempts), at: 21)
-      if entry.leaves.isEmpty {
-        try bindNull(at: 29)
-      } else {
-        try bind(try encoded(entry.leaves, what: "records that an edit leaves"), at: 29)
-      }
-      return other
+      let leaves =
+        entry.leaves.isEmpty ? nil : try encoded(entry.leaves, what: "records that an edit leaves")
+      try bind(leaves, at: 29)
+      return (other, leaves)
     }
 
     /// Binds a base without its payload to six parameters.
@@ -358,8 +363,7 @@
     }
 
     private func bindSent(_ entry: OutboxEntry) throws(SyncError) -> Edit? {
-      // Usually the edit itself was sent last, and is stored once.
-      guard let sent = entry.sent, sent != entry.edit else {
+      guard let sent = entry.sentApart else {
         try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
         for index in Int32(14)...17 { try bindNull(at: index) }
         return nil

@@ -124,6 +124,7 @@
           if place != nil { cache.forgetRows() }
         }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)
+        try statement.bind(RowChecksum(of: tombstone).value, at: 6)
         connection.forgetLastRow()
         try statement.run()
         connection.noteNewRow(of: tombstone.id.key, in: table)

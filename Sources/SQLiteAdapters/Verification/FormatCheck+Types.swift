@@ -42,6 +42,11 @@
               OR typeof(payload) NOT IN ('blob', 'null') OR typeof(schema_version) NOT IN ('integer', 'null')
             """),
         FormatCheck(
+          .rows, type: type, "a row is not as the library has written it",
+          where: RowChecksum.differing(
+            "NULL, CASE typeof(id) WHEN 'text' THEN id END", from: table,
+            RowChecksum.of(EntityTable.checkedColumns))),
+        FormatCheck(
           .values, type: type, "the marks are of rows that do not exist",
           where: """
             SELECT type, NULL FROM marks WHERE type = \(literal(type.rawValue))
@@ -73,6 +78,9 @@
         found.append(StoreFinding(.schema, type: entity.type, "a declared field has no column"))
       }
       guard declared.values.allSatisfy(columns.contains) else { return found }
+      // Behind the columns of the fields that the table had before the checksums.
+      let place = try connection.columnsBeforeChecksum(of: entity, columns.count)
+      columns.insert(RowChecksum.column, at: place)
       let intended = try SchemaReference().objects(of: entity, columns: columns, declared: declared)
       let stored = try connection.schemaObjects()
       for (name, sql) in intended.sorted(by: { $0.key < $1.key }) where stored[name] != sql {
@@ -143,14 +151,23 @@
     ) throws(SyncError) -> [String: String] {
       let others = try connection.schemaObjects()
       let made = TypeObjects(entity)
-      let statements =
-        made.creation + columns.map { made.addition(of: $0) } + made.indexes(declared) + made.view(declared)
+      let statements = made.creation(with: columns) + made.indexes(declared) + made.view(declared)
       for statement in statements { try connection.execute(statement) }
       return try connection.schemaObjects().filter { others[$0.key] == nil }
     }
   }
 
   extension Connection {
+    /// The number of fields' columns before the checksum in a type's table.
+    fileprivate func columnsBeforeChecksum(of entity: Entity, _ most: Int) throws(SyncError) -> Int {
+      let statement = try statement("SELECT cid FROM pragma_table_info(?) WHERE name = ?")
+      defer { statement.reset() }
+      try statement.bind(EntityTable.name(of: entity.type), at: 1)
+      try statement.bind(RowChecksum.column, at: 2)
+      let others = 1 + EntityTable.checkedColumns.count
+      return try statement.step() ? max(0, min(most, Int(statement.integer(0)) - others)) : 0
+    }
+
     /// The statements that made the tables, indexes, triggers and views, by name.
     func schemaObjects() throws(SyncError) -> [String: String] {
       var objects: [String: String] = [:]

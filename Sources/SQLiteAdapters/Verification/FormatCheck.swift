@@ -156,6 +156,11 @@
             OR typeof(rebuilt_pass) NOT IN ('integer', 'null') OR typeof(leaves) NOT IN ('text', 'null')
           """),
       FormatCheck(
+        .outbox, "an edit is not as the library has written it",
+        where: RowChecksum.differing(
+          "CASE typeof(type) WHEN 'text' THEN type END, CASE typeof(id) WHEN 'text' THEN id END",
+          from: "outbox", OutboxRows.checksum)),
+      FormatCheck(
         .outbox, "a note of a record that an edit leaves has no such edit",
         where: """
           SELECT found.type, found.id FROM outbox_leaves AS found LEFT JOIN outbox AS own

@@ -43,7 +43,12 @@
       var names: [String] = []
       // Kept values are JSON that contains the store's identity.
       let value = table == "state" ? { "CAST(\($0) AS TEXT)" } : { $0 }
-      while try columns.step() { names.append("quote(\(value(quoted(columns.text(0)))))") }
+      while try columns.step() {
+        // The replica in the checksum of an edit is the store's identity.
+        let isOfEdit = table == "outbox" && columns.text(0) == RowChecksum.column
+        let column = isOfEdit ? "checksum - (\(OutboxRows.checksum))" : value(quoted(columns.text(0)))
+        names.append("quote(\(column))")
+      }
       let rows = try connection.statement(
         """
         SELECT \(names.joined(separator: " || ',' || ")) AS line FROM \(quoted(table)) \
