@@ -153,8 +153,9 @@
 
     /// Runs reads and writes as one transaction.
     ///
-    /// If the body or the commit throws, nothing is written. If an app's commit could not be flushed
-    /// and the process dies before the next one, SQLite may find it in its log again, as a whole.
+    /// If the body or the commit throws, nothing is written. If an app's commit could not be
+    /// flushed and the process dies before the next one, SQLite may find it in its log again, as a
+    /// whole.
     public func write<R: Sendable>(
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
