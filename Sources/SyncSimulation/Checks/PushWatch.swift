@@ -81,10 +81,13 @@ final class PushWatch: Sendable {
   }
 
   /// The edits that are sent again before their pause ends.
+  ///
+  /// A store keeps the end in whole microseconds, and an app's clock rounds down to them.
   func early(_ changes: [OutgoingChange], at now: Duration) -> [String] {
     postponed.withLock { postponed in
       changes.compactMap { change in
-        guard let earlier = postponed.edits[change.id], earlier.stamp == change.stamp, now < earlier.until
+        guard let earlier = postponed.edits[change.id], earlier.stamp == change.stamp,
+          now + .microseconds(1) < earlier.until
         else { return nil }
         return "sends the edit of \(change.id) again \(earlier.until - now) before it may"
       }
