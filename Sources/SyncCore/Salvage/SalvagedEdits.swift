@@ -22,7 +22,9 @@ struct SalvagedEdits {
     var entry = entry
     if let record = entry.base.record, !record.payload.isObject { entry.base = .none }
     if let payload = entry.sent?.content.payload, !payload.isObject { entry.sent = nil }
-    entry.base = entry.base.inEpoch(atMost: epochs[entry.id.type] ?? 0)
+    entry.edit.content = entry.edit.content.ofASchema
+    if let sent = entry.sent { entry.sent?.content = sent.content.ofASchema }
+    entry.base = entry.base.inEpoch(atMost: epochs[entry.id.type] ?? 0).ofASchema
     if !StoredNumbers.counts.contains(Int64(entry.attempts)) { entry.attempts = 0 }
     entry.leaves = Array(Set(entry.leaves.filter { !$0.key.isEmpty && $0 != entry.id })).sorted()
     if case .rebuild(let rebuilt) = entry.author, !StoredNumbers.counts.contains(rebuilt.pass) {
@@ -42,7 +44,22 @@ struct SalvagedEdits {
   }
 }
 
+extension Edit.Content {
+  /// The content, with the first schema if its own is none.
+  fileprivate var ofASchema: Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = self, schemaVersion < 1 else { return self }
+    return .upsert(payload, schemaVersion: 1)
+  }
+}
+
 extension OutboxEntry.Base {
+  /// The base, with the first schema if its own is none.
+  fileprivate var ofASchema: OutboxEntry.Base {
+    guard case .copy(var record) = self, record.schemaVersion < 1 else { return self }
+    record.schemaVersion = 1
+    return .copy(record)
+  }
+
   /// Returns the base with a version that the new store's checkpoint can follow.
   ///
   /// Copies of the next listing have the checkpoint's epoch. A base of a later one would seem newer

@@ -152,7 +152,9 @@
       "state = 'x'", "base = 'x'", "attempts = -5", "leaves = 'x'", "sent = 7", "counter = -1",
       "rebuilt_pass = 9", "replica = x'ff'", "base_payload = x'00'",
       "physical = 5, counter = 0, replica = 'r'",
-      "base_epoch = 9007199254740991",
+      "base_epoch = 9007199254740991", "schema_version = min(schema_version, -9)",
+      "base_schema_version = min(base_schema_version, -9)",
+      "sent_schema_version = min(sent_schema_version, -9)",
     ])
     func keepsAnEditWhoseEntryIsDamaged(column: String) async throws {
       let rich = try await RichStore(path: directory.file("store.db"))
