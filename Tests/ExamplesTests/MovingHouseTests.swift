@@ -42,11 +42,10 @@
         var random = SplitMix64(seed: 7)
         var kills = 0
         while kills < 10 {
-          let running = try tool.start(arguments)
-          // A copy of a million takes a minute, and each goes on where the one before was killed.
-          try await Task.sleep(for: .milliseconds(100 + random.number(below: records / 250)))
-          running.send(SIGKILL)
-          if await running.outcome().wasKilled { kills += 1 } else { break }
+          // Each copy goes on where the one before was killed, and lives longer. One of a million
+          // takes a minute.
+          let pause = (kills + 1) * (20 + random.number(below: records / 250))
+          if try await isKilled(tool, arguments, afterMilliseconds: pause) { kills += 1 } else { break }
         }
         let start = ContinuousClock.now
         let outcome = try await tool.start(arguments).outcome()
@@ -64,6 +63,19 @@
         await moved.close()
         print("\(records) records, \(edits) edits, \(kills) kills; the last copy took \(last)")
       }
+    }
+
+    /// Runs a tool, and kills it after a time; false if it ended before.
+    ///
+    /// The shell measures the time: other tests may keep all threads of this process busy.
+    private func isKilled(
+      _ tool: Tool, _ arguments: [String], afterMilliseconds pause: Int
+    ) async throws -> Bool {
+      let script = #"pause=$1; shift; "$@" & sleep "$pause"; kill -KILL $!; wait $!"#
+      let running = try RunningTool(
+        executable: URL(filePath: "/bin/bash"),
+        ["-c", script, "bash", "\(Double(pause) / 1000)", tool.executable.path] + arguments, in: nil)
+      return await running.outcome().status == 128 + SIGKILL
     }
 
     /// The sums of all that the tool prints of a store, and its kept values.
