@@ -236,7 +236,8 @@
           SELECT CASE typeof(type) WHEN 'text' THEN type END, NULL FROM fields
           WHERE typeof(name) <> 'text' OR is_key NOT IN (0, 1, 2) OR is_declared NOT IN (0, 1)
             OR typeof(column_name) <> 'text' OR column_name NOT GLOB 'f[0-9]*' OR substr(column_name, 2) GLOB '*[^0-9]*'
-            OR typeof(filled_through) NOT IN ('integer', 'null') OR type NOT IN (SELECT type FROM entities)
+            OR typeof(filled_through) NOT IN ('integer', 'null')
+            OR filled_through < 0 AND filled_through <> \(Int64.min) OR type NOT IN (SELECT type FROM entities)
           """),
     ]
   }

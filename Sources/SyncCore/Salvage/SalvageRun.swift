@@ -266,6 +266,7 @@ extension [Record] {
 extension Conflict {
   /// The reason why a new store cannot log the conflict; `nil` for none.
   fileprivate var flaw: String? {
+    if id.key.isEmpty || id.type.rawValue.isEmpty { return "the conflict names no record" }
     if case .malformed = remote { return "the remote side is not a copy or a deletion" }
     var payloads = [local.content.payload, base].compactMap(\.self)
     if case .upsert(let record) = remote { payloads.append(record.payload) }

@@ -187,6 +187,20 @@
       await store.close()
     }
 
+    @Test func listsAConflictThatNamesNoRecord() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let conflicts = try await localState(of: broken).conflicts.count
+      try await broken.execute(
+        "UPDATE conflicts SET id = '' WHERE number = (SELECT min(number) FROM conflicts)")
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      #expect(conflicts > 0 && report.conflicts == conflicts - 1 && report.lost[.conflicts] == 1)
+      #expect(try await isEqual(store, rich))
+      await broken.close()
+      await store.close()
+    }
+
     @Test func refusesAStoreThatIsNotNewAndAFileThatIsNone() async throws {
       let rich = try await RichStore(path: directory.file("store.db"))
       let used = try await SQLiteStore.open(path: rich.path)

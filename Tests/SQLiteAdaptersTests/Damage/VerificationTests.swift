@@ -33,6 +33,7 @@
       ("UPDATE rows_games SET payload = x'7b' WHERE id = 'g3'", .rows),
       ("UPDATE rows_games SET version_sequence = 'x' WHERE id = 'g3'", .rows),
       ("UPDATE rows_games SET schema_version = NULL WHERE id = 'g3'", .rows),
+      ("UPDATE fields SET filled_through = -1", .schema),
       ("UPDATE rows_games SET payload = NULL WHERE id = 'g3'", .rows),
       ("DELETE FROM rows_teams WHERE id = 't9'", .references),
       ("UPDATE rows_teams SET payload = NULL, schema_version = NULL WHERE id = 't9'", .references),
