@@ -27,8 +27,7 @@
     @discardableResult
     mutating func put(_ copy: Record) throws(SyncError) -> Int64? {
       let (statement, table) = try added.demandStatement(for: copy.id, during: "writing")
-      try statement.bind(copy, in: table, from: 1)
-      try statement.bind(RowChecksum(of: copy).value, at: table.parametersPerRow)
+      try statement.bind(copy, in: table)
       try statement.run(lending: copy.payload.bytes, at: 7) { () throws(SyncError) in
         connection.forgetLastRow()
         try statement.run(lending: copy.id.key, at: 1)
@@ -40,8 +39,7 @@
     mutating func replace(_ row: Int64, by copy: Record) throws(SyncError) {
       let (statement, table) = try replaced.demandStatement(for: copy.id, during: "writing")
       try statement.bind(row, at: 1)
-      try statement.bind(copy, in: table, from: 1)
-      try statement.bind(RowChecksum(of: copy).value, at: table.parametersPerRow)
+      try statement.bind(copy, in: table)
       try statement.run(lending: copy.payload.bytes, at: 7) { () throws(SyncError) in try statement.run() }
     }
 
@@ -87,7 +85,7 @@
           }
           try statement.bind(version.sequence, at: index + 2)
           try statement.bind(version.modifiedAt.microseconds, at: index + 3)
-          try statement.bind(copies, place, in: table, from: index)
+          try statement.bindDerived(of: copies, place, in: table, at: index + 7)
           try statement.bind(lentText: id, at: index)
           try statement.bind(lent: payload, at: index + 6)
           let digest = RowDigest.digest(of: id)
@@ -127,33 +125,39 @@
 
   extension Statement {
     /// Binds a copy without its id and payload, in the parameter order of ``EntityTable/put``.
-    fileprivate func bind(_ copy: Record, in table: EntityTable, from index: Int32) throws(SyncError) {
-      try bind(copy.version, tag: copy.entityTag, at: index + 1)
-      try bind(Int64(copy.schemaVersion), at: index + 5)
+    fileprivate func bind(_ copy: Record, in table: EntityTable) throws(SyncError) {
+      try bind(copy.version, tag: copy.entityTag, at: 2)
+      try bind(Int64(copy.schemaVersion), at: 6)
+      try bindDerived(of: copy, in: table, at: 8)
+      try bind(RowChecksum(of: copy).value, at: table.parametersPerRow)
+    }
+
+    /// Binds the derived columns of a copy, the first at an index.
+    private func bindDerived(of copy: Record, in table: EntityTable, at index: Int32) throws(SyncError) {
       let derived = table.derived
       if derived.takesFieldsAsGiven {
-        try bind(copy.fields, from: derived.sources, at: index + 7)
+        try bind(copy.fields, from: derived.sources, at: index)
       } else {
         for (place, value) in derived.values(of: copy).enumerated() {
-          try bind(value, at: index + 7 + Int32(place))
+          try bind(value, at: index + Int32(place))
         }
       }
       guard !derived.naturalKeys.isEmpty else { return }
       for (place, key) in derived.naturalKeys(of: copy).enumerated() {
-        try bind(key, at: index + 7 + Int32(derived.fields.count + place))
+        try bind(key, at: index + Int32(derived.fields.count + place))
       }
     }
 
-    /// As ``bind(_:in:from:)``, for one of many copies, without its ``CommonColumns``.
+    /// As ``bindDerived(of:in:at:)``, for one of many copies.
     ///
     /// It takes the parts that it needs, because a whole copy retains everything in it.
-    fileprivate func bind(
-      _ copies: [Record], _ place: Int, in table: EntityTable, from index: Int32
+    fileprivate func bindDerived(
+      of copies: [Record], _ place: Int, in table: EntityTable, at index: Int32
     ) throws(SyncError) {
       guard table.derived.takesFieldsAsGiven, table.derived.naturalKeys.isEmpty else {
-        return try bind(copies[place], in: table, from: index)
+        return try bindDerived(of: copies[place], in: table, at: index)
       }
-      try bind(copies[place].fields, from: table.derived.sources, at: index + 7)
+      try bind(copies[place].fields, from: table.derived.sources, at: index)
     }
 
     private func bind(_ fields: [FieldValue], from sources: [Int?], at index: Int32) throws(SyncError) {
