@@ -12,13 +12,18 @@ public struct HybridClock: Hashable, Sendable, Codable {
   /// The last stamp that the clock followed.
   public private(set) var last: EditStamp
   /// The latest stamp that the clock issued without following it.
-  private var ahead: Timestamp?
+  private(set) var ahead: Timestamp?
   /// The highest counter issued so far; `nil` for the counter of the last stamp.
-  private var counter: UInt32?
+  private(set) var counter: UInt32?
 
   /// Creates a clock that has issued no stamp.
   public init(replica: String) {
     last = EditStamp(physical: Timestamp(microseconds: .min), replica: replica)
+  }
+
+  /// Continues a clock.
+  init(last: EditStamp, ahead: Timestamp?, counter: UInt32?) {
+    (self.last, self.ahead, self.counter) = (last, ahead, counter)
   }
 
   /// Issues the stamp of an edit that is made now.

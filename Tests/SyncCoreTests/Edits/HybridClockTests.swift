@@ -70,6 +70,27 @@ struct HybridClockTests {
     #expect(try JSONByteDecoder().decode(HybridClock.self, from: stored[...]) == clock)
   }
 
+  @Test(arguments: ["", #","ahead":-7"#, #","counter":4294967295"#, #","ahead":1,"counter":0"#])
+  func isSpelledOutAsTheGenericEncoderWritesIt(_ rest: String) throws {
+    let text = #"{"last":{"physical":-5,"counter":3,"replica":"a \"b\"\u0001"}\#(rest)}"#
+    let clock = try JSONByteDecoder().decode(HybridClock.self, from: Array(text.utf8)[...])
+    let json = try #require(clock.json)
+    #expect(try json == JSONByteEncoder().encode(clock))
+    #expect(HybridClock(json: json) == clock)
+  }
+
+  @Test(arguments: [
+    (#""counter":3,"#, ""), (#""counter":3"#, #""counter":-1"#), (#""counter":3"#, #""counter":4294967296"#),
+    (#""physical":500"#, #""physical":500.5"#), (#""replica":"a""#, #""replica":1"#),
+    (#""replica":"a""#, #""replica":"a","new":1"#), (#"{"last":"#, #"{"new":1,"last":"#),
+    (#"{"last":"#, #"{"ahead":null,"last":"#), ("}}", "}"),
+  ])
+  func leavesOtherFormsToTheGenericDecoder(_ before: String, _ after: String) {
+    let kept = #"{"last":{"physical":500,"counter":3,"replica":"a"}}"#
+    #expect(HybridClock(json: Array(kept.utf8)) != nil)
+    #expect(HybridClock(json: Array(kept.replacing(before, with: after).utf8)) == nil)
+  }
+
   @Test(arguments: [
     EditStamp(physical: Timestamp(microseconds: -1), counter: 7, replica: "a@b.c"),
     EditStamp(physical: Timestamp(microseconds: .max), counter: .max, replica: ""),
