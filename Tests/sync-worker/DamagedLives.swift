@@ -32,6 +32,8 @@
 
     func run() async throws {
       let path = directory + "/template.db"
+      // A store of an earlier run has versions of another remote.
+      remove(path)
       let world = try DamagedWorld()
       try await world.make(at: path)
       let template = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -91,11 +93,7 @@
           }
         }
         place.enter(seed, "remove")
-        for name in [path, path + ".new", path + ".new.copy"] {
-          for suffix in ["", "-wal", "-shm", ".lease", "-journal"] {
-            try? FileManager.default.removeItem(atPath: name + suffix)
-          }
-        }
+        for name in [path, path + ".new", path + ".new.copy"] { remove(name) }
       }
       say("done \(seeds.count) opened \(opened) synced \(synced) resynced \(resynced)")
       say(
@@ -103,6 +101,13 @@
       )
       let told = codes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
       say("codes \(told.joined(separator: " "))")
+    }
+
+    /// Removes a store's files, if they exist.
+    private func remove(_ path: String) {
+      for suffix in ["", "-wal", "-shm", ".lease", "-journal"] {
+        try? FileManager.default.removeItem(atPath: path + suffix)
+      }
     }
 
     /// Whether a store is sound; `nil` if it cannot be opened.
