@@ -159,20 +159,25 @@
     /// The records that two stores may show differently.
     ///
     /// A new store has neither the record of a held deletion nor what refers to it. Of a record
-    /// whose newest copy is parked in both, the salvaged store may show an older copy. It shows no
-    /// record that refers to one which an edit deletes.
+    /// whose newest copy is parked in both, the salvaged store may show an older copy, and what
+    /// refers to it. It shows no record that refers to one which an edit deletes.
     private func withheld(
       in store: SQLiteStore, besides fresh: InMemoryStore, edited: Set<RecordID>
     ) async throws(SyncError) -> Set<RecordID> {
-      let held = Set(try await withheld(.held, in: store).compactMap(\.change.id))
       let there = try await withheld(.parked, in: fresh)
       let here = try await withheld(.parked, in: store)
       let parkedThere = Set(there.compactMap(\.change.id))
-      let referring = there.filter { !held.isDisjoint(with: $0.waitsFor) }
       let older = here.filter { entry in
         !edited.isDisjoint(with: entry.waitsFor) || entry.change.id.map(parkedThere.contains) ?? false
       }
-      return held.union((referring + older).compactMap(\.change.id))
+      var excepted = Set((try await withheld(.held, in: store) + older).compactMap(\.change.id))
+      var count = 0
+      while count < excepted.count {
+        count = excepted.count
+        let referring = there.filter { !excepted.isDisjoint(with: $0.waitsFor) }
+        excepted.formUnion(referring.compactMap(\.change.id))
+      }
+      return excepted
     }
 
     private func withheld(
