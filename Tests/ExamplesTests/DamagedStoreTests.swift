@@ -10,7 +10,7 @@
   /// or throws, the process survives, and no step exceeds its time limit. One process handles many
   /// stores, because a process for each would take too long. A process that dies, or ends itself
   /// after a time limit, has printed the number of its store before.
-  @Suite("Damaged stores", .serialized, .timeLimit(.minutes(20)))
+  @Suite("Damaged stores", .serialized, .timeLimit(.minutes(40)))
   struct DamagedStoreTests {
     private static let environment = ProcessInfo.processInfo.environment
 
