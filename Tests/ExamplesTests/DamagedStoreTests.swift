@@ -10,11 +10,11 @@
   /// or throws, the process survives, and no step exceeds its time limit. One process handles many
   /// stores, because a process for each would take too long. A process that dies, or ends itself
   /// after a time limit, has printed the number of its store before.
-  @Suite("Damaged stores", .serialized, .timeLimit(.minutes(40)))
+  @Suite("Damaged stores", .serialized, .timeLimit(.minutes(20 + stores / 50)))
   struct DamagedStoreTests {
     private static let environment = ProcessInfo.processInfo.environment
 
-    private static let stores = environment["CANONICALSYNC_SOAK"] != nil ? 20_000 : 1000
+    private static let stores = environment["CANONICALSYNC_DAMAGED"].flatMap { Int($0) } ?? 100
     /// The number of the first store, which determines its damage.
     private static let first = environment["CANONICALSYNC_SEED"].flatMap { Int($0) } ?? 0
     private static let processes = 2

@@ -50,7 +50,8 @@
 
     // The tests' own executable is among the build products.
     private static let folder =
-      Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
+      ProcessInfo.processInfo.environment["CANONICALSYNC_TOOLS"].map { URL(filePath: $0) }
+      ?? Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
       ?? Bundle.main.bundleURL
   }
 
