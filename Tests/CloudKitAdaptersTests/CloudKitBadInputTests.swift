@@ -7,7 +7,7 @@
   import InMemoryAdapters
   import Testing
 
-  @Suite("Bad input from CloudKit and from its users", .timeLimit(.minutes(5)))
+  @Suite("Bad input from CloudKit and from its users", .timeLimit(.minutes(10)))
   struct CloudKitBadInputTests {
     private func failure(
       _ bench: CloudKitBench, _ faults: [StandInCloudKit.Fault] = [], retry: Int = 1

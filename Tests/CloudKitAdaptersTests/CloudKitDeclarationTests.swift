@@ -5,7 +5,7 @@
   import SyncModels
   import Testing
 
-  @Suite("Declarations of CloudKit databases", .timeLimit(.minutes(2))) struct CloudKitDeclarationTests {
+  @Suite("Declarations of CloudKit databases", .timeLimit(.minutes(10))) struct CloudKitDeclarationTests {
     /// Runs a body in a folder with a key and a token.
     private func withFolder(_ body: (String) throws -> Void) throws {
       let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

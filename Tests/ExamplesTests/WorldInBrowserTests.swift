@@ -2,7 +2,7 @@ import SyncSimulation
 import Testing
 
 /// Pictures of worlds as headless Chromium shows them.
-@Suite("A world in a browser", .serialized, .timeLimit(.minutes(5)))
+@Suite("A world in a browser", .serialized, .timeLimit(.minutes(10)))
 struct WorldInBrowserTests {
   @Test(.enabled(if: PageCheck.hasBrowser, "Chromium or python3 is missing here"))
   func isReadableWhereAPromiseBroke() async throws {

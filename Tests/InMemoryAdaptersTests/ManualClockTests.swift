@@ -120,7 +120,7 @@ struct EventRecorderTests {
   }
 }
 
-@Suite("The names of sleeps", .timeLimit(.minutes(5)))
+@Suite("The names of sleeps", .timeLimit(.minutes(10)))
 struct WaitNameTests {
   @Test func tellTheRetryFromTheLease() async throws {
     let clock = ManualClock()

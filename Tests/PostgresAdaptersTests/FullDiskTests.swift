@@ -63,7 +63,7 @@
   @Suite(
     "A full disk",
     .enabled(if: Database.isThere && SmallDisk.isPossible, "this process may not mount file systems"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(10)))
   struct FullDiskTests {
     @Test func endsASyncWithAClearErrorAndTheNextOneGoesOn() async throws {
       let disk = try SmallDisk(megabytes: 8)

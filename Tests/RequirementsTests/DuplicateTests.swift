@@ -7,7 +7,7 @@ import Testing
   import SQLiteAdapters
 #endif
 
-@Suite("Duplicates, migration, clean-up", .timeLimit(.minutes(5)))
+@Suite("Duplicates, migration, clean-up", .timeLimit(.minutes(10)))
 struct DuplicateTests {
   /// Three meters with one address, written ten seconds apart, and a reading of the first.
   private func addDuplicates(to setting: Setting) {

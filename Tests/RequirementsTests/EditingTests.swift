@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("Local edits going out", .timeLimit(.minutes(5)))
+@Suite("Local edits going out", .timeLimit(.minutes(10)))
 struct EditingTests {
   /// A second device: its own clock, its own store of the same kind, the same remote.
   private func withTwo(

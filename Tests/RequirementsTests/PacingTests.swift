@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-@Suite("Stopping, starting, pacing", .timeLimit(.minutes(5)))
+@Suite("Stopping, starting, pacing", .timeLimit(.minutes(10)))
 struct PacingTests {
   @Test("R2.1: a token and the task's cancellation stop a sync between pages", arguments: StoreKind.allCases)
   func stopsBetweenPages(_ kind: StoreKind) async throws {

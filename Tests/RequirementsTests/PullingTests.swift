@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-@Suite("Pulling records", .timeLimit(.minutes(5)))
+@Suite("Pulling records", .timeLimit(.minutes(10)))
 struct PullingTests {
   @Test("R1.1: every page arrives, even after short or empty ones", arguments: StoreKind.allCases)
   func everyPageArrives(_ kind: StoreKind) async throws {

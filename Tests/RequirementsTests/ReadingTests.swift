@@ -3,7 +3,7 @@ import InMemoryAdapters
 import SyncJSON
 import Testing
 
-@Suite("Reading, bootstrap, observation", .timeLimit(.minutes(5)))
+@Suite("Reading, bootstrap, observation", .timeLimit(.minutes(10)))
 struct ReadingTests {
   @Test(
     "R5.1: typed reads are complete, filtered in the store, with references, and without the remote",

@@ -8,7 +8,7 @@
 
   @testable import SQLiteAdapters
 
-  @Suite("The threads of reads", .timeLimit(.minutes(5)))
+  @Suite("The threads of reads", .timeLimit(.minutes(10)))
   struct ReadingThreadTests {
     private static let processors = ProcessInfo.processInfo.activeProcessorCount
 
@@ -102,7 +102,7 @@
     var isCurrent: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(self) }
   }
 
-  @Suite("Memory statistics of SQLite", .timeLimit(.minutes(5)))
+  @Suite("Memory statistics of SQLite", .timeLimit(.minutes(10)))
   struct MemoryStatisticsTests {
     @Test func areOmitted() async {
       await #expect(processExitsWith: .success) {
@@ -118,7 +118,7 @@
     }
   }
 
-  @Suite("The end of a sync's transactions", .timeLimit(.minutes(5)))
+  @Suite("The end of a sync's transactions", .timeLimit(.minutes(10)))
   struct PageGroupEndTests {
     private let games = Entity("games")
 

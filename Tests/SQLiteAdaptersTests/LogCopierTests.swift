@@ -7,7 +7,7 @@
 
   @testable import SQLiteAdapters
 
-  @Suite("The copier of the log", .timeLimit(.minutes(5)))
+  @Suite("The copier of the log", .timeLimit(.minutes(10)))
   struct LogCopierTests {
     private let directory: TemporaryDirectory
     private let opening: StoreOpening

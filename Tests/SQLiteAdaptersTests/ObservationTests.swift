@@ -4,7 +4,7 @@
   import SQLiteAdapters
   import Testing
 
-  @Suite("A query that other connections change", .timeLimit(.minutes(5)))
+  @Suite("A query that other connections change", .timeLimit(.minutes(10)))
   struct ObservationTests {
     struct Team: SyncedRecord, Codable, Equatable, Identifiable {
       static let recordType: RecordType = "teams"

@@ -5,7 +5,7 @@
 
   @testable import SQLiteAdapters
 
-  @Suite("Gaps between pending edits in SQLite", .timeLimit(.minutes(5)))
+  @Suite("Gaps between pending edits in SQLite", .timeLimit(.minutes(10)))
   struct OutboxGapTests {
     @Test func holdTheKeysFromTheirStartUpToTheNextEdit() {
       var gaps = OutboxGaps()

@@ -5,7 +5,7 @@
 
   @testable import SQLiteAdapters
 
-  @Suite("States of many records in SQLite", .timeLimit(.minutes(5)))
+  @Suite("States of many records in SQLite", .timeLimit(.minutes(10)))
   struct StateLookupTests {
     private let plain = Entity("meters")
 

@@ -41,7 +41,7 @@ private struct Break: Codable, Sendable {
 
 /// Foundation's types encode themselves for Foundation: a date as seconds since 2001, a URL and a
 /// decimal number as objects.
-@Suite("What Foundation's types write themselves", .timeLimit(.minutes(5)))
+@Suite("What Foundation's types write themselves", .timeLimit(.minutes(10)))
 struct OwnEncodingTests {
   private static let date = Date(timeIntervalSince1970: 1_795_000_000)
   private static let text = #""2026-11-18T11:06:40Z""#

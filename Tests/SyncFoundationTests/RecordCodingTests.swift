@@ -8,7 +8,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Models with Foundation's types", .timeLimit(.minutes(5)))
+@Suite("Models with Foundation's types", .timeLimit(.minutes(10)))
 struct RecordCodingTests {
   struct Game: SyncedRecord, Codable, Equatable, Identifiable {
     static let recordType: RecordType = "games"

@@ -2,7 +2,7 @@ import CanonicalSync
 import SyncSimulation
 import Testing
 
-@Suite("Worlds with the app's own records", .timeLimit(.minutes(5)))
+@Suite("Worlds with the app's own records", .timeLimit(.minutes(10)))
 struct OwnRecordsTests {
   struct Team: SyncedRecord, Codable, Identifiable {
     static let recordType: RecordType = "teams"

@@ -6,7 +6,7 @@ import Testing
 
 // The code of Docs/FirstApp.md: the tests of the app.
 
-@Suite("The first app", .timeLimit(.minutes(5)))
+@Suite("The first app", .timeLimit(.minutes(10)))
 struct FirstAppTests {
   private let remote = InMemoryRemote()
   private let opening = Date(timeIntervalSince1970: 1_775_066_400)

@@ -4,7 +4,7 @@ import SyncConformance
 import Synchronization
 import Testing
 
-@Suite("The guide to writing a source", .timeLimit(.minutes(5)))
+@Suite("The guide to writing a source", .timeLimit(.minutes(10)))
 struct SourceExampleTests {
   @Test(arguments: SourceCheck.allCases)
   func mySourceConforms(_ check: SourceCheck) async throws {

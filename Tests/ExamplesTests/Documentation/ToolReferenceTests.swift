@@ -3,7 +3,7 @@
   import Testing
 
   /// Docs/Tools.md shows what each tool prints of its own command line.
-  @Suite("The reference of the tools", .timeLimit(.minutes(2)))
+  @Suite("The reference of the tools", .timeLimit(.minutes(10)))
   struct ToolReferenceTests {
     private static let root = URL(filePath: #filePath).appending(path: "../../../..").standardized
 

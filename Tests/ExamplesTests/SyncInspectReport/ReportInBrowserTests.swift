@@ -6,7 +6,7 @@
   import Testing
 
   /// Pages as headless Chromium shows them: `Tests/page-check` looks.
-  @Suite("A report in a browser", .serialized, .timeLimit(.minutes(5)))
+  @Suite("A report in a browser", .serialized, .timeLimit(.minutes(10)))
   struct ReportInBrowserTests {
     @Test(.enabled(if: PageCheck.hasBrowser, "Chromium or python3 is missing here"))
     func isReadableByEveryReader() async throws {

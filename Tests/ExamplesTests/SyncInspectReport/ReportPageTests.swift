@@ -7,7 +7,7 @@
   import InMemoryAdapters
   import Testing
 
-  @Suite("The page of a report", .timeLimit(.minutes(1)))
+  @Suite("The page of a report", .timeLimit(.minutes(10)))
   struct ReportPageTests {
     private static let now = Timestamp(milliseconds: 1_790_000_000_000)
 

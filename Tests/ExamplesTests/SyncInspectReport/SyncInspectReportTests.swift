@@ -5,7 +5,7 @@
   import SQLiteAdapters
   import Testing
 
-  @Suite("sync-inspect report", .timeLimit(.minutes(5)))
+  @Suite("sync-inspect report", .timeLimit(.minutes(10)))
   struct SyncInspectReportTests {
     private let tool = Tool(name: "sync-inspect")
 

@@ -78,7 +78,7 @@
     }
   }
 
-  @Suite("What sync-mirror is called with for an API", .timeLimit(.minutes(5)))
+  @Suite("What sync-mirror is called with for an API", .timeLimit(.minutes(10)))
   struct APIUsageTests {
     @Test(arguments: [
       (["--api", "a.json"], "--store PATH is required"),

@@ -2,7 +2,7 @@ import HTTPAdapters
 import SyncModels
 import Testing
 
-@Suite("A look at a JSON API before it is mirrored", .timeLimit(.minutes(5)))
+@Suite("A look at a JSON API before it is mirrored", .timeLimit(.minutes(10)))
 struct RESTSurveyTests {
   private static func survey(_ members: String, _ transport: any HTTPTransport) async throws -> RESTSurvey {
     let json =

@@ -7,7 +7,7 @@
 
   @testable import SQLiteAdapters
 
-  @Suite("A pool of stores", .timeLimit(.minutes(5)))
+  @Suite("A pool of stores", .timeLimit(.minutes(10)))
   struct StorePoolTests {
     private let directory: TemporaryDirectory
     private static let schema = Result { try SyncSchema(Entity("games")) }

@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-@Suite("A record that the app makes and a parked copy waits for", .timeLimit(.minutes(5)))
+@Suite("A record that the app makes and a parked copy waits for", .timeLimit(.minutes(10)))
 struct AwaitedRecordTests {
   /// A sink that lets the app act once, when a push has begun.
   private final class WaitingSink: RemoteRecordSink {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("A record's age", .timeLimit(.minutes(5)))
+@Suite("A record's age", .timeLimit(.minutes(10)))
 struct CleanupAgeTests {
   private static let year = Duration.seconds(365 * 86_400)
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("Clean-up", .timeLimit(.minutes(5)))
+@Suite("Clean-up", .timeLimit(.minutes(10)))
 struct CleanupTests {
   /// Games of two years; the clock is at the beginning of 2026.
   private func world(

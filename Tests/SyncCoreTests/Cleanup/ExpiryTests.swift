@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("Expiring values", .timeLimit(.minutes(5)))
+@Suite("Expiring values", .timeLimit(.minutes(10)))
 struct ExpiryTests {
   private static let seen = ExpiringField<String>("seen")
   private static let count = ExpiringField<Int>("count", lifetime: .seconds(10))

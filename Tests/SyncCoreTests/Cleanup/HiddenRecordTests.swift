@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-@Suite("A hidden record", .timeLimit(.minutes(5)))
+@Suite("A hidden record", .timeLimit(.minutes(10)))
 struct HiddenRecordTests {
   private static let dated = Entity("teams", indexes: ["date"])
   private static let onePageAtATime = SyncOptions(pageSize: 1, pagesAhead: 0)

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("A clean-up shows again", .timeLimit(.minutes(5)))
+@Suite("A clean-up shows again", .timeLimit(.minutes(10)))
 struct HiddenReviewTests {
   private static func rule(days: Int64) -> CleanupPolicy.Rule {
     .hide("games", olderThan: .seconds(days * 86_400), by: .date("date"))

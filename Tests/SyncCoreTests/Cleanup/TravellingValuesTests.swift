@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Testing
 
 // R4.6
-@Suite("Expiring values that travel", .timeLimit(.minutes(5)))
+@Suite("Expiring values that travel", .timeLimit(.minutes(10)))
 struct TravellingValuesTests {
   private struct Connection: Codable, Hashable {
     var ssid: String

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("Once a declaration has changed, an edit", .timeLimit(.minutes(5)))
+@Suite("Once a declaration has changed, an edit", .timeLimit(.minutes(10)))
 struct EditsUnderDeclarationTests {
   private static let teams = Entity("teams")
   private static let games = Entity("games", references: [.to("teams", by: "team")])

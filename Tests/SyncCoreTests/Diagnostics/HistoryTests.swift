@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The history of syncs", .timeLimit(.minutes(5)))
+@Suite("The history of syncs", .timeLimit(.minutes(10)))
 struct HistoryTests {
   @Test func hasWhatEachSyncDid() async throws {
     let world = try await World()

@@ -6,7 +6,7 @@ import Testing
 @testable import SyncCore
 
 // R5.4
-@Suite("Metrics", .timeLimit(.minutes(5)))
+@Suite("Metrics", .timeLimit(.minutes(10)))
 struct MetricsTests {
   private static let failure = SyncError(.permissionDenied, during: "fetching")
 

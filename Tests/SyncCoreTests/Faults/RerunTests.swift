@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Scenarios have the same result over a store that runs each body twice.
-@Suite("Bodies of transactions that run more than once", .timeLimit(.minutes(5)))
+@Suite("Bodies of transactions that run more than once", .timeLimit(.minutes(10)))
 struct RerunTests {
   @Test(arguments: RerunStory.allCases)
   func haveNoEffectOutside(_ story: RerunStory) async throws {

@@ -9,7 +9,7 @@ import Testing
 /// Tasks that wait for one event resume in order of arrival.
 ///
 /// A run can then be repeated. The order of a dictionary would differ between runs.
-@Suite("Those who wait for the same", .timeLimit(.minutes(5)))
+@Suite("Those who wait for the same", .timeLimit(.minutes(10)))
 struct WakingOrderTests {
   private static let waiters = 24
 

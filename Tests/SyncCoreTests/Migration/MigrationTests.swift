@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("Legacy settings", .timeLimit(.minutes(5)))
+@Suite("Legacy settings", .timeLimit(.minutes(10)))
 struct MigrationTests {
   private static let meters = Entity(
     "meters", references: [.to("rooms", by: "room")],

@@ -4,7 +4,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-@Suite("Pages that arrived together", .timeLimit(.minutes(5)))
+@Suite("Pages that arrived together", .timeLimit(.minutes(10)))
 struct AwaitedCommitTests {
   private static let pages = 12
 

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("Observed queries", .timeLimit(.minutes(5)))
+@Suite("Observed queries", .timeLimit(.minutes(10)))
 struct RecordUpdatesTests {
   struct Team: SyncedRecord, Codable, Equatable, Identifiable {
     static let recordType: RecordType = "teams"

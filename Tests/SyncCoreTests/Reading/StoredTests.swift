@@ -8,7 +8,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Typed records and their keys", .timeLimit(.minutes(5)))
+@Suite("Typed records and their keys", .timeLimit(.minutes(10)))
 struct StoredTests {
   struct Team: SyncedRecord, Codable, Equatable, Identifiable {
     static let recordType: RecordType = "teams"

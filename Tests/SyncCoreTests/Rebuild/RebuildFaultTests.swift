@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("A rebuild that is interrupted", .timeLimit(.minutes(5)))
+@Suite("A rebuild that is interrupted", .timeLimit(.minutes(10)))
 struct RebuildFaultTests {
   /// More calls of the store than the rebuild below makes, as a test checks.
   static let calls = 1...60

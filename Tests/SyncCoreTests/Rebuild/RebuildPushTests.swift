@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("A rebuild and the remote", .timeLimit(.minutes(5)))
+@Suite("A rebuild and the remote", .timeLimit(.minutes(10)))
 struct RebuildPushTests {
   private static let entities = [
     Entity("meters", naturalKey: NaturalKey("mac", normalizedBy: .alphanumeric)),

@@ -2,7 +2,7 @@ import CanonicalSync
 import InMemoryAdapters
 import Testing
 
-@Suite("Bytes without a known key", .timeLimit(.minutes(5)))
+@Suite("Bytes without a known key", .timeLimit(.minutes(10)))
 struct NamelessBytesTests {
   private static let bytes = Array(#"{"id":"t2" BROKEN"#.utf8)
 

@@ -11,7 +11,7 @@ private struct Meter: SyncedRecord, Codable, Equatable {
   var signal: Int
 }
 
-@Suite("Write throttle", .timeLimit(.minutes(5)))
+@Suite("Write throttle", .timeLimit(.minutes(10)))
 struct WriteThrottleTests {
   private static let meter = RecordID(type: "meters", key: "m")
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncPorts
 
-@Suite("A value and those who follow it", .timeLimit(.minutes(5)))
+@Suite("A value and those who follow it", .timeLimit(.minutes(10)))
 struct ValueFeedTests {
   @Test func isPassedOnWhileAFollowerGoes() async {
     // A separate process, which an alarm ends. Threads in a deadlock ignore time limits.

@@ -3,7 +3,7 @@ import InMemoryAdapters
 import ScheduleService
 import Testing
 
-@Suite("The schedule service", .timeLimit(.minutes(1)))
+@Suite("The schedule service", .timeLimit(.minutes(10)))
 struct ScheduleServiceTests {
   private let clock = ManualClock()
   private let remote = InMemoryRemote()
