@@ -10,7 +10,7 @@
   /// or throws, the process survives, and no step exceeds its time limit. One process handles many
   /// stores, because a process for each would take too long. A process that dies, or ends itself
   /// after a time limit, has printed the number of its store before.
-  @Suite("Damaged stores", .serialized, .timeLimit(.minutes(20 + stores / 50)))
+  @Suite("Damaged stores", .serialized)
   struct DamagedStoreTests {
     private static let environment = ProcessInfo.processInfo.environment
 
@@ -19,7 +19,8 @@
     private static let first = environment["CANONICALSYNC_SEED"].flatMap { Int($0) } ?? 0
     private static let processes = 2
 
-    @Test func killNoProcessAndHoldNoneForEver() async throws {
+    @Test(.timeLimit(.minutes(20 + stores / 50)))
+    func killNoProcessAndHoldNoneForEver() async throws {
       var counts = (opened: 0, synced: 0, resynced: 0)
       var verified = (changed: 0, found: 0, silent: [String]())
       try await withFolder { folder in
