@@ -17,8 +17,9 @@
         #expect(first.output.isEmpty)
         let lines = first.errors.daemonLines
         #expect(lines.count == first.errors.split(separator: "\n").count)
+        // On a busy machine a sync may take so long that its progress is logged.
         #expect(
-          lines.map(\.event) == [
+          lines.map(\.event).filter { $0 != "progress" } == [
             "bundle.loaded", "trigger", "sync.started", "sync.finished", "stopping", "stopped",
           ])
         #expect(lines.map(\.time) == lines.map(\.time).sorted())
