@@ -1,5 +1,7 @@
 /// A deliberate flaw of the library, which the simulator must detect.
 package enum Mutant: String, Hashable, Sendable, CaseIterable {
+  // Hidden again and again. It takes by far the most worlds, so the search for it begins first.
+  case shownAndHidden
   // Checkpoints.
   case watermarkBeforeTheEnd, watermarkFirst, watermarkApart, resumedFromTheStart, scopeIgnored
   case watermarkOfACancelledPage
@@ -20,7 +22,7 @@ package enum Mutant: String, Hashable, Sendable, CaseIterable {
   case rebuildDeletesAll, rebuildKeepsALoser, rebuildElectsALoser, rebuildProgressLost
   case rebuildIsAWrite, bundledWinnerUnknown
   // Cycles, and hidden records.
-  case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed, shownAndHidden
+  case circlesNeverShown, circlesNeverGo, hiddenForEver, hiddenTakenForListed
   // Other parts: a sink, a policy, an update of the app.
   case answerUnmet, policyUnchecked, declarationsIgnored
   case failingEditStopsOthers, failingEditSentTwice, lookupStopsAllTypes, deletionsWaitInACircle
