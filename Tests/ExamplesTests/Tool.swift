@@ -48,7 +48,7 @@
     /// The path of the tool.
     var executable: URL { Self.folder.appending(path: name) }
 
-    // The tests' own executable is among the build products.
+    // The tests' own executable is among the build products, unless others are to be tried.
     private static let folder =
       ProcessInfo.processInfo.environment["CANONICALSYNC_TOOLS"].map { URL(filePath: $0) }
       ?? Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
