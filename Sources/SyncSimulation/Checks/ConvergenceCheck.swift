@@ -41,14 +41,13 @@ struct ConvergenceCheck {
       !isListingOpen(around: entity)
     else { return [] }
     let records = view.live.values.filter { $0.id.type == entity.type }
-    return Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
-      .filter { group in group.count > 1 && !group.contains { view.withheld[.record($0.id)] != nil } }
-      .map { group in group.map(\.id).sorted() }.sorted { $0[0] < $1[0] }
-      .map {
-        Difference(
-          "\($0.map(\.description).joined(separator: " and ")) are duplicates, and were not merged", about: $0
-        )
-      }
+    let groups = Dictionary(grouping: records) { entity.naturalKey(of: $0) ?? $0.id.key }.values
+      .map { $0.map(\.id).sorted() }
+      .filter { ids in ids.count > 1 && !ids.contains { view.withheld[.record($0)] != nil } }
+    return groups.sorted { $0[0] < $1[0] }.map { ids in
+      let names = ids.map(\.description).joined(separator: " and ")
+      return Difference("\(names) are duplicates, and were not merged", about: ids)
+    }
   }
 
   // MARK: Edits

@@ -127,7 +127,8 @@ struct StoredTests {
       leftOut += portion.leftOut.count
       last = portion.lastKey
     } while last != nil
-    #expect(names == (10...34).map { "t\($0)" }.filter { $0 != "t19" })
+    let readable = (10...34).filter { $0 != 19 }
+    #expect(names == readable.map { "t\($0)" })
     #expect(leftOut == 1)
     await #expect(throws: SyncError.self) {
       try await world.engine.records.filter(Team.self, order: ["name"], afterKey: "t1")

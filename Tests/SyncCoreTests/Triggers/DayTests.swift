@@ -63,9 +63,8 @@ struct DayTests {
 
     let begun = world.scheduler.begun
     #expect(begun.allSatisfy { $0.outcome == .succeeded })
-    let nights = begun.filter { $0.kind == .processing }
-    #expect(
-      nights.map { ($0.at.microseconds / 1_000_000 - story.noon) / 3600 } == story.hours.map(Int64.init))
+    let nights = begun.filter { $0.kind == .processing }.map { $0.at.microseconds / 1_000_000 }
+    #expect(nights.map { ($0 - story.noon) / 3600 } == story.hours.map { Int64($0) })
     #expect(begun.count { $0.kind == .refresh } == 24)
     #expect(expired.withLock { $0 } > 0)
     // Every sync ended. A clean-up followed each night's sync within the time limit.
