@@ -27,6 +27,12 @@ struct Salvage {
         .invalidConfiguration, during: "salvaging \(path)",
         "\(target) exists already; name a file that does not exist.")
     }
+    let source = Self.resolved(path)
+    guard !Self.partialNames(of: target).contains(where: { Self.resolved($0) == source }) else {
+      throw SyncError(
+        .invalidConfiguration, during: "salvaging \(path)",
+        "\(path) is a name that the salvage itself uses and removes; give the new store another name.")
+    }
     let report: SalvageReport
     do throws(SyncError) {
       report = try await Self.build(target + ".incomplete", from: path, token: stop)
@@ -56,12 +62,26 @@ struct Salvage {
 
   private static let suffixes = ["", "-wal", "-shm", ".lease"]
 
+  /// The files that the salvage writes and removes before the new store has its name.
+  private static func partialNames(of target: String) -> [String] {
+    [".incomplete", ".incomplete.copy"].flatMap { name in (suffixes + ["-journal"]).map { target + name + $0 }
+    }
+  }
+
+  private static func resolved(_ path: String) -> String {
+    URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path
+  }
+
   private static func exists(_ path: String) -> Bool {
     suffixes.contains { FileManager.default.fileExists(atPath: path + $0) }
   }
 
   private static func remove(_ path: String) {
-    for suffix in suffixes where FileManager.default.fileExists(atPath: path + suffix) {
+    for suffix in suffixes {
+      var isDirectory: ObjCBool = false
+      guard FileManager.default.fileExists(atPath: path + suffix, isDirectory: &isDirectory),
+        !isDirectory.boolValue
+      else { continue }
       // What cannot be removed is in the way of the next step, which then fails.
       try? FileManager.default.removeItem(atPath: path + suffix)
     }

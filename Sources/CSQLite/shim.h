@@ -46,6 +46,14 @@ static inline int csqlite_flush(sqlite3 *connection) {
   return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
+/// Waits until what has been written to a connection's log is on the disk.
+static inline int csqlite_flush_log(sqlite3 *connection) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
+  if (code != SQLITE_OK || !file || !file->pMethods) return code;
+  return file->pMethods->xSync(file, SQLITE_SYNC_FULL);
+}
+
 /// Binds text that SQLite copies. An empty text may have no address, which SQLite would take for NULL.
 static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
   if (count == 0) return sqlite3_bind_text(statement, index, "", 0, SQLITE_STATIC);
@@ -187,6 +195,14 @@ static inline int csqlite_open_private(const char *path) {
 }
 
 static inline void csqlite_close(int file) { close(file); }
+
+/// Creates an empty file that its owner alone may read; 0, or an errno. A file that exists is not opened.
+static inline int csqlite_create_private(const char *path) {
+  int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  close(file);
+  return 0;
+}
 
 /// Removes a file; 0, or an errno.
 static inline int csqlite_remove(const char *path) { return unlink(path) == 0 ? 0 : errno; }

@@ -20,15 +20,14 @@
           .invalidConfiguration, during: "copying the store", "The path is empty or has a NUL in it.")
       }
       try await writer.run { connection throws(SyncError) in
-        // SQLite would make the file readable to all users. It accepts an existing empty file.
-        let file = csqlite_open_private(target)
-        guard file >= 0, csqlite_is_empty(target) != 0 else {
-          if file >= 0 { csqlite_close(file) }
+        // SQLite would make the file readable to all users. It accepts an existing empty file. No
+        // other file is opened: if it is a store in use, closing it would end SQLite's locks of it.
+        let failure = csqlite_create_private(target)
+        guard failure == 0 || csqlite_kind_of_path(target) == 1 && csqlite_is_empty(target) != 0 else {
           throw SyncError(
             .storeFailure, during: "copying the store",
             "No copy can be made at \(path): there is a file already, or no file can be made.")
         }
-        csqlite_close(file)
         let statement = try connection.statement("VACUUM INTO ?")
         defer { statement.clear() }
         try statement.bind(StoreOpening.uri(target), at: 1)

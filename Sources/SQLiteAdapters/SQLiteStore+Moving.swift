@@ -6,7 +6,7 @@
     /// Refuses edits and syncs from now on, or takes them again.
     package func retire(movedTo place: String?) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in
-        try connection.transaction(.write) { () throws(SyncError) in
+        try connection.transaction(.write, flushes: true) { () throws(SyncError) in
           try connection.demandKnownLayout()
           let statement = try connection.statement(
             place == nil
@@ -32,7 +32,7 @@
     /// Takes the identity of the store that this one is a copy of.
     package func adopt(identity: String) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in
-        try connection.transaction(.write) { () throws(SyncError) in
+        try connection.transaction(.write, flushes: true) { () throws(SyncError) in
           try connection.demandKnownLayout()
           let statement = try connection.statement("UPDATE meta SET value = ? WHERE key = 'identity'")
           try statement.bind(identity, at: 1)

@@ -155,7 +155,8 @@
     ///
     /// If the body or the commit throws, nothing is written. If an app's commit could not be
     /// flushed and the process dies before the next one, SQLite may find it in its log again, as a
-    /// whole.
+    /// whole. A sync's transaction that notes an edit as sent is flushed after its commit; if that
+    /// fails, the error is thrown, and the transaction stands.
     public func write<R: Sendable>(
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
     ) async throws(SyncError) -> R {

@@ -65,6 +65,8 @@ public enum WriteAuthority: Hashable, Sendable {
   case app
   /// A sync: the transaction commits only while the lease is the latest one.
   ///
-  /// A power failure may lose the most recent commits, always a suffix. The sync repeats them.
+  /// A power failure may lose the most recent commits, always a suffix. The sync repeats them. But
+  /// a commit with an entry whose ``OutboxEntry/sent`` is set survives it, with all before: the
+  /// remote may have that edit, so a later one must not take it for unsent.
   case lease(Lease)
 }

@@ -42,6 +42,23 @@
       }
     }
 
+    // Closing any descriptor of a file ends all locks that the process has on it.
+    @Test func leavesTheLocksOfAStoreAlone() async throws {
+      try await withStore { store, directory in
+        let path = directory.file("store.db")
+        await #expect(throws: SyncError.self) { try await store.copy(to: path) }
+        // The last process that closes a store removes its log.
+        let sqlite = Process()
+        sqlite.executableURL = URL(filePath: "/usr/bin/env")
+        sqlite.arguments = ["sqlite3", path, "SELECT count(*) FROM meta"]
+        sqlite.standardOutput = FileHandle.nullDevice
+        try sqlite.run()
+        sqlite.waitUntilExit()
+        #expect(sqlite.terminationStatus == 0)
+        #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+      }
+    }
+
     @Test func replacesNothing() async throws {
       try await withStore { store, directory in
         try directory.write(Data("mine".utf8), to: "taken.db")

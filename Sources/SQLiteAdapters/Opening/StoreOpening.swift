@@ -81,7 +81,7 @@
     ///
     /// A link may lead to a store that does not exist yet. Its log and its lease lie beside the
     /// link's target.
-    private static func resolved(_ path: String) throws(SyncError) -> String {
+    static func resolved(_ path: String) throws(SyncError) -> String {
       var path = path
       // The kernel follows 40 links. In a longer chain, or a circle, the path stays as it is and
       // cannot be opened.
@@ -262,6 +262,10 @@
       try connection.execute("PRAGMA synchronous = NORMAL")
       try connection.setCache(bytes: bytes)
       guard !connection.isReadOnly else { return }
+      // Apple's systems otherwise leave what is flushed in the drive's cache. Elsewhere these change
+      // nothing.
+      try connection.execute("PRAGMA fullfsync = 1")
+      try connection.execute("PRAGMA checkpoint_fullfsync = 1")
       _ = try connection.value("PRAGMA wal_autocheckpoint = 0")
       _ = try connection.value("PRAGMA journal_size_limit = \(LogCopier.lengthToKeep)")
     }

@@ -111,9 +111,12 @@
     /// - Throws: `invalidConfiguration` for an empty path or one with a NUL in it.
     public func close(at path: String) async throws(SyncError) {
       let path = try opening(at: path).key
-      let idle = state.update { state, _ in state.machine.condemn(path) }
-      if let idle { return await close([(path, idle)]) }
-      await waitForEnd(of: path)
+      var idle: SQLiteStore?
+      await waitForEnd(of: path) { machine in
+        idle = machine.condemn(path)
+        return idle == nil && machine.has(path)
+      }
+      if let idle { await close([(path, idle)]) }
     }
 
     /// Refuses further requests, waits for the present lends, and closes all stores.
@@ -126,7 +129,7 @@
         return state.machine.takeIdle()
       }
       await close(idle)
-      await waitForEnd(of: nil)
+      await waitForEnd(of: nil) { !$0.isEmpty }
     }
 
     /// The present use of the pool.
@@ -187,8 +190,7 @@
         return store
       } catch {
         let isCancelled = Task.isCancelled
-        change { machine in machine.failed(opening.key, error, isCancelled: isCancelled) }
-        resumeClosers()
+        end(opening.key) { machine in machine.failed(opening.key, error, isCancelled: isCancelled) }
         throw error
       }
     }
@@ -224,29 +226,39 @@
           if place >= 8 { await tasks.next() }
           tasks.addTask { [self] in
             await store.close()
-            change { machine in machine.closed(key) }
-            resumeClosers()
+            end(key) { machine in machine.closed(key) }
           }
         }
       }
     }
 
     /// Waits until a store, or all stores, have been closed. A cancelled task waits as well.
-    private func waitForEnd(of path: Path?) async {
+    ///
+    /// - Parameter isNeeded: Begins the closing, and tells whether there is an end to wait for.
+    private func waitForEnd(of path: Path?, if isNeeded: (inout Machine) -> Bool) async {
       await withCheckedContinuation { continuation in
-        state.update { state, _ in state.closers.append((path, continuation)) }
-        resumeClosers()
+        let isWaiting = state.update { state, _ in
+          guard isNeeded(&state.machine) else { return false }
+          state.closers.append((path, continuation))
+          return true
+        }
+        if !isWaiting { continuation.resume() }
       }
     }
 
-    private func resumeClosers() {
-      let ended = state.update { state, _ in
-        let machine = state.machine
-        func hasEnded(_ path: Path?) -> Bool { path.map { !machine.has($0) } ?? machine.isEmpty }
-        defer { state.closers.removeAll { hasEnded($0.path) } }
-        return state.closers.filter { hasEnded($0.path) }.map(\.continuation)
+    /// Notes the end of a store.
+    ///
+    /// Callers wait for the end of this store. A request may open the next one at its path in the
+    /// same step.
+    private func end(_ key: Path, _ body: (inout Machine) -> Machine.Answers) {
+      let closers = state.update { state, waiters in
+        deliver(body(&state.machine), to: &waiters)
+        let isLast = state.machine.isEmpty
+        func isOver(_ path: Path?) -> Bool { path.map { $0 == key } ?? isLast }
+        defer { state.closers.removeAll { isOver($0.path) } }
+        return state.closers.filter { isOver($0.path) }.map(\.continuation)
       }
-      for continuation in ended { continuation.resume() }
+      for continuation in closers { continuation.resume() }
     }
 
     private static var closedError: SyncError {

@@ -23,6 +23,8 @@
     private var isInTransaction = false
     /// Whether the writes that end now are on the disk at their return.
     private(set) var flushesCommits = false
+    /// Whether the current transaction has to be on the disk once it is committed.
+    private var flushesThisCommit = false
     // The number of further transactions during which another edit of the app is likely.
     private var transactionsBesideEdits = 0
     // The size of the cache in bytes, to be set once much has been written.
@@ -227,6 +229,7 @@
       if begin == .write, laterCache != nil, hasWrittenMuch { try enlargeCache() }
       try statement(begin.rawValue).run()
       isInTransaction = true
+      flushesThisCommit = false
       defer {
         isInTransaction = false
         sums.clear()
@@ -237,6 +240,7 @@
         if begin == .write { try writeSums() }
         // A body may have caught a statement's error. This statement then fails like any other.
         try statement("COMMIT").run()
+        if flushesThisCommit, !flushesCommits { try flushLog() }
         return result
       } catch {
         forgetFailure()
@@ -254,6 +258,15 @@
     private func setFlushing(_ flag: Bool) throws(SyncError) {
       try execute("PRAGMA synchronous = \(flag ? "FULL" : "NORMAL")")
       flushesCommits = flag
+    }
+
+    /// Lets the current transaction survive a power failure once it is committed.
+    func flushThisCommit() { flushesThisCommit = true }
+
+    private func flushLog() throws(SyncError) {
+      let code = csqlite_flush_log(handle)
+      guard code != SQLITE_OK else { return }
+      throw SQLiteFailure(code: code).withShortage.error(during: "flushing the log")
     }
 
     /// Whether the app has edited lately. Only its edits are flushed.

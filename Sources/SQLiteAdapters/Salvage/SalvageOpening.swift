@@ -83,6 +83,8 @@
 
     private func makeCopy(hasLog: Bool) throws(SyncError) {
       removeCopy()
+      // SQLite keeps the log beside the file, not beside a link to it.
+      let path = try StoreOpening.resolved(path)
       var copied = csqlite_copy_file(path, scratch) == 0
       if copied, hasLog, csqlite_kind_of_path(path + "-wal") == 1 {
         copied = csqlite_copy_file(path + "-wal", scratch + "-wal") == 0

@@ -190,6 +190,8 @@
       var counts = EntryCounts()
       try connection.forgetLeaves(of: entries.lazy.map(\.id))
       for entry in entries { try connection.noteLeaves(of: entry) }
+      // The remote may soon have it. An edit that takes it for unsent would be lost.
+      if entries.contains(where: { $0.sent != nil }) { connection.flushThisCommit() }
       var next = entries.startIndex
       var areNew = cache.hasNoEdits
       while next < entries.endIndex {

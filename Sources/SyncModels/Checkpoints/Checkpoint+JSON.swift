@@ -87,7 +87,7 @@ extension Checkpoint.Scope {
       switch name {
       case "source": Checkpoint.take(value.string(), into: &texts.source)
       case "query": Checkpoint.take(value.string(), into: &texts.query)
-      case "schemaVersion": Checkpoint.take(value.integer().flatMap(Int.init(exactly:)), into: &version)
+      case "schemaVersion": Checkpoint.take(value.number(), into: &version)
       case "store": Checkpoint.take(value.string(), into: &texts.store)
       default: false
       }

@@ -40,6 +40,11 @@ extension ArraySlice<UInt8> {
 }
 
 extension JSONValueSlice {
+  /// The number, if it fits.
+  func number<Number: FixedWidthInteger>() -> Number? {
+    integer().flatMap(Number.init(exactly:))
+  }
+
   /// The number, if it fits and is one of ``StoredNumbers/counts``.
   func count<Number: FixedWidthInteger>() -> Number? {
     integer().flatMap { StoredNumbers.counts.contains($0) ? Number(exactly: $0) : nil }

@@ -21,7 +21,7 @@ extension HybridClock: SpelledOut {
       switch name {
       case "last": Self.take(EditStamp(member: value), into: &stamp)
       case "ahead": Self.take(value.timestamp, into: &ahead)
-      case "counter": Self.take(value.integer().flatMap(UInt32.init(exactly:)), into: &counter)
+      case "counter": Self.take(value.number(), into: &counter)
       default: false
       }
     }
@@ -36,7 +36,7 @@ extension EditStamp {
     let isWhole = member.bytes.members { name, value in
       switch name {
       case "physical": HybridClock.take(value.timestamp, into: &physical)
-      case "counter": HybridClock.take(value.integer().flatMap(UInt32.init(exactly:)), into: &counter)
+      case "counter": HybridClock.take(value.number(), into: &counter)
       case "replica": HybridClock.take(value.string(), into: &replica)
       default: false
       }

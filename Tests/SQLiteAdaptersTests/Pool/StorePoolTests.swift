@@ -53,6 +53,43 @@
       await pool.close()
     }
 
+    @Test func closesAStoreThoughItsOpeningIsCancelledAndAnotherTaskOpensIt() async throws {
+      let mayOpen = Mutex(false)
+      let pool = try pool { _ in
+        while !mayOpen.withLock({ $0 }) {
+          try Task.checkCancellation()
+          await Task.yield()
+        }
+      }
+      let path = path("a")
+      let first = Task { try await pool.withStore(at: path) { _ in } }
+      await wait(for: pool) { $0.busy == 1 }
+      let second = Task { try await pool.withStore(at: path) { _ in } }
+      await wait(for: pool) { $0.waiting == 1 }
+      let closing = Task { try await pool.close(at: path) }
+      for _ in 0..<1000 { await Task.yield() }
+      first.cancel()
+      await #expect(throws: (any Error).self) { try await first.value }
+      mayOpen.withLock { $0 = true }
+      try await second.value
+      try await closing.value
+      await pool.close()
+    }
+
+    @Test func closesAStoreThoughOthersAskForItMeanwhile() async throws {
+      let pool = try pool()
+      let path = path("a")
+      await withTaskGroup(of: Void.self) { tasks in
+        for _ in 0..<4 {
+          tasks.addTask {
+            for _ in 0..<25 { try? await pool.withStore(at: path) { _ in await Task.yield() } }
+          }
+        }
+        for _ in 0..<25 { try? await pool.close(at: path) }
+      }
+      await pool.close()
+    }
+
     @Test func sharesOneStoreBetweenAllNamesOfAFile() async throws {
       let pool = try pool()
       try FileManager.default.createSymbolicLink(atPath: path("link"), withDestinationPath: path("a"))
