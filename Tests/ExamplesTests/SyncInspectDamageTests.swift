@@ -95,6 +95,25 @@
       }
     }
 
+    @Test func removesNoFileThatItIsToRead() async throws {
+      try await with { store in
+        let new = store.path + ".new"
+        let partial = new + ".incomplete"
+        try FileManager.default.copyItem(atPath: store.path, toPath: partial)
+        let content = try Data(contentsOf: URL(filePath: partial))
+        let outcome = try await Self.tool.start(["salvage", "--from", partial, "--to", new]).outcome()
+        #expect(outcome.status == 1 && outcome.errors.contains("another name"))
+        #expect(try Data(contentsOf: URL(filePath: partial)) == content)
+        // Nor a directory of such a name.
+        try FileManager.default.removeItem(atPath: partial)
+        try FileManager.default.createDirectory(
+          atPath: partial + "/precious", withIntermediateDirectories: true)
+        let other = try await Self.tool.start(["salvage", "--from", store.path, "--to", new]).outcome()
+        #expect(other.status == 1)
+        #expect(FileManager.default.fileExists(atPath: partial + "/precious"))
+      }
+    }
+
     @Test func leavesNothingWhereNothingCanBeRead() async throws {
       try await with { store in
         let folder = URL(filePath: store.path).deletingLastPathComponent()

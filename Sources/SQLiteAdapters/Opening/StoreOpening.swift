@@ -262,8 +262,8 @@
       try connection.execute("PRAGMA synchronous = NORMAL")
       try connection.setCache(bytes: bytes)
       guard !connection.isReadOnly else { return }
-      // Apple's systems otherwise leave what is flushed in the drive's cache. Elsewhere these change
-      // nothing.
+      // Without these, Apple's systems leave flushed bytes in the drive's cache. Other systems ignore
+      // them.
       try connection.execute("PRAGMA fullfsync = 1")
       try connection.execute("PRAGMA checkpoint_fullfsync = 1")
       _ = try connection.value("PRAGMA wal_autocheckpoint = 0")

@@ -147,6 +147,33 @@
       await store.close()
     }
 
+    /// The log is beside the file, not beside a link to it.
+    @Test func copiesTheLogOfAFileBehindALink() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let open = try await SQLiteStore.open(path: rich.path)
+      let engine = try await rich.engine(on: open)
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        try batch.set(RecordID(type: "teams", key: "late")) { $0["name"] = Array(#""Late""#.utf8)[...] }
+      }
+      let edits = try await localState(of: open).edits.map(\.id)
+      var file = try directory.contents("store.db")
+      file.replaceSubrange(0..<4, with: Data("XXXX".utf8))
+      let log = try directory.contents("store.db-wal")
+      await open.close()
+      try FileManager.default.createDirectory(
+        atPath: directory.file("real"), withIntermediateDirectories: false)
+      try directory.write(file, to: "real/store.db")
+      try directory.write(log, to: "real/store.db-wal")
+      try FileManager.default.createSymbolicLink(
+        atPath: directory.file("link.db"), withDestinationPath: "real/store.db")
+      let source = SQLiteSalvage(path: directory.file("link.db"), scratch: directory.file("scratch"))
+      let (store, _) = try await salvage(source)
+      await source.close()
+      #expect(edits.contains(RecordID(type: "teams", key: "late")))
+      #expect(try await localState(of: store).edits.map(\.id) == edits)
+      await store.close()
+    }
+
     /// Damage in one column of an edit, which is kept all the same.
     @Test(arguments: [
       "state = 'x'", "base = 'x'", "attempts = -5", "leaves = 'x'", "sent = 7", "counter = -1",
