@@ -262,8 +262,7 @@
       try connection.execute("PRAGMA synchronous = NORMAL")
       try connection.setCache(bytes: bytes)
       guard !connection.isReadOnly else { return }
-      // Without these, Apple's systems leave flushed bytes in the drive's cache. Other systems ignore
-      // them.
+      // Without these, Apple's systems leave flushed bytes in the drive's cache.
       try connection.execute("PRAGMA fullfsync = 1")
       try connection.execute("PRAGMA checkpoint_fullfsync = 1")
       _ = try connection.value("PRAGMA wal_autocheckpoint = 0")
