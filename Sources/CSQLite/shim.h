@@ -38,20 +38,22 @@ static inline int csqlite_configure(sqlite3 *connection, int option, int value) 
   return sqlite3_db_config(connection, option, value, (int *)0);
 }
 
+/// Waits until what has been written to one of a connection's files is on the disk.
+static inline int csqlite_sync(sqlite3 *connection, int pointer, int how) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", pointer, &file);
+  if (code != SQLITE_OK || !file || !file->pMethods) return code;
+  return file->pMethods->xSync(file, how);
+}
+
 /// Waits until what has been written to a connection's file is on the disk.
 static inline int csqlite_flush(sqlite3 *connection) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (code != SQLITE_OK || !file || !file->pMethods) return code;
-  return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
+  return csqlite_sync(connection, SQLITE_FCNTL_FILE_POINTER, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY);
 }
 
 /// Waits until what has been written to a connection's log is on the disk.
 static inline int csqlite_flush_log(sqlite3 *connection) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
-  if (code != SQLITE_OK || !file || !file->pMethods) return code;
-  return file->pMethods->xSync(file, SQLITE_SYNC_FULL);
+  return csqlite_sync(connection, SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_SYNC_FULL);
 }
 
 /// Binds text that SQLite copies. An empty text may have no address, which SQLite would take for NULL.
@@ -196,6 +198,34 @@ static inline int csqlite_open_private(const char *path) {
 
 static inline void csqlite_close(int file) { close(file); }
 
+/// Opens a file to read it; the negated errno on failure.
+static inline int csqlite_open_to_read(const char *path) {
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  return file >= 0 ? file : -errno;
+}
+
+/// Reads at a place until there are so many bytes or the file ends, and returns how many; the negated errno on failure.
+static inline long csqlite_read(int file, void *bytes, size_t count, long long offset) {
+  size_t done = 0;
+  while (done < count) {
+    ssize_t step = pread(file, (char *)bytes + done, count - done, (off_t)(offset + (long long)done));
+    if (step == 0) break;
+    if (step > 0) done += (size_t)step;
+    else if (errno != EINTR) return -errno;
+  }
+  return (long)done;
+}
+
+/// Writes all bytes at a place; 0, or an errno.
+static inline int csqlite_write(int file, const void *bytes, size_t count, long long offset) {
+  for (size_t done = 0; done < count;) {
+    ssize_t step = pwrite(file, (const char *)bytes + done, count - done, (off_t)(offset + (long long)done));
+    if (step >= 0) done += (size_t)step;
+    else if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
 /// Creates an empty file that its owner alone may read; 0, or an errno. A file that exists is not opened.
 static inline int csqlite_create_private(const char *path) {
   int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -207,25 +237,19 @@ static inline int csqlite_create_private(const char *path) {
 /// Removes a file; 0, or an errno.
 static inline int csqlite_remove(const char *path) { return unlink(path) == 0 ? 0 : errno; }
 
-/// Copies a file to one that its owner alone may read; 0, or an errno.
+/// Copies a file to one that its owner alone may read; 0, an errno of the copy, or the negated errno of the source.
 static inline int csqlite_copy_file(const char *from, const char *to) {
-  int source = open(from, O_RDONLY | O_CLOEXEC);
-  if (source < 0) return errno;
+  int source = csqlite_open_to_read(from);
+  if (source < 0) return source;
   int target = open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   int failure = target < 0 ? errno : 0;
   char buffer[65536];
-  while (!failure) {
-    ssize_t count = read(source, buffer, sizeof buffer);
-    if (count == 0) break;
-    if (count < 0) {
-      if (errno != EINTR) failure = errno;
-      continue;
-    }
-    for (ssize_t written = 0; written < count && !failure;) {
-      ssize_t step = write(target, buffer + written, (size_t)(count - written));
-      if (step >= 0) written += step;
-      else if (errno != EINTR) failure = errno;
-    }
+  for (long long place = 0; !failure;) {
+    long count = csqlite_read(source, buffer, sizeof buffer, place);
+    if (count < 0) failure = (int)count;
+    if (count <= 0) break;
+    failure = csqlite_write(target, buffer, (size_t)count, place);
+    place += count;
   }
   close(source);
   if (target >= 0 && close(target) != 0 && !failure) failure = errno;
@@ -253,7 +277,18 @@ static inline int csqlite_repair_header(const char *path, unsigned version) {
       header[numbers[i][0] + (unsigned)byte] = (unsigned char)(numbers[i][1] >> (24 - 8 * byte));
   // A page that is cut short would make the file unreadable.
   if (!failure && ftruncate(file, (off_t)pages * 4096) != 0) failure = errno;
-  if (!failure && pwrite(file, header, sizeof header, 0) != (ssize_t)sizeof header) failure = EIO;
+  if (!failure) failure = csqlite_write(file, header, sizeof header, 0);
+  if (close(file) != 0 && !failure) failure = errno;
+  return failure;
+}
+
+/// Makes the first page of a file with such a header an empty table of definitions; 0, or an errno.
+static inline int csqlite_empty_schema(const char *path) {
+  int file = open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return errno;
+  // A leaf of a table: no free block, no cell, contents from the page's end on.
+  const unsigned char leaf[8] = {13, 0, 0, 0, 0, 0x10, 0, 0};
+  int failure = csqlite_write(file, leaf, sizeof leaf, 100);
   if (close(file) != 0 && !failure) failure = errno;
   return failure;
 }

@@ -283,7 +283,11 @@
     }
 
     /// The URI of a file.
-    static func uri(_ path: String) -> String { "file:" + escaped(path) }
+    ///
+    /// What follows two slashes would be the name of a host, so an absolute path gets an empty one.
+    static func uri(_ path: String) -> String {
+      (path.utf8.first == UInt8(ascii: "/") ? "file://" : "file:") + escaped(path)
+    }
 
     /// Escapes a path for a URI.
     private static func escaped(_ path: String) -> String {

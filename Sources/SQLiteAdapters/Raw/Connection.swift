@@ -136,6 +136,14 @@
     /// Whether the file can only be read.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
+    /// The path of the file's log; `nil` for a database without a file.
+    var logPath: String? {
+      guard let name = sqlite3_db_filename(handle, "main"), name.pointee != 0,
+        let log = sqlite3_filename_wal(name)
+      else { return nil }
+      return String(validatingCString: log)
+    }
+
     /// The row number of the last inserted row.
     var lastRow: Int64 { sqlite3_last_insert_rowid(handle) }
 

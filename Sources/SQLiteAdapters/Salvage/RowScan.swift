@@ -71,12 +71,13 @@
       after start: Int64, limit: Int, _ read: (Statement) throws(SyncError) -> Row?
     ) throws(SyncError) -> Found<Row> {
       var found = Found<Row>(reached: start)
+      var lookups = Self.lookupsInAll
       for _ in 0..<limit {
         guard let last = found.reached else { break }
         switch try next(after: last) {
         case .row(let number):
           // A damaged number in a page hides the rows behind it from this search.
-          found.rows += lookUp(between: last, number, read)
+          found.rows += lookUp(between: last, number, &lookups, read)
           found.reached = number
           do throws(SyncError) {
             if let row = try row(number, read) { found.rows.append(row) }
@@ -89,7 +90,8 @@
         case .damage:
           let (number, end) = try searchBehind(last)
           // A search for the first row of an intact page may begin on the damaged one before it.
-          found.rows += lookUp(between: last, number ?? end, read)
+          var few = 2 * Self.lookupsAtEnd
+          found.rows += lookUp(between: last, number ?? end, &few, read)
           found.gaps.append(last...(number.map { $0 - 1 } ?? end))
           found.reached = number.map { $0 - 1 }
         }
@@ -97,22 +99,23 @@
       return found
     }
 
-    /// The most numbers that are looked up at each end of a gap.
-    private static let maximumLookups: Int64 = 1000
+    /// The most numbers that are looked up at each end of a gap. A page holds fewer rows.
+    private static let lookupsAtEnd: Int64 = 200
+    /// The most numbers that a call looks up between rows, which may be sparse.
+    private static let lookupsInAll: Int64 = 20_000
 
     /// Looks up the numbers between two others: the first ones and the last ones of many.
     private func lookUp<Row>(
-      between last: Int64, _ next: Int64, _ read: (Statement) throws(SyncError) -> Row?
+      between last: Int64, _ next: Int64, _ rest: inout Int64, _ read: (Statement) throws(SyncError) -> Row?
     ) -> [Row] {
       // The library numbers rows from 1 on.
       let last = max(last, 0)
       guard next > last, next - last > 1 else { return [] }
       let (first, final) = (last + 1, next - 1)
-      let isShort = final - first < 2 * Self.maximumLookups
-      let ranges =
-        isShort
-        ? [first...final]
-        : [first...first + Self.maximumLookups, final - Self.maximumLookups...final]
+      let few = min(Self.lookupsAtEnd, rest / 2)
+      let isShort = final - first < 2 * few
+      let ranges = isShort ? [first..<final + 1] : [first..<first + few, final - few + 1..<final + 1]
+      rest -= min(rest, final - first + 1, 2 * few)
       // A lookup that fails finds no row.
       return ranges.joined().compactMap { (try? row($0, read)) ?? nil }
     }

@@ -6,8 +6,9 @@
   /// Reads a damaged SQLite store row by row, as far as it can be read.
   ///
   /// It skips rows and pages that SQLite cannot read. If SQLite refuses the whole file, because its
-  /// header or its schema is damaged or the file is cut, it reads a copy with a repaired header and
-  /// schema. The damaged store itself is never changed.
+  /// header or its schema is damaged or the file is cut, or if it ignores transactions behind a
+  /// damaged place in the log, it reads a copy in which these are repaired. The damaged store
+  /// itself is never changed.
   public final class SQLiteSalvage: SalvageSource {
     private let opening: SalvageOpening
     private let connection: SerialConnection
@@ -17,8 +18,8 @@
     ///
     /// - Parameters:
     ///   - path: The damaged file.
-    ///   - scratch: The path of a copy, made if SQLite refuses the file. An existing file there is
-    ///     replaced, and ``close()`` removes it.
+    ///   - scratch: The path of a copy, made if the file cannot be read as it is. An existing file
+    ///     there is replaced, and ``close()`` removes it.
     ///   - executor: Runs the calls into SQLite.
     public init(path: String, scratch: String, executor: SQLiteExecutor = .dispatch) {
       let opening = SalvageOpening(path: path, scratch: scratch)
@@ -43,10 +44,13 @@
     ) async throws(SyncError) -> SalvagePortion {
       var start: Int64?
       if case .row(let number) = place { start = number }
-      let after = start
+      let (after, opening) = (start, opening)
       return try await connection.run { connection throws(SyncError) -> SalvagePortion in
         switch part {
-        case .declarations: return try connection.salvageDeclarations()
+        case .declarations:
+          var portion = try connection.salvageDeclarations()
+          portion.losses = opening.losses + portion.losses
+          return portion
         case .outbox: return try Self.outbox(connection, after: after)
         case .conflicts:
           return try Self.scan(

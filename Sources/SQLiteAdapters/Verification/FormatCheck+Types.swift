@@ -1,5 +1,4 @@
 #if SQLite
-  import CanonicalSyncCSQLite
   import SyncModels
 
   // The checks of each type's declaration and table.
@@ -132,31 +131,6 @@
     "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "''") + "'"
   }
 
-  /// The schema of an intact file, made in memory.
-  struct SchemaReference {
-    private let connection: Connection
-
-    init() throws(SyncError) {
-      connection = try Connection(
-        uri: "file::memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: .zero)
-      try connection.migrate(by: Migration.all)
-    }
-
-    /// The tables, indexes and triggers that every store has, by name.
-    func objects() throws(SyncError) -> [String: String] { try connection.schemaObjects() }
-
-    /// The table, indexes and view of a type, by name.
-    func objects(
-      of entity: Entity, columns: [String], declared: [StoredColumn: String]
-    ) throws(SyncError) -> [String: String] {
-      let others = try connection.schemaObjects()
-      let made = TypeObjects(entity)
-      let statements = made.creation(with: columns) + made.indexes(declared) + made.view(declared)
-      for statement in statements { try connection.execute(statement) }
-      return try connection.schemaObjects().filter { others[$0.key] == nil }
-    }
-  }
-
   extension Connection {
     /// The number of fields' columns before the checksum in a type's table.
     fileprivate func columnsBeforeChecksum(of entity: Entity, _ most: Int) throws(SyncError) -> Int {
@@ -166,17 +140,6 @@
       try statement.bind(RowChecksum.column, at: 2)
       let others = 1 + EntityTable.checkedColumns.count
       return try statement.step() ? max(0, min(most, Int(statement.integer(0)) - others)) : 0
-    }
-
-    /// The statements that made the tables, indexes, triggers and views, by name.
-    func schemaObjects() throws(SyncError) -> [String: String] {
-      var objects: [String: String] = [:]
-      try forEachRow("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%'")
-      {
-        row throws(SyncError) in
-        objects[row.text(0)] = row.text(1)
-      }
-      return objects
     }
   }
 #endif

@@ -44,7 +44,7 @@
 
     /// The checks that concern no single type.
     static var ofFile: [FormatCheck] {
-      [integrity, tables, state] + counts + withheld + edits + small + sums
+      [integrity, log, tables, state] + counts + withheld + edits + small + sums
     }
 
     private static let integrity = FormatCheck(.file, "the file") { connection, limit throws(SyncError) in
@@ -56,6 +56,12 @@
         if text != "ok" { found.append(StoreFinding(.file, text)) }
       }
       return found
+    }
+
+    private static let log = FormatCheck(.file, "the log") { connection, _ throws(SyncError) in
+      guard let path = connection.logPath, let damage = try LogDamage.find(inLog: path) else { return [] }
+      let place = damage.frame == 0 ? "The log's header" : "Frame \(damage.frame) of the log"
+      return [StoreFinding(.file, "\(place) is damaged; SQLite ignores the transactions behind it")]
     }
 
     private static let tables = FormatCheck(.schema, "the schema") { connection, _ throws(SyncError) in

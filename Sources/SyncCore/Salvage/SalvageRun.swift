@@ -100,11 +100,14 @@ struct SalvageRun {
     try await walk(.outbox) { (run, entries) throws(SyncError) in
       var found: [OutboxEntry] = []
       for case .edit(let entry) in entries {
-        if let entry = repair.repaired(entry) {
+        let type = run.schema.declared(entry.id.type) ?? entry.id.type
+        if let entry = repair.repaired(entry.of(type)) {
           found.append(entry)
         } else {
           run.report.add([
-            SalvageLoss(.outbox, type: entry.id.type, key: entry.id.key, "the edit has no content")
+            SalvageLoss(
+              .outbox, type: entry.id.type, key: entry.id.key,
+              "the edit has no content, or its record has another edit")
           ])
         }
       }

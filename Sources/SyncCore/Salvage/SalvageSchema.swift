@@ -13,25 +13,43 @@ struct SalvageSchema: Sendable {
   init(_ found: [Entity]) throws(SyncError) {
     var entities: [Entity] = []
     for entity in found {
-      guard (try? SyncSchema([entity.without(references: true)])) != nil,
-        !entities.contains(where: { $0.type.rawValue.lowercased() == entity.type.rawValue.lowercased() })
+      guard (try? SyncSchema([entity.with([])])) != nil,
+        Self.spelling(of: entity.type, in: entities) == nil
       else {
         losses.append(SalvageLoss(.declarations, type: entity.type, "the declaration is not valid"))
         continue
       }
       entities.append(entity)
     }
-    let targets = Set(entities.flatMap { $0.references.map(\.target) }).subtracting(entities.map(\.type))
-    for target in targets.sorted() where (try? SyncSchema([Entity(target)])) != nil {
-      entities.append(Entity(target))
+    let targets = Set(entities.flatMap { $0.references.map(\.target) })
+    for target in targets.sorted() where Self.spelling(of: target, in: entities) == nil {
+      if (try? SyncSchema([Entity(target)])) != nil { entities.append(Entity(target)) }
+    }
+    let types = Set(entities.map(\.type))
+    for (place, entity) in entities.enumerated() {
+      let references = entity.references.filter { types.contains($0.target) }
+      guard references.count < entity.references.count else { continue }
+      losses.append(SalvageLoss(.declarations, type: entity.type, "a reference to no valid type is left out"))
+      entities[place] = entity.with(references)
     }
     if let whole = try? SyncSchema(entities) {
       schema = whole
-    } else if let unordered = try? SyncSchema(entities.map { $0.without(references: false) }) {
+    } else if let unordered = try? SyncSchema(entities.map(\.unordered)) {
       schema = unordered
     } else {
-      schema = try SyncSchema(entities.map { $0.without(references: true) })
+      schema = try SyncSchema(entities.map { $0.with([]) })
     }
+  }
+
+  /// Returns the declared type with such a name, apart from its case.
+  ///
+  /// No two types differ in case alone, so a name that does is a damaged one.
+  func declared(_ type: RecordType) -> RecordType? { Self.spelling(of: type, in: schema.entities) }
+
+  private static func spelling(of type: RecordType, in entities: [Entity]) -> RecordType? {
+    if entities.contains(where: { $0.type == type }) { return type }
+    let name = type.rawValue.lowercased()
+    return entities.first { $0.type.rawValue.lowercased() == name }?.type
   }
 
   /// Adds a bare declaration for a type; false if the type has no valid name.
@@ -43,12 +61,16 @@ struct SalvageSchema: Sendable {
 }
 
 extension Entity {
-  /// Returns the declaration with its references removed, or unordered.
-  fileprivate func without(references removed: Bool) -> Entity {
+  /// The declaration with unordered references.
+  fileprivate var unordered: Entity {
+    with(references.map { .to($0.target, by: $0.field, ordered: false) })
+  }
+
+  /// Returns the declaration with other references.
+  fileprivate func with(_ references: [Reference]) -> Entity {
     Entity(
       type, schemaVersion: schemaVersion, schemaVersionField: schemaVersionField,
-      references: removed ? [] : references.map { .to($0.target, by: $0.field, ordered: false) },
-      naturalKey: naturalKey, indexes: indexes, stamping: stamping, immutable: immutable,
-      visibility: visibility)
+      references: references, naturalKey: naturalKey, indexes: indexes, stamping: stamping,
+      immutable: immutable, visibility: visibility)
   }
 }

@@ -10,6 +10,8 @@ struct SalvagedEdits {
   let epochs: [RecordType: Int64]
   private var seen: Set<RecordID> = []
   private var stamps: [RecordType: Set<EditStamp>] = [:]
+  /// The last stamp that was given to an edit instead of its own.
+  private var given: [RecordType: [EditStamp: EditStamp]] = [:]
 
   init(epochs: [RecordType: Int64]) {
     self.epochs = epochs
@@ -36,11 +38,37 @@ struct SalvagedEdits {
 
   /// Gives an edit a stamp of its own: the outbox is read by stamps.
   private mutating func restamp(_ entry: inout OutboxEntry) {
+    let (type, stamp) = (entry.id.type, entry.edit.stamp)
+    // Of many edits with one stamp, each follows the one before it.
+    if let last = given[type]?[stamp] { entry.edit.stamp = last }
     while !stamps[entry.id.type, default: []].insert(entry.edit.stamp).inserted {
       let (counter, isBeyond) = entry.edit.stamp.counter.addingReportingOverflow(1)
       entry.edit.stamp.counter = counter
       if isBeyond { entry.edit.stamp.replica += "+" }
     }
+    if entry.edit.stamp != stamp { given[type, default: [:]][stamp] = entry.edit.stamp }
+  }
+}
+
+extension OutboxEntry {
+  /// The same edit, of the record with the same key in a type.
+  func of(_ type: RecordType) -> OutboxEntry {
+    guard type != id.type else { return self }
+    let id = RecordID(type: type, key: id.key)
+    let base: Base =
+      switch base {
+      case .none: .none
+      case .copy(let copy):
+        .copy(
+          Record(
+            id: id, version: copy.version, entityTag: copy.entityTag, schemaVersion: copy.schemaVersion,
+            payload: copy.payload, fields: copy.fields))
+      case .deleted(let deleted):
+        .deleted(Tombstone(id: id, version: deleted.version, entityTag: deleted.entityTag))
+      }
+    return OutboxEntry(
+      id: id, edit: edit, base: base, sent: sent, state: state, attempts: attempts, author: author,
+      leaves: leaves)
   }
 }
 

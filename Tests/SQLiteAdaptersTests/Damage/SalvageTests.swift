@@ -137,7 +137,8 @@
       default: bytes.removeLast(1000)
       }
       try directory.write(Data(bytes), to: "store.db")
-      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      // What follows two slashes is no host's name.
+      let source = SQLiteSalvage(path: rich.path, scratch: "/" + directory.file("scratch"))
       let (store, _) = try await salvage(source)
       await source.close()
       #expect(try await localState(of: store).edits.map(\.id) == edits.map(\.id))
@@ -145,6 +146,42 @@
       #expect(try !directory.names.contains { $0.hasPrefix("scratch") })
       #expect(try await isEqual(store, rich))
       await store.close()
+    }
+
+    /// A page of the list of tables, which has more than one.
+    @Test func readsBehindADamagedPageOfTheSchema() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let edits = try await localState(of: broken).edits
+      await broken.close()
+      let intact = [UInt8](try directory.contents("store.db"))
+      // The first page is an interior one: its cells begin with the numbers of the leaves.
+      try #require(intact[100] == 5)
+      let cells = Int(intact[103]) << 8 | Int(intact[104])
+      let places = (0..<cells).map { Int(intact[112 + 2 * $0]) << 8 | Int(intact[113 + 2 * $0]) } + [108]
+      let leaves = places.map { intact[$0..<$0 + 4].reduce(0) { $0 << 8 | Int($1) } }
+      // The list's first page too, whose loss hides all others.
+      for (number, page) in ([1] + leaves).enumerated() {
+        for isZeroed in [true, false] {
+          var bytes = intact
+          let range = (page - 1) * 4096..<page * 4096
+          if isZeroed {
+            bytes.replaceSubrange(range, with: repeatElement(0, count: 4096))
+          } else {
+            bytes[range.lowerBound + (page == 1 ? 100 : 0)] ^= 0x40
+          }
+          try directory.write(Data(bytes), to: "store.db")
+          let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+          let (store, report) = try await salvage(source, "new\(number)\(isZeroed).db")
+          await source.close()
+          #expect(report.losses.contains { $0.detail.contains("the list of the tables") })
+          #expect(try await localState(of: store).edits.map(\.id) == edits.map(\.id), "page \(page)")
+          #expect(!report.lostLocalState)
+          #expect(try await isEqual(store, rich))
+          await store.close()
+        }
+      }
+      #expect(leaves.count >= 2)
     }
 
     /// The log is beside the file, not beside a link to it.
@@ -182,6 +219,8 @@
       "base_epoch = 9007199254740991", "schema_version = min(schema_version, -9)",
       "base_schema_version = min(base_schema_version, -9)",
       "sent_schema_version = min(sent_schema_version, -9)",
+      // No two types differ in case alone.
+      "type = upper(substr(type, 1, 1)) || substr(type, 2)",
     ])
     func keepsAnEditWhoseEntryIsDamaged(column: String) async throws {
       let rich = try await RichStore(path: directory.file("store.db"))
@@ -193,6 +232,22 @@
       let edits = try await localState(of: store).edits
       #expect(edits.map(\.id) == contents.map(\.0) && edits.map(\.edit.content) == contents.map(\.1))
       #expect(report.lost[.outbox] == nil)
+      #expect(try await isEqual(store, rich))
+      await broken.close()
+      await store.close()
+    }
+
+    @Test func leavesOutAReferenceToATypeThatDiffersInCaseAlone() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let edits = try await localState(of: broken).edits
+      try await broken.execute(
+        "UPDATE entities SET declaration = replace(declaration, '\"teams\"', '\"Teams\"') WHERE type = 'games'"
+      )
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      #expect(report.losses.contains { $0.part == .declarations && $0.type == "games" })
+      #expect(try await localState(of: store).edits == edits && !report.lostLocalState)
       #expect(try await isEqual(store, rich))
       await broken.close()
       await store.close()

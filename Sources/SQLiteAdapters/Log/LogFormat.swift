@@ -1,0 +1,108 @@
+#if SQLite
+  /// The first bytes of a log.
+  struct LogHeader {
+    /// The bytes of a log's header.
+    static let size = 32
+    /// The bytes of a frame before its page.
+    static let frameSize = 24
+
+    /// Whether the header is as SQLite has written it.
+    let isIntact: Bool
+    let pageSize: Int
+    /// Eight bytes that the frames of the log's generation have as well.
+    let salts: [UInt8]
+    let checksum: LogChecksum
+    let order: LogChecksum.Order
+    private let bytes: [UInt8]
+
+    /// - Parameter start: The header, and the first frame before its page.
+    init(_ start: [UInt8]) {
+      let magic = start.number(at: 0)
+      order = magic == 0x377F_0683 ? .highestFirst : .lowestFirst
+      checksum = LogChecksum(storedIn: start[24..<32])
+      let size = Int(start.number(at: 8))
+      let isPageSize = (512...65536).contains(size) && size & (size - 1) == 0
+      isIntact =
+        magic & ~1 == 0x377F_0682 && start.number(at: 4) == Self.version && isPageSize
+        && LogChecksum().adding(start[..<24], order) == checksum
+      // A damaged header has the values of every store, and its frames have the salts.
+      pageSize = isIntact ? size : Self.usualPageSize
+      salts = Array(isIntact ? start[16..<24] : start[40..<48])
+      bytes = Array(start[..<Self.size])
+    }
+
+    private static let version: UInt32 = 3_007_000
+    private static let usualPageSize = 4096
+
+    /// The bytes of an intact header of this log.
+    var repaired: [UInt8] {
+      if isIntact { return bytes }
+      var header = [UInt8](repeating: 0, count: 16) + salts
+      for (place, number) in [0x377F_0682, Self.version, UInt32(pageSize)].enumerated() {
+        header.set(number, at: 4 * place)
+      }
+      return header + LogChecksum().adding(header[...], .lowestFirst).bytes
+    }
+  }
+
+  /// The checksum of a log up to some place: two numbers that go on from frame to frame.
+  struct LogChecksum: Hashable {
+    private var a: UInt32 = 0
+    private var b: UInt32 = 0
+
+    /// The order of the bytes in the numbers that are added.
+    enum Order {
+      case highestFirst, lowestFirst
+    }
+
+    init() {}
+
+    /// Reads a checksum, whose numbers have their highest byte first.
+    init(storedIn bytes: ArraySlice<UInt8>) {
+      let bytes = Array(bytes)
+      (a, b) = (bytes.number(at: 0), bytes.number(at: 4))
+    }
+
+    var bytes: [UInt8] {
+      var bytes = [UInt8](repeating: 0, count: 8)
+      bytes.set(a, at: 0)
+      bytes.set(b, at: 4)
+      return bytes
+    }
+
+    /// Returns the checksum behind a frame: of its first eight bytes and its page.
+    func addingFrame(_ frame: [UInt8], _ order: Order) -> LogChecksum {
+      adding(frame[..<8], order).adding(frame[LogHeader.frameSize...], order)
+    }
+
+    /// Returns the checksum behind some bytes, a multiple of eight.
+    func adding(_ bytes: ArraySlice<UInt8>, _ order: Order) -> LogChecksum {
+      var sum = self
+      bytes.withUnsafeBytes { bytes in
+        for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
+          sum.a &+= bytes.word(at: place, order) &+ sum.b
+          sum.b &+= bytes.word(at: place + 4, order) &+ sum.a
+        }
+      }
+      return sum
+    }
+  }
+
+  extension UnsafeRawBufferPointer {
+    fileprivate func word(at place: Int, _ order: LogChecksum.Order) -> UInt32 {
+      let word = loadUnaligned(fromByteOffset: place, as: UInt32.self)
+      return order == .lowestFirst ? UInt32(littleEndian: word) : UInt32(bigEndian: word)
+    }
+  }
+
+  extension [UInt8] {
+    /// The number of four bytes at a place, the highest byte first.
+    func number(at place: Int) -> UInt32 {
+      self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    mutating func set(_ number: UInt32, at place: Int) {
+      for byte in 0..<4 { self[place + byte] = UInt8(truncatingIfNeeded: number >> UInt32(24 - 8 * byte)) }
+    }
+  }
+#endif
