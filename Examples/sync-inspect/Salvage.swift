@@ -22,10 +22,10 @@ struct Salvage {
     let stop = CancellationSource()
     let interrupt = Interrupt { stop.cancel() }
     defer { withExtendedLifetime(interrupt) {} }
-    guard !Self.exists(target) else {
+    if let name = Self.existing(target) {
       throw SyncError(
         .invalidConfiguration, during: "salvaging \(path)",
-        "\(target) exists already; name a file that does not exist.")
+        "\(name) exists already; name a new store that has no files yet.")
     }
     let source = Self.resolved(path)
     guard !Self.partialNames(of: target).contains(where: { Self.resolved($0) == source }) else {
@@ -72,8 +72,10 @@ struct Salvage {
     URL(filePath: path).resolvingSymlinksInPath().standardizedFileURL.path
   }
 
-  private static func exists(_ path: String) -> Bool {
-    suffixes.contains { FileManager.default.fileExists(atPath: path + $0) }
+  /// The first of a store's names that is taken; `nil` for none.
+  private static func existing(_ path: String) -> String? {
+    // Unlike `fileExists`, it does not follow a link, which may lead nowhere.
+    suffixes.map { path + $0 }.first { (try? FileManager.default.attributesOfItem(atPath: $0)) != nil }
   }
 
   private static func remove(_ path: String) {

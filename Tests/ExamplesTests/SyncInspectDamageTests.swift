@@ -52,6 +52,9 @@
           .write(to: URL(filePath: store.path))
         let outcome = try await store.inspect("verify", "--json")
         #expect(try outcome.status == 1 && outcome.json["sound"] as? Bool == false)
+        try Data().write(to: URL(filePath: store.path))
+        let empty = try await store.inspect("verify", "--json")
+        #expect(try empty.status == 1 && empty.json["sound"] as? Bool == false)
         let missing = try await Self.tool.start(["verify", "--store", store.path + ".none"]).outcome()
         #expect(missing.status == 1 && missing.errors.contains("no store"))
       }
@@ -111,6 +114,20 @@
         let other = try await Self.tool.start(["salvage", "--from", store.path, "--to", new]).outcome()
         #expect(other.status == 1)
         #expect(FileManager.default.fileExists(atPath: partial + "/precious"))
+      }
+    }
+
+    @Test func namesTheFileThatIsInTheWay() async throws {
+      try await with { store in
+        let new = store.path + ".new"
+        // A link that leads nowhere, and a file of SQLite's.
+        try FileManager.default.createSymbolicLink(atPath: new, withDestinationPath: "nowhere")
+        let linked = try await Self.tool.start(["salvage", "--from", store.path, "--to", new]).outcome()
+        #expect(linked.status == 1 && linked.errors.contains("\(new) exists already"))
+        try FileManager.default.removeItem(atPath: new)
+        try Data("x".utf8).write(to: URL(filePath: new + "-shm"))
+        let beside = try await Self.tool.start(["salvage", "--from", store.path, "--to", new]).outcome()
+        #expect(beside.status == 1 && beside.errors.contains("\(new)-shm exists already"))
       }
     }
 

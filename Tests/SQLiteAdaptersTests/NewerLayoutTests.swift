@@ -102,7 +102,7 @@
 
     /// Rows from before the migration get digests, and the older version adds none.
     @Test func leavesNoRowWithoutADigest() async throws {
-      try await withStores(of: Self.steps(without: 2)) { older, _, _ in
+      try await withStores(of: Self.steps(without: 3)) { older, _, _ in
         let newer = try await SQLiteStore.open(path: older.path)
         await #expect(throws: SyncError.self) { try await Self.setValue(3, of: older) }
         #expect(try await newer.formatFindings(limit: 9) == [])

@@ -61,6 +61,11 @@
   extension SQLiteStore {
     /// Reverts later steps of the layout, to the file of an older library version.
     func undoSteps(after step: Int) async throws {
+      if step < 11 {
+        // The sums of changes and declarations were zeros.
+        try await execute(
+          "UPDATE meta SET value = CAST(substr(value, 1, 40) || zeroblob(24) AS BLOB) WHERE key = 'sums'")
+      }
       if step < 10 {
         let tables = try await writer.run { connection throws(SyncError) in
           try connection.typesWithTables().map { quoted(EntityTable.name(of: $0)) }

@@ -15,8 +15,15 @@
     }
 
     /// Makes a damaged copy of a store, and returns a description of the damage.
-    mutating func copy(_ template: Data, to path: String) async throws -> String {
-      var bytes = [UInt8](template)
+    mutating func copy(_ template: StoreFiles, to path: String) async throws -> String {
+      if random.once(in: 10) {
+        var log = [UInt8](template.log)
+        let story = spoilLog(&log)
+        try template.inUse.write(to: URL(fileURLWithPath: path))
+        try Data(log).write(to: URL(fileURLWithPath: path + "-wal"))
+        return "log: \(story)"
+      }
+      var bytes = [UInt8](template.closed)
       let pageSize = Int(bytes[16]) << 8 | Int(bytes[17])
       let kind = random.number(below: 10)
       let story: String
@@ -74,6 +81,21 @@
       default:
         bytes.replaceSubrange(range, with: Array(bytes[other * size..<(other + 1) * size]))
         return "page \(page) replaced by page \(other)"
+      }
+    }
+
+    /// Damages a log without its last tenth.
+    ///
+    /// Damage in its last transaction looks like a power failure in it.
+    private mutating func spoilLog(_ bytes: inout [UInt8]) -> String {
+      let range = 0..<bytes.count / 10 * 9
+      switch random.number(below: 4) {
+      case 0: return flip(&bytes, in: 0..<32, times: 1)
+      case 1, 2: return flip(&bytes, in: range, times: 1 + random.number(below: 20))
+      default:
+        let sector = 512 * random.number(below: range.count / 512)
+        for place in sector..<sector + 512 { bytes[place] = 0 }
+        return "512 bytes from \(sector) zeroed"
       }
     }
 

@@ -35,8 +35,7 @@
       // A store of an earlier run has versions of another remote.
       remove(path)
       let world = try DamagedWorld()
-      try await world.make(at: path)
-      let template = try Data(contentsOf: URL(fileURLWithPath: path))
+      let template = try await world.make(at: path)
       let (answers, edits) = (await StoreAnswers.read(path), try await KnownEdits(of: path))
       guard answers != nil, try await verified(path) == true else {
         throw SyncError(.storeUnreadable, during: "verifying the intact store")

@@ -85,7 +85,10 @@
 
     /// The edits that a damaged store still holds, each looked up by its row.
     func readable(in path: String) async -> Set<RecordID> {
-      guard let store = try? await DamagedWorld.opened(path) else { return [] }
+      // Closing a store that can be written ends its log.
+      let reading = SQLiteStore.Configuration(
+        isReadOnly: true, busyTimeout: .milliseconds(50), readerCount: 1)
+      guard let store = try? await SQLiteStore.open(path: path, configuration: reading) else { return [] }
       var readable: Set<RecordID> = []
       for question in questions where (try? await store.number(question.sql)) == 1 {
         readable.insert(question.id)

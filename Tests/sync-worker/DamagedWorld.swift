@@ -1,8 +1,19 @@
 #if SQLite && (Curl || !os(Linux))
   import CanonicalSync
+  import Foundation
   import InMemoryAdapters
   import SQLiteAdapters
   import Synchronization
+
+  /// The files of one store, as a process leaves them.
+  struct StoreFiles {
+    /// The file of a closed store.
+    let closed: Data
+    /// The file of a store whose process has died.
+    let inUse: Data
+    /// The log beside it, with its last transactions.
+    let log: Data
+  }
 
   /// An app with a store that has data of every kind, and its remote.
   struct DamagedWorld {
@@ -47,7 +58,9 @@
     /// Creates the store: withheld, pending, settled and unfinished data, and many teams.
     ///
     /// The teams exceed one portion.
-    func make(at path: String) async throws(SyncError) {
+    ///
+    /// - Returns: The files in the two states that a process leaves them in.
+    func make(at path: String) async throws -> StoreFiles {
       for number in 0..<450 {
         let above = number % 7 == 3 ? #","above":"t\#(number - 1)""# : ""
         remote.upsert("teams", "t\(number)", #"{"name":"T\#(number % 420)"\#(above)}"#)
@@ -87,7 +100,11 @@
       try await engine.edits.delete(RecordID(type: "venues", key: "v3"))
       try await listInPart(["venues"], store, pages: 2)
       try await listInPart(["teams"], store, pages: 20)
+      // A copy of the log is complete: nothing is removed from it while the store is open.
+      let inUse = try ["", "-wal"].map { try Data(contentsOf: URL(fileURLWithPath: path + $0)) }
       await store.close()
+      return StoreFiles(
+        closed: try Data(contentsOf: URL(fileURLWithPath: path)), inUse: inUse[0], log: inUse[1])
     }
 
     /// Begins a complete listing of types, with its marks and staged changes, and stops it.

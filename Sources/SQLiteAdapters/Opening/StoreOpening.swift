@@ -42,16 +42,36 @@
         }
         connection.setCheckpointsOnClose(true)
       } else if label.version < migrations.count {
-        throw SyncError(
-          .storeReadOnly, during: "opening the store",
-          label.version == 0
-            ? "There is no store in \(path) yet: it is empty, or just being made."
-            : "The store has an older layout and cannot be written, so it cannot be brought up to date.")
+        throw try refusal(of: Int(label.version), on: connection)
       }
       // The pages that a transaction changes need room beside those that it reads. Otherwise they
       // are written twice.
       try settle(connection, cache: configuration.cacheSize)
       return connection
+    }
+
+    /// The reason why a file of an earlier layout cannot be read as it is.
+    private func refusal(of layout: Int, on connection: Connection) throws(SyncError) -> SyncError {
+      if layout == 0 {
+        return SyncError(
+          .storeUnreadable, during: "opening the store",
+          "There is no store in \(path) yet: it is empty, or just being made.")
+      }
+      let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())
+      let stored = try connection.transaction(.read) { () throws(SyncError) in try connection.schemaObjects()
+      }
+      if stored.contains(where: { stated[$0.key] != $0.value && newest[$0.key] == $0.value }) {
+        return SyncError(
+          .storeUnreadable, during: "opening the store",
+          "\(path) is damaged: it states layout \(layout), and has tables of a later one. It was not touched."
+        )
+      }
+      return SyncError(
+        .storeReadOnly, during: "opening the store",
+        """
+        The store has layout \(layout), and only a process that writes brings it to \(migrations.count): \
+        open it once for writing.
+        """)
     }
 
     /// Opens a connection that only reads. The writing connection has been opened before.

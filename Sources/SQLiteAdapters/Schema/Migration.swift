@@ -36,12 +36,15 @@
       Migration("checkpoints are kept values", checkpointValues),
       Migration("observed changes", observedChanges),
       Migration("sums of rows", sums) { connection throws(SyncError) in
-        connection.sums = try connection.countedSums()
+        connection.sums = try connection.countedSums(of: SummedTable.first)
       },
       Migration("checksums of rows", checksums) { connection throws(SyncError) in
         for type in try connection.typesWithTables() {
           try connection.execute(TypeObjects(Entity(type)).addition(of: RowChecksum.column))
         }
+      },
+      Migration("sums of changes and declarations", []) { connection throws(SyncError) in
+        connection.sums = try connection.countedSums(of: [.changes, .declarations])
       },
     ]
 

@@ -30,8 +30,7 @@
 
     func run() throws(SyncError) {
       var unfilled: [Entity] = []
-      try connection.transaction(.write) { () throws(SyncError) in
-        try connection.demandKnownLayout()
+      try change { () throws(SyncError) in
         for entity in schema.entities {
           try checkName(of: entity)
           for statement in TypeObjects(entity).creation { try connection.execute(statement) }
@@ -42,7 +41,6 @@
             try ReferenceRenewal(connection: connection, entity: entity).demand()
           }
         }
-        try connection.bumpCatalog()
       }
       for entity in unfilled {
         while try fillPortion(of: entity) {}
@@ -51,8 +49,7 @@
         let renewal = ReferenceRenewal(connection: connection, entity: entity)
         while try renewal.renewPortion() {}
       }
-      try connection.transaction(.write) { () throws(SyncError) in
-        try connection.demandKnownLayout()
+      try change { () throws(SyncError) in
         for entity in schema.entities {
           try retireOtherColumns(of: entity)
           let (objects, declared) = (TypeObjects(entity), try connection.declaredFields(of: entity))
@@ -64,6 +61,14 @@
           try statement.bind(try encoded(entity, what: "declaration of \(entity.type)"), at: 2)
           try statement.run()
         }
+      }
+    }
+
+    /// Changes declarations in a transaction.
+    private func change(_ body: () throws(SyncError) -> Void) throws(SyncError) {
+      try connection.transaction(.write) { () throws(SyncError) in
+        try connection.demandKnownLayout()
+        try connection.changingDeclarations(body)
         try connection.bumpCatalog()
       }
     }

@@ -6,10 +6,11 @@
   struct SchemaReference {
     private let connection: Connection
 
-    init() throws(SyncError) {
+    /// - Parameter layout: The number of the layout; the newest one by default.
+    init(layout: Int = Migration.all.count) throws(SyncError) {
       connection = try Connection(
         uri: "file::memory:", flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, busyTimeout: .zero)
-      try connection.migrate(by: Migration.all)
+      try connection.migrate(by: Array(Migration.all.prefix(layout)))
     }
 
     /// The tables, indexes and triggers that every store has, by name.

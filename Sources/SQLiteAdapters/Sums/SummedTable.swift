@@ -6,7 +6,10 @@
   ///
   /// The sums show rows that another tool has changed, added or removed, and damaged bytes.
   enum SummedTable: Int, CaseIterable {
-    case records, withheld, conflicts, marks, values
+    case records, withheld, conflicts, marks, values, changes, declarations
+
+    /// The tables that have a sum since the layout with the first sums.
+    static let first: [SummedTable] = [.records, .withheld, .conflicts, .marks, .values]
 
     /// The start of every digest of a table, so that rows of two tables differ.
     struct Seed {
@@ -26,7 +29,8 @@
       case .records: .rows
       case .withheld: .withheld
       case .conflicts: .conflicts
-      case .marks, .values: .values
+      case .marks, .values, .changes: .values
+      case .declarations: .schema
       }
     }
 
@@ -42,6 +46,14 @@
       // Rows that are known by their keys, because their numbers may change.
       case .marks: "SELECT 0, type, chunk, bits FROM marks"
       case .values: "SELECT 0, key, value FROM state"
+      case .changes: "SELECT position, records FROM changes"
+      // Three small tables. The column that says how far a field is filled changes too often.
+      case .declarations:
+        """
+        SELECT 0, 'entities/' || type, declaration, NULL FROM entities
+        UNION ALL SELECT 0, 'fields/' || type || '/' || name || '/' || is_key, column_name, is_declared FROM fields
+        UNION ALL SELECT 0, 'meta/' || key, value, NULL FROM meta WHERE key NOT IN ('catalog', '\(TableSums.key)')
+        """
       }
     }
 
@@ -53,7 +65,7 @@
       let seed = seed ?? self.seed
       var number = row.integer(0)
       if self == .marks { number = Self.number(row.keyDigest(1), chunk: row.integer(2)) }
-      if self == .values { number = Int64(bitPattern: row.keyDigest(1)) }
+      if self == .values || self == .declarations { number = Int64(bitPattern: row.keyDigest(1)) }
       var digest = RowDigest(seed, row: number)
       digest.add(1..<row.columnCount, of: row)
       return digest.sum
@@ -65,6 +77,13 @@
         SummedTable.values.seed, row: Int64(bitPattern: RowDigest.digest(of: key)))
       digest.add(key, at: 1)
       digest.add(bytes[...], at: 2)
+      return digest.sum
+    }
+
+    /// The digest of a row of observed changes.
+    static func digest(ofChanges records: String?, at position: Int64) -> UInt64 {
+      var digest = RowDigest(SummedTable.changes.seed, row: position)
+      if let records { digest.add(records, at: 1) }
       return digest.sum
     }
 

@@ -73,10 +73,18 @@
     }
 
     /// The sums of the rows as they are.
-    func countedSums() throws(SyncError) -> TableSums {
+    func countedSums(of tables: [SummedTable] = SummedTable.allCases) throws(SyncError) -> TableSums {
       var sums = TableSums()
-      for table in SummedTable.allCases { sums.add(try countedSum(of: table), to: table) }
+      for table in tables { sums.add(try countedSum(of: table), to: table) }
       return sums
+    }
+
+    /// Runs a body that changes declarations, or names in `meta`, within a transaction.
+    func changingDeclarations<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R {
+      let former = try countedSum(of: .declarations)
+      let result = try body()
+      sums.add(try countedSum(of: .declarations) &- former, to: .declarations)
+      return result
     }
 
     /// The sum of a table's rows as they are.

@@ -48,17 +48,19 @@
     func noteObservedChanges() throws(SyncError) {
       if observed.isEmpty { return }
       let statement = try connection.statement("INSERT INTO changes (records) VALUES (?)")
-      if let records = observed.records {
-        try statement.bind(String(decoding: ObservedChanges.encoded(records), as: UTF8.self), at: 1)
-      } else {
-        try statement.bindNull(at: 1)
-      }
+      let records = observed.records.map { String(decoding: ObservedChanges.encoded($0), as: UTF8.self) }
+      try statement.bind(records, at: 1)
       try statement.run()
-      // Every 100 positions, because trimming takes a statement.
       let position = connection.lastRow
+      connection.sums.add(SummedTable.digest(ofChanges: records, at: position), to: .changes)
+      // Every 100 positions, because trimming takes two statements.
       guard position % 100 == 0 else { return }
+      let end = position - ObservedChanges.maximumWrites
+      let old = try connection.statement("\(SummedTable.changes.select) WHERE position <= ?")
+      try old.bind(end, at: 1)
+      try connection.forgetRows(old, in: .changes)
       let trim = try connection.statement("DELETE FROM changes WHERE position <= ?")
-      try trim.bind(position - ObservedChanges.maximumWrites, at: 1)
+      try trim.bind(end, at: 1)
       try trim.run()
     }
   }

@@ -76,29 +76,33 @@
     func renewPortion() throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
         try connection.demandKnownLayout()
-        guard let reached = try reached() else { return false }
-        let entries = try entries(after: reached)
-        let removal = try connection.statement("DELETE FROM set_aside_references WHERE entry = ?")
-        for (number, entry) in entries {
-          try removal.bind(number, at: 1)
-          try removal.run()
-          try connection.refer(entry, number: number, by: entity)
-        }
-        guard entries.count == Self.portion, let last = entries.last else {
-          let statement = try connection.statement("DELETE FROM meta WHERE key = ?")
-          try statement.bind(name, at: 1)
-          try statement.run()
-          return false
-        }
-        let statement = try connection.statement("UPDATE meta SET value = ?2 WHERE key = ?1")
-        try statement.bind(name, at: 1)
-        try statement.bind(last.number, at: 2)
-        try statement.run()
-        if last.number <= reached || connection.changes == 0 {
-          connection.noteDamage("entries that are read anew and are not")
-        }
-        return true
+        return try connection.changingDeclarations(renewInTransaction)
       }
+    }
+
+    private func renewInTransaction() throws(SyncError) -> Bool {
+      guard let reached = try reached() else { return false }
+      let entries = try entries(after: reached)
+      let removal = try connection.statement("DELETE FROM set_aside_references WHERE entry = ?")
+      for (number, entry) in entries {
+        try removal.bind(number, at: 1)
+        try removal.run()
+        try connection.refer(entry, number: number, by: entity)
+      }
+      guard entries.count == Self.portion, let last = entries.last else {
+        let statement = try connection.statement("DELETE FROM meta WHERE key = ?")
+        try statement.bind(name, at: 1)
+        try statement.run()
+        return false
+      }
+      let statement = try connection.statement("UPDATE meta SET value = ?2 WHERE key = ?1")
+      try statement.bind(name, at: 1)
+      try statement.bind(last.number, at: 2)
+      try statement.run()
+      if last.number <= reached || connection.changes == 0 {
+        connection.noteDamage("entries that are read anew and are not")
+      }
+      return true
     }
 
     private func reached() throws(SyncError) -> Int64? {

@@ -30,6 +30,8 @@
       case .conflicts: "the conflicts"
       case .marks: "the marks"
       case .values: "the kept values"
+      case .changes: "the observed changes"
+      case .declarations: "the declarations and the store's names"
       }
     }
   }

@@ -44,7 +44,7 @@
 
     /// The checks that concern no single type.
     static var ofFile: [FormatCheck] {
-      [integrity, log, tables, state] + counts + withheld + edits + small + sums
+      [integrity, log, tables, additions, state] + counts + withheld + edits + small + sums
     }
 
     private static let integrity = FormatCheck(.file, "the file") { connection, limit throws(SyncError) in
@@ -71,6 +71,24 @@
         guard let text = stored[name] else { return StoreFinding(.schema, key: name, "it is missing") }
         return text == sql ? nil : StoreFinding(.schema, key: name, "it is not as the library creates it")
       }
+    }
+
+    /// Triggers and unique indexes change what a write does; other additions do not.
+    private static let additions = FormatCheck(.schema, "what was added to the schema") {
+      connection, limit throws(SyncError) in
+      let intended = try SchemaReference().objects()
+      var found: [StoreFinding] = []
+      let sql = """
+        SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'
+          OR type = 'index' AND sql LIKE 'CREATE UNIQUE %' AND name <> tbl_name || '.id'
+        """
+      try connection.forEachRow(sql) { row throws(SyncError) in
+        let (name, table) = (row.text(0), row.text(1))
+        let isOurs = intended[table] != nil || table.hasPrefix("rows_")
+        guard isOurs, intended[name] == nil, found.count < limit else { return }
+        found.append(StoreFinding(.schema, key: name, "the library has not created it"))
+      }
+      return found
     }
 
     // MARK: Tables
@@ -233,8 +251,15 @@
         .values, "the lease is not one row of numbers",
         where: """
           SELECT NULL, NULL FROM (SELECT 1) WHERE (SELECT count(*) FROM lease WHERE id = 1
-            AND typeof(fence) = 'integer' AND fence >= 0 AND has_file_lock IN (0, 1)
-            AND typeof(holder) IN ('text', 'null') AND typeof(expires_at) IN ('integer', 'null')) <> 1
+            AND typeof(fence) = 'integer' AND fence BETWEEN 0 AND \(StoredNumbers.counts.upperBound)
+            AND has_file_lock IN (0, 1) AND typeof(holder) IN ('text', 'null')
+            AND typeof(expires_at) IN ('integer', 'null')) <> 1
+          """),
+      FormatCheck(
+        .values, "the lease ends in more than a hundred years",
+        where: """
+          SELECT NULL, NULL FROM lease
+          WHERE expires_at > (CAST(strftime('%s', 'now') AS INTEGER) + 3155760000) * 1000000
           """),
       FormatCheck(
         .schema, "a declared field has a malformed column",

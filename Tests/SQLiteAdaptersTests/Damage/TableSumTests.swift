@@ -30,6 +30,15 @@
       ("DELETE FROM marks", .values),
       ("DELETE FROM state WHERE key NOT GLOB 'checkpoint/*'", .values),
       ("UPDATE state SET key = key || '2' WHERE key NOT GLOB 'checkpoint/*'", .values),
+      ("DELETE FROM changes WHERE position = (SELECT max(position) FROM changes)", .values),
+      ("UPDATE changes SET records = NULL", .values),
+      (
+        "UPDATE entities SET declaration = replace(declaration, '\"schemaVersion\":1', '\"schemaVersion\":2')",
+        .schema
+      ),
+      ("UPDATE meta SET value = lower(hex(randomblob(16))) WHERE key = 'identity'", .schema),
+      ("INSERT INTO meta VALUES ('moved', 'elsewhere')", .schema),
+      ("INSERT INTO meta VALUES ('references/teams', 0)", .schema),
       ("UPDATE meta SET value = zeroblob(64) WHERE key = 'sums'", .rows),
       ("UPDATE meta SET value = 1 WHERE key = 'sums'", .values),
       ("DELETE FROM meta WHERE key = 'sums'", .values),
@@ -89,7 +98,7 @@
     }
 
     /// A file of each former layout gets its sums when it is opened.
-    @Test(arguments: 5...9)
+    @Test(arguments: 5...10)
     func comeToAFileThatIsOlder(_ step: Int) async throws {
       let directory = try TemporaryDirectory(inMemory: true)
       let rich = try await RichStore(path: directory.file("store.db"))
@@ -102,13 +111,14 @@
       // Checksums come with the next write of a row.
       let unchecked = "SELECT count(*) FROM rows_games WHERE checksum IS NULL"
       let count = try #require(try await store.number(unchecked))
-      #expect(count > 10)
-      #expect(try await store.number("SELECT count(*) FROM outbox WHERE checksum IS NOT NULL") == 0)
+      #expect(step == 10 ? count == 0 : count > 10)
+      let checked = try await store.number("SELECT count(*) FROM outbox WHERE checksum IS NOT NULL")
+      #expect(step == 10 || checked == 0)
       let engine = try await rich.engine(on: store)
       rich.remote.upsert("games", "g9", #"{"home":"t1","date":"2026-02-01"}"#)
       _ = try await engine.sync()
       #expect(try await Self.findings(store) == [])
-      #expect(try #require(try await store.number(unchecked)) < count)
+      #expect(try #require(try await store.number(unchecked)) < max(1, count))
       try await store.execute("DELETE FROM rows_games WHERE id = 'g9'")
       #expect(try await Self.findings(store) != [])
       await store.close()

@@ -60,6 +60,8 @@
       ("UPDATE state SET value = x'7b' WHERE key = 'checkpoint/teams'", .values),
       ("UPDATE meta SET value = 'x' WHERE key = 'identity'", .values),
       ("DELETE FROM lease", .values),
+      ("UPDATE lease SET fence = 9007199254740993", .values),
+      ("UPDATE lease SET expires_at = 9223372036854775807", .values),
       ("UPDATE marks SET bits = x'00'", .values),
       ("INSERT INTO marks VALUES ('teams', 99, zeroblob(512))", .values),
       ("DELETE FROM changes WHERE position = (SELECT min(position) + 1 FROM changes)", .values),
@@ -70,6 +72,8 @@
       ("DROP VIEW live_games", .schema),
       ("DROP TABLE conflicts", .schema),
       ("DROP TRIGGER set_aside_removed", .schema),
+      ("CREATE UNIQUE INDEX once ON outbox (physical, id)", .schema),
+      ("CREATE TRIGGER own AFTER INSERT ON rows_games BEGIN DELETE FROM outbox; END", .schema),
     ]
 
     @Test func findsEachContradiction() async throws {
@@ -90,6 +94,35 @@
         }
       }
       _ = rich
+    }
+
+    @Test func allowsWhatChangesNoWrite() async throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let store = try await SQLiteStore.open(path: rich.path)
+      for sql in [
+        "CREATE INDEX \"by note\" ON rows_games (f1)", "CREATE TABLE own (id TEXT UNIQUE)",
+        "CREATE TRIGGER own_trigger AFTER INSERT ON own BEGIN DELETE FROM own; END",
+        "CREATE VIEW names AS SELECT id FROM rows_games",
+      ] {
+        try await store.execute(sql)
+      }
+      #expect(try await StoreVerification(of: store).run().findings == [])
+      await store.close()
+    }
+
+    /// A layout number that is too low, and a file without contents.
+    @Test func tellsAFileThatIsNoLongerAStore() async throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let store = try await SQLiteStore.open(path: rich.path)
+      try await store.execute("PRAGMA user_version = 4")
+      await store.close()
+      try directory.write(Data(), to: "empty.db")
+      for (name, reason) in [("store.db", "states layout 4"), ("empty.db", "it is empty")] {
+        let error = await #expect(throws: SyncError.self) { try await Self.verify(directory.file(name)) }
+        #expect(error?.code == .storeUnreadable && error?.message.contains(reason) == true)
+      }
     }
 
     @Test func findsPagesThatSQLiteCannotRead() async throws {
