@@ -68,10 +68,15 @@
     // MARK: Requests
 
     /// Requests a store. Without an answer, the request waits.
-    mutating func ask(_ key: Key, request: Int, refusal: @autoclosure () -> any Error) -> Answer? {
+    ///
+    /// - Parameter isRepeated: Whether the requester has the store already. A store that is to be
+    ///   closed is lent only to those.
+    mutating func ask(
+      _ key: Key, request: Int, isRepeated: Bool = false, refusal: @autoclosure () -> any Error
+    ) -> Answer? {
       if isClosed { return .fail(refusal()) }
       switch places[key] {
-      case .open(let store, let lends) where lends > 0:
+      case .open(let store, let lends) where lends > 0 && (isRepeated || !isEnding(key)):
         // A lent store needs nothing more. A caller that has it may ask again without a deadlock.
         places[key] = .open(store, lends: lends + 1)
         return .use(store)
@@ -79,7 +84,7 @@
         requests[key, default: []].append(request)
         return nil
       default:
-        if queue.isEmpty, let answer = admit(key) { return answer }
+        if queue.allSatisfy(isEnding), let answer = admit(key) { return answer }
         if requests[key] == nil { queue.append(key) }
         requests[key, default: []].append(request)
         return nil
@@ -97,8 +102,8 @@
     /// Answers the requests whose turn has come.
     mutating func serve() -> Answers {
       var answers: Answers = []
-      while let key = queue.first, let answer = admit(key) {
-        queue.removeFirst()
+      while let place = queue.firstIndex(where: { !isEnding($0) }), let answer = admit(queue[place]) {
+        let key = queue.remove(at: place)
         var others = requests.removeValue(forKey: key) ?? []
         answers.append((others.removeFirst(), answer))
         if case .use = answer {
@@ -110,9 +115,20 @@
       return answers
     }
 
+    /// Whether a store is being closed, or will be after its lends.
+    ///
+    /// Requests for it wait for that, and not for room.
+    private func isEnding(_ key: Key) -> Bool {
+      switch places[key] {
+      case .closing: true
+      case .open: condemned.contains(key)
+      case .opening, nil: false
+      }
+    }
+
     /// Gives a key its store, or room to open it.
     private mutating func admit(_ key: Key) -> Answer? {
-      guard busy < most.busy else { return nil }
+      guard busy < most.busy, !isEnding(key) else { return nil }
       switch places[key] {
       case .opening, .closing: return nil
       case .open(let store, _):

@@ -17,7 +17,7 @@
   /// A store that is no longer lent stays open until its room is needed; the least recently used
   /// one is closed first. A request is admitted if the budget has room for a whole store, so a lent
   /// store never lacks a connection. Otherwise it waits, in the order of arrival. A request for a
-  /// store that is lent already shares it, and never waits.
+  /// store that is lent already shares it, and waits only if the store is to be closed.
   public final class StorePool: Sendable {
     // Swift's strings are equal in all Unicode forms of a name; files are not.
     private typealias Path = [UInt8]
@@ -28,6 +28,15 @@
       /// The callers that wait for the end of a store, or of all stores.
       var closers: [(path: Path?, continuation: CheckedContinuation<Void, Never>)] = []
     }
+
+    /// A store that a task has from a pool.
+    private struct Lend: Hashable {
+      var pool: ObjectIdentifier
+      var path: Path
+    }
+
+    /// The stores that the task has.
+    @TaskLocal private static var lends: Set<Lend> = []
 
     private let configuration: Configuration
     private let prepare: @Sendable (SQLiteStore) async throws -> Void
@@ -71,8 +80,9 @@
     /// symbolic links are resolved. The store must not be used after the body, because the pool may
     /// close it. The body must not close the store.
     ///
-    /// A body may ask for its own store again. If many bodies ask for another one, all may wait for
-    /// each other: take one store at a time.
+    /// A body and its child tasks may ask for its own store again, but a detached task must not
+    /// while the body waits for it: ``close(at:)`` may have begun. If many bodies ask for another
+    /// one, all may wait for each other: take one store at a time.
     ///
     /// - Throws: What the body throws. Before the body: `cancelled` if the task was cancelled while
     ///   it waited; `storeFailure` after ``close()``; the errors of the store's opening and of the
@@ -85,7 +95,8 @@
       let opening = try opening(at: path)
       let store = try await take(opening)
       do {
-        let result = try await body(store)
+        let lends = Self.lends.union([Lend(pool: ObjectIdentifier(self), path: opening.key)])
+        let result = try await Self.$lends.withValue(lends) { try await body(store) }
         await giveBack(opening)
         return result
       } catch {
@@ -106,7 +117,8 @@
     /// Closes the store at a path, before its files are moved, replaced or deleted.
     ///
     /// It returns after the store's lends have ended and the store is closed. A path without an
-    /// open store needs nothing. Later requests open the store again.
+    /// open store needs nothing. Requests meanwhile wait, and open the store again. A body that
+    /// closes its own store waits for itself, forever.
     ///
     /// - Throws: `invalidConfiguration` for an empty path or one with a NUL in it.
     public func close(at path: String) async throws(SyncError) {
@@ -157,9 +169,10 @@
 
     private func take(_ opening: Opening) async throws -> SQLiteStore {
       let key = opening.key
+      let isRepeated = Self.lends.contains(Lend(pool: ObjectIdentifier(self), path: key))
       let request = lastRequest.add(1, ordering: .relaxed).newValue
       let answer = await state.wait(as: request) { state in
-        state.machine.ask(key, request: request, refusal: Self.closedError)
+        state.machine.ask(key, request: request, isRepeated: isRepeated, refusal: Self.closedError)
       } leave: { state in
         state.machine.leave(key, request: request)
       }

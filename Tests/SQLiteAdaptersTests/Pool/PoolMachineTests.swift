@@ -171,6 +171,23 @@
       #expect(machine.giveBack("a").closing == nil)
     }
 
+    @Test func aStoreToBeClosedIsLentAgainOnlyToThoseWhoHaveIt() {
+      var machine = machine(idle: ["a", "b"], mostOpen: 3, mostBusy: 3)
+      #expect(ask(&machine, "a", 1) == "use a'")
+      #expect(machine.condemn("a") == nil)
+      #expect(ask(&machine, "a", 2) == "wait")
+      #expect(text(machine.ask("a", request: 3, isRepeated: true, refusal: Refusal())) == "use a'")
+      // Requests for other stores do not wait behind it.
+      #expect(ask(&machine, "b", 4) == "use b'")
+      #expect(ask(&machine, "c", 5) == "open")
+      #expect(ask(&machine, "d", 6) == "wait")
+      #expect(texts(machine.giveBack("b").answers) == ["6 open, close b'"])
+      #expect(machine.giveBack("a").closing == nil)
+      #expect(machine.giveBack("a").closing == "a'")
+      #expect(ask(&machine, "e", 7) == "wait")
+      #expect(texts(machine.closed("a")) == ["2 open"])
+    }
+
     @Test func aClosedPoolFailsAllButTheOpenings() {
       var machine = machine(idle: ["a"], mostOpen: 2, mostBusy: 2)
       _ = ask(&machine, "a", 1)

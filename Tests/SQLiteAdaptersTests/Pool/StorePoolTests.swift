@@ -305,6 +305,29 @@
       await pool.close()
     }
 
+    /// Bodies that overlap without end must not keep the store open.
+    @Test func closesAStoreThatIsAskedForAllTheTime() async throws {
+      let pool = try pool()
+      let isOver = Shared(false)
+      let path = path("a")
+      func ask() -> Task<Void, any Error> {
+        Task {
+          while !isOver.withLock({ $0 }) {
+            try await pool.withStore(at: path) { store in
+              _ = try await store.commitMark()
+              // The body has the store, and gets it again.
+              try await pool.withStore(at: path) { #expect($0 === store) }
+            }
+          }
+        }
+      }
+      let tasks = (0..<4).map { _ in ask() }
+      for _ in 0..<20 { try await pool.close(at: path) }
+      isOver.withLock { $0 = true }
+      for task in tasks { try await task.value }
+      await pool.close()
+    }
+
     @Test func refusesABudgetThatIsTooSmallForOneStore() throws {
       let store = StorePool.Configuration().store
       for (descriptors, threads) in [
