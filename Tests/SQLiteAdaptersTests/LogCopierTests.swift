@@ -1,5 +1,6 @@
 #if SQLite
   import Foundation
+  import InMemoryAdapters
   import SyncModels
   import SyncPorts
   import Synchronization
@@ -129,6 +130,41 @@
       #expect(read == 0)
       try write(60, by: connection)
       #expect(try pages("store.db") >= 300)
+    }
+
+    @Test func keepsTheLogAfterAFlushThatFailed() async throws {
+      let disk = FaultyDisk(directory)
+      let copier = SerialConnection(label: "copier", executor: .dispatch) { [opening] () throws(SyncError) in
+        try opening.openCopier()
+      }
+      do {
+        let connection = try writer(
+          LogCopier(beside: copier, limits: .init(part: 100, firstPart: 100, whole: 400)))
+        // SQLite itself flushes the file only after a pass that copies everything.
+        let reader = try opening.openReader()
+        try reader.execute("BEGIN")
+        _ = try reader.value("SELECT count(*) FROM state")
+        disk.expect(.init(failure: .forgetful, call: 1, lasts: 1))
+        for _ in 0..<10 where disk.failures == 0 {
+          try write(60, by: connection)
+          try? await copier.run { _ in }
+        }
+        #expect(disk.failures == 1)
+        try reader.execute("COMMIT")
+        for _ in 0..<20 {
+          try write(60, by: connection)
+          try? await copier.run { _ in }
+        }
+        #expect(try pages("store.db-wal") > 1200)
+        await copier.close()
+      }
+      // The store was closed, and its log is still there.
+      #expect(try pages("store.db-wal") > 1200)
+      var random = SplitMix64(seed: 1)
+      try disk.restorePower(&random)
+      let connection = try opening.openWriter()
+      #expect(try connection.text("PRAGMA integrity_check") == "ok")
+      #expect(try #require(try connection.value("SELECT count(*) FROM state")) > 0)
     }
 
     @Test(arguments: [true, false])

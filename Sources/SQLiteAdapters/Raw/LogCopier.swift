@@ -11,6 +11,10 @@
   /// <https://www.sqlite.org/wal.html>.
   ///
   /// Without a queue of its own for that connection, the writer copies the log.
+  ///
+  /// The system reports a failed flush once, and may have dropped what it had to write, which SQLite
+  /// takes for copied. The log then stays as it is, also when the store is closed, and the next
+  /// opening copies all of it again.
   final class LogCopier: Sendable {
     private let beside: SerialConnection?
     private let schedule: Mutex<CopySchedule>
@@ -27,6 +31,7 @@
 
     /// Receives the log's length in pages after each commit of the writer.
     func logHasGrown(to length: Int, of connection: Connection) {
+      if schedule.withLock(\.isStopped) { return connection.setCheckpointsOnClose(false) }
       let pass = schedule.withLock { schedule in
         beside == nil
           ? schedule.passOfWriter(at: length)
@@ -39,14 +44,12 @@
       case .byWriter: Self.copy(connection)
       case .besideWriter:
         beside?.begin { connection in
-          var copied = 0
-          if let connection {
-            copied = Self.copy(connection)
-            // The log restarts only after all of it is on the disk. The restart waits for that, and
-            // reports a failed flush.
-            _ = csqlite_flush(connection.handle)
-          }
-          self.schedule.withLock { $0.passed(to: copied) }
+          guard let connection else { return self.schedule.withLock { $0.passed(to: 0) } }
+          let copied = Self.copy(connection)
+          // The log restarts only after all of it is on the disk, and the restart waits for that.
+          let isOnDisk = csqlite_flush(connection.handle) == SQLITE_OK
+          if !isOnDisk { connection.setCheckpointsOnClose(false) }
+          self.schedule.withLock { isOnDisk ? $0.passed(to: copied) : $0.stop() }
         }
       }
     }
@@ -112,6 +115,8 @@
     private var endedAt = 0
     /// Whether a sync has written since the last pass.
     private var isOfSync = false
+    /// Whether no pass may follow.
+    private(set) var isStopped = false
 
     init(limits: Limits) {
       self.limits = limits
@@ -121,6 +126,7 @@
     ///
     /// - Parameter isOnDisk: Whether the commit has flushed the log, which only an app's edits do.
     mutating func pass(at length: Int, isOnDisk: Bool = false) -> Pass {
+      if isStopped { return .none }
       // The log has restarted, which it does only after all of it has been copied.
       if length < max(copied, endedAt) { (copied, lastPart, endedAt) = (0, 0, 0) }
       let rest = length - copied
@@ -135,6 +141,9 @@
       let isShort = rest <= limits.end || rest <= limits.part / 2 && rest * 5 > lastPart * 4
       return isShort ? endPass(at: length) : beginPass(of: rest)
     }
+
+    /// Ends the passes, after a flush that failed.
+    mutating func stop() { isStopped = true }
 
     /// Decides on a pass of a writer without a copier beside it.
     func passOfWriter(at length: Int) -> Pass {

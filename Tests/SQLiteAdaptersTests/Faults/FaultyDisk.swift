@@ -6,7 +6,7 @@
   final class FaultyDisk: Sendable {
     /// The calls of a disk.
     enum Call: Hashable, Sendable {
-      case open, read, write, truncate, sync, size, lock, writeLock, delete, access, map
+      case open, read, write, truncate, sync, fileSync, size, lock, writeLock, delete, access, map
     }
 
     /// The ways in which a call fails.
@@ -17,6 +17,8 @@
       case full
       /// Another connection is writing.
       case busy
+      /// A flush of a database's file fails, and the system forgets what it had to write.
+      case forgetful
       /// The power fails, unsynced writes are lost, and no call works until it returns.
       case dark
     }
@@ -91,6 +93,11 @@
       state.withLock { $0.images[path]?.sync() }
     }
 
+    /// Notes that a file's changes will never be synced.
+    func noteLoss(_ path: String) {
+      state.withLock { $0.images[path]?.unsynced = [] }
+    }
+
     /// Notes that a file was deleted.
     func noteDeletion(_ path: String) {
       state.withLock { _ = $0.images.removeValue(forKey: path) }
@@ -121,6 +128,7 @@
       case .broken, .dark: true
       case .full: [.write, .map].contains(call)
       case .busy: call == .writeLock
+      case .forgetful: call == .fileSync
       }
     }
   }

@@ -44,6 +44,7 @@
       guard let file, let methods = real(file).pointee.pMethods else { return SQLITE_MISUSE }
       let place = place(file).pointee.takeUnretainedValue()
       if let failure = place.disk.resolution(call) {
+        if failure == .forgetful { place.disk.noteLoss(place.path) }
         return failure.code(SQLITE_IOERR | code << 8, whenFull: whenFull)
       }
       return act(real(file), methods, place.disk, place.path)
@@ -98,7 +99,8 @@
         }
       }
       methods.pointee.xSync = { file, flags in
-        attempt(file, .sync, 4) { real, methods, disk, path in
+        let isLog = file.map { place($0).pointee.takeUnretainedValue().path.hasSuffix("-wal") } ?? false
+        return attempt(file, isLog ? .sync : .fileSync, 4) { real, methods, disk, path in
           disk.noteSync(path)
           return methods.pointee.xSync(real, flags)
         }

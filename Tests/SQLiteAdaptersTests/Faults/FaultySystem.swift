@@ -94,7 +94,7 @@
     /// - Parameter broken: The code for a failing device.
     func code(_ broken: Int32, whenFull: Int32? = nil) -> Int32 {
       switch self {
-      case .broken, .dark:
+      case .broken, .dark, .forgetful:
         errno = EIO
         return broken
       case .full:
