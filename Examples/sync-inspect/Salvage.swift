@@ -64,7 +64,8 @@ struct Salvage {
 
   /// The files that the salvage writes and removes before the new store has its name.
   private static func partialNames(of target: String) -> [String] {
-    [".incomplete", ".incomplete.copy"].flatMap { name in (suffixes + ["-journal"]).map { target + name + $0 }
+    [".incomplete", ".incomplete.copy", ".incomplete.copy-hidden"].flatMap { name in
+      (suffixes + ["-journal"]).map { target + name + $0 }
     }
   }
 

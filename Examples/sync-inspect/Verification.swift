@@ -21,8 +21,11 @@ struct Verification {
     let interrupt = Interrupt { stop.cancel() }
     defer { withExtendedLifetime(interrupt) {} }
     var report = VerificationReport()
+    var isOpen = false
     do throws(SyncError) {
-      report = try await StoreVerification(of: try await openStore(at: path)).run(token: stop)
+      let store = try await openStore(at: path)
+      isOpen = true
+      report = try await StoreVerification(of: store).run(token: stop)
     } catch {
       switch error.code {
       case .storeUnreadable: report.add([StoreFinding(.file, error.message)])
@@ -30,11 +33,11 @@ struct Verification {
       default: throw error
       }
     }
-    show(report)
+    show(report, isOpen: isOpen)
     return report.isSound ? .success : .failure
   }
 
-  private func show(_ report: VerificationReport) {
+  private func show(_ report: VerificationReport, isOpen: Bool) {
     guard !isJSON else { return output.line(Self.object(report)) }
     for finding in report.findings { output.line(Self.line(finding.description)) }
     if report.count > report.findings.count {
@@ -47,7 +50,9 @@ struct Verification {
     output.line(
       report.isSound
         ? "The store is sound.\(amount)"
-        : "The store has \(Counted(report.count, "contradiction").grouped).\(amount) `sync-inspect salvage` makes a new store of it."
+        : isOpen
+          ? "The store has \(Counted(report.count, "contradiction").grouped).\(amount) `sync-inspect salvage` makes a new store of it."
+          : "It cannot be opened. If it was a store, `sync-inspect salvage` makes a new one of what can be read."
     )
   }
 

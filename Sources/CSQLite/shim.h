@@ -264,7 +264,8 @@ static inline int csqlite_repair_header(const char *path, unsigned version) {
   struct stat status;
   unsigned char header[100] = "SQLite format 3";
   int failure = fstat(file, &status) == 0 ? 0 : errno;
-  unsigned pages = failure ? 0 : (unsigned)((status.st_size + 4095) / 4096);
+  // A file without a page would cost its log: SQLite deletes that.
+  unsigned pages = failure || status.st_size < 4096 ? 1 : (unsigned)((status.st_size + 4095) / 4096);
   // Offsets and values of the numbers of four bytes.
   unsigned numbers[][2] = {
       {24, 1}, {28, pages}, {40, 1}, {44, 4}, {56, 1}, {60, version}, {68, 0x4353796E}, {92, 1}, {96, 3037000}};
@@ -392,6 +393,20 @@ static inline int csqlite_kind_of_path(const char *path) {
 static inline int csqlite_is_empty(const char *path) {
   struct stat status;
   return stat(path, &status) != 0 || status.st_size == 0;
+}
+
+/// Whether SQLite takes a file for a new database, beside which it deletes a log.
+static inline int csqlite_is_new(const char *path) {
+  struct stat status;
+  return stat(path, &status) == 0 && status.st_size <= 1;
+}
+
+/// Reads the first bytes of a connection's file with its own descriptor; a result code.
+static inline int csqlite_read_start(sqlite3 *connection, void *bytes, int count) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK) return code;
+  return file && file->pMethods ? file->pMethods->xRead(file, bytes, count, 0) : SQLITE_MISUSE;
 }
 
 static inline int csqlite_is_writable(const char *path) { return access(path, W_OK) == 0; }

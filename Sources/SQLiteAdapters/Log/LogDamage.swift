@@ -5,6 +5,11 @@
   struct LogDamage: Hashable {
     /// The number of the damaged frame; 0 for the log's header.
     let frame: Int
+    /// Whether the frames before it end with a whole transaction.
+    ///
+    /// The frames behind it may then be older than those before it: a process that has read the log
+    /// up to some damage goes on there, over the first of the frames that it ignores.
+    let isBehindCommit: Bool
     private let salts: [UInt8]
 
     /// Finds the place in a log's file; `nil` in a log without such a place.
@@ -27,11 +32,13 @@
 
     private static func walk(_ path: String) throws(SyncError) -> LogDamage? {
       guard var frames = try LogFrames(path) else { return nil }
-      var intact = 0
+      var (intact, isBehindCommit) = (0, false)
       while let frame = try frames.next() {
-        if frame.standing == .intact { intact = frame.number }
+        if frame.standing == .intact { (intact, isBehindCommit) = (frame.number, frame.endsTransaction) }
         guard frame.standing == .hidden, frame.endsTransaction else { continue }
-        return LogDamage(frame: frames.header.isIntact ? intact + 1 : 0, salts: frames.header.salts)
+        return LogDamage(
+          frame: frames.header.isIntact ? intact + 1 : 0, isBehindCommit: isBehindCommit,
+          salts: frames.header.salts)
       }
       return nil
     }

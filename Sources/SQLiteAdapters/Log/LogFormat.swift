@@ -11,28 +11,50 @@
     let pageSize: Int
     /// Eight bytes that the frames of the log's generation have as well.
     let salts: [UInt8]
+    /// The checksum that the header states.
     let checksum: LogChecksum
     let order: LogChecksum.Order
     private let bytes: [UInt8]
 
-    /// - Parameter start: The header, and the first frame before its page.
-    init(_ start: [UInt8]) {
-      let magic = start.number(at: 0)
+    /// Reads a header; `nil` for a damaged one.
+    init?(_ bytes: [UInt8]) {
+      let magic = bytes.number(at: 0)
+      let size = Int(bytes.number(at: 8))
       order = magic == 0x377F_0683 ? .highestFirst : .lowestFirst
-      checksum = LogChecksum(storedIn: start[24..<32])
-      let size = Int(start.number(at: 8))
-      let isPageSize = (512...65536).contains(size) && size & (size - 1) == 0
-      isIntact =
-        magic & ~1 == 0x377F_0682 && start.number(at: 4) == Self.version && isPageSize
-        && LogChecksum().adding(start[..<24], order) == checksum
-      // A damaged header has the values of every store, and its frames have the salts.
-      pageSize = isIntact ? size : Self.usualPageSize
-      salts = Array(isIntact ? start[16..<24] : start[40..<48])
-      bytes = Array(start[..<Self.size])
+      checksum = LogChecksum(storedIn: bytes[24..<32])
+      guard magic & ~1 == 0x377F_0682, bytes.number(at: 4) == Self.version,
+        (512...65536).contains(size), size & (size - 1) == 0,
+        LogChecksum().adding(bytes[..<24], order) == checksum
+      else { return nil }
+      isIntact = true
+      pageSize = size
+      salts = Array(bytes[16..<24])
+      self.bytes = bytes
+    }
+
+    /// Describes a log without an intact header by two adjacent frames.
+    init?(damaged bytes: [UInt8], first: [UInt8], second: [UInt8]) {
+      // Zeros follow zeros. A frame has the number of a page.
+      guard second.number(at: 0) > 0, first[8..<16] == second[8..<16] else { return nil }
+      let stored = LogChecksum(storedIn: first[16..<24])
+      let order = [LogChecksum.Order.lowestFirst, .highestFirst].first {
+        stored.addingFrame(second, $0) == LogChecksum(storedIn: second[16..<24])
+      }
+      guard let order else { return nil }
+      self.order = order
+      isIntact = false
+      pageSize = Self.usualPageSize
+      salts = Array(first[8..<16])
+      checksum = LogChecksum(storedIn: bytes[24..<32])
+      self.bytes = bytes
     }
 
     private static let version: UInt32 = 3_007_000
-    private static let usualPageSize = 4096
+    /// The bytes of a page in every store.
+    static let usualPageSize = 4096
+
+    /// The checksum of the header's bytes, whatever it states.
+    var counted: LogChecksum { LogChecksum().adding(bytes[..<24], order) }
 
     /// The bytes of an intact header of this log.
     var repaired: [UInt8] {

@@ -43,7 +43,7 @@
     private var counted: LogChecksum
     private var bytes: [UInt8]
 
-    /// Opens a log's file; `nil` if there is none, or no whole frame.
+    /// Opens a log's file; `nil` if there is none, or nothing but noise.
     ///
     /// - Throws: `storeUnreadable` if the file cannot be read.
     init?(_ path: String) throws(SyncError) {
@@ -51,21 +51,37 @@
       let file = DescriptorMargin.hold(1) { csqlite_open_to_read(path) } ?? -EMFILE
       guard file >= 0 else { throw Self.failure(SQLITE_CANTOPEN, -file) }
       do throws(SyncError) {
-        // A header, and the salts of the first frame.
-        let start = try Self.read(LogHeader.size + LogHeader.frameSize, of: file, at: 0)
-        guard start.count == LogHeader.size + LogHeader.frameSize else {
+        guard let found = try Self.header(of: file) else {
           csqlite_close(file)
           return nil
         }
-        header = LogHeader(start)
+        header = found
       } catch {
         csqlite_close(file)
         throw error
       }
       self.file = file
       isWhole = header.isIntact
-      (stored, counted) = (header.checksum, header.checksum)
+      (stored, counted) = (header.checksum, header.counted)
       bytes = []
+    }
+
+    /// Reads the header, or finds what it has said in the frames.
+    private static func header(of file: Int32) throws(SyncError) -> LogHeader? {
+      let bytes = try read(LogHeader.size, of: file, at: 0)
+      guard bytes.count == LogHeader.size else { return nil }
+      if let intact = LogHeader(bytes) { return intact }
+      let size = LogHeader.frameSize + LogHeader.usualPageSize
+      var place = LogHeader.size
+      var last = try read(size, of: file, at: place)
+      while last.count == size {
+        place += size
+        let next = try read(size, of: file, at: place)
+        guard next.count == size else { return nil }
+        if let found = LogHeader(damaged: bytes, first: last, second: next) { return found }
+        last = next
+      }
+      return nil
     }
 
     deinit { csqlite_close(file) }
@@ -83,13 +99,13 @@
         guard bytes.count == size else { return nil }
         count += 1
         let own = LogChecksum(storedIn: bytes[16..<24])
-        let expected = [stored, counted].map { $0.addingFrame(bytes, header.order) }
-        (stored, counted) = (own, expected[0])
         guard bytes[8..<16].elementsEqual(header.salts) else {
-          isWhole = false
+          (stored, counted, isWhole) = (own, own, false)
           continue
         }
-        let follows = expected.contains(own)
+        let expected = stored.addingFrame(bytes, header.order)
+        let follows = expected == own || stored != counted && counted.addingFrame(bytes, header.order) == own
+        (stored, counted) = (own, follows ? own : expected)
         isWhole = isWhole && follows
         return Frame(
           number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4),

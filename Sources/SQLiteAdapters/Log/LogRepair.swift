@@ -81,9 +81,12 @@
       /// another page.
       func isPlausible(_ frame: LogFrames.Frame, _ page: ArraySlice<UInt8>) -> Bool {
         guard (1...pages).contains(frame.page) else { return false }
-        let start = Array(page.prefix(64))
+        let start = Array(page.prefix(104))
+        if frame.page == 1 {
+          return start.starts(with: "SQLite format 3".utf8) && [5, 13].contains(start[100])
+        }
         if start.allSatisfy({ $0 == 0 }) { return false }
-        return frame.page == 1 || [2, 5, 10, 13].contains(start[0]) || start.number(at: 0) <= pages
+        return [2, 5, 10, 13].contains(start[0]) || start.number(at: 0) <= pages
       }
     }
   }

@@ -34,12 +34,14 @@
       let label = try label(of: connection)
       try check(label)
       if !connection.isReadOnly {
-        if label.version < migrations.count {
+        // A copy of a store has no log yet.
+        let mode = try connection.text("PRAGMA journal_mode")
+        if label.version < migrations.count || mode != "wal" {
           // The journal mode cannot change inside a transaction, and a busy file fails without a
           // wait.
           try untilNotBusy { () throws(SyncError) in try connection.execute("PRAGMA journal_mode = WAL") }
-          try connection.migrate(by: migrations)
         }
+        if label.version < migrations.count { try connection.migrate(by: migrations) }
         connection.setCheckpointsOnClose(true)
       } else if label.version < migrations.count {
         throw try refusal(of: Int(label.version), on: connection)
@@ -52,19 +54,24 @@
 
     /// The reason why a file of an earlier layout cannot be read as it is.
     private func refusal(of layout: Int, on connection: Connection) throws(SyncError) -> SyncError {
-      if layout == 0 {
+      let (isEmpty, stored, sums) = try connection.transaction(.read) { () throws(SyncError) in
+        (
+          try connection.label().isEmpty, try connection.schemaObjects(),
+          layout < 9 ? nil : try connection.storedSums()
+        )
+      }
+      if layout == 0, isEmpty {
         return SyncError(
           .storeUnreadable, during: "opening the store",
           "There is no store in \(path) yet: it is empty, or just being made.")
       }
       let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())
-      let stored = try connection.transaction(.read) { () throws(SyncError) in try connection.schemaObjects()
-      }
-      if stored.contains(where: { stated[$0.key] != $0.value && newest[$0.key] == $0.value }) {
+      let hasLaterSums = sums.map { $0[.changes] != 0 || $0[.declarations] != 0 } ?? false
+      if hasLaterSums || stored.contains(where: { stated[$0.key] != $0.value && newest[$0.key] == $0.value })
+      {
         return SyncError(
           .storeUnreadable, during: "opening the store",
-          "\(path) is damaged: it states layout \(layout), and has tables of a later one. It was not touched."
-        )
+          "\(path) is damaged: it states layout \(layout), and has parts of a later one. It was not touched.")
       }
       return SyncError(
         .storeReadOnly, during: "opening the store",
@@ -168,6 +175,13 @@
         throw SyncError(
           .storeUnreadable, during: "opening the store",
           "\(path) cannot be read; it belongs to another user, or its permissions forbid it.")
+      }
+      guard csqlite_is_new(path) == 0 || csqlite_is_empty(path + "-wal") != 0 else {
+        throw SyncError(
+          .storeUnreadable, during: "opening the store",
+          """
+          \(path) is damaged: it is empty, and its log is not. SQLite would delete the log; neither was touched.
+          """)
       }
       guard csqlite_link_count(path) <= 1 else {
         // The log and the lease lie beside one of the names. A process that uses another name would

@@ -12,9 +12,9 @@
   ///
   /// Without a queue of its own for that connection, the writer copies the log.
   ///
-  /// The system reports a failed flush once, and may have dropped what it had to write, which SQLite
-  /// takes for copied. The log then stays as it is, also when the store is closed, and the next
-  /// opening copies all of it again.
+  /// The system reports a failed flush once, and may have dropped what it had to write, which
+  /// SQLite takes for copied. The log then stays as it is, also when the store is closed, and the
+  /// next opening copies all of it again.
   final class LogCopier: Sendable {
     private let beside: SerialConnection?
     private let schedule: Mutex<CopySchedule>

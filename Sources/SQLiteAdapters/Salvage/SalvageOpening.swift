@@ -8,7 +8,21 @@
   final class SalvageOpening: Sendable {
     let path: String
     let scratch: String
-    private let found = Mutex<[SalvageLoss]>([])
+    private let found = Mutex(Found())
+
+    private struct Found {
+      var losses: [SalvageLoss] = []
+      var hasHidden = false
+    }
+
+    /// What a copy has of the log.
+    private enum LogUse {
+      /// Every transaction, also behind damaged places.
+      case repaired
+      /// The transactions that SQLite reads.
+      case asItIs
+      case none
+    }
 
     init(path: String, scratch: String) {
       self.path = path
@@ -16,7 +30,12 @@
     }
 
     /// What the repair of the copy has left out.
-    var losses: [SalvageLoss] { found.withLock(\.self) }
+    var losses: [SalvageLoss] { found.withLock(\.losses) }
+
+    /// Whether the log hides transactions that may be older than those that SQLite reads.
+    ///
+    /// It is known after ``open()``. ``openHidden()`` then shows the store with them.
+    var hasHidden: Bool { found.withLock(\.hasHidden) }
 
     /// Opens the file for reading.
     ///
@@ -30,14 +49,21 @@
       }
       // SQLite keeps the log beside the file, not beside a link to it.
       let source = try StoreOpening.resolved(path)
-      if let connection = try openInPlace(source) { return connection }
+      let damage = try? LogDamage.find(inLog: source + "-wal")
+      let isHidden = damage?.isBehindCommit ?? false
+      if damage == nil || isHidden, let connection = try openInPlace(source) {
+        if isHidden { noteHidden() }
+        return connection
+      }
       // First with the log, which may be damaged as well.
       var refusal: SyncError?
-      for hasLog in [true, false] {
-        found.withLock { $0 = [] }
+      for use in isHidden ? [LogUse.asItIs, .none] : [.repaired, .asItIs, .none] {
+        found.withLock { $0.losses = [] }
         do throws(SyncError) {
-          try makeCopy(of: source, hasLog: hasLog)
-          return try usable(scratch, options: "?immutable=1")
+          try makeCopy(of: source, at: scratch, use)
+          let connection = try usable(scratch, options: "?immutable=1")
+          if isHidden { noteHidden() }
+          return connection
         } catch {
           removeCopy()
           guard error.isOfDamagedFile else { throw error }
@@ -50,19 +76,38 @@
         underlying: refusal)
     }
 
-    /// Removes the copy.
-    func removeCopy() {
-      for suffix in Self.suffixes { _ = csqlite_remove(scratch + suffix) }
+    /// Opens a copy that has the hidden transactions as well.
+    func openHidden() throws(SyncError) -> Connection {
+      try makeCopy(of: try StoreOpening.resolved(path), at: hiddenScratch, .repaired)
+      return try usable(hiddenScratch, options: "?immutable=1")
     }
 
-    private static let suffixes = ["", "-wal", "-shm", "-journal"]
+    /// Removes the copies.
+    func removeCopy() {
+      for name in [scratch, hiddenScratch] { Self.remove(name) }
+    }
+
+    private var hiddenScratch: String { scratch + "-hidden" }
+
+    private static func remove(_ path: String) {
+      for suffix in ["", "-wal", "-shm", "-journal"] { _ = csqlite_remove(path + suffix) }
+    }
+
+    private func noteHidden() {
+      found.withLock { $0.hasHidden = true }
+      note(
+        .conflicts,
+        "of the transactions behind a damaged page of the log only edits are taken over, also such that were settled since"
+      )
+    }
 
     // MARK: Connections
 
     /// Opens the file itself; `nil` if only a repaired copy can be read whole.
     private func openInPlace(_ source: String) throws(SyncError) -> Connection? {
+      // SQLite would delete the log.
+      if csqlite_is_new(source) != 0 { return nil }
       do throws(SyncError) {
-        if try LogDamage.find(inLog: source + "-wal") != nil { return nil }
         let connection = try usable(source, options: "")
         return try StoredSchema(connection).repaired == nil ? connection : nil
       } catch {
@@ -100,51 +145,55 @@
     // MARK: The copy
 
     /// Makes a copy that is one file, with a whole header and list of tables.
-    private func makeCopy(of source: String, hasLog: Bool) throws(SyncError) {
-      removeCopy()
-      try check(csqlite_copy_file(source, scratch), source)
-      if hasLog {
-        let damaged = try LogRepair.write(source + "-wal", to: scratch + "-wal")
+    private func makeCopy(of source: String, at copy: String, _ use: LogUse) throws(SyncError) {
+      Self.remove(copy)
+      try check(csqlite_copy_file(source, copy), source)
+      let (log, hasLog) = (source + "-wal", csqlite_is_empty(source + "-wal") == 0)
+      switch use {
+      case .repaired:
+        let damaged = try LogRepair.write(log, to: copy + "-wal")
         if damaged > 0 {
           note(.outbox, "pages of the log are damaged (\(damaged)); edits in them may be lost")
         }
-      } else if csqlite_is_empty(source + "-wal") == 0 {
-        note(.outbox, "the log cannot be read; edits in it are lost")
+      case .asItIs where hasLog: try check(csqlite_copy_file(log, copy + "-wal"), log)
+      case .none where hasLog: note(.outbox, "the log cannot be read; edits in it are lost")
+      case .asItIs, .none: break
       }
-      try repairHeader()
-      try mergeLog()
+      try repairHeader(of: copy)
+      try mergeLog(of: copy)
       // A damaged page of the log may have brought a damaged header.
-      try repairHeader()
-      try repairSchema()
+      try repairHeader(of: copy)
+      try repairSchema(of: copy)
     }
 
     private func note(_ part: SalvageLoss.Part, _ detail: String) {
-      found.withLock { $0.append(SalvageLoss(part, detail)) }
+      found.withLock { $0.losses.append(SalvageLoss(part, detail)) }
     }
 
-    private func repairHeader() throws(SyncError) {
-      try check(csqlite_repair_header(scratch, UInt32(clamping: Migration.all.count)), scratch)
+    private func repairHeader(of copy: String) throws(SyncError) {
+      try check(csqlite_repair_header(copy, UInt32(clamping: Migration.all.count)), copy)
     }
 
-    private func mergeLog() throws(SyncError) {
-      guard csqlite_is_empty(scratch + "-wal") == 0 else { return }
-      let copy = try connection(scratch, flags: SQLITE_OPEN_READWRITE, options: "")
+    private func mergeLog(of copy: String) throws(SyncError) {
+      guard csqlite_is_empty(copy + "-wal") == 0 else { return }
+      let connection = try connection(copy, flags: SQLITE_OPEN_READWRITE, options: "")
       // SQLite finds the log with the first read.
-      _ = try copy.value("PRAGMA user_version")
-      let code = sqlite3_wal_checkpoint_v2(copy.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
-      guard code == SQLITE_OK else { throw copy.failed() }
+      _ = try connection.value("PRAGMA user_version")
+      let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
+      guard code == SQLITE_OK else { throw connection.failed() }
     }
 
-    /// Lists the tables of the copy anew, if the list is damaged.
-    private func repairSchema() throws(SyncError) {
+    /// Lists the tables of a copy anew, if the list is damaged.
+    private func repairSchema(of copy: String) throws(SyncError) {
       let schema = try StoredSchema(
-        connection(scratch, flags: SQLITE_OPEN_READONLY, options: "?immutable=1"), kind: kind)
+        connection(copy, flags: SQLITE_OPEN_READONLY, options: "?immutable=1")
+      ) { Self.kind(ofPage: $0, in: copy) }
       if schema.isCutShort {
         note(.declarations, "the list of the tables cannot be read in places")
       }
       guard let definitions = schema.repaired else { return }
-      try check(csqlite_empty_schema(scratch), scratch)
-      let connection = try connection(scratch, flags: SQLITE_OPEN_READWRITE, options: "")
+      try check(csqlite_empty_schema(copy), copy)
+      let connection = try connection(copy, flags: SQLITE_OPEN_READWRITE, options: "")
       connection.setCheckpointsOnClose(true)
       try connection.transaction(.write) { () throws(SyncError) in
         let statement = try connection.statement(
@@ -160,9 +209,9 @@
       }
     }
 
-    /// Returns the first byte of one of the copy's pages; `nil` beyond its end.
-    private func kind(ofPage number: Int64) -> UInt8? {
-      let file = DescriptorMargin.hold(1) { csqlite_open_to_read(scratch) } ?? -EMFILE
+    /// Returns the first byte of one of a copy's pages; `nil` beyond its end.
+    private static func kind(ofPage number: Int64, in copy: String) -> UInt8? {
+      let file = DescriptorMargin.hold(1) { csqlite_open_to_read(copy) } ?? -EMFILE
       guard file >= 0 else { return nil }
       defer { csqlite_close(file) }
       var kind: UInt8 = 0

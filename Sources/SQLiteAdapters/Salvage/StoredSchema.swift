@@ -40,8 +40,10 @@
         isCutShort = isCutShort || !found.gaps.isEmpty || !found.unreadable.isEmpty
         place = found.reached
       } while place != nil
-      guard isDamaged || isCutShort else { return }
-      if isCutShort { definitions += try Self.lost(intended, without: definitions, kind: kind) }
+      let names = Set(definitions.compactMap(\.name))
+      let lacksTables = !names.isSuperset(of: intended.keys)
+      guard isDamaged || isCutShort || lacksTables else { return }
+      if lacksTables { definitions += try Self.lost(intended, without: definitions, kind: kind) }
       repaired = definitions
     }
 

@@ -44,7 +44,11 @@
         }
       },
       Migration("sums of changes and declarations", []) { connection throws(SyncError) in
-        connection.sums = try connection.countedSums(of: [.changes, .declarations])
+        // They are set, because a file with a damaged number of its layout may have them already.
+        let stored = try connection.storedSums()
+        for table in [SummedTable.changes, .declarations] {
+          connection.sums.add(try connection.countedSum(of: table) &- (stored?[table] ?? 0), to: table)
+        }
       },
     ]
 

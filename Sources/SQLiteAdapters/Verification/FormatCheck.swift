@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncCSQLite
   import SyncModels
   import SyncPorts
 
@@ -44,7 +45,7 @@
 
     /// The checks that concern no single type.
     static var ofFile: [FormatCheck] {
-      [integrity, log, tables, additions, state] + counts + withheld + edits + small + sums
+      [integrity, header, log, tables, additions, state] + counts + withheld + edits + small + sums
     }
 
     private static let integrity = FormatCheck(.file, "the file") { connection, limit throws(SyncError) in
@@ -56,6 +57,20 @@
         if text != "ok" { found.append(StoreFinding(.file, text)) }
       }
       return found
+    }
+
+    /// The header states that the file has a log.
+    ///
+    /// Otherwise the file cannot be written, or is written without one. A copy that was never opened
+    /// has none yet.
+    private static let header = FormatCheck(.file, "the file's header") { connection, _ throws(SyncError) in
+      var start = [UInt8](repeating: 0, count: 20)
+      let code = csqlite_read_start(connection.handle, &start, Int32(start.count))
+      guard code == SQLITE_OK else {
+        throw SQLiteFailure(code: code).error(during: "reading the file's header")
+      }
+      if start[18...] == [2, 2] || start[18...] == [1, 1] { return [] }
+      return [StoreFinding(.file, "The file's header does not state that the file has a log")]
     }
 
     private static let log = FormatCheck(.file, "the log") { connection, _ throws(SyncError) in
@@ -79,8 +94,8 @@
       let intended = try SchemaReference().objects()
       var found: [StoreFinding] = []
       let sql = """
-        SELECT name, tbl_name FROM sqlite_schema WHERE type = 'trigger'
-          OR type = 'index' AND sql LIKE 'CREATE UNIQUE %' AND name <> tbl_name || '.id'
+        SELECT name, lower(tbl_name) FROM sqlite_schema WHERE type = 'trigger' OR type = 'index'
+          AND sql LIKE 'CREATE UNIQUE %' AND NOT (tbl_name LIKE 'rows_%' AND name = tbl_name || '.id')
         """
       try connection.forEachRow(sql) { row throws(SyncError) in
         let (name, table) = (row.text(0), row.text(1))
@@ -244,7 +259,8 @@
           SELECT NULL, NULL FROM (SELECT 1) WHERE
             (SELECT count(*) FROM meta WHERE key = 'identity' AND typeof(value) = 'text' AND length(value) = 32
               AND value NOT GLOB '*[^0-9a-f]*') <> 1
-            OR (SELECT count(*) FROM meta WHERE key = 'catalog' AND typeof(value) = 'integer') <> 1
+            OR (SELECT count(*) FROM meta WHERE key = 'catalog' AND typeof(value) = 'integer'
+              AND value BETWEEN 0 AND \(StoredNumbers.counts.upperBound)) <> 1
             OR EXISTS (SELECT 1 FROM meta WHERE key NOT IN ('identity', 'catalog', 'moved', '\(TableSums.key)') AND key NOT GLOB 'references/*')
           """),
       FormatCheck(
@@ -256,10 +272,16 @@
             AND typeof(expires_at) IN ('integer', 'null')) <> 1
           """),
       FormatCheck(
-        .values, "the lease ends in more than a hundred years",
+        .values, "the lease ends in more than a month",
         where: """
           SELECT NULL, NULL FROM lease
-          WHERE expires_at > (CAST(strftime('%s', 'now') AS INTEGER) + 3155760000) * 1000000
+          WHERE expires_at > (CAST(strftime('%s', 'now') AS INTEGER) + 31 * 86400) * 1000000
+          """),
+      FormatCheck(
+        .conflicts, "no number is left for the next conflict",
+        where: """
+          SELECT NULL, NULL FROM sqlite_sequence WHERE name = 'conflicts'
+            AND (typeof(seq) <> 'integer' OR seq NOT BETWEEN 0 AND \(StoredNumbers.counts.upperBound))
           """),
       FormatCheck(
         .schema, "a declared field has a malformed column",

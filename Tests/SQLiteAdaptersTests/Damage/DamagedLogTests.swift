@@ -1,6 +1,7 @@
 #if SQLite
   import CanonicalSync
   import Foundation
+  import InMemoryAdapters
   import Testing
 
   @testable import SQLiteAdapters
@@ -107,7 +108,7 @@
           found.first?.detail.hasPrefix("Frame \(frame + 1) of the log is damaged") == true,
           "\(frame): \(found)")
         let (edits, report) = try await salvage(path)
-        #expect(report.lostLocalState && report.losses.contains { $0.detail.contains("pages of the log") })
+        #expect(report.lostLocalState && report.losses.contains { $0.detail.contains("of the log") })
         // The damaged page can cost one edit.
         #expect(remains.edits.subtracting(edits).count <= 1, "\(frame)")
         // The damaged files are only read.
@@ -121,13 +122,79 @@
 
     @Test func isReadWithoutItsHeader() async throws {
       let remains = try await remains()
-      for place in [2, 9, 17, 26] {
+      for (place, mask) in [(2, 0x20), (3, 1), (9, 0x20), (17, 0x20), (26, 0x20)] as [(Int, UInt8)] {
         var log = remains.log
-        log[place] ^= 0x20
+        log[place] ^= mask
         let path = try lay(remains.file, log, "headless\(place).db")
         #expect(try await findings(of: path).contains { $0.detail.hasPrefix("The log's header is damaged") })
         #expect(try await salvage(path).edits == remains.edits)
       }
+    }
+
+    /// The header, and with it the first frames.
+    @Test(arguments: [512, 4096, 9000])
+    func isReadWithoutItsStart(_ count: Int) async throws {
+      let remains = try await remains()
+      var log = remains.log
+      log.replaceSubrange(0..<count, with: repeatElement(0, count: count))
+      let path = try lay(remains.file, log, "startless.db")
+      #expect(try await findings(of: path).contains { $0.detail.hasPrefix("The log's header is damaged") })
+      let (edits, report) = try await salvage(path)
+      #expect(edits == remains.edits && report.lostLocalState)
+    }
+
+    /// SQLite deletes a log beside an empty file, also if it only reads.
+    @Test(arguments: [0, 1])
+    func isKeptBesideAnEmptyFile(_ size: Int) async throws {
+      let remains = try await remains()
+      let path = try lay(Data(remains.file.prefix(size)), remains.log, "young.db")
+      for isReadOnly in [true, false] {
+        let error = await #expect(throws: SyncError.self) {
+          try await SQLiteStore.open(path: path, configuration: .init(isReadOnly: isReadOnly))
+        }
+        #expect(error?.code == .storeUnreadable && error?.message.contains("its log is not") == true)
+      }
+      // What the log lacks is in the file; all is well that the log has.
+      _ = try? await salvage(path)
+      #expect(try directory.contents("young.db-wal") == Data(remains.log))
+      #expect(try directory.contents("young.db").count == size)
+    }
+
+    /// SQLite writes over the frames that it ignores, and those behind them stay.
+    @Test func isReadWithTheEditsThatFollowedTheDamage() async throws {
+      let remains = try await remains(edits: 12)
+      var log = remains.log
+      let start = try #require(remains.commits.first { $0 > 20 }) + 2
+      log[32 + start * Self.frame + 700] ^= 4
+      let path = try lay(remains.file, log, "later.db")
+      let store = try await SQLiteStore.open(path: path)
+      remains.rich.clock.advance(by: .seconds(60))
+      let engine = try await remains.rich.engine(on: store)
+      let late = RecordID(type: "teams", key: "late11")
+      for number in 0..<2 {
+        try await engine.edits.perform { (batch) throws(SyncError) in
+          try batch.set(late) { $0["name"] = Array("\"again \(number)\"".utf8)[...] }
+        }
+      }
+      let shown = try await edits(of: store)
+      let copy = try lay(
+        directory.contents("later.db"), [UInt8](try directory.contents("later.db-wal")), "x.db")
+      await store.close()
+      #expect(try LogDamage.find(inLog: copy + "-wal")?.isBehindCommit == true)
+      let target = try await SQLiteStore.open(path: directory.file("new.db"))
+      let source = SQLiteSalvage(path: copy, scratch: directory.file("scratch"))
+      let report = try await StoreSalvage(from: source, to: target).run()
+      await source.close()
+      let salvaged = try await edits(of: target)
+      #expect(shown.isSubset(of: salvaged) && shown.count < salvaged.count && report.lostLocalState)
+      // The later edit of the two counts.
+      let entry = try await target.read { (snapshot) throws(SyncError) in
+        try snapshot.outbox("teams", after: nil, limit: 1000).first { $0.id == late }
+      }
+      let payload = try #require(entry?.edit.content.payload)
+      #expect(String(decoding: payload.bytes, as: UTF8.self).contains("again 1"))
+      #expect(try !directory.names.contains { $0.hasPrefix("scratch") })
+      await target.close()
     }
 
     @Test func isReadPastZeros() async throws {

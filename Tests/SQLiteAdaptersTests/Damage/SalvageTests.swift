@@ -269,6 +269,29 @@
       await store.close()
     }
 
+    /// Pages that seem intact and have fewer rows than the indexes list.
+    @Test func listsEditsThatAreListedAndMissing() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let broken = try await SQLiteStore.open(path: rich.path)
+      let edits = try await localState(of: broken).edits
+      let root = try #require(
+        try await broken.number("SELECT rootpage FROM sqlite_schema WHERE name = 'outbox'"))
+      await broken.close()
+      var bytes = [UInt8](try directory.contents("store.db"))
+      let page = Int(root - 1) * 4096
+      try #require(bytes[page] == 13 && bytes[page + 4] == UInt8(edits.count))
+      bytes[page + 4] = 1
+      try directory.write(Data(bytes), to: "store.db")
+      let source = SQLiteSalvage(path: rich.path, scratch: directory.file("scratch"))
+      let (store, report) = try await salvage(source)
+      await source.close()
+      let kept = try await localState(of: store).edits
+      #expect(kept.count == 1 && report.lost[.outbox] == edits.count - 1)
+      let named = Set(report.losses.compactMap(\.key)).union(kept.map(\.id.key))
+      #expect(named.isSuperset(of: edits.map(\.id.key)))
+      await store.close()
+    }
+
     @Test func listsAConflictThatNamesNoRecord() async throws {
       let rich = try await RichStore(path: directory.file("store.db"))
       let broken = try await SQLiteStore.open(path: rich.path)

@@ -62,6 +62,8 @@
       ("DELETE FROM lease", .values),
       ("UPDATE lease SET fence = 9007199254740993", .values),
       ("UPDATE lease SET expires_at = 9223372036854775807", .values),
+      ("UPDATE sqlite_sequence SET seq = 9223372036854775807 WHERE name = 'conflicts'", .conflicts),
+      ("UPDATE meta SET value = -1 WHERE key = 'catalog'", .values),
       ("UPDATE marks SET bits = x'00'", .values),
       ("INSERT INTO marks VALUES ('teams', 99, zeroblob(512))", .values),
       ("DELETE FROM changes WHERE position = (SELECT min(position) + 1 FROM changes)", .values),
@@ -73,6 +75,8 @@
       ("DROP TABLE conflicts", .schema),
       ("DROP TRIGGER set_aside_removed", .schema),
       ("CREATE UNIQUE INDEX once ON outbox (physical, id)", .schema),
+      ("CREATE TRIGGER own AFTER INSERT ON OUTBOX BEGIN DELETE FROM outbox; END", .schema),
+      ("CREATE UNIQUE INDEX \"conflicts.id\" ON conflicts (number, id)", .schema),
       ("CREATE TRIGGER own AFTER INSERT ON rows_games BEGIN DELETE FROM outbox; END", .schema),
     ]
 
@@ -111,17 +115,51 @@
       await store.close()
     }
 
+    @Test func findsAHeaderWithoutALog() async throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      _ = try await RichStore(path: directory.file("store.db"))
+      let intact = try directory.contents("store.db")
+      for place in [18, 19] {
+        var bytes = [UInt8](intact)
+        bytes[place] ^= place == 18 ? 1 : 2
+        try directory.write(Data(bytes), to: "store.db")
+        let report = try await Self.verify(directory.file("store.db"))
+        #expect(report.findings.contains { $0.detail.hasPrefix("The file's header") }, "\(place)")
+      }
+    }
+
+    @Test func findsNothingInACopyAndGivesItALog() async throws {
+      let directory = try TemporaryDirectory(inMemory: true)
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let store = try await SQLiteStore.open(path: rich.path)
+      try await store.copy(to: directory.file("copy.db"))
+      await store.close()
+      #expect(try await Self.verify(directory.file("copy.db")).findings == [])
+      let copy = try await SQLiteStore.open(path: directory.file("copy.db"))
+      try await rich.edit(try await rich.engine(on: copy), "t1", "1")
+      #expect(try directory.names.contains("copy.db-wal"))
+      await copy.close()
+    }
+
     /// A layout number that is too low, and a file without contents.
     @Test func tellsAFileThatIsNoLongerAStore() async throws {
       let directory = try TemporaryDirectory(inMemory: true)
       let rich = try await RichStore(path: directory.file("store.db"))
       let store = try await SQLiteStore.open(path: rich.path)
-      try await store.execute("PRAGMA user_version = 4")
       await store.close()
       try directory.write(Data(), to: "empty.db")
-      for (name, reason) in [("store.db", "states layout 4"), ("empty.db", "it is empty")] {
+      let intact = try directory.contents("store.db")
+      for version in [0, 4, 9, 10] as [UInt8] {
+        var bytes = [UInt8](intact)
+        bytes[63] = version
+        try directory.write(Data(bytes), to: "store\(version).db")
+      }
+      for (name, reason) in [
+        ("store0.db", "states layout 0"), ("store4.db", "states layout 4"), ("store9.db", "states layout 9"),
+        ("store10.db", "states layout 10"), ("empty.db", "it is empty"),
+      ] {
         let error = await #expect(throws: SyncError.self) { try await Self.verify(directory.file(name)) }
-        #expect(error?.code == .storeUnreadable && error?.message.contains(reason) == true)
+        #expect(error?.code == .storeUnreadable && error?.message.contains(reason) == true, "\(name)")
       }
     }
 

@@ -17,7 +17,7 @@
       case full
       /// Another connection is writing.
       case busy
-      /// A flush of a database's file fails, and the system forgets what it had to write.
+      /// A flush of a database's file fails, and the system drops its writes.
       case forgetful
       /// The power fails, unsynced writes are lost, and no call works until it returns.
       case dark
