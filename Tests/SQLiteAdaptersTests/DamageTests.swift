@@ -92,6 +92,16 @@
       }
     }
 
+    /// The remote would list a record without a key to all clients.
+    @Test func pushesNoEditOfNoRecord() async throws {
+      try await withEngine { engine, store, remote, _ in
+        try await edit(engine, "t1")
+        try await store.execute("UPDATE outbox SET id = ''")
+        #expect(await failure { _ = try await engine.sync() }?.code == .storeUnreadable)
+        #expect(remote.records(of: "teams").allSatisfy { !$0.key.isEmpty })
+      }
+    }
+
     @Test(arguments: [0, -1, Int.min])
     func goesOnWithARebuildWhoseOptionsTakeUpNothing(_ count: Int) async throws {
       try await withEngine { engine, store, remote, _ in

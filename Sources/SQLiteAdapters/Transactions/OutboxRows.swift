@@ -121,6 +121,7 @@
     /// Reads the entry from a row of ``OutboxRows/columns``.
     func outboxEntry(of type: RecordType) throws(SyncError) -> OutboxEntry {
       let id = RecordID(type: type, key: text(1))
+      if id.key.isEmpty { noteDamage("an edit of no record") }
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try outboxState(),

@@ -61,8 +61,8 @@
 
     /// The header states that the file has a log.
     ///
-    /// Otherwise the file cannot be written, or is written without one. A copy that was never opened
-    /// has none yet.
+    /// Otherwise the file cannot be written, or is written without one. A copy that was never
+    /// opened has none yet.
     private static let header = FormatCheck(.file, "the file's header") { connection, _ throws(SyncError) in
       var start = [UInt8](repeating: 0, count: 20)
       let code = csqlite_read_start(connection.handle, &start, Int32(start.count))
