@@ -15,6 +15,13 @@
         try Self.outbox(connection, after: after)
       }
       guard opening.hasHidden else { return portion }
+      do throws(SyncError) {
+        try await hidden.run { _ in }
+      } catch {
+        guard error.isOfDamagedFile else { throw error }
+        portion.losses.append(opening.leaveHidden())
+        return portion
+      }
       for (place, entry) in portion.entries.enumerated() {
         guard case .edit(let own) = entry, let other = try await edit(of: own.id, in: hidden),
           own.edit.stamp < other.edit.stamp
@@ -31,16 +38,8 @@
 
     /// Reads the edits of records that have none where SQLite reads.
     private func hiddenEdits(after number: Int64?) async throws(SyncError) -> SalvagePortion {
-      let found: SalvagePortion
-      do throws(SyncError) {
-        found = try await hidden.run { connection throws(SyncError) in
-          try Self.outbox(connection, after: number)
-        }
-      } catch {
-        guard error.isOfDamagedFile else { throw error }
-        return SalvagePortion(losses: [
-          SalvageLoss(.outbox, "edits behind a damaged page of the log are lost")
-        ])
+      let found = try await hidden.run { connection throws(SyncError) in
+        try Self.outbox(connection, after: number)
       }
       var portion = SalvagePortion(losses: found.losses)
       if case .row(let number) = found.next { portion.next = Self.hiddenPlace(number) }

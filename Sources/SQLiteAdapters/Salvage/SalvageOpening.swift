@@ -61,6 +61,11 @@
         found.withLock { $0.losses = [] }
         do throws(SyncError) {
           try makeCopy(of: source, at: scratch, use)
+          if use == .asItIs, damage != nil, !isHidden {
+            note(
+              .outbox,
+              "the transactions behind a damaged page of the log cannot be used; edits in them are lost")
+          }
           let connection = try usable(scratch, options: "?immutable=1")
           if isHidden { noteHidden() }
           return connection
@@ -74,6 +79,12 @@
         .storeUnreadable, during: "opening the damaged store",
         "Nothing of \(path) can be read: it is no store, or the list of its tables is lost.",
         underlying: refusal)
+    }
+
+    /// Notes that the hidden transactions cannot be read.
+    func leaveHidden() -> SalvageLoss {
+      found.withLock { $0.hasHidden = false }
+      return SalvageLoss(.outbox, "edits behind a damaged page of the log cannot be read")
     }
 
     /// Opens a copy that has the hidden transactions as well.

@@ -197,6 +197,26 @@
       await target.close()
     }
 
+    /// Damage that makes another page look like the file's first one.
+    @Test func isReadThoughAPageSeemsToBeTheFirst() async throws {
+      let remains = try await remains()
+      // Inside a transaction.
+      let frame = try #require(remains.commits.first) + 2
+      try #require(!remains.commits.contains(frame))
+      var log = remains.log
+      let start = 32 + frame * Self.frame
+      for (place, byte) in [0, 0, 0, 1].enumerated() { log[start + place] = UInt8(byte) }
+      let header = Array("SQLite format 3\0".utf8)
+      log.replaceSubrange(start + 24..<start + 24 + header.count, with: header)
+      log[start + 24 + 100] = 13
+      let path = try lay(remains.file, log, "spoilt.db")
+      #expect(try await !findings(of: path).isEmpty)
+      let (edits, report) = try await salvage(path)
+      // At least what SQLite reads: all but the six late edits.
+      #expect(report.lostLocalState && edits.isSubset(of: remains.edits))
+      #expect(edits.count >= remains.edits.count - 6)
+    }
+
     @Test func isReadPastZeros() async throws {
       let remains = try await remains()
       var log = remains.log
