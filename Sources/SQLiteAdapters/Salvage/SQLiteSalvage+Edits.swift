@@ -1,50 +1,55 @@
 #if SQLite
   import SyncModels
   import SyncPorts
+  import Synchronization
 
-  // The edits, first those that SQLite reads. Transactions that the log hides may be newer or older
-  // than those. Of two edits of a record, the one with the later stamp counts, and no edit is left
-  // out, because one too many is settled by the next push.
+  // The edits, in both readings of a damaged log. Either may have the newer one. Of two edits of a
+  // record, the one with the later stamp counts, and no edit is left out, because one too many is
+  // settled by the next push.
   extension SQLiteSalvage {
     func outbox(after place: SalvagePlace?) async throws(SyncError) -> SalvagePortion {
-      if case .key(_, let number) = place { return try await hiddenEdits(after: Int64(number)) }
+      if case .key(_, let number) = place { return try await otherEdits(after: Int64(number)) }
+      if place == nil { taken.withLock { $0 = [] } }
       var start: Int64?
       if case .row(let number) = place { start = number }
       let after = start
       var portion = try await connection.run { connection throws(SyncError) in
         try Self.outbox(connection, after: after)
       }
-      guard opening.hasHidden else { return portion }
+      guard opening.hasOther else { return portion }
       do throws(SyncError) {
-        try await hidden.run { _ in }
+        try await other.run { _ in }
       } catch {
         guard error.isOfDamagedFile else { throw error }
-        portion.losses.append(opening.leaveHidden())
+        portion.losses.append(opening.leaveOther())
         return portion
       }
       for (place, entry) in portion.entries.enumerated() {
-        guard case .edit(let own) = entry, let other = try await edit(of: own.id, in: hidden),
-          own.edit.stamp < other.edit.stamp
-        else { continue }
-        portion.entries[place] = .edit(other)
+        guard case .edit(let own) = entry else { continue }
+        taken.withLock { _ = $0.insert(own.id) }
+        guard let found = try await edit(of: own.id, in: other), own.edit.stamp < found.edit.stamp else {
+          continue
+        }
+        portion.entries[place] = .edit(found)
       }
-      portion.next = portion.next ?? Self.hiddenPlace(nil)
+      portion.next = portion.next ?? Self.otherPlace(nil)
       return portion
     }
 
-    private static func hiddenPlace(_ number: Int64?) -> SalvagePlace {
-      .key("hidden", number.map { "\($0)" } ?? "")
+    private static func otherPlace(_ number: Int64?) -> SalvagePlace {
+      .key("other", number.map { "\($0)" } ?? "")
     }
 
-    /// Reads the edits of records that have none where SQLite reads.
-    private func hiddenEdits(after number: Int64?) async throws(SyncError) -> SalvagePortion {
-      let found = try await hidden.run { connection throws(SyncError) in
+    /// Reads the edits of records that have none in the first reading.
+    private func otherEdits(after number: Int64?) async throws(SyncError) -> SalvagePortion {
+      let found = try await other.run { connection throws(SyncError) in
         try Self.outbox(connection, after: number)
       }
       var portion = SalvagePortion(losses: found.losses)
-      if case .row(let number) = found.next { portion.next = Self.hiddenPlace(number) }
-      for case .edit(let own) in found.entries where try await edit(of: own.id, in: connection) == nil {
-        portion.entries.append(.edit(own))
+      if case .row(let number) = found.next { portion.next = Self.otherPlace(number) }
+      let taken = taken.withLock(\.self)
+      portion.entries = found.entries.filter { entry in
+        if case .edit(let edit) = entry { !taken.contains(edit.id) } else { false }
       }
       return portion
     }

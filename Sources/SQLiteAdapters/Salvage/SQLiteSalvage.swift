@@ -12,8 +12,10 @@
   public final class SQLiteSalvage: SalvageSource {
     let opening: SalvageOpening
     let connection: SerialConnection
-    /// The store with the transactions that the log hides.
-    let hidden: SerialConnection
+    /// The store with another reading of a damaged log.
+    let other: SerialConnection
+    /// The records whose edits the first reading has.
+    let taken = Mutex<Set<RecordID>>([])
     static let portion = 400
 
     /// Describes the salvage of a store's file.
@@ -29,15 +31,15 @@
       connection = SerialConnection(label: "CanonicalSync.salvage", executor: executor) {
         () throws(SyncError) in try opening.open()
       }
-      hidden = SerialConnection(label: "CanonicalSync.salvage.hidden", executor: executor) {
-        () throws(SyncError) in try opening.openHidden()
+      other = SerialConnection(label: "CanonicalSync.salvage.other", executor: executor) {
+        () throws(SyncError) in try opening.openOther()
       }
     }
 
     /// Closes the file, and removes the copy.
     public func close() async {
       await connection.close()
-      await hidden.close()
+      await other.close()
       opening.removeCopy()
     }
 

@@ -12,7 +12,7 @@
 
     private struct Found {
       var losses: [SalvageLoss] = []
-      var hasHidden = false
+      var other: LogUse?
     }
 
     /// What a copy has of the log.
@@ -32,10 +32,10 @@
     /// What the repair of the copy has left out.
     var losses: [SalvageLoss] { found.withLock(\.losses) }
 
-    /// Whether the log hides transactions that may be older than those that SQLite reads.
+    /// Whether a damaged log can be read in another way than ``open()`` does.
     ///
-    /// It is known after ``open()``. ``openHidden()`` then shows the store with them.
-    var hasHidden: Bool { found.withLock(\.hasHidden) }
+    /// SQLite ignores what is behind the damage, and a repaired log has it, with the damaged pages.
+    var hasOther: Bool { found.withLock { $0.other != nil } }
 
     /// Opens the file for reading.
     ///
@@ -68,6 +68,7 @@
           }
           let connection = try usable(scratch, options: "?immutable=1")
           if isHidden { noteHidden() }
+          if use == .repaired, damage != nil { found.withLock { $0.other = .asItIs } }
           return connection
         } catch {
           removeCopy()
@@ -81,15 +82,16 @@
         underlying: refusal)
     }
 
-    /// Notes that the hidden transactions cannot be read.
-    func leaveHidden() -> SalvageLoss {
-      found.withLock { $0.hasHidden = false }
-      return SalvageLoss(.outbox, "edits behind a damaged page of the log cannot be read")
+    /// Notes that the log cannot be read in the other way.
+    func leaveOther() -> SalvageLoss {
+      found.withLock { $0.other = nil }
+      return SalvageLoss(.outbox, "edits on one side of a damaged page of the log cannot be read")
     }
 
-    /// Opens a copy that has the hidden transactions as well.
-    func openHidden() throws(SyncError) -> Connection {
-      try makeCopy(of: try StoreOpening.resolved(path), at: hiddenScratch, .repaired)
+    /// Opens a copy with the other reading of the log.
+    func openOther() throws(SyncError) -> Connection {
+      let use = found.withLock(\.other) ?? .asItIs
+      try makeCopy(of: try StoreOpening.resolved(path), at: hiddenScratch, use)
       return try usable(hiddenScratch, options: "?immutable=1")
     }
 
@@ -105,7 +107,7 @@
     }
 
     private func noteHidden() {
-      found.withLock { $0.hasHidden = true }
+      found.withLock { $0.other = .repaired }
       note(
         .conflicts,
         "of the transactions behind a damaged page of the log only edits are taken over, also such that were settled since"
