@@ -44,7 +44,7 @@
         if label.version < migrations.count { try connection.migrate(by: migrations) }
         connection.setCheckpointsOnClose(true)
       } else if label.version < migrations.count {
-        throw try refusal(of: Int(label.version), on: connection)
+        throw try refusal(of: label, on: connection)
       }
       // The pages that a transaction changes need room beside those that it reads. Otherwise they
       // are written twice.
@@ -53,17 +53,17 @@
     }
 
     /// The reason why a file of an earlier layout cannot be read as it is.
-    private func refusal(of layout: Int, on connection: Connection) throws(SyncError) -> SyncError {
-      let (isEmpty, stored, sums) = try connection.transaction(.read) { () throws(SyncError) in
-        (
-          try connection.label().isEmpty, try connection.schemaObjects(),
-          layout < 9 ? nil : try connection.storedSums()
-        )
-      }
-      if layout == 0, isEmpty {
+    private func refusal(
+      of label: Connection.Label, on connection: Connection
+    ) throws(SyncError) -> SyncError {
+      let layout = Int(label.version)
+      if label.version == 0, label.isEmpty {
         return SyncError(
           .storeUnreadable, during: "opening the store",
           "There is no store in \(path) yet: it is empty, or just being made.")
+      }
+      let (stored, sums) = try connection.transaction(.read) { () throws(SyncError) in
+        (try connection.schemaObjects(), layout < 9 ? nil : try connection.storedSums())
       }
       let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())
       let hasLaterSums = sums.map { $0[.changes] != 0 || $0[.declarations] != 0 } ?? false

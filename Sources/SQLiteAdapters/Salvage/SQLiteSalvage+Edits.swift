@@ -10,11 +10,8 @@
     func outbox(after place: SalvagePlace?) async throws(SyncError) -> SalvagePortion {
       if case .key(_, let number) = place { return try await otherEdits(after: Int64(number)) }
       if place == nil { taken.withLock { $0 = [] } }
-      var start: Int64?
-      if case .row(let number) = place { start = number }
-      let after = start
       var portion = try await connection.run { connection throws(SyncError) in
-        try Self.outbox(connection, after: after)
+        try Self.outbox(connection, after: place?.number)
       }
       guard opening.hasOther else { return portion }
       do throws(SyncError) {
@@ -27,7 +24,7 @@
       for (place, entry) in portion.entries.enumerated() {
         guard case .edit(let own) = entry else { continue }
         taken.withLock { _ = $0.insert(own.id) }
-        guard let found = try await edit(of: own.id, in: other), own.edit.stamp < found.edit.stamp else {
+        guard let found = try await otherEdit(of: own.id), own.edit.stamp < found.edit.stamp else {
           continue
         }
         portion.entries[place] = .edit(found)
@@ -46,7 +43,7 @@
         try Self.outbox(connection, after: number)
       }
       var portion = SalvagePortion(losses: found.losses)
-      if case .row(let number) = found.next { portion.next = Self.otherPlace(number) }
+      if let number = found.next?.number { portion.next = Self.otherPlace(number) }
       let taken = taken.withLock(\.self)
       portion.entries = found.entries.filter { entry in
         if case .edit(let edit) = entry { !taken.contains(edit.id) } else { false }
@@ -54,12 +51,10 @@
       return portion
     }
 
-    /// Looks an edit up by its record; `nil` if none can be read.
-    private func edit(
-      of id: RecordID, in connection: SerialConnection
-    ) async throws(SyncError) -> OutboxEntry? {
+    /// Looks an edit up in the other reading; `nil` if none can be read.
+    private func otherEdit(of id: RecordID) async throws(SyncError) -> OutboxEntry? {
       do throws(SyncError) {
-        return try await connection.run { connection throws(SyncError) -> OutboxEntry? in
+        return try await other.run { connection throws(SyncError) -> OutboxEntry? in
           try connection.transaction(.read) { () throws(SyncError) -> OutboxEntry? in
             let statement = try connection.statement(
               "SELECT \(OutboxRows.columns) FROM outbox WHERE type = ? AND id = ?")
@@ -76,7 +71,7 @@
     }
 
     /// Reads edits strictly, and those with a damaged column as far as they make sense.
-    private static func outbox(_ connection: Connection, after start: Int64?) throws(SyncError)
+    static func outbox(_ connection: Connection, after start: Int64?) throws(SyncError)
       -> SalvagePortion
     {
       guard try connection.hasTable("outbox") else {

@@ -51,35 +51,36 @@
       of part: SalvagePart, after place: SalvagePlace?
     ) async throws(SyncError) -> SalvagePortion {
       if case .outbox = part { return try await outbox(after: place) }
-      var start: Int64?
-      if case .row(let number) = place { start = number }
-      let (after, opening) = (start, opening)
+      let opening = opening
       return try await connection.run { connection throws(SyncError) -> SalvagePortion in
-        switch part {
-        case .declarations:
-          var portion = try connection.salvageDeclarations()
-          portion.losses = opening.losses + portion.losses
-          return portion
-        // Read above, from two connections.
-        case .outbox: return SalvagePortion()
-        case .conflicts:
-          var portion = try Self.scan(
-            .conflicts, connection, table: "conflicts", number: "number",
-            columns: "number, \(ConflictRows.columns)",
-            after: after
-          ) { statement throws(SyncError) in .conflict(try statement.conflict()) }
-          if portion.next == nil { portion.losses += try connection.missingConflicts() }
-          return portion
-        case .values:
-          return try Self.scan(
-            .values, connection, table: "state", number: "rowid", columns: "key, value", after: after
-          ) { statement throws(SyncError) in
-            if statement.isNull(1) { statement.noteDamage("a kept value without bytes") }
-            return .value(key: statement.text(0), bytes: statement.bytes(1))
-          }
-        case .records(let entity):
-          return try Self.records(of: entity, connection, after: after)
+        var portion = try Self.rows(of: part, connection, after: place?.number)
+        // They are known after the opening, and the declarations come first.
+        if case .declarations = part { portion.losses = opening.losses + portion.losses }
+        return portion
+      }
+    }
+
+    private static func rows(
+      of part: SalvagePart, _ connection: Connection, after number: Int64?
+    ) throws(SyncError) -> SalvagePortion {
+      switch part {
+      case .declarations: return try connection.salvageDeclarations()
+      case .outbox: return try outbox(connection, after: number)
+      case .conflicts:
+        var portion = try scan(
+          .conflicts, connection, table: "conflicts", number: "number",
+          columns: "number, \(ConflictRows.columns)", after: number
+        ) { statement throws(SyncError) in .conflict(try statement.conflict()) }
+        if portion.next == nil { portion.losses += try connection.missingConflicts() }
+        return portion
+      case .values:
+        return try scan(
+          .values, connection, table: "state", number: "rowid", columns: "key, value", after: number
+        ) { statement throws(SyncError) in
+          if statement.isNull(1) { statement.noteDamage("a kept value without bytes") }
+          return .value(key: statement.text(0), bytes: statement.bytes(1))
         }
+      case .records(let entity): return try records(of: entity, connection, after: number)
       }
     }
 
@@ -111,6 +112,11 @@
             schemaVersion: Int(statement.integer(1)), payload: Payload(statement.bytes(2)), fields: []))
       }
     }
+  }
+
+  extension SalvagePlace {
+    /// The number of the row behind which the place is.
+    var number: Int64? { if case .row(let number) = self { number } else { nil } }
   }
 
   extension RowScan.Found {

@@ -91,16 +91,16 @@
     /// Opens a copy with the other reading of the log.
     func openOther() throws(SyncError) -> Connection {
       let use = found.withLock(\.other) ?? .asItIs
-      try makeCopy(of: try StoreOpening.resolved(path), at: hiddenScratch, use)
-      return try usable(hiddenScratch, options: "?immutable=1")
+      try makeCopy(of: try StoreOpening.resolved(path), at: otherScratch, use)
+      return try usable(otherScratch, options: "?immutable=1")
     }
 
     /// Removes the copies.
     func removeCopy() {
-      for name in [scratch, hiddenScratch] { Self.remove(name) }
+      for name in [scratch, otherScratch] { Self.remove(name) }
     }
 
-    private var hiddenScratch: String { scratch + "-hidden" }
+    private var otherScratch: String { scratch + "-other" }
 
     private static func remove(_ path: String) {
       for suffix in ["", "-wal", "-shm", "-journal"] { _ = csqlite_remove(path + suffix) }
