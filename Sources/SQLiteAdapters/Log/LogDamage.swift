@@ -5,11 +5,12 @@
   struct LogDamage: Hashable {
     /// The number of the damaged frame; 0 for the log's header.
     let frame: Int
-    /// Whether the frames before it end with a whole transaction.
+    /// Whether the frames behind it may be older than those before it.
     ///
-    /// The frames behind it may then be older than those before it: a process that has read the log
-    /// up to some damage goes on there, over the first of the frames that it ignores.
-    let isBehindCommit: Bool
+    /// A process that has read the log up to some damage goes on behind the last whole transaction,
+    /// over the first of the frames that it ignores. A damaged frame that continues those before it
+    /// shows that no process has.
+    let mayHideOlder: Bool
     private let salts: [UInt8]
 
     /// Finds the place in a log's file; `nil` in a log without such a place.
@@ -32,12 +33,16 @@
 
     private static func walk(_ path: String) throws(SyncError) -> LogDamage? {
       guard var frames = try LogFrames(path) else { return nil }
-      var (intact, isBehindCommit) = (0, false)
+      var (intact, mayHideOlder) = (0, false)
       while let frame = try frames.next() {
-        if frame.standing == .intact { (intact, isBehindCommit) = (frame.number, frame.endsTransaction) }
-        guard frame.standing == .hidden, frame.endsTransaction else { continue }
+        switch frame.standing {
+        case .intact: (intact, mayHideOlder) = (frame.number, frame.endsTransaction)
+        case .mended where frame.number == intact + 1: mayHideOlder = false
+        case .mended, .hidden, .broken: break
+        }
+        guard frame.standing != .intact, frame.endsTransaction else { continue }
         return LogDamage(
-          frame: frames.header.isIntact ? intact + 1 : 0, isBehindCommit: isBehindCommit,
+          frame: frames.header.isIntact ? intact + 1 : 0, mayHideOlder: mayHideOlder,
           salts: frames.header.salts)
       }
       return nil

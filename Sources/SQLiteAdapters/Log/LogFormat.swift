@@ -69,8 +69,8 @@
 
   /// The checksum of a log up to some place: two numbers that go on from frame to frame.
   struct LogChecksum: Hashable {
-    private var a: UInt32 = 0
-    private var b: UInt32 = 0
+    private(set) var a: UInt32 = 0
+    private(set) var b: UInt32 = 0
 
     /// The order of the bytes in the numbers that are added.
     enum Order {

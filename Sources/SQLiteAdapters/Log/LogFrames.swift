@@ -28,7 +28,9 @@
       case intact
       /// It is not as it was written.
       case broken
-      /// It is intact, behind a broken one. SQLite ignores it.
+      /// One of its bits was flipped, and is as it was written. SQLite ignores it.
+      case mended
+      /// It is intact, behind a damaged one. SQLite ignores it.
       case hidden
     }
 
@@ -99,18 +101,25 @@
         guard bytes.count == size else { return nil }
         count += 1
         let own = LogChecksum(storedIn: bytes[16..<24])
-        guard bytes[8..<16].elementsEqual(header.salts) else {
-          (stored, counted, isWhole) = (own, own, false)
-          continue
+        let isOfGeneration = bytes[8..<16].elementsEqual(header.salts)
+        let previous = stored == counted ? [stored] : [stored, counted]
+        let sums = isOfGeneration ? previous.map { $0.addingFrame(bytes, header.order) } : []
+        (stored, counted) = (own, own)
+        if sums.contains(own) { return described(as: isWhole ? .intact : .hidden) }
+        isWhole = false
+        let (frame, log) = (bytes, header)
+        if let mended = previous.lazy.compactMap({ log.mended(frame, after: $0) }).first {
+          bytes = mended
+          return described(as: .mended)
         }
-        let expected = stored.addingFrame(bytes, header.order)
-        let follows = expected == own || stored != counted && counted.addingFrame(bytes, header.order) == own
-        (stored, counted) = (own, follows ? own : expected)
-        isWhole = isWhole && follows
-        return Frame(
-          number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4),
-          standing: isWhole ? .intact : follows ? .hidden : .broken)
+        guard let sum = sums.first else { continue }
+        counted = sum
+        return described(as: .broken)
       }
+    }
+
+    private func described(as standing: Standing) -> Frame {
+      Frame(number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4), standing: standing)
     }
 
     private static func read(_ size: Int, of file: Int32, at place: Int) throws(SyncError) -> [UInt8] {

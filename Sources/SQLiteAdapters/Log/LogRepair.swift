@@ -4,15 +4,15 @@
 
   /// Writes a log anew so that SQLite reads the transactions behind damaged frames too.
   ///
-  /// A damaged frame stays if it looks like a page: most of its rows can be read. Its transaction
-  /// becomes part of the next one.
+  /// A damaged frame that cannot be mended stays if it looks like a page: most of its rows can be
+  /// read. Its transaction becomes part of the next one.
   struct LogRepair {
     private let target: Int32
     private let order: LogChecksum.Order
     private var place = 0
     private var checksum: LogChecksum
 
-    /// Writes the whole transactions of a log, and returns how many frames are damaged.
+    /// Writes the whole transactions of a log, and returns how many frames remain damaged.
     ///
     /// - Parameter target: The path of the new log; it replaces a file there.
     static func write(_ path: String, to target: String) throws(SyncError) -> Int {

@@ -50,7 +50,7 @@
       // SQLite keeps the log beside the file, not beside a link to it.
       let source = try StoreOpening.resolved(path)
       let damage = try? LogDamage.find(inLog: source + "-wal")
-      let isHidden = damage?.isBehindCommit ?? false
+      let isHidden = damage?.mayHideOlder ?? false
       if damage == nil || isHidden, let connection = try openInPlace(source) {
         if isHidden { noteHidden() }
         return connection
@@ -60,7 +60,7 @@
       for use in isHidden ? [LogUse.asItIs, .none] : [.repaired, .asItIs, .none] {
         found.withLock { $0.losses = [] }
         do throws(SyncError) {
-          try makeCopy(of: source, at: scratch, use)
+          let damaged = try makeCopy(of: source, at: scratch, use)
           if use == .asItIs, damage != nil, !isHidden {
             note(
               .outbox,
@@ -68,7 +68,7 @@
           }
           let connection = try usable(scratch, options: "?immutable=1")
           if isHidden { noteHidden() }
-          if use == .repaired, damage != nil { found.withLock { $0.other = .asItIs } }
+          if damaged > 0 { found.withLock { $0.other = .asItIs } }
           return connection
         } catch {
           removeCopy()
@@ -91,7 +91,7 @@
     /// Opens a copy with the other reading of the log.
     func openOther() throws(SyncError) -> Connection {
       let use = found.withLock(\.other) ?? .asItIs
-      try makeCopy(of: try StoreOpening.resolved(path), at: otherScratch, use)
+      _ = try makeCopy(of: try StoreOpening.resolved(path), at: otherScratch, use)
       return try usable(otherScratch, options: "?immutable=1")
     }
 
@@ -158,13 +158,16 @@
     // MARK: The copy
 
     /// Makes a copy that is one file, with a whole header and list of tables.
-    private func makeCopy(of source: String, at copy: String, _ use: LogUse) throws(SyncError) {
+    ///
+    /// - Returns: How many pages of the log are in the copy, or left out of it, damaged.
+    private func makeCopy(of source: String, at copy: String, _ use: LogUse) throws(SyncError) -> Int {
+      var damaged = 0
       Self.remove(copy)
       try check(csqlite_copy_file(source, copy), source)
       let (log, hasLog) = (source + "-wal", csqlite_is_empty(source + "-wal") == 0)
       switch use {
       case .repaired:
-        let damaged = try LogRepair.write(log, to: copy + "-wal")
+        damaged = try LogRepair.write(log, to: copy + "-wal")
         if damaged > 0 {
           note(.outbox, "pages of the log are damaged (\(damaged)); edits in them may be lost")
         }
@@ -177,6 +180,7 @@
       // A damaged page of the log may have brought a damaged header.
       try repairHeader(of: copy)
       try repairSchema(of: copy)
+      return damaged
     }
 
     private func note(_ part: SalvageLoss.Part, _ detail: String) {
