@@ -237,24 +237,8 @@ static inline int csqlite_create_private(const char *path) {
 /// Removes a file; 0, or an errno.
 static inline int csqlite_remove(const char *path) { return unlink(path) == 0 ? 0 : errno; }
 
-/// Copies a file to one that its owner alone may read; 0, an errno of the copy, or the negated errno of the source.
-static inline int csqlite_copy_file(const char *from, const char *to) {
-  int source = csqlite_open_to_read(from);
-  if (source < 0) return source;
-  int target = open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  int failure = target < 0 ? errno : 0;
-  char buffer[65536];
-  for (long long place = 0; !failure;) {
-    long count = csqlite_read(source, buffer, sizeof buffer, place);
-    if (count < 0) failure = (int)count;
-    if (count <= 0) break;
-    failure = csqlite_write(target, buffer, (size_t)count, place);
-    place += count;
-  }
-  close(source);
-  if (target >= 0 && close(target) != 0 && !failure) failure = errno;
-  return failure;
-}
+/// Writes a file through to the disk; 0, or an errno.
+static inline int csqlite_write_through(int file) { return fsync(file) == 0 ? 0 : errno; }
 
 /// Writes the header that a store's file has, for the size of the file: pages of 4,096 bytes, a log,
 /// UTF-8, no free pages; 0, or an errno. <https://www.sqlite.org/fileformat.html>
@@ -393,6 +377,12 @@ static inline int csqlite_kind_of_path(const char *path) {
 static inline int csqlite_is_empty(const char *path) {
   struct stat status;
   return stat(path, &status) != 0 || status.st_size == 0;
+}
+
+/// The bytes of a file; 0 for what is missing.
+static inline long long csqlite_size(const char *path) {
+  struct stat status;
+  return stat(path, &status) != 0 ? 0 : (long long)status.st_size;
 }
 
 /// Whether SQLite takes a file for a new database, beside which it deletes a log.

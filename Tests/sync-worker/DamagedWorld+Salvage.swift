@@ -54,6 +54,7 @@
   /// The edits of an intact store, to look for in a damaged copy.
   struct KnownEdits {
     private var questions: [(id: RecordID, sql: String)] = []
+    private(set) var contents: [RecordID: Edit.Content] = [:]
 
     init(of path: String) async throws(SyncError) {
       let store = try await SQLiteStore.open(path: path)
@@ -65,6 +66,7 @@
         return entries
       }
       for entry in entries {
+        contents[entry.id] = entry.edit.content
         let record = "type = '\(entry.id.type)' AND id = '\(entry.id.key)'"
         let row = try await store.number("SELECT entry FROM outbox WHERE \(record)") ?? 0
         let payload = entry.edit.content.payload.map { payload in
@@ -107,7 +109,7 @@
       let source = SQLiteSalvage(path: path, scratch: target + ".copy")
       let complaints: Result<[String], SyncError>
       do throws(SyncError) {
-        complaints = .success(try await check(source, store, readable))
+        complaints = .success(try await check(source, store, edits, readable))
       } catch {
         complaints = .failure(error)
       }
@@ -117,7 +119,7 @@
     }
 
     private func check(
-      _ source: SQLiteSalvage, _ store: SQLiteStore, _ readable: Set<RecordID>
+      _ source: SQLiteSalvage, _ store: SQLiteStore, _ edits: KnownEdits, _ readable: Set<RecordID>
     ) async throws(SyncError) -> [String] {
       let report: SalvageReport
       do throws(SyncError) {
@@ -128,7 +130,12 @@
         return readable.isEmpty ? [] : ["nothing is salvaged, and \(readable.count) edits are readable"]
       }
       var complaints: [String] = []
-      let kept = try await pending(store)
+      let contents = try await pendingContents(store)
+      let kept = Set(contents.keys)
+      let altered = readable.filter { id in contents[id].map { $0 != edits.contents[id] } ?? false }.sorted()
+      if !altered.isEmpty {
+        complaints.append("\(altered.count) readable edits are altered, such as \(altered[0])")
+      }
       let lost = readable.subtracting(kept).sorted()
       if !lost.isEmpty { complaints.append("\(lost.count) readable edits are lost, such as \(lost[0])") }
       if report.edits != kept.count { complaints.append("\(report.edits) edits counted, \(kept.count) kept") }
@@ -150,12 +157,18 @@
     }
 
     private func pending(_ store: SQLiteStore) async throws(SyncError) -> Set<RecordID> {
+      Set(try await pendingContents(store).keys)
+    }
+
+    private func pendingContents(_ store: SQLiteStore) async throws(SyncError) -> [RecordID: Edit.Content] {
       try await store.read { (snapshot) throws(SyncError) in
-        var ids: Set<RecordID> = []
+        var contents: [RecordID: Edit.Content] = [:]
         for entity in try snapshot.registeredEntities() {
-          ids.formUnion(try snapshot.outbox(entity.type, after: nil, limit: 100_000).map(\.id))
+          for entry in try snapshot.outbox(entity.type, after: nil, limit: 100_000) {
+            contents[entry.id] = entry.edit.content
+          }
         }
-        return ids
+        return contents
       }
     }
 

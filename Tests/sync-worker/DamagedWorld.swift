@@ -90,12 +90,16 @@
       _ = try await engine.cleanUp(Self.policy)
       _ = try await engine.rebuildDuplicates(of: "teams", version: 1)
       _ = try await engine.throttle().record(Team(name: "throttled"), key: "t200")
+      // More than a portion of the outbox, whose least numbers are far from 1.
+      try await addVenues(engine, 0..<300)
+      _ = try await engine.push()
       try await edit(engine, 310..<330)
       remote.behave(
         .loseAnswer(SyncError(.remoteUnavailable, during: "losing an answer")), onNextPushes: 1000)
       // The failure leaves edits in the outbox with unknown arrival.
       _ = try? await engine.push()
       remote.takePushesWell()
+      try await addVenues(engine, 300..<1000)
       try await edit(engine, 140..<150)
       try await engine.edits.delete(RecordID(type: "venues", key: "v3"))
       try await listInPart(["venues"], store, pages: 2)
@@ -135,6 +139,16 @@
         }
         try batch.set(RecordID(type: "teams", key: "new\(numbers.lowerBound)")) {
           $0["name"] = Array(#""new""#.utf8)[...]
+        }
+      }
+    }
+
+    private func addVenues(_ engine: SyncEngine, _ numbers: Range<Int>) async throws(SyncError) {
+      try await engine.edits.perform { (batch) throws(SyncError) in
+        for number in numbers {
+          try batch.set(RecordID(type: "venues", key: "own\(number)")) {
+            $0["seats"] = Array("\(number)".utf8)[...]
+          }
         }
       }
     }

@@ -43,7 +43,8 @@
     ) throws(SyncError) -> R {
       try state.withLock { (connection: inout sending Connection?) throws(SyncError) -> R in
         guard let connection else {
-          throw SyncError(.storeFailure, during: "using the store", "The store has been closed.")
+          throw SyncError(
+            .storeFailure, during: "using the store", "The store has been closed.", underlying: StoreClosed())
         }
         return try body(connection)
       }

@@ -28,7 +28,11 @@
     }
   }
 
-  extension PostgresFailure {
+  extension PostgresFailure: StoreCause {
+    var isOutsideStore: Bool {
+      isConnectionLost || connecting != nil || state.hasPrefix("53") || state.hasPrefix("57")
+    }
+
     /// Whether the same transaction may succeed at once: it met another one.
     var isContention: Bool { state == "40001" || state == "40P01" }
 

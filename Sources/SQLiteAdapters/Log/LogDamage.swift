@@ -1,8 +1,12 @@
 #if SQLite
+  import CanonicalSyncCSQLite
   import SyncModels
 
   /// A place in a log behind which SQLite ignores whole transactions.
   struct LogDamage: Hashable {
+    /// A log of which nothing can be read.
+    static let unreadable = LogDamage(frame: 0, mayHideOlder: false, salts: [])
+
     /// The number of the damaged frame; 0 for the log's header.
     let frame: Int
     /// Whether the frames behind it may be older than those before it.
@@ -11,7 +15,10 @@
     /// over the first of the frames that it ignores. A damaged frame that continues those before it
     /// shows that no process has.
     let mayHideOlder: Bool
-    private let salts: [UInt8]
+    /// The salts of the frames; none if no frame can be read.
+    let salts: [UInt8]
+
+    var isUnreadable: Bool { salts.isEmpty }
 
     /// Finds the place in a log's file; `nil` in a log without such a place.
     ///
@@ -32,12 +39,15 @@
     private static let maximumWalks = 16
 
     private static func walk(_ path: String) throws(SyncError) -> LogDamage? {
-      guard var frames = try LogFrames(path) else { return nil }
-      var (intact, mayHideOlder) = (0, false)
+      guard var frames = try LogFrames(path) else {
+        // A log without a frame has nothing to lose.
+        return csqlite_size(path) > LogHeader.size ? .unreadable : nil
+      }
+      var (intact, mayHideOlder) = (0, frames.header.isConjectured)
       while let frame = try frames.next() {
         switch frame.standing {
         case .intact: (intact, mayHideOlder) = (frame.number, frame.endsTransaction)
-        case .mended where frame.number == intact + 1: mayHideOlder = false
+        case .mended where frame.number == intact + 1: mayHideOlder = frames.header.isConjectured
         case .mended, .hidden, .broken: break
         }
         guard frame.standing != .intact, frame.endsTransaction else { continue }

@@ -8,6 +8,10 @@
 
     /// Whether the header is as SQLite has written it.
     let isIntact: Bool
+    /// Whether it was concluded from frames that are not the log's first.
+    ///
+    /// They may be of an earlier generation, whose pages are all in the file.
+    let isConjectured: Bool
     let pageSize: Int
     /// Eight bytes that the frames of the log's generation have as well.
     let salts: [UInt8]
@@ -26,14 +30,16 @@
         (512...65536).contains(size), size & (size - 1) == 0,
         LogChecksum().adding(bytes[..<24], order) == checksum
       else { return nil }
-      isIntact = true
+      (isIntact, isConjectured) = (true, false)
       pageSize = size
       salts = Array(bytes[16..<24])
       self.bytes = bytes
     }
 
     /// Describes a log without an intact header by two adjacent frames.
-    init?(damaged bytes: [UInt8], first: [UInt8], second: [UInt8]) {
+    ///
+    /// - Parameter areFirst: Whether they are the log's first frames.
+    init?(damaged bytes: [UInt8], first: [UInt8], second: [UInt8], areFirst: Bool) {
       // Zeros follow zeros. A frame has the number of a page.
       guard second.number(at: 0) > 0, first[8..<16] == second[8..<16] else { return nil }
       let stored = LogChecksum(storedIn: first[16..<24])
@@ -42,7 +48,7 @@
       }
       guard let order else { return nil }
       self.order = order
-      isIntact = false
+      (isIntact, isConjectured) = (false, !areFirst)
       pageSize = Self.usualPageSize
       salts = Array(first[8..<16])
       checksum = LogChecksum(storedIn: bytes[24..<32])

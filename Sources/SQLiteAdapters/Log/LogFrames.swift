@@ -80,7 +80,10 @@
         place += size
         let next = try read(size, of: file, at: place)
         guard next.count == size else { return nil }
-        if let found = LogHeader(damaged: bytes, first: last, second: next) { return found }
+        let areFirst = place == LogHeader.size + size
+        if let found = LogHeader(damaged: bytes, first: last, second: next, areFirst: areFirst) {
+          return found
+        }
         last = next
       }
       return nil

@@ -14,11 +14,11 @@
 
     /// Writes the whole transactions of a log, and returns how many frames remain damaged.
     ///
-    /// - Parameter target: The path of the new log; it replaces a file there.
+    /// - Parameter target: The path of the new log; there is none yet.
     static func write(_ path: String, to target: String) throws(SyncError) -> Int {
       guard let extent = try Extent(path), var frames = try LogFrames(path) else { return 0 }
       let file = DescriptorMargin.hold(1) { csqlite_open_private(target) } ?? -EMFILE
-      guard file >= 0 else { throw SQLiteFailure.ofCopy(-file) }
+      guard file >= 0 else { throw SQLiteFailure.ofCopy(-file, during: SalvageOpening.operation) }
       defer { csqlite_close(file) }
       var repair = try LogRepair(frames.header, to: file)
       var damaged = extent.lastCommit
@@ -55,7 +55,7 @@
 
     private mutating func write(_ bytes: [UInt8]) throws(SyncError) {
       let code = csqlite_write(target, bytes, bytes.count, Int64(place))
-      guard code == 0 else { throw SQLiteFailure.ofCopy(code) }
+      guard code == 0 else { throw SQLiteFailure.ofCopy(code, during: SalvageOpening.operation) }
       place += bytes.count
     }
 

@@ -28,6 +28,7 @@
     private func prepareWriter() throws(SyncError) -> Connection {
       let isMissing = try checkPath()
       if !isMissing { try checkPermission() }
+      if !configuration.isReadOnly { try KeptFiles(of: path).keep() }
       let connection = try isMissing ? create() : open()
       // A file that the checks refuse stays unchanged.
       connection.setCheckpointsOnClose(false)
@@ -155,6 +156,19 @@
       return true
     }
 
+    /// Refuses a log that SQLite cannot read without a further file beside it.
+    private func checkLogIsReadable() throws(SyncError) {
+      guard csqlite_is_empty(path + "-wal") == 0, csqlite_kind_of_path(path + "-shm") == 0,
+        csqlite_is_writable(directory) == 0
+      else { return }
+      throw SyncError(
+        .storeReadOnly, during: "opening the store",
+        """
+        \(path) has a log, and \(directory) cannot be written: SQLite needs a file there to read the log. \
+        Copy the store and its log, \(path)-wal, to another directory.
+        """)
+    }
+
     private func label(of connection: Connection) throws(SyncError) -> Connection.Label {
       do throws(SyncError) {
         return try untilNotBusy { () throws(SyncError) in
@@ -190,7 +204,7 @@
           .storeUnreadable, during: "opening the store",
           "\(path) has more than one name (hard links); a store needs to have one.")
       }
-      guard !configuration.isReadOnly else { return }
+      guard !configuration.isReadOnly else { return try checkLogIsReadable() }
       for place in [path, directory] where csqlite_is_writable(place) == 0 {
         throw SyncError(
           .storeReadOnly, during: "opening the store",

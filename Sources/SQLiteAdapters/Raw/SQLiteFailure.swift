@@ -16,7 +16,9 @@
     }
   }
 
-  extension SQLiteFailure {
+  extension SQLiteFailure: StoreCause {
+    var isOutsideStore: Bool { systemAdvice != nil || code & 0xFF == SQLITE_NOMEM }
+
     /// The library's error code for a result code. No other code translates result codes.
     var meaning: SyncError.Code {
       if isForWantOfSpace { return .storeFull }

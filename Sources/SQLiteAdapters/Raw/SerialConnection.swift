@@ -94,7 +94,8 @@
       try state.withLock { (state: inout sending State) throws(SyncError) -> R in
         switch state {
         case .closed:
-          throw SyncError(.storeFailure, during: "using the store", "The store has been closed.")
+          throw SyncError(
+            .storeFailure, during: "using the store", "The store has been closed.", underlying: StoreClosed())
         case .open(let connection, let cache):
           return try body(connection, cache)
         case .unopened:

@@ -21,9 +21,11 @@
       self.columns = columns
     }
 
-    /// Some rows, and the places between them that cannot be read.
+    /// Some rows, and what cannot be read between them.
     struct Found<Row> {
       var rows: [Row] = []
+      /// The numbers of the rows that were read, skipped, or exist and cannot be read.
+      var numbers: [Int64] = []
       /// Rows that exist and cannot be read.
       var unreadable: [Int64] = []
       /// Ranges of numbers that cannot be searched.
@@ -41,8 +43,9 @@
       do throws(SyncError) {
         return try intact(after: start ?? .min, limit: limit, read)
       } catch {
-        guard error.isOfDamagedFile else { throw error }
-        return try oneByOne(after: start ?? .min, limit: limit, read)
+        guard error.isOfDamagedStore else { throw error }
+        // The library numbers rows from 1 on.
+        return try oneByOne(after: max(start ?? 0, 0), limit: limit, read)
       }
     }
 
@@ -61,8 +64,11 @@
           // A damaged tree may return rows in any order.
           if number <= found.reached ?? start { throw Self.outOfOrder }
           found.reached = number
+          found.numbers.append(number)
           if let row = try read(statement) { found.rows.append(row) }
         }
+        // The number from which the next portion goes on.
+        if found.numbers.count == limit, let last = found.reached, try !exists(last) { throw Self.outOfOrder }
         return found
       }
     }
@@ -77,21 +83,17 @@
         switch try next(after: last) {
         case .row(let number):
           // A damaged number in a page hides the rows behind it from this search.
-          found.rows += lookUp(between: last, number, &lookups, read)
+          try lookUp(between: last, number, &lookups, &found, read)
+          try lookUp(number, &found, read)
           found.reached = number
-          do throws(SyncError) {
-            if let row = try row(number, read) { found.rows.append(row) }
-          } catch {
-            guard error.isOfDamagedFile else { throw error }
-            found.unreadable.append(number)
-          }
         case .end:
           found.reached = nil
-        case .damage:
+        case .stray, .damage:
           let (number, end) = try searchBehind(last)
           // A search for the first row of an intact page may begin on the damaged one before it.
           var few = 2 * Self.lookupsAtEnd
-          found.rows += lookUp(between: last, number ?? end, &few, read)
+          try lookUp(between: last, number ?? end, &few, &found, read)
+          found.rows += try strayRows(after: last, before: number, read)
           found.gaps.append(last...(number.map { $0 - 1 } ?? end))
           found.reached = number.map { $0 - 1 }
         }
@@ -106,91 +108,150 @@
 
     /// Looks up the numbers between two others: the first ones and the last ones of many.
     private func lookUp<Row>(
-      between last: Int64, _ next: Int64, _ rest: inout Int64, _ read: (Statement) throws(SyncError) -> Row?
-    ) -> [Row] {
-      // The library numbers rows from 1 on.
-      let last = max(last, 0)
-      guard next > last, next - last > 1 else { return [] }
+      between last: Int64, _ next: Int64, _ rest: inout Int64, _ found: inout Found<Row>,
+      _ read: (Statement) throws(SyncError) -> Row?
+    ) throws(SyncError) {
+      guard next > last, next - last > 1 else { return }
       let (first, final) = (last + 1, next - 1)
       let few = min(Self.lookupsAtEnd, rest / 2)
       let isShort = final - first < 2 * few
       let ranges = isShort ? [first..<final + 1] : [first..<first + few, final - few + 1..<final + 1]
       rest -= min(rest, final - first + 1, 2 * few)
-      // A lookup that fails finds no row.
-      return ranges.joined().compactMap { (try? row($0, read)) ?? nil }
+      for number in ranges.joined() { try lookUp(number, &found, read) }
+    }
+
+    /// Reads the row with a number, if there is one.
+    ///
+    /// - Returns: Whether there is one.
+    @discardableResult
+    func lookUp<Row>(
+      _ number: Int64, _ found: inout Found<Row>, _ read: (Statement) throws(SyncError) -> Row?
+    ) throws(SyncError) -> Bool {
+      do throws(SyncError) {
+        let (row, exists) = try row(number, read)
+        if let row { found.rows.append(row) }
+        if exists { found.numbers.append(number) }
+        return exists
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+      }
+      // On a damaged page, no row is known to exist.
+      let isThere = try? connection.transaction(.read) { () throws(SyncError) in try exists(number) }
+      guard isThere == true else { return false }
+      found.unreadable.append(number)
+      found.numbers.append(number)
+      return true
     }
 
     private enum Next {
-      case row(Int64), end, damage
+      /// The number of a row.
+      case row(Int64)
+      /// A row that is not found by the number that it has.
+      case stray
+      case end, damage
     }
 
     private func next(after start: Int64) throws(SyncError) -> Next {
       do throws(SyncError) {
-        let found = try connection.transaction(.read) { () throws(SyncError) -> Int64? in
+        return try connection.transaction(.read) { () throws(SyncError) -> Next in
           let statement = try connection.statement(
             "SELECT \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT 1")
           defer { statement.reset() }
           try statement.bind(start, at: 1)
-          return try statement.step() ? statement.integer(0) : nil
+          guard try statement.step() else { return .end }
+          let found = statement.integer(0)
+          let exists = try exists(found)
+          return exists && found > start ? .row(found) : .stray
         }
-        guard let found else { return .end }
-        return found > start ? .row(found) : .damage
       } catch {
-        guard error.isOfDamagedFile else { throw error }
+        guard error.isOfDamagedStore else { throw error }
         return .damage
       }
     }
 
-    /// Returns the first row behind a damaged place, and the last number tried.
+    /// Reads the rows of a place that are not found by their numbers, in the order of their page.
+    ///
+    /// - Parameter end: The first row behind the place; `nil` if there is none.
+    private func strayRows<Row>(
+      after start: Int64, before end: Int64?, _ read: (Statement) throws(SyncError) -> Row?
+    ) throws(SyncError) -> [Row] {
+      var rows: [Row] = []
+      do throws(SyncError) {
+        try connection.transaction(.read) { () throws(SyncError) in
+          let statement = try connection.statement(
+            "SELECT \(columns), \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT \(Self.lookupsAtEnd)"
+          )
+          defer { statement.reset() }
+          try statement.bind(start, at: 1)
+          while try statement.step() {
+            let number = statement.integer(statement.columnCount - 1)
+            if number == end { break }
+            if try !exists(number), let row = try read(statement) { rows.append(row) }
+          }
+        }
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+      }
+      return rows
+    }
+
+    /// Returns the first row behind a damaged place, and the last number that belongs to the place.
     ///
     /// Pages hold consecutive numbers: it tries a few numbers one by one, then ever larger steps,
     /// and then narrows the last step down.
     private func searchBehind(_ start: Int64) throws(SyncError) -> (row: Int64?, end: Int64) {
-      var (failing, step) = (start, Int64(1))
+      var (low, step) = (start, Int64(1))
       for attempt in 0..<200 {
-        let (candidate, isBeyond) = failing.addingReportingOverflow(step)
-        if isBeyond { return (nil, .max) }
+        let (candidate, isBeyond) = low.addingReportingOverflow(step)
+        if isBeyond { break }
         switch try next(after: candidate) {
-        case .row(var number):
-          // The searches between fail or find this row or an earlier one.
-          var (low, high) = (failing, candidate)
-          while high - low > 1 {
-            let middle = low + (high - low) / 2
-            if case .row(let earlier) = try next(after: middle) {
-              (high, number) = (middle, earlier)
-            } else {
-              low = middle
-            }
-          }
-          return (number, number - 1)
-        case .end: return (nil, candidate)
-        case .damage:
-          failing = candidate
-          if attempt >= 64 { step = step > .max / 2 ? step : 2 * step }
+        case .row(let number): return try narrow(low, candidate, number)
+        case .end: return try narrow(low, candidate, nil)
+        case .stray, .damage: low = candidate
+        }
+        if attempt >= 64 { step = step > .max / 2 ? step : 2 * step }
+      }
+      return (nil, low)
+    }
+
+    /// Finds the end of a damaged place between a number in it and one behind it.
+    ///
+    /// - Parameter row: The first row behind the second number; `nil` if there is none.
+    private func narrow(_ low: Int64, _ high: Int64, _ row: Int64?) throws(SyncError) -> (
+      row: Int64?, end: Int64
+    ) {
+      var (low, high, row) = (low, high, row)
+      while high - low > 1 {
+        let middle = low + (high - low) / 2
+        switch try next(after: middle) {
+        case .row(let number): (high, row) = (middle, number)
+        case .end: high = middle
+        case .stray, .damage: low = middle
         }
       }
-      return (nil, failing)
+      return (row, row.map { $0 - 1 } ?? high)
+    }
+
+    private func exists(_ place: Int64) throws(SyncError) -> Bool {
+      let statement = try connection.statement("SELECT 1 FROM \(table) WHERE \(number) = ?")
+      defer { statement.reset() }
+      try statement.bind(place, at: 1)
+      return try statement.step()
     }
 
     private func row<Row>(
       _ place: Int64, _ read: (Statement) throws(SyncError) -> Row?
-    ) throws(SyncError) -> Row? {
-      try connection.transaction(.read) { () throws(SyncError) -> Row? in
-        let statement = try connection.statement(
-          "SELECT \(columns) FROM \(table) WHERE \(number) = ?")
+    ) throws(SyncError) -> (row: Row?, exists: Bool) {
+      try connection.transaction(.read) { () throws(SyncError) -> (row: Row?, exists: Bool) in
+        let statement = try connection.statement("SELECT \(columns) FROM \(table) WHERE \(number) = ?")
         defer { statement.reset() }
         try statement.bind(place, at: 1)
-        return try statement.step() ? try read(statement) : nil
+        return try statement.step() ? (try read(statement), true) : (nil, false)
       }
     }
 
     private static var outOfOrder: SyncError {
       SyncError(.storeUnreadable, during: "reading a damaged store", "Rows are out of order.")
     }
-  }
-
-  extension SyncError {
-    /// Whether a read failed because of the file's contents.
-    var isOfDamagedFile: Bool { code == .storeUnreadable || code == .storeFailure }
   }
 #endif

@@ -12,7 +12,11 @@
 
     private struct Found {
       var losses: [SalvageLoss] = []
+      /// The other way to read the log, and what is lost in it.
       var other: LogUse?
+      var otherLosses: [SalvageLoss] = []
+      /// The copies that were made.
+      var copies: Set<String> = []
     }
 
     /// What a copy has of the log.
@@ -21,7 +25,7 @@
       case repaired
       /// The transactions that SQLite reads.
       case asItIs
-      case none
+      case withoutLog
     }
 
     init(path: String, scratch: String) {
@@ -29,7 +33,7 @@
       self.scratch = scratch
     }
 
-    /// What the repair of the copy has left out.
+    /// What the opening has left out.
     var losses: [SalvageLoss] { found.withLock(\.losses) }
 
     /// Whether a damaged log can be read in another way than ``open()`` does.
@@ -37,42 +41,66 @@
     /// SQLite ignores what is behind the damage, and a repaired log has it, with the damaged pages.
     var hasOther: Bool { found.withLock { $0.other != nil } }
 
+    /// What the other reading has left out.
+    var otherLosses: [SalvageLoss] { found.withLock(\.otherLosses) }
+
     /// Opens the file for reading.
     ///
-    /// A file that SQLite can open is read in place, so that a store in use is read as of one
-    /// instant. Otherwise a copy is repaired: the log, the header, whose values are known for every
-    /// store, and the definitions of the tables that every store has.
+    /// A file that SQLite can open is read in place, because a copy needs room and time. Otherwise a
+    /// copy is repaired: the log, the header, whose values are known for every store, and the
+    /// definitions of the tables that every store has.
     func open() throws(SyncError) -> Connection {
-      guard csqlite_kind_of_path(path) == 1, csqlite_is_readable(path) != 0 else {
-        throw SyncError(
-          .storeUnreadable, during: "opening the damaged store", "\(path) is missing, or cannot be read.")
+      found.withLock { ($0.losses, $0.other, $0.otherLosses) = ([], nil, []) }
+      let source = try source()
+      guard let damage = try damage(ofLog: source + "-wal") else {
+        if let connection = try openInPlace(source) { return connection }
+        return try openCopy(of: source, [.repaired, .asItIs, .withoutLog])
       }
-      // SQLite keeps the log beside the file, not beside a link to it.
-      let source = try StoreOpening.resolved(path)
-      let damage = try? LogDamage.find(inLog: source + "-wal")
-      let isHidden = damage?.mayHideOlder ?? false
-      if damage == nil || isHidden, let connection = try openInPlace(source) {
-        if isHidden { noteHidden() }
-        return connection
+      guard damage.mayHideOlder || damage.isUnreadable else {
+        return try openCopy(of: source, [.repaired, .asItIs, .withoutLog])
       }
-      // First with the log, which may be damaged as well.
+      // First what SQLite reads, which is newer.
+      noteHidden(damage)
+      if let connection = try openInPlace(source) { return connection }
+      return try openCopy(of: source, [.asItIs, .withoutLog])
+    }
+
+    /// Notes what a log hides from SQLite.
+    private func noteHidden(_ damage: LogDamage) {
+      if damage.isUnreadable {
+        return note([SalvageLoss(.outbox, "the log cannot be read; edits in it may be lost")])
+      }
+      found.withLock { $0.other = .repaired }
+      let detail =
+        "of the transactions behind a damaged page of the log only edits are taken over, also such that were settled since"
+      note([SalvageLoss(.conflicts, detail)])
+    }
+
+    private func damage(ofLog log: String) throws(SyncError) -> LogDamage? {
+      do throws(SyncError) {
+        return try LogDamage.find(inLog: log)
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+        return .unreadable
+      }
+    }
+
+    /// Opens a copy, with as much of the log as can be used.
+    private func openCopy(of source: String, _ uses: [LogUse]) throws(SyncError) -> Connection {
       var refusal: SyncError?
-      for use in isHidden ? [LogUse.asItIs, .none] : [.repaired, .asItIs, .none] {
-        found.withLock { $0.losses = [] }
+      for use in uses {
         do throws(SyncError) {
-          let damaged = try makeCopy(of: source, at: scratch, use)
-          if use == .asItIs, damage != nil, !isHidden {
-            note(
-              .outbox,
-              "the transactions behind a damaged page of the log cannot be used; edits in them are lost")
-          }
+          let copy = try makeCopy(of: source, at: scratch, use)
           let connection = try usable(scratch, options: "?immutable=1")
-          if isHidden { noteHidden() }
-          if damaged > 0 { found.withLock { $0.other = .asItIs } }
+          note(copy.losses)
+          if use != uses.first {
+            note([SalvageLoss(.outbox, "not all of the log can be used; edits in it may be lost")])
+          }
+          if copy.damagedPages > 0 { found.withLock { $0.other = .asItIs } }
           return connection
         } catch {
-          removeCopy()
-          guard error.isOfDamagedFile else { throw error }
+          remove(scratch)
+          guard error.isOfDamagedStore else { throw error }
           refusal = refusal ?? error
         }
       }
@@ -90,28 +118,46 @@
 
     /// Opens a copy with the other reading of the log.
     func openOther() throws(SyncError) -> Connection {
-      let use = found.withLock(\.other) ?? .asItIs
-      _ = try makeCopy(of: try StoreOpening.resolved(path), at: otherScratch, use)
-      return try usable(otherScratch, options: "?immutable=1")
+      guard let use = found.withLock(\.other) else {
+        throw SyncError(.storeUnreadable, during: "opening the damaged store", "There is no other reading.")
+      }
+      let copy = try makeCopy(of: try source(), at: otherScratch, use)
+      let connection = try usable(otherScratch, options: "?immutable=1")
+      found.withLock { $0.otherLosses = copy.losses }
+      return connection
     }
 
-    /// Removes the copies.
-    func removeCopy() {
-      for name in [scratch, otherScratch] { Self.remove(name) }
+    /// Removes the copies that were made.
+    func removeCopies() {
+      for name in found.withLock(\.copies) { remove(name) }
     }
 
     private var otherScratch: String { scratch + "-other" }
 
-    private static func remove(_ path: String) {
-      for suffix in ["", "-wal", "-shm", "-journal"] { _ = csqlite_remove(path + suffix) }
+    private func remove(_ copy: String) {
+      for suffix in ["", "-wal", "-shm", "-journal"] { _ = csqlite_remove(copy + suffix) }
+      found.withLock { _ = $0.copies.remove(copy) }
     }
 
-    private func noteHidden() {
-      found.withLock { $0.other = .repaired }
-      note(
-        .conflicts,
-        "of the transactions behind a damaged page of the log only edits are taken over, also such that were settled since"
-      )
+    private func note(_ losses: [SalvageLoss]) {
+      found.withLock { $0.losses += losses }
+    }
+
+    /// The file's own path. SQLite keeps the log beside the file, not beside a link to it.
+    private func source() throws(SyncError) -> String {
+      guard csqlite_kind_of_path(path) == 1, csqlite_is_readable(path) != 0 else {
+        throw SyncError(
+          .storeUnreadable, during: "opening the damaged store", "\(path) is missing, or cannot be read.")
+      }
+      let source = try StoreOpening.resolved(path)
+      for suffix in ["", "-wal", "-shm"] {
+        for copy in [scratch, otherScratch] where try StoreOpening.resolved(copy) == source + suffix {
+          throw SyncError(
+            .invalidConfiguration, during: "opening the damaged store",
+            "The copy \(copy) would replace the damaged store; give it another name.")
+        }
+      }
+      return source
     }
 
     // MARK: Connections
@@ -125,7 +171,7 @@
         return try StoredSchema(connection).repaired == nil ? connection : nil
       } catch {
         // A reader of a log needs a file beside it, so the directory must not be read-only.
-        guard error.isOfDamagedFile || error.code == .storeReadOnly else { throw error }
+        guard error.isOfDamagedStore || error.code == .storeReadOnly else { throw error }
         return nil
       }
     }
@@ -157,38 +203,42 @@
 
     // MARK: The copy
 
+    /// What a copy lacks.
+    private struct Copy {
+      var losses: [SalvageLoss] = []
+      /// How many pages of the log are damaged in the copy, or left out of it.
+      var damagedPages = 0
+    }
+
     /// Makes a copy that is one file, with a whole header and list of tables.
-    ///
-    /// - Returns: How many pages of the log are in the copy, or left out of it, damaged.
-    private func makeCopy(of source: String, at copy: String, _ use: LogUse) throws(SyncError) -> Int {
-      var damaged = 0
-      Self.remove(copy)
-      try check(csqlite_copy_file(source, copy), source)
+    private func makeCopy(of source: String, at path: String, _ use: LogUse) throws(SyncError) -> Copy {
+      remove(path)
+      found.withLock { _ = $0.copies.insert(path) }
+      try FileCopy.make(of: source, at: path, during: Self.operation)
+      var copy = Copy()
       let (log, hasLog) = (source + "-wal", csqlite_is_empty(source + "-wal") == 0)
       switch use {
       case .repaired:
-        damaged = try LogRepair.write(log, to: copy + "-wal")
-        if damaged > 0 {
-          note(.outbox, "pages of the log are damaged (\(damaged)); edits in them may be lost")
+        copy.damagedPages = try LogRepair.write(log, to: path + "-wal")
+        if copy.damagedPages > 0 {
+          let detail = "pages of the log are damaged (\(copy.damagedPages)); edits in them may be lost"
+          copy.losses.append(SalvageLoss(.outbox, detail))
         }
-      case .asItIs where hasLog: try check(csqlite_copy_file(log, copy + "-wal"), log)
-      case .none where hasLog: note(.outbox, "the log cannot be read; edits in it are lost")
-      case .asItIs, .none: break
+      case .asItIs where hasLog: try FileCopy.make(of: log, at: path + "-wal", during: Self.operation)
+      case .asItIs, .withoutLog: break
       }
-      try repairHeader(of: copy)
-      try mergeLog(of: copy)
+      try repairHeader(of: path)
+      try mergeLog(of: path)
       // A damaged page of the log may have brought a damaged header.
-      try repairHeader(of: copy)
-      try repairSchema(of: copy)
-      return damaged
-    }
-
-    private func note(_ part: SalvageLoss.Part, _ detail: String) {
-      found.withLock { $0.losses.append(SalvageLoss(part, detail)) }
+      try repairHeader(of: path)
+      if try repairSchema(of: path) {
+        copy.losses.append(SalvageLoss(.declarations, "the list of the tables cannot be read in places"))
+      }
+      return copy
     }
 
     private func repairHeader(of copy: String) throws(SyncError) {
-      try check(csqlite_repair_header(copy, UInt32(clamping: Migration.all.count)), copy)
+      try demand(csqlite_repair_header(copy, UInt32(clamping: Migration.all.count)))
     }
 
     private func mergeLog(of copy: String) throws(SyncError) {
@@ -201,15 +251,14 @@
     }
 
     /// Lists the tables of a copy anew, if the list is damaged.
-    private func repairSchema(of copy: String) throws(SyncError) {
+    ///
+    /// - Returns: Whether a part of the list cannot be read.
+    private func repairSchema(of copy: String) throws(SyncError) -> Bool {
       let schema = try StoredSchema(
         connection(copy, flags: SQLITE_OPEN_READONLY, options: "?immutable=1")
       ) { Self.kind(ofPage: $0, in: copy) }
-      if schema.isCutShort {
-        note(.declarations, "the list of the tables cannot be read in places")
-      }
-      guard let definitions = schema.repaired else { return }
-      try check(csqlite_empty_schema(copy), copy)
+      guard let definitions = schema.repaired else { return schema.isCutShort }
+      try demand(csqlite_empty_schema(copy))
       let connection = try connection(copy, flags: SQLITE_OPEN_READWRITE, options: "")
       connection.setCheckpointsOnClose(true)
       try connection.transaction(.write) { () throws(SyncError) in
@@ -224,6 +273,7 @@
           try statement.run()
         }
       }
+      return schema.isCutShort
     }
 
     /// Returns the first byte of one of a copy's pages; `nil` beyond its end.
@@ -235,25 +285,11 @@
       return csqlite_read(file, &kind, 1, (number - 1) * 4096) == 1 ? kind : nil
     }
 
-    private func check(_ code: Int32, _ place: String) throws(SyncError) {
-      if code == 0 { return }
-      throw code > 0
-        ? SQLiteFailure.ofCopy(code)
-        : SyncError(
-          .storeUnreadable, during: "copying the damaged store", "\(place) cannot be read.",
-          underlying: SQLiteFailure(code: SQLITE_IOERR, systemError: -code))
+    /// Demands that a copy could be changed.
+    private func demand(_ code: Int32) throws(SyncError) {
+      if code != 0 { throw SQLiteFailure.ofCopy(code, during: Self.operation) }
     }
-  }
 
-  extension SQLiteFailure {
-    /// The error of a copy that cannot be written, for a number of the system.
-    static func ofCopy(_ code: Int32) -> SyncError {
-      let failure = SQLiteFailure(code: SQLITE_IOERR, systemError: code)
-      let isFull = [ENOSPC, EDQUOT, EFBIG].contains(code)
-      return SyncError(
-        isFull ? .storeFull : .storeReadOnly, during: "copying the damaged store",
-        (failure.systemAdvice ?? "The copy cannot be written.")
-          + " A copy needs as much room as the store, beside the new one.", underlying: failure)
-    }
+    static let operation = "copying the damaged store"
   }
 #endif

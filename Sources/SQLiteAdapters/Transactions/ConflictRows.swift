@@ -4,7 +4,7 @@
 
   /// The columns and statements of the conflict log.
   enum ConflictRows {
-    private static let names = [
+    static let names = [
       "type", "id", "settled_at", "winner", "reason", "local_physical", "local_counter", "local_replica",
       "local_schema_version", "remote", "remote_epoch", "remote_sequence", "remote_modified_at",
       "remote_entity_tag", "remote_schema_version", "remote_physical", "remote_counter", "remote_replica",
@@ -106,6 +106,9 @@
     }
 
     private func remote(of id: RecordID) -> RecordChange {
+      if isNull(15) != isNull(20) {
+        noteDamage("a conflict's copy without its schema version, or the reverse")
+      }
       if isNull(15) {
         return .tombstone(Tombstone(id: id, version: version(11), entityTag: optionalText(14)))
       }

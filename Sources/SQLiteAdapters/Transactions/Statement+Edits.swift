@@ -34,6 +34,9 @@
 
     /// Reads an edit's content from two columns.
     func content(payload: Int32, schemaVersion: Int32) -> Edit.Content {
+      if isNull(schemaVersion) != isNull(payload) {
+        noteDamage("an edit's content without its schema version, or the reverse")
+      }
       if isNull(schemaVersion) { return .deletion }
       return .upsert(Payload(bytes(payload)), schemaVersion: Int(integer(schemaVersion)))
     }

@@ -24,7 +24,7 @@
 
     /// A check whose statement returns the type and the key of each contradiction.
     init(_ part: StoreFinding.Part, type: RecordType? = nil, _ detail: String, where sql: String) {
-      self.init(part, type: type, "the check that no \(detail.lowercased())") {
+      self.init(part, type: type, "the check that no \(detail)") {
         connection, limit throws(SyncError) in
         let statement = try connection.statement("\(sql) LIMIT ?")
         defer { statement.clear() }
@@ -74,9 +74,21 @@
     }
 
     private static let log = FormatCheck(.file, "the log") { connection, _ throws(SyncError) in
-      guard let path = connection.logPath, let damage = try LogDamage.find(inLog: path) else { return [] }
+      guard let path = connection.logPath else { return [] }
+      let kept = KeptFiles(of: String(path.dropLast("-wal".count))).existing.map { copy in
+        StoreFinding(
+          .file,
+          "The log was damaged when the store was opened; \(copy) has what SQLite ignored: salvage it, then remove it"
+        )
+      }
+      guard let damage = try LogDamage.find(inLog: path) else { return kept }
+      if damage.isUnreadable {
+        return kept + [StoreFinding(.file, "The log cannot be read; SQLite ignores it")]
+      }
       let place = damage.frame == 0 ? "The log's header" : "Frame \(damage.frame) of the log"
-      return [StoreFinding(.file, "\(place) is damaged; SQLite ignores the transactions behind it")]
+      return kept + [
+        StoreFinding(.file, "\(place) is damaged; SQLite ignores the transactions behind it")
+      ]
     }
 
     private static let tables = FormatCheck(.schema, "the schema") { connection, _ throws(SyncError) in

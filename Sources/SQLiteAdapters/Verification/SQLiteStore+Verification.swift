@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSyncCSQLite
   public import SyncModels
   public import SyncPorts
   import Synchronization
@@ -16,32 +17,41 @@
       try await run(.declarations { entities in types.withLock { $0 = entities } }, limit: limit, &found)
       let checks = FormatCheck.ofFile + types.withLock { $0 }.flatMap { FormatCheck.of($0) }
       for check in checks where found.count < limit {
-        if Task.isCancelled {
-          throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
-        }
         try await run(check, limit: limit - found.count, &found)
       }
       return found
     }
 
+    /// - Throws: `cancelled` once the task is cancelled, also within a statement.
     private func run(
       _ check: FormatCheck, limit: Int, _ found: inout [StoreFinding]
     ) async throws(SyncError) {
       do throws(SyncError) {
         found += try await readers.run { connection, _ throws(SyncError) -> [StoreFinding] in
-          try connection.transaction(.read) { () throws(SyncError) -> [StoreFinding] in
-            try connection.demandKnownLayout()
-            return try check.findings(connection, limit)
+          try connection.stoppingWithTask { () throws(SyncError) in
+            try connection.transaction(.read) { () throws(SyncError) -> [StoreFinding] in
+              try connection.demandKnownLayout()
+              return try check.findings(connection, limit)
+            }
           }
         }
       } catch {
-        switch error.code {
-        case .storeUnreadable, .storeFailure:
-          found.append(
-            StoreFinding(check.part, type: check.type, "\(check.subject) cannot be read: \(error.message)"))
-        default: throw error
+        if Task.isCancelled {
+          throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
         }
+        guard error.isOfDamagedStore else { throw error }
+        found.append(
+          StoreFinding(check.part, type: check.type, "\(check.subject) cannot be read: \(error.message)"))
       }
+    }
+  }
+
+  extension Connection {
+    /// Runs a body whose statements fail once the task is cancelled.
+    fileprivate func stoppingWithTask<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R {
+      sqlite3_progress_handler(handle, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
+      defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+      return try body()
     }
   }
 #endif

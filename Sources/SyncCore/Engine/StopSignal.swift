@@ -24,6 +24,16 @@ struct StopSignal: Sendable {
     return await running(beside: { await wait(clock: clock) }, work)
   }
 
+  /// Runs some work that ends early once its task is cancelled, as ``cancelling(clock:_:)`` does.
+  func stopping<R: Sendable>(
+    _ work: @escaping @Sendable () async throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let result = await cancelling(clock: ContinuousClock()) { () -> Result<R, SyncError> in
+      do throws(SyncError) { return .success(try await work()) } catch { return .failure(error) }
+    }
+    return try result.get()
+  }
+
   /// Walks through a list, portion by portion, until its end or a stop.
   ///
   /// - Parameters:

@@ -30,7 +30,9 @@ struct SalvageRun {
       if stop.isRaised {
         throw SyncError(.cancelled, during: "salvaging a store", "The salvage was stopped.")
       }
-      let portion = try await source.portion(of: part, after: place)
+      let portion = try await stop.stopping { [source, place] () throws(SyncError) in
+        try await source.portion(of: part, after: place)
+      }
       if notesLosses { report.add(portion.losses) }
       try await use(&self, portion.entries)
       guard let next = portion.next else { return }
@@ -157,17 +159,24 @@ struct SalvageRun {
     }
   }
 
-  /// The prefixes of the values that the app has made: sightings, expiring values, migrations.
+  /// The starts of the keys of sightings, expiring values and migrations.
   ///
-  /// The others describe syncs that the new store has not had.
-  private static let prefixes = ["throttle/", "expiring/", "migration/"]
+  /// They are taken over, and so are keys that the library does not know: those of the app.
+  private static let ofEdits = ["throttle/", "expiring/", "migration/"]
+
+  /// The starts of the keys of values that describe syncs, which the new store has not had.
+  private static let ofSyncs = [
+    Checkpoint.keyPrefix, "status/", "history/", "declarations", "listing-gap/", "source-epoch/", "circles/",
+    "rebuild/", "edits/", "push/", "put-off/", "sync/",
+  ]
 
   mutating func takeOverValues() async throws(SyncError) {
     try await walk(.values) { (run, entries) throws(SyncError) in
       var values: [StoreChanges.KeptValue] = []
-      for case .value(let key, let bytes) in entries
-      where Self.prefixes.contains(where: { key.hasPrefix($0) }) {
-        if (try? JSONScanner.validate(bytes[...])) == nil {
+      for case .value(let key, let bytes) in entries {
+        if Self.ofSyncs.contains(where: { key.hasPrefix($0) }) { continue }
+        let isOfLibrary = Self.ofEdits.contains { key.hasPrefix($0) }
+        if isOfLibrary, (try? JSONScanner.validate(bytes[...])) == nil {
           run.report.add([SalvageLoss(.values, key: key, "the value is not JSON")])
         } else {
           values.append(StoreChanges.KeptValue(key, bytes))

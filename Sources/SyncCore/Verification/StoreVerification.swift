@@ -31,8 +31,9 @@ public struct StoreVerification: Sendable {
   ///
   /// What cannot be read is a finding, not an error.
   ///
-  /// - Parameter token: Stops the verification between two portions.
-  /// - Throws: `cancelled`; `storeBusy` if the store could not be read in time; `storeNewer` if a
+  /// - Parameter token: Stops the verification between two portions or checks.
+  /// - Throws: `cancelled`; `storeFailure` if the process lacks memory or files, the connection to a
+  ///   server is lost or the store was closed; `storeBusy` if the store could not be read in time; `storeNewer` if a
   ///   newer version of the library has written it meanwhile.
   /// - Complexity: O(*n* log *n*) for *n* rows and entries.
   public func run(
@@ -40,7 +41,11 @@ public struct StoreVerification: Sendable {
   ) async throws(SyncError) -> VerificationReport {
     var walk = VerificationWalk(store: store, stop: StopSignal(token: token), limit: limit)
     if let verifiable = store as? any VerifiableStore {
-      walk.report.add(try await verifiable.formatFindings(limit: limit), limit: limit)
+      try walk.demandGoOn()
+      let found = try await walk.stop.stopping { [limit] () throws(SyncError) in
+        try await verifiable.formatFindings(limit: limit)
+      }
+      walk.report.add(found, limit: limit)
     }
     var entities: [Entity] = []
     try await walk.step(.schema, nil) { (snapshot) throws(SyncError) in

@@ -63,7 +63,8 @@ struct VerificationWalk {
     }
   }
 
-  private func demandGoOn() throws(SyncError) {
+  /// Ends the verification after a stop.
+  func demandGoOn() throws(SyncError) {
     guard stop.isRaised else { return }
     throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
   }
@@ -80,9 +81,6 @@ struct VerificationWalk {
 extension SyncError {
   /// Whether a read failed because of the store's contents.
   var isOfDamage: Bool {
-    switch code {
-    case .storeUnreadable, .storeFailure, .inconsistentData, .invalidConfiguration: true
-    default: false
-    }
+    isOfDamagedStore || code == .inconsistentData || code == .invalidConfiguration
   }
 }

@@ -241,6 +241,7 @@
       let source = SQLiteSalvage(path: copy, scratch: directory.file("scratch"))
       let report = try await StoreSalvage(from: source, to: target).run()
       await source.close()
+      #expect(report.losses.contains { $0.detail.hasPrefix("pages of the log are damaged") })
       let salvaged = try await edits(of: target)
       #expect(shown.isSubset(of: salvaged) && shown.count < salvaged.count && report.lostLocalState)
       // The later edit of the two counts.

@@ -1,0 +1,172 @@
+#if SQLite
+  import SyncModels
+  import SyncPorts
+
+  /// A table of a damaged store that a salvage reads, and what its rows become.
+  struct SalvageTable: Sendable {
+    let part: SalvageLoss.Part
+    var type: RecordType?
+    let name: String
+    /// The column of the row number.
+    let number: String
+    let columns: [String]
+    /// Tells whether a row is not as it was written, as an expression.
+    var isAltered = "0"
+    /// An index that lists the rows as well; `nil` if the next sync fetches what is lost.
+    var index: Index?
+    /// The sum of the rows; `nil` if each row has a checksum, or the next sync fetches it.
+    var sum: SummedTable?
+    let read: @Sendable (Statement) throws(SyncError) -> SalvagedEntry?
+
+    /// An index, and what it tells of a row that the table has not.
+    struct Index {
+      let name: String
+      var type = "NULL"
+      var key = "NULL"
+    }
+
+    /// Some entries of the table.
+    struct Portion {
+      var entries: [SalvagedEntry] = []
+      /// The numbers of rows that exist and cannot be read.
+      var unreadable: [Int64] = []
+      /// The rows that only the index has.
+      var missing: [SalvageLoss] = []
+      /// What else was lost.
+      var losses: [SalvageLoss] = []
+      /// The number of the last row; `nil` at the end.
+      var reached: Int64?
+    }
+
+    /// Reads the rows behind a number, and at the end those that only the index lists.
+    ///
+    /// A damaged page may hide rows from a walk without an error. The index has their numbers.
+    ///
+    /// - Parameter passed: The numbers of the rows that the walk has passed.
+    func portion(
+      _ connection: Connection, after start: Int64?, limit: Int, passed: inout Set<Int64>
+    ) throws(SyncError) -> Portion {
+      if start == nil { passed = [] }
+      guard try connection.hasTable(name) else {
+        return Portion(losses: [loss("the table \(name) is missing")])
+      }
+      let scan = RowScan(
+        connection, table: quoted(name), number: number,
+        columns: (columns + [isAltered]).joined(separator: ", "))
+      let flag = Int32(columns.count)
+      let read: (Statement) throws(SyncError) -> (SalvagedEntry, isAltered: Bool)? = {
+        row throws(SyncError) in
+        guard let entry = try self.read(row) else { return nil }
+        return (entry, row.integer(flag) != 0)
+      }
+      var found = try scan.rows(after: start, limit: limit, read: read)
+      var portion = Portion(reached: found.reached)
+      if let index {
+        passed.formUnion(found.numbers)
+        let missing = found.reached == nil ? try missing(connection, index, passed) : []
+        for (number, loss) in missing where try !scan.lookUp(number, &found, read) {
+          portion.missing.append(loss)
+        }
+      }
+      portion.entries = found.rows.map(\.0)
+      portion.unreadable = found.unreadable
+      portion.losses = found.gaps.map { gap in
+        loss("rows cannot be read, between the numbers \(gap.lowerBound) and \(gap.upperBound)")
+      }
+      portion.losses += found.rows.filter(\.isAltered).map { alteration($0.0) }
+      if found.reached == nil, try hasAlteredRows(connection) {
+        portion.losses.append(loss("not all are as the library has written them; they are kept as they read"))
+      }
+      return portion
+    }
+
+    /// A loss of rows of the table.
+    func loss(_ detail: String) -> SalvageLoss { SalvageLoss(part, type: type, detail) }
+
+    /// A loss of what an entry was written with.
+    func alteration(_ entry: SalvagedEntry) -> SalvageLoss {
+      let detail = "the edit is not as the library has written it; it is kept as it reads"
+      guard case .edit(let edit) = entry else { return loss(detail) }
+      return SalvageLoss(part, type: edit.id.type, key: edit.id.key, detail)
+    }
+
+    /// Whether the rows differ from their sum. A sum that cannot be counted lacks rows that are
+    /// listed as lost.
+    private func hasAlteredRows(_ connection: Connection) throws(SyncError) -> Bool {
+      guard let sum else { return false }
+      do throws(SyncError) {
+        return try connection.transaction(.read) { () throws(SyncError) -> Bool in
+          guard let stored = try connection.storedSums() else { return false }
+          return try connection.countedSum(of: sum) != stored[sum]
+        }
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+        return false
+      }
+    }
+
+    /// The rows that the index lists and the walk has not passed, as far as the index can be read.
+    private func missing(
+      _ connection: Connection, _ index: Index, _ passed: Set<Int64>
+    ) throws(SyncError) -> [(Int64, SalvageLoss)] {
+      var missing: [(Int64, SalvageLoss)] = []
+      do throws(SyncError) {
+        try connection.transaction(.read) { () throws(SyncError) in
+          let columns = "\(number), \(index.type), \(index.key)"
+          try connection.forEachRow("SELECT \(columns) FROM \(name) INDEXED BY \"\(index.name)\"") { row in
+            let number = row.integer(0)
+            if passed.contains(number) { return }
+            let (type, key) = (row.value(1).text.map { RecordType($0) }, row.value(2).text)
+            let loss = SalvageLoss(part, type: type, key: key ?? "\(number)", "it is listed, and missing")
+            missing.append((number, loss))
+          }
+        }
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+      }
+      return missing
+    }
+  }
+
+  extension SalvageTable {
+    static let conflicts = SalvageTable(
+      part: .conflicts, name: "conflicts", number: "number", columns: ["number"] + ConflictRows.names,
+      index: Index(name: "conflicts.type", type: "type"), sum: .conflicts
+    ) { row throws(SyncError) in .conflict(try row.conflict()) }
+
+    static let values = SalvageTable(
+      part: .values, name: "state", number: "rowid", columns: ["key", "value"],
+      index: Index(name: "sqlite_autoindex_state_1", key: "key"), sum: .values
+    ) { row throws(SyncError) in
+      if row.isNull(1) { row.noteDamage("a kept value without bytes") }
+      return .value(key: row.text(0), bytes: row.bytes(1))
+    }
+
+    static func records(of entity: Entity) -> SalvageTable {
+      SalvageTable(
+        part: .records, type: entity.type, name: EntityTable.name(of: entity.type), number: "row",
+        columns: ["id", "schema_version", "payload"]
+      ) { row throws(SyncError) in
+        if row.isNull(2) { return nil }
+        return .record(
+          Record(
+            id: RecordID(type: entity.type, key: row.text(0)), version: .unversioned,
+            schemaVersion: Int(row.integer(1)), payload: Payload(row.bytes(2)), fields: []))
+      }
+    }
+
+    /// The outbox. In a store from before the checksums, no edit has one.
+    static func edits(_ connection: Connection) throws(SyncError) -> SalvageTable {
+      let hasChecksums = try connection.transaction(.read) { () throws(SyncError) in
+        try connection.value(
+          "SELECT 1 FROM pragma_table_info('outbox') WHERE name = '\(RowChecksum.column)'") != nil
+      }
+      let column = RowChecksum.column
+      return SalvageTable(
+        part: .outbox, name: "outbox", number: "entry", columns: OutboxRows.names,
+        isAltered: hasChecksums ? "\(column) IS NOT NULL AND \(column) IS NOT \(OutboxRows.checksum)" : "0",
+        index: Index(name: "outbox.record", type: "type", key: "id")
+      ) { row throws(SyncError) in .edit(try row.outboxEntry(of: RecordType(row.text(0)))) }
+    }
+  }
+#endif

@@ -1,0 +1,152 @@
+#if SQLite
+  import CanonicalSync
+  import CanonicalSyncCSQLite
+  import Foundation
+  import InMemoryAdapters
+  import Testing
+
+  @testable import SQLiteAdapters
+
+  /// What a salvage says of what it could not take over as it was written.
+  @Suite("The losses of a salvage", .timeLimit(.minutes(10)))
+  struct SalvageLossTests {
+    private let directory: TemporaryDirectory
+
+    init() throws { directory = try TemporaryDirectory(inMemory: true) }
+
+    private func salvage(after sql: String) async throws -> (keys: [String], report: SalvageReport) {
+      let path = directory.file("store.db")
+      _ = try await RichStore(path: path)
+      let broken = try await SQLiteStore.open(path: path)
+      try await broken.execute(sql)
+      await broken.close()
+      let store = try await SQLiteStore.open(path: directory.file("new.db"))
+      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
+      let report = try await StoreSalvage(from: source, to: store).run()
+      await source.close()
+      let keys = try await store.read { (snapshot) throws(SyncError) in
+        try snapshot.keys(withPrefix: "", after: nil, limit: 1000)
+      }
+      await store.close()
+      return (keys, report)
+    }
+
+    @Test func nameAnEditThatIsNotAsItWasWritten() async throws {
+      let (_, report) = try await salvage(after: "UPDATE outbox SET payload = x'7b7d' WHERE id = 't6'")
+      #expect(report.losses.map(\.key) == ["t6"] && report.lost[.outbox] == 1)
+      #expect(report.losses.first?.detail.contains("kept as it reads") == true)
+    }
+
+    @Test(arguments: ["UPDATE conflicts SET reason = 'x'", "UPDATE conflicts SET local_payload = x'7b7d'"])
+    func nameConflictsThatAreNotAsTheyWereWritten(_ sql: String) async throws {
+      let (_, report) = try await salvage(after: sql)
+      #expect(report.lost[.conflicts] == 1 && report.conflicts > 0)
+    }
+
+    /// A key of no kind that the library knows may be the app's own.
+    @Test func nameKeptValuesUnderAnotherKey() async throws {
+      let (keys, report) = try await salvage(
+        after: "UPDATE state SET key = 'x' || key WHERE key LIKE 'throttle/seen/%'")
+      #expect(report.lost[.values] == 1)
+      #expect(keys.contains { $0.hasPrefix("xthrottle/seen/") })
+    }
+
+    @Test func areNoneOfAnAppsOwnValues() async throws {
+      let path = directory.file("store.db")
+      _ = try await RichStore(path: path)
+      let broken = try await SQLiteStore.open(path: path)
+      try await broken.write(.app) { (transaction) throws(SyncError) in
+        try transaction.setValue(Array("no JSON".utf8), forKey: "app/window")
+      }
+      let store = try await SQLiteStore.open(path: directory.file("new.db"))
+      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
+      let report = try await StoreSalvage(from: source, to: store).run()
+      await source.close()
+      await broken.close()
+      #expect(report.losses == [])
+      let value = try await store.read { (snapshot) throws(SyncError) in
+        try snapshot.value(forKey: "app/window")
+      }
+      #expect(value == Array("no JSON".utf8))
+      await store.close()
+    }
+
+    @Test func sayThatTheStoreHadMoved() async throws {
+      let (_, report) = try await salvage(
+        after: "INSERT INTO meta VALUES ('moved', 'postgres://host/stores')")
+      #expect(report.losses.contains { $0.detail.contains("moved to postgres://host/stores") })
+      #expect(!report.lostLocalState)
+    }
+
+    /// A column of the newer of two edits is damaged.
+    @Test func areNoneOfAnEditWithADamagedColumnInTheOtherReading() async throws {
+      let path = directory.file("store.db")
+      _ = try await RichStore(path: path)
+      let broken = try await SQLiteStore.open(path: path)
+      let id = RecordID(type: "teams", key: "t6")
+      let edits = try await broken.read { (snapshot) throws(SyncError) in try snapshot.outbox(for: [id]) }
+      try await broken.execute("UPDATE outbox SET state = 'x' WHERE id = 't6'")
+      await broken.close()
+      let opening = SalvageOpening(path: path, scratch: directory.file("scratch"))
+      let reading = SalvageReading(
+        SerialConnection(label: "reading", executor: .dispatch) { () throws(SyncError) in
+          try opening.open()
+        })
+      let found = try await reading.edit(of: id)
+      #expect(found?.edit == edits.first?.edit)
+      await reading.close()
+    }
+
+    // MARK: Copies
+
+    @Test(arguments: ["store.db", "store.db-wal", "link.db"])
+    func areNotTheStoreItself(_ name: String) async throws {
+      let path = directory.file("store.db")
+      _ = try await RichStore(path: path)
+      try FileManager.default.createSymbolicLink(
+        atPath: directory.file("link.db"), withDestinationPath: "store.db")
+      let contents = try directory.contents("store.db")
+      let store = try await SQLiteStore.open(path: directory.file("new.db"))
+      let source = SQLiteSalvage(path: path, scratch: directory.file(name))
+      let error = await #expect(throws: SyncError.self) {
+        try await StoreSalvage(from: source, to: store).run()
+      }
+      #expect(error?.code == .invalidConfiguration)
+      await source.close()
+      await store.close()
+      #expect(try directory.contents("store.db") == contents)
+    }
+
+    @Test func areNotAFileThatNoCopyWasMadeOf() async throws {
+      let path = directory.file("store.db")
+      _ = try await RichStore(path: path)
+      try directory.write(Data("mine".utf8), to: "scratch")
+      let store = try await SQLiteStore.open(path: directory.file("new.db"))
+      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
+      _ = try await StoreSalvage(from: source, to: store).run()
+      await source.close()
+      await store.close()
+      #expect(try directory.contents("scratch") == Data("mine".utf8))
+    }
+
+    // MARK: Shortage
+
+    @Test func areNoDamageAfterTheStoreWasClosed() async throws {
+      let path = directory.file("store.db")
+      _ = try await RichStore(path: path)
+      let store = try await SQLiteStore.open(path: path)
+      await store.close()
+      let error = await #expect(throws: SyncError.self) { try await StoreVerification(of: store).run() }
+      #expect(error?.code == .storeFailure && error?.message.contains("closed") == true)
+    }
+
+    @Test(arguments: [
+      (SQLITE_CANTOPEN, EMFILE, false), (SQLITE_IOERR, ENFILE, false), (SQLITE_NOMEM, 0, false),
+      (SQLITE_IOERR, EIO, true), (SQLITE_ERROR, 0, true), (SQLITE_CORRUPT, 0, true), (SQLITE_BUSY, 0, false),
+    ])
+    func areNoneOfAShortage(_ code: Int32, _ systemError: Int32, isOfStore: Bool) {
+      let failure = SQLiteFailure(code: code, systemError: systemError)
+      #expect(failure.error(during: "reading").isOfDamagedStore == isOfStore)
+    }
+  }
+#endif
