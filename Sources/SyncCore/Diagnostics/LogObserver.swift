@@ -7,7 +7,7 @@ public import SyncPorts
 public struct LogObserver: SyncObserver {
   private let write: @Sendable (String) -> Void
 
-  /// Creates an observer that logs to a function, which the sync's own task calls.
+  /// Creates an observer that logs to a function, which is called on the event's task.
   public init(_ write: @escaping @Sendable (String) -> Void) {
     self.write = write
   }
