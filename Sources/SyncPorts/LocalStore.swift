@@ -19,7 +19,8 @@ public protocol LocalStore: Sendable {
   /// Runs reads over one unchanging state of the store.
   ///
   /// The body is synchronous, so nothing suspends while the snapshot is open. Any number of reads
-  /// run beside each other and beside a write.
+  /// run beside each other and beside a write. The store may run the body more than once, as after
+  /// a lost connection. Only the last run counts.
   func read<R: Sendable>(
     _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
   ) async throws(SyncError) -> R
@@ -28,7 +29,8 @@ public protocol LocalStore: Sendable {
   ///
   /// The body is synchronous, so nothing suspends while the transaction is open, and once begun it
   /// is completed even if the task is cancelled. Writes queue; the body sees everything that was
-  /// written before.
+  /// written before. The store may run the body more than once, as after a serialization failure.
+  /// Only the last run counts, so the body has no other effects.
   ///
   /// - Throws: What the body throws; `leaseLost` when the authority is a lease that another holder
   ///   took over, detected inside the transaction; `storeBusy`, `storeFull`, `storeReadOnly` or

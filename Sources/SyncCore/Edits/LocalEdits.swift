@@ -94,7 +94,11 @@ public struct LocalEdits: Sendable {
 
   /// Makes several edits in one transaction: all of them, or none if the body throws.
   ///
-  /// Write records before the records that refer to them, and delete them after those.
+  /// Write records before the records that refer to them, and delete them after those. The store
+  /// may run the body more than once, and only the last run counts. Keep other effects out of it.
+  ///
+  /// - Throws: What the body throws; `storeBusy`, `storeFull`, `storeReadOnly` and the store's
+  ///   other codes. Nothing was written.
   public func perform<R: Sendable>(
     _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
   ) async throws(SyncError) -> R {

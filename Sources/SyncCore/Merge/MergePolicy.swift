@@ -6,6 +6,11 @@ public import SyncModels
 /// arrive.
 public protocol MergePolicy: Sendable {
   /// Returns the resolution of a conflict.
+  ///
+  /// It is called inside a transaction of the store, perhaps several times. Do not wait there, and
+  /// keep other effects out. A merged payload must be one JSON object of a schema that the app
+  /// understands. It may refer to records in the store, and to those that the remote's copy refers
+  /// to. The event `policyFailed` reports any other, and the remote's copy wins.
   func settle(_ conflict: MergeConflict) -> MergeResolution
 }
 
