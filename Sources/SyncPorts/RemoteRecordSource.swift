@@ -29,9 +29,10 @@ public protocol RemoteRecordSource: Sendable {
   /// - A listing includes every record that existed all the time, whatever changes meanwhile. A
   ///   change during the pass is either in it or in the next delta, which starts from the token
   ///   that the source took *before* it listed anything.
-  /// - Throws: ``SyncError``: `remoteUnavailable` and `invalidResponse` are retried,
-  ///   `quotaExceeded`, `permissionDenied` and `inconsistentData` end the pass over this type
-  ///   alone, any other ends the sync. A void token is not an error but the continuation `reset`.
+  /// - Throws: ``SyncError``: `remoteUnavailable` and `invalidResponse` are retried.
+  ///   `invalidResponse` after the last attempt, `quotaExceeded`, `permissionDenied`,
+  ///   `inconsistentData` and `invalidConfiguration` end the pass over this type alone. Any other
+  ///   ends the sync. A void token is not an error but the continuation `reset`.
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage
 
   /// Returns the current copies of some records, for sources that declare `supportsLookup`.
