@@ -96,8 +96,9 @@ public final class SyncEngine: Sendable {
   ///   - token: Requests a stop, which takes effect between pages. Cancelling the task does the
   ///     same.
   /// - Throws: ``SyncError``. `offline` and `syncAlreadyInProgress`: nothing was done.
-  ///   `remoteUnavailable`, `authentication` and the store's codes: the pages committed before
-  ///   stay, and the next sync resumes there. `leaseLost`: another process resumes there.
+  ///   `invalidConfiguration` for an undeclared type, and for a push without a sink: nothing was
+  ///   done. `remoteUnavailable`, `authentication` and the store's codes: the pages committed
+  ///   before stay, and the next sync resumes there. `leaseLost`: another process resumes there.
   public func sync(
     _ request: SyncRequest = SyncRequest(), token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> SyncResult {
@@ -192,6 +193,9 @@ public final class SyncEngine: Sendable {
   }
 
   /// Returns the status of each type, in the order in which types are synced.
+  ///
+  /// - Throws: The store's codes.
+  /// - Complexity: O(*p*) in the pending edits, beside what the store's counts cost.
   public func status() async throws(SyncError) -> [TypeReport] {
     try await TypeReport.load(schema.entities, from: environment.store, at: environment.clock.timestamp)
   }

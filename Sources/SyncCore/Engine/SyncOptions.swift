@@ -16,7 +16,9 @@ public struct SyncOptions: Hashable, Sendable {
   public var maximumConcurrentTypes: Int
   /// The policy for retrying failed requests.
   public var retry: RetryPolicy
-  /// How long a lease outlives its holder. It is renewed three times as often.
+  /// How long a lease outlives its holder, 10 ms or more.
+  ///
+  /// A sync renews it after each third of this time.
   public var leaseDuration: Duration
   /// How often a remote without tombstones is listed completely, to find deletions.
   public var deletionCheckInterval: Duration

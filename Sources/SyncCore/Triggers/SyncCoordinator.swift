@@ -45,8 +45,8 @@ public final class SyncCoordinator: Sendable {
   ///     monitor.
   ///   - scheduler: Gives time in the background. Without a scheduler there is none.
   ///   - options: The triggers that are used, and the pacing.
-  ///   - push: Sends local edits, before each pull. It returns normally if the pull should go on.
-  ///     An error that it throws fails the sync.
+  ///   - push: Work before each sync, for edits outside the engine's outbox. An error that it
+  ///     throws fails the sync. `nil` if the engine has a sink: its syncs push by themselves.
   ///   - cleanUp: Tidies the store after the sync of a processing request, unless that sync was
   ///     stopped.
   ///   - observe: Receives every trigger and its result. Events come one at a time and in order, on
