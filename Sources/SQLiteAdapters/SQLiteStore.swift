@@ -94,10 +94,14 @@
 
     /// Opens a store, and creates its file if it is missing.
     ///
-    /// - Throws: `storeUnreadable` for a file that is not an SQLite database, is damaged or belongs
-    ///   to another application; `storeNewer` for a file that a newer version of the library wrote.
-    ///   Both leave the file unchanged. `storeReadOnly` if the file has to be created or migrated
-    ///   and cannot be written; `storeFailure` if its directory is missing.
+    /// - Throws: `storeUnreadable` for a file that is not an SQLite database, is damaged, belongs
+    ///   to another application, has several names, or cannot be read; `storeNewer` for a file that
+    ///   a newer version of the library wrote. Both leave the file unchanged. `storeReadOnly` if
+    ///   the file or its directory cannot be written, unless ``Configuration/isReadOnly``; also for
+    ///   a read-only store of an older layout. `storeFailure` if the directory or a read-only store
+    ///   is missing, or too few file descriptors are free. `storeFull` if there is no room.
+    ///   `storeBusy` after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty path,
+    ///   or one with a NUL.
     public static func open(
       path: String, configuration: Configuration = .init()
     ) async throws(SyncError) -> SQLiteStore {
