@@ -17,7 +17,7 @@ struct DocumentedCodeTests {
     ("Docs/MirroringCloudKit.md", ["CloudKitExample.swift"]),
     ("Docs/LocalEdits.md", ["EditsExample.swift"]), ("Docs/DamagedStores.md", ["DamageExample.swift"]),
     ("Docs/Observing.md", ["ObserversExample.swift"]),
-    ("Docs/ManyStores.md", ["../../SQLiteAdaptersTests/Pool/TenantsExample.swift"]),
+    ("Docs/ManyStores.md", ["TenantsExample.swift"]),
     ("Docs/Testing.md", ["../../SyncSimulationTests/WorldExample.swift"]),
     ("Sources/CanonicalSync/CanonicalSync.docc/CanonicalSync.md", ["ReadmeExample.swift"]),
     ("Sources/SQLiteAdapters/SQLiteAdapters.docc/SQLiteAdapters.md", ["ReadmeExample.swift"]),

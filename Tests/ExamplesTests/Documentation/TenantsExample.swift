@@ -1,0 +1,46 @@
+#if SQLite
+  import CanonicalSync
+  import SQLiteAdapters
+
+  // The code of Docs/ManyStores.md.
+
+  struct Tenants: Sendable {
+    let schema: SyncSchema
+    let source: @Sendable (_ tenant: String) throws -> any RemoteRecordSource
+    let pool: StorePool
+
+    init(
+      schema: SyncSchema, source: @escaping @Sendable (_ tenant: String) throws -> any RemoteRecordSource
+    ) throws {
+      self.schema = schema
+      self.source = source
+      pool = try StorePool { store in try await store.register(schema) }
+    }
+
+    func sync(_ tenant: String) async throws -> SyncResult {
+      try await pool.withStore(at: "tenants/\(tenant).db") { store in
+        try await SyncEngine(schema: schema, store: store, source: source(tenant)).sync()
+      }
+    }
+
+    func count(_ type: RecordType, of tenant: String) async throws -> Int {
+      try await pool.withStore(at: "tenants/\(tenant).db") { store in
+        try await store.read { snapshot throws(SyncError) in try snapshot.count(Query(type)) }
+      }
+    }
+  }
+
+  private func budgets() throws -> [StorePool] {
+    var configuration = StorePool.Configuration()
+    configuration.descriptors = 200 * configuration.store.descriptors  // 200 open stores
+    configuration.threads = 16 * configuration.store.threads  // 16 of them lent at once
+    let pool = try StorePool(configuration: configuration)
+    return [pool]
+  }
+
+  private func endings(_ pool: StorePool) async throws {
+    await pool.closeIdle()  // when memory is short
+    try await pool.close(at: "tenants/42.db")  // before the file is moved, replaced or deleted
+    await pool.close()  // when the server stops
+  }
+#endif
