@@ -76,7 +76,7 @@ import Foundation
         options: [store, type, id, set, unset, delete, discard, retry],
         examples: [
           ("sync-inspect edit --store schedule.db --type teams --id BOS --set 'name=\"Bees\"'", "a new name"),
-          ("sync-inspect edit --store schedule.db --type games --id g1 --delete", "a game less"),
+          ("sync-inspect edit --store schedule.db --type games --id g1 --delete", "deletes a game"),
         ]),
       Command(
         "verify",
@@ -90,7 +90,7 @@ import Foundation
           ("sync-inspect salvage --from schedule.db --to rescued.db", "a store to sync instead")
         ]),
       Command(
-        "copy", "Move a whole store to an empty one; again after an interruption: go on with it.",
+        "copy", "Move a whole store to an empty one. After an interruption, run it again to continue.",
         options: [oldStore, newStore, abandon],
         examples: [
           (
