@@ -43,6 +43,11 @@ struct Guide: Sendable {
     }
   }
 
+  /// The code spans of the prose, in order.
+  var spans: [Substring] {
+    prose.flatMap { _, line in line.matches(of: #/`([^`]+)`/#).map(\.1) }
+  }
+
   /// The part under a heading; `nil` without such a heading.
   func section(_ heading: String) -> Guide? {
     guard let start = text.range(of: "\n## \(heading)\n") else { return nil }
