@@ -117,6 +117,9 @@ import Foundation
         try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to]).endProcess()
       case "copy":
         try await move(from: arguments[oldStore], to: arguments[newStore], abandons: arguments[abandon])
+        if arguments[json] {
+          StandardStream.output.line(JSON.object([("moved", .bool(!arguments[abandon]))]))
+        }
         ExitCode.success.endProcess()
       default: break
       }

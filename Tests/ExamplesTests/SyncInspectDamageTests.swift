@@ -62,7 +62,6 @@
 
     @Test func salvagesADamagedStore() async throws {
       try await with { store in
-        try await damage(store, "UPDATE outbox SET state = 'x'")
         try await damage(store, "DROP TABLE set_aside_counts")
         let before = try Data(contentsOf: URL(filePath: store.path))
         let new = store.path + ".new"
@@ -81,6 +80,17 @@
         // The new store is not overwritten.
         let again = try await Self.tool.start(["salvage", "--from", store.path, "--to", new]).outcome()
         #expect(again.status == 1 && again.errors.contains("exists already"))
+      }
+    }
+
+    @Test func tellsOfAnEditThatIsKeptAsItReads() async throws {
+      try await with { store in
+        try await damage(store, "UPDATE outbox SET state = 'x'")
+        let new = store.path + ".new"
+        let outcome = try await Self.tool.start(["salvage", "--from", store.path, "--to", new]).outcome()
+        #expect(outcome.status == 1 && (outcome.output + outcome.errors).contains("kept as it reads"))
+        #expect(outcome.output.contains("1 edit, 0 conflicts, 0 kept values and 2 records"))
+        #expect(try await Self.tool.start(["verify", "--store", new]).outcome().status == 0)
       }
     }
 
