@@ -8,6 +8,8 @@ extension Simulation {
 
   /// Runs the worlds of some seeds with a flaw, until a check detects it.
   ///
+  /// Worlds without the hazards that the flaw needs are left out.
+  ///
   /// - Parameters:
   ///   - name: The name of the flaw, one of ``mutants``.
   ///   - seeds: The numbers of the worlds.
@@ -17,7 +19,8 @@ extension Simulation {
   public func hunt(
     mutant name: String, seeds: Range<UInt64>, while goesOn: () -> Bool = { true }
   ) -> (seed: UInt64, outcome: Outcome)? {
-    withFlaw(name) { $0.firstFailure(seeds, while: goesOn) } ?? nil
+    let needs = Self.needs(of: name)
+    return withFlaw(name) { $0.firstFailure(seeds, with: needs, while: goesOn) } ?? nil
   }
 
   /// Does work in which each world has a flaw: replays one, makes it smaller, or draws it.
@@ -31,9 +34,9 @@ extension Simulation {
   }
 
   private func firstFailure(
-    _ seeds: Range<UInt64>, while goesOn: () -> Bool
+    _ seeds: Range<UInt64>, with needs: Set<Hazard>, while goesOn: () -> Bool
   ) -> (seed: UInt64, outcome: Outcome)? {
-    for seed in seeds {
+    for seed in seeds where needs.isEmpty || hazards(ofWorld: seed).isSuperset(of: needs) {
       guard goesOn() else { return nil }
       let outcome = run(seed: seed)
       if !outcome.violations.isEmpty { return (seed, outcome) }
@@ -47,5 +50,10 @@ extension Simulation {
   public static func killers(of name: String) -> Set<Promise> {
     guard let flaw = PortFlaw(rawValue: name) else { return [] }
     return flaw.killers
+  }
+
+  /// The hazards without which no world shows a flaw.
+  private static func needs(of name: String) -> Set<Hazard> {
+    []
   }
 }

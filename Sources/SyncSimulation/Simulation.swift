@@ -94,6 +94,16 @@ public struct Simulation: Sendable {
     run(keepsTimeline: false) { Choices(seed: seed, trace: $0) }
   }
 
+  /// The hazards of the world of a seed.
+  func hazards(ofWorld seed: UInt64) -> Set<Hazard> {
+    let choices = Choices(seed: seed, trace: Trace(keepsEvents: false))
+    return WorldShape(choices, allowing: possibleHazards, isSmall: false).hazards
+  }
+
+  private var possibleHazards: Set<Hazard> {
+    records == nil ? hazards : hazards.subtracting(Hazard.ofBuiltInRecords)
+  }
+
   /// Runs a small world of one process, with only one fault at one call.
   ///
   /// - Parameters:
@@ -125,7 +135,7 @@ public struct Simulation: Sendable {
     let trace = Trace(keepsEvents: keepsTimeline)
     let choices = choices(trace)
     let plan = WorldPlan(
-      hazards: records == nil ? hazards : hazards.subtracting(Hazard.ofBuiltInRecords), fault: fault,
+      hazards: possibleHazards, fault: fault,
       stores: stores, source: source, flaw: flaw, policy: policy, records: records)
     do throws(SyncError) {
       let world = try World(plan, choices: choices, trace: trace)

@@ -1,6 +1,6 @@
 /// A deliberate flaw of the library, which the simulator must detect.
 package enum Mutant: String, Hashable, Sendable, CaseIterable {
-  // Hidden again and again. It takes by far the most worlds, so the search for it begins first.
+  // Hidden again and again. It takes the most worlds, so the search for it begins first.
   case shownAndHidden
   // Checkpoints.
   case watermarkBeforeTheEnd, watermarkFirst, watermarkApart, resumedFromTheStart, scopeIgnored

@@ -1,6 +1,20 @@
 import SyncModels
 
 extension Mutant {
+  /// The hazards without which no world shows the flaw.
+  var needs: Set<Hazard> {
+    switch self {
+    case .shownAndHidden: [.circles, .cleanUps]
+    case .hiddenForEver, .hiddenTakenForListed: [.cleanUps]
+    case .circlesNeverShown, .circlesNeverGo: [.circles]
+    case .bundledWinnerUnknown: [.bundles, .duplicates]
+    case .failingEditSentTwice, .failingEditStopsOthers: [.failingEdits]
+    case .tombstoneUnchecked: [.staleReplica]
+    case .answerUnmet: [.presentAnswers]
+    default: []
+    }
+  }
+
   /// The promises that the flaw breaks; one of them has to be broken first.
   var killers: Set<Promise> {
     switch self {
