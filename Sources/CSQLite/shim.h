@@ -240,6 +240,16 @@ static inline int csqlite_remove(const char *path) { return unlink(path) == 0 ? 
 /// Writes a file through to the disk; 0, or an errno.
 static inline int csqlite_write_through(int file) { return fsync(file) == 0 ? 0 : errno; }
 
+/// Gives a file another name, and notes that on the disk; 0, or an errno.
+static inline int csqlite_rename(const char *from, const char *to, const char *directory) {
+  if (rename(from, to) != 0) return errno;
+  int file = csqlite_open_to_read(directory);
+  if (file < 0) return -file;
+  int failure = csqlite_write_through(file);
+  close(file);
+  return failure;
+}
+
 /// Writes the header that a store's file has, for the size of the file: pages of 4,096 bytes, a log,
 /// UTF-8, no free pages; 0, or an errno. <https://www.sqlite.org/fileformat.html>
 static inline int csqlite_repair_header(const char *path, unsigned version) {
@@ -389,6 +399,37 @@ static inline long long csqlite_size(const char *path) {
 static inline int csqlite_is_new(const char *path) {
   struct stat status;
   return stat(path, &status) == 0 && status.st_size <= 1;
+}
+
+/// The bytes of a connection's file; the negated result code on failure.
+static inline long long csqlite_file_size(sqlite3 *connection) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  sqlite3_int64 size = 0;
+  if (code == SQLITE_OK) code = file && file->pMethods ? file->pMethods->xFileSize(file, &size) : SQLITE_CANTOPEN;
+  return code == SQLITE_OK ? (long long)size : -(long long)code;
+}
+
+/// Reads bytes of a connection's file with its own descriptor; a result code.
+///
+/// Another descriptor would end the locks of all connections of the process when it is closed.
+static inline int csqlite_read_file(sqlite3 *connection, void *bytes, int count, long long offset) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK) return code;
+  return file && file->pMethods ? file->pMethods->xRead(file, bytes, count, offset) : SQLITE_CANTOPEN;
+}
+
+/// How many frames of the log the processes know that use it; -1 if that cannot be told.
+///
+/// Only within a transaction. <https://www.sqlite.org/walformat.html#the_wal_index_header>
+static inline long long csqlite_known_frames(sqlite3 *connection) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  if (code != SQLITE_OK || !file || !file->pMethods || file->pMethods->iVersion < 2) return -1;
+  volatile void *page = (void *)0;
+  code = file->pMethods->xShmMap(file, 0, 32768, 0, &page);
+  return code == SQLITE_OK && page ? (long long)((volatile unsigned *)page)[4] : -1;
 }
 
 /// Reads the first bytes of a connection's file with its own descriptor; a result code.

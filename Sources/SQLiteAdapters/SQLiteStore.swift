@@ -94,14 +94,19 @@
 
     /// Opens a store, and creates its file if it is missing.
     ///
+    /// If SQLite ignores transactions of a damaged log, the files are copied first, to names that
+    /// end in `.damaged` and `.damaged-wal`: writing would destroy those transactions. A
+    /// verification names the copies.
+    ///
     /// - Throws: `storeUnreadable` for a file that is not an SQLite database, is damaged, belongs
     ///   to another application, has several names, or cannot be read; `storeNewer` for a file that
     ///   a newer version of the library wrote. Both leave the file unchanged. `storeReadOnly` if
     ///   the file or its directory cannot be written, unless ``Configuration/isReadOnly``; also for
     ///   a read-only store of an older layout. `storeFailure` if the directory or a read-only store
-    ///   is missing, or too few file descriptors are free. `storeFull` if there is no room.
-    ///   `storeBusy` after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty path,
-    ///   or one with a NUL.
+    ///   is missing, or too few file descriptors are free. `storeFull` if there is no room, also
+    ///   for the copies. `cancelled` if the task is cancelled while they are made. `storeBusy`
+    ///   after ``Configuration/busyTimeout``. `invalidConfiguration` for an empty path, or one with
+    ///   a NUL.
     public static func open(
       path: String, configuration: Configuration = .init()
     ) async throws(SyncError) -> SQLiteStore {

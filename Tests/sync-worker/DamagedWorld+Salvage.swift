@@ -54,7 +54,8 @@
   /// The edits of an intact store, to look for in a damaged copy.
   struct KnownEdits {
     private var questions: [(id: RecordID, sql: String)] = []
-    private(set) var contents: [RecordID: Edit.Content] = [:]
+    /// The payloads of the edits; none for deletions.
+    private(set) var payloads: [RecordID: Payload] = [:]
 
     init(of path: String) async throws(SyncError) {
       let store = try await SQLiteStore.open(path: path)
@@ -66,7 +67,7 @@
         return entries
       }
       for entry in entries {
-        contents[entry.id] = entry.edit.content
+        payloads[entry.id] = entry.edit.content.payload
         let record = "type = '\(entry.id.type)' AND id = '\(entry.id.key)'"
         let row = try await store.number("SELECT entry FROM outbox WHERE \(record)") ?? 0
         let payload = entry.edit.content.payload.map { payload in
@@ -132,7 +133,9 @@
       var complaints: [String] = []
       let contents = try await pendingContents(store)
       let kept = Set(contents.keys)
-      let altered = readable.filter { id in contents[id].map { $0 != edits.contents[id] } ?? false }.sorted()
+      let altered = readable.filter { id in
+        contents[id].map { $0.payload != edits.payloads[id] } ?? false
+      }.sorted()
       if !altered.isEmpty {
         complaints.append("\(altered.count) readable edits are altered, such as \(altered[0])")
       }

@@ -4,8 +4,8 @@
     ///
     /// The checksum is a linear function of words of four bytes. An error in one of them changes
     /// its two numbers by the error times two neighbouring Fibonacci numbers, which depend on the
-    /// word's place. So the two differences tell the place and the bit, but for the ten highest bits
-    /// of a word, where several places come into question.
+    /// word's place. So the two differences tell the place and the bit, but for the ten highest
+    /// bits of a word, where several places come into question.
     ///
     /// - Parameter checksum: The checksum of the log before the frame.
     /// - Returns: The bytes that the frame was written with; `nil` if more is damaged, if several

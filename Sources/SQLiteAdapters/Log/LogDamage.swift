@@ -5,7 +5,7 @@
   /// A place in a log behind which SQLite ignores whole transactions.
   struct LogDamage: Hashable {
     /// A log of which nothing can be read.
-    static let unreadable = LogDamage(frame: 0, mayHideOlder: false, salts: [])
+    static let unreadable = LogDamage(frame: 0, mayHideOlder: false, commit: nil)
 
     /// The number of the damaged frame; 0 for the log's header.
     let frame: Int
@@ -15,10 +15,16 @@
     /// over the first of the frames that it ignores. A damaged frame that continues those before it
     /// shows that no process has.
     let mayHideOlder: Bool
-    /// The salts of the frames; none if no frame can be read.
-    let salts: [UInt8]
+    /// The end of the first ignored transaction; `nil` if no frame can be read.
+    let commit: Commit?
 
-    var isUnreadable: Bool { salts.isEmpty }
+    /// A frame that ends a transaction.
+    struct Commit: Hashable {
+      let number: Int
+      let checksum: LogChecksum
+    }
+
+    var isUnreadable: Bool { commit == nil }
 
     /// Finds the place in a log's file; `nil` in a log without such a place.
     ///
@@ -53,7 +59,7 @@
         guard frame.standing != .intact, frame.endsTransaction else { continue }
         return LogDamage(
           frame: frames.header.isIntact ? intact + 1 : 0, mayHideOlder: mayHideOlder,
-          salts: frames.header.salts)
+          commit: Commit(number: frame.number, checksum: frame.checksum))
       }
       return nil
     }

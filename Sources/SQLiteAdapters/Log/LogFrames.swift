@@ -17,6 +17,7 @@
       let page: UInt32
       /// The file's pages after the transaction that the frame ends; 0 inside one.
       let pages: UInt32
+      let checksum: LogChecksum
       let standing: Standing
 
       var endsTransaction: Bool { pages > 0 && standing != .broken }
@@ -122,7 +123,9 @@
     }
 
     private func described(as standing: Standing) -> Frame {
-      Frame(number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4), standing: standing)
+      Frame(
+        number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4),
+        checksum: LogChecksum(storedIn: bytes[16..<24]), standing: standing)
     }
 
     private static func read(_ size: Int, of file: Int32, at place: Int) throws(SyncError) -> [UInt8] {

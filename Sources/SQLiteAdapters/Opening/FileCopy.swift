@@ -2,43 +2,72 @@
   import CanonicalSyncCSQLite
   import SyncModels
 
-  /// Copies files of a damaged store.
+  /// Copies the files of a damaged store to such that their owner alone may read.
+  ///
+  /// A copy that throws may leave a part of the new file.
   enum FileCopy {
     private static let portion = 1 << 20
 
-    /// Copies a file to one that its owner alone may read, and writes it through to the disk.
+    /// Copies the file of a connection, through its own descriptor.
     ///
-    /// - Throws: `cancelled`; `storeUnreadable` if the source cannot be read; `storeFull` or
-    ///   `storeReadOnly` if the copy cannot be written. A part of it may be there.
-    static func make(of source: String, at target: String, during operation: String) throws(SyncError) {
-      let input = DescriptorMargin.hold(1) { csqlite_open_to_read(source) } ?? -EMFILE
-      if input < 0 { throw unreadable(source, -input, operation) }
-      defer { csqlite_close(input) }
-      let output = DescriptorMargin.hold(1) { csqlite_open_private(target) } ?? -EMFILE
-      if output < 0 { throw SQLiteFailure.ofCopy(-output, during: operation) }
-      defer { csqlite_close(output) }
+    /// - Throws: `cancelled`; `storeUnreadable` if the file cannot be read; `storeFull` or
+    ///   `storeReadOnly` if the copy cannot be written; `storeFailure` for want of descriptors.
+    static func make(
+      ofFileOf connection: Connection, at target: String, during operation: String
+    ) throws(SyncError) {
+      let size = csqlite_file_size(connection.handle)
+      if size < 0 { throw SQLiteFailure(code: Int32(clamping: -size)).error(during: operation) }
+      try write(target, operation) { buffer, place throws(SyncError) in
+        let count = Int32(clamping: min(Int64(buffer.count), size - place))
+        if count <= 0 { return 0 }
+        let code = csqlite_read_file(connection.handle, buffer.baseAddress, count, place)
+        // A file that has become shorter meanwhile is filled with zeros.
+        guard code == SQLITE_OK || code == SQLITE_IOERR | 2 << 8 else {
+          throw SQLiteFailure(code: code).error(during: operation)
+        }
+        return Int(count)
+      }
+    }
+
+    /// Copies a log, as ``make(ofFileOf:at:during:)`` does a file. No connection has locks of it.
+    static func make(ofLog log: String, at target: String, during operation: String) throws(SyncError) {
+      let file = DescriptorMargin.hold(1) { csqlite_open_to_read(log) } ?? -EMFILE
+      if file < 0 { throw unreadable(-file, operation) }
+      defer { csqlite_close(file) }
+      try write(target, operation) { buffer, place throws(SyncError) in
+        let count = csqlite_read(file, buffer.baseAddress, buffer.count, place)
+        if count < 0 { throw unreadable(Int32(-count), operation) }
+        return Int(count)
+      }
+    }
+
+    private static func write(
+      _ target: String, _ operation: String,
+      _ read: (UnsafeMutableBufferPointer<UInt8>, Int64) throws(SyncError) -> Int
+    ) throws(SyncError) {
+      _ = csqlite_remove(target)
+      let file = DescriptorMargin.hold(1) { csqlite_open_private(target) } ?? -EMFILE
+      if file < 0 { throw SQLiteFailure.ofCopy(-file, during: operation) }
+      defer { csqlite_close(file) }
+      let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: portion)
+      defer { buffer.deallocate() }
       var place: Int64 = 0
       while true {
         if Task.isCancelled { throw SyncError(.cancelled, during: operation, "The copy was not finished.") }
-        var read = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: portion) { buffer, count in
-          read = csqlite_read(input, buffer.baseAddress, buffer.count, place)
-          count = max(0, read)
-        }
-        if read < 0 { throw unreadable(source, Int32(-read), operation) }
-        if read == 0 { break }
-        let failure = csqlite_write(output, bytes, bytes.count, place)
+        let count = try read(buffer, place)
+        if count == 0 { break }
+        let failure = csqlite_write(file, buffer.baseAddress, count, place)
         if failure != 0 { throw SQLiteFailure.ofCopy(failure, during: operation) }
-        place += Int64(read)
+        place += Int64(count)
       }
-      let failure = csqlite_write_through(output)
+      let failure = csqlite_write_through(file)
       if failure != 0 { throw SQLiteFailure.ofCopy(failure, during: operation) }
     }
 
-    private static func unreadable(_ path: String, _ code: Int32, _ operation: String) -> SyncError {
-      SyncError(
-        .storeUnreadable, during: operation, "\(path) cannot be read.",
-        underlying: SQLiteFailure(code: SQLITE_IOERR, systemError: code))
+    private static func unreadable(_ code: Int32, _ operation: String) -> SyncError {
+      let failure = SQLiteFailure(code: SQLITE_IOERR, systemError: code)
+      if failure.systemAdvice != nil { return failure.error(during: operation) }
+      return SyncError(.storeUnreadable, during: operation, "A file cannot be read.", underlying: failure)
     }
   }
 
@@ -46,6 +75,7 @@
     /// The error of a copy that cannot be written, for a number of the system.
     static func ofCopy(_ code: Int32, during operation: String) -> SyncError {
       let failure = SQLiteFailure(code: SQLITE_IOERR, systemError: code)
+      if code == EMFILE || code == ENFILE { return failure.error(during: operation) }
       let isFull = [ENOSPC, EDQUOT, EFBIG].contains(code)
       return SyncError(
         isFull ? .storeFull : .storeReadOnly, during: operation,

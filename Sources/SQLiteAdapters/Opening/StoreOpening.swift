@@ -28,13 +28,13 @@
     private func prepareWriter() throws(SyncError) -> Connection {
       let isMissing = try checkPath()
       if !isMissing { try checkPermission() }
-      if !configuration.isReadOnly { try KeptFiles(of: path).keep() }
       let connection = try isMissing ? create() : open()
       // A file that the checks refuse stays unchanged.
       connection.setCheckpointsOnClose(false)
       let label = try label(of: connection)
       try check(label)
       if !connection.isReadOnly {
+        if !isMissing { try KeptFiles(of: path).keep(connection) }
         // A copy of a store has no log yet.
         let mode = try connection.text("PRAGMA journal_mode")
         if label.version < migrations.count || mode != "wal" {
@@ -236,7 +236,7 @@
     /// The directory of the store's files.
     private var directory: String { Self.directory(of: path) }
 
-    private static func directory(of path: String) -> String {
+    static func directory(of path: String) -> String {
       let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex
       return end == path.startIndex ? "/" : String(path[..<end])
     }

@@ -24,8 +24,6 @@
     /// Some rows, and what cannot be read between them.
     struct Found<Row> {
       var rows: [Row] = []
-      /// The numbers of the rows that were read, skipped, or exist and cannot be read.
-      var numbers: [Int64] = []
       /// Rows that exist and cannot be read.
       var unreadable: [Int64] = []
       /// Ranges of numbers that cannot be searched.
@@ -57,18 +55,18 @@
           "SELECT \(columns), \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT ?")
         defer { statement.reset() }
         try statement.bind(start, at: 1)
-        try statement.bind(Int64(limit), at: 2)
-        var found = Found<Row>()
+        // The row behind the last one shows whether that has its own number.
+        try statement.bind(Int64(limit) + 1, at: 2)
+        var (found, last, count) = (Found<Row>(), start, 0)
         while try statement.step() {
           let number = statement.integer(statement.columnCount - 1)
           // A damaged tree may return rows in any order.
-          if number <= found.reached ?? start { throw Self.outOfOrder }
-          found.reached = number
-          found.numbers.append(number)
+          if number <= last { throw Self.outOfOrder }
+          if count == limit { break }
           if let row = try read(statement) { found.rows.append(row) }
+          (last, count) = (number, count + 1)
         }
-        // The number from which the next portion goes on.
-        if found.numbers.count == limit, let last = found.reached, try !exists(last) { throw Self.outOfOrder }
+        if count > 0 { found.reached = last }
         return found
       }
     }
@@ -130,7 +128,6 @@
       do throws(SyncError) {
         let (row, exists) = try row(number, read)
         if let row { found.rows.append(row) }
-        if exists { found.numbers.append(number) }
         return exists
       } catch {
         guard error.isOfDamagedStore else { throw error }
@@ -139,14 +136,13 @@
       let isThere = try? connection.transaction(.read) { () throws(SyncError) in try exists(number) }
       guard isThere == true else { return false }
       found.unreadable.append(number)
-      found.numbers.append(number)
       return true
     }
 
     private enum Next {
       /// The number of a row.
       case row(Int64)
-      /// A row that is not found by the number that it has.
+      /// A row that has the number of a later row, or of none.
       case stray
       case end, damage
     }
@@ -155,13 +151,14 @@
       do throws(SyncError) {
         return try connection.transaction(.read) { () throws(SyncError) -> Next in
           let statement = try connection.statement(
-            "SELECT \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT 1")
+            "SELECT \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT 2")
           defer { statement.reset() }
           try statement.bind(start, at: 1)
           guard try statement.step() else { return .end }
           let found = statement.integer(0)
           let exists = try exists(found)
-          return exists && found > start ? .row(found) : .stray
+          guard exists, found > start else { return .stray }
+          return try statement.step() && statement.integer(0) <= found ? .stray : .row(found)
         }
       } catch {
         guard error.isOfDamagedStore else { throw error }
@@ -169,7 +166,9 @@
       }
     }
 
-    /// Reads the rows of a place that are not found by their numbers, in the order of their page.
+    /// Reads the rows of a place that are not found by their numbers.
+    ///
+    /// They come in the order of their page.
     ///
     /// - Parameter end: The first row behind the place; `nil` if there is none.
     private func strayRows<Row>(
@@ -195,7 +194,7 @@
       return rows
     }
 
-    /// Returns the first row behind a damaged place, and the last number that belongs to the place.
+    /// Returns the first row behind a damaged place, and the place's last number.
     ///
     /// Pages hold consecutive numbers: it tries a few numbers one by one, then ever larger steps,
     /// and then narrows the last step down.
@@ -214,9 +213,12 @@
       return (nil, low)
     }
 
-    /// Finds the end of a damaged place between a number in it and one behind it.
+    /// Finds the end of a damaged place, between two numbers.
     ///
-    /// - Parameter row: The first row behind the second number; `nil` if there is none.
+    /// - Parameters:
+    ///   - low: A number in the place.
+    ///   - high: A number behind it.
+    ///   - row: The first row behind the second number; `nil` if there is none.
     private func narrow(_ low: Int64, _ high: Int64, _ row: Int64?) throws(SyncError) -> (
       row: Int64?, end: Int64
     ) {

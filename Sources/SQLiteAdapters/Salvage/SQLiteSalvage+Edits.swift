@@ -9,16 +9,20 @@
   extension SQLiteSalvage {
     func outbox(after place: SalvagePlace?) async throws(SyncError) -> SalvagePortion {
       if case .key(_, let number) = place { return try await otherEdits(after: Int64(number)) }
-      if place == nil { taken.withLock { $0 = [] } }
-      var found = try await first.edits(after: place?.number)
-      note(&found)
-      var portion = SalvagePortion(found)
-      guard opening.hasOther else { return portion }
-      do throws(SyncError) {
-        try await other.run { _ in }
-      } catch {
-        guard error.isOfDamagedStore else { throw error }
-        portion.losses.append(opening.leaveOther())
+      if place == nil { taken.withLock { $0 = Taken() } }
+      let found = try await first.edits(after: place?.number)
+      var portion = SalvagePortion(found.entries, losses: found.losses, next: found.reached.map { .row($0) })
+      note(found)
+      if opening.hasOther {
+        do throws(SyncError) {
+          try await other.run { _ in }
+        } catch {
+          guard error.isOfDamagedStore else { throw error }
+          portion.losses.append(opening.leaveOther())
+        }
+      }
+      guard opening.hasOther else {
+        if portion.next == nil { portion.losses += missing }
         return portion
       }
       for (place, entry) in portion.entries.enumerated() {
@@ -31,13 +35,27 @@
       return portion
     }
 
-    /// Remembers whose edits were found. An index may list one under another number than it has.
-    private func note(_ found: inout SalvageTable.Portion) {
+    /// The edits that were found in any reading, and those that only an index lists.
+    struct Taken {
+      var ids: Set<RecordID> = []
+      var missing: [SalvageLoss] = []
+    }
+
+    private func note(_ found: SalvageTable.Portion) {
       taken.withLock { taken in
-        for case .edit(let own) in found.entries { taken.insert(own.id) }
-        found.missing.removeAll { loss in
-          guard let type = loss.type, let key = loss.key else { return false }
-          return taken.contains(RecordID(type: type, key: key))
+        for case .edit(let edit) in found.entries { taken.ids.insert(edit.id) }
+        taken.missing += found.missing
+      }
+    }
+
+    /// The edits that an index lists, and no reading has.
+    private var missing: [SalvageLoss] {
+      taken.withLock { taken in
+        var named: Set<RecordID> = []
+        return taken.missing.filter { loss in
+          guard let type = loss.type, let key = loss.key else { return true }
+          let id = RecordID(type: type, key: key)
+          return !taken.ids.contains(id) && named.insert(id).inserted
         }
       }
     }
@@ -49,10 +67,11 @@
     /// Reads the edits of records that have none in the first reading.
     private func otherEdits(after number: Int64?) async throws(SyncError) -> SalvagePortion {
       let found = try await other.edits(after: number)
-      var portion = SalvagePortion(losses: found.losses + found.missing)
+      let taken = taken.withLock(\.ids)
+      note(found)
+      var portion = SalvagePortion(losses: found.losses, next: found.reached.map { Self.otherPlace($0) })
       if number == nil { portion.losses += opening.otherLosses }
-      portion.next = found.reached.map { Self.otherPlace($0) }
-      let taken = taken.withLock(\.self)
+      if portion.next == nil { portion.losses += missing }
       portion.entries = found.entries.filter { entry in
         if case .edit(let edit) = entry { !taken.contains(edit.id) } else { false }
       }

@@ -14,16 +14,15 @@
     let first: SalvageReading
     /// The store with another reading of a damaged log.
     let other: SalvageReading
-    /// The records whose edits the first reading has.
-    let taken = Mutex<Set<RecordID>>([])
+    let taken = Mutex(Taken())
 
     /// Describes the salvage of a store's file.
     ///
     /// - Parameters:
     ///   - path: The damaged file.
     ///   - scratch: The path of a copy, made if the file cannot be read as it is. An existing file
-    ///     there is replaced then, and ``close()`` removes the copy. If a damaged log is read in two
-    ///     ways, there is a second copy, whose name ends in `-other`.
+    ///     there is replaced then, and ``close()`` removes the copy. If a damaged log is read in
+    ///     two ways, there is a second copy, whose name ends in `-other`.
     ///   - executor: Runs the calls into SQLite.
     public init(path: String, scratch: String, executor: SQLiteExecutor = .dispatch) {
       let opening = SalvageOpening(path: path, scratch: scratch)

@@ -46,12 +46,16 @@
 
     /// Opens the file for reading.
     ///
-    /// A file that SQLite can open is read in place, because a copy needs room and time. Otherwise a
-    /// copy is repaired: the log, the header, whose values are known for every store, and the
+    /// A file that SQLite can open is read in place, because a copy needs room and time. Otherwise
+    /// a copy is repaired: the log, the header, whose values are known for every store, and the
     /// definitions of the tables that every store has.
     func open() throws(SyncError) -> Connection {
       found.withLock { ($0.losses, $0.other, $0.otherLosses) = ([], nil, []) }
       let source = try source()
+      note(
+        KeptFiles(of: source).existing.map { copy in
+          SalvageLoss(.outbox, "\(copy) has transactions that the store lacks; salvage it too")
+        })
       guard let damage = try damage(ofLog: source + "-wal") else {
         if let connection = try openInPlace(source) { return connection }
         return try openCopy(of: source, [.repaired, .asItIs, .withoutLog])
@@ -206,7 +210,7 @@
     /// What a copy lacks.
     private struct Copy {
       var losses: [SalvageLoss] = []
-      /// How many pages of the log are damaged in the copy, or left out of it.
+      /// How many pages of the log are damaged, or left out.
       var damagedPages = 0
     }
 
@@ -214,7 +218,10 @@
     private func makeCopy(of source: String, at path: String, _ use: LogUse) throws(SyncError) -> Copy {
       remove(path)
       found.withLock { _ = $0.copies.insert(path) }
-      try FileCopy.make(of: source, at: path, during: Self.operation)
+      try FileCopy.make(
+        ofFileOf: Connection(
+          uri: StoreOpening.uri(source), flags: SQLITE_OPEN_READONLY, busyTimeout: .seconds(5)),
+        at: path, during: Self.operation)
       var copy = Copy()
       let (log, hasLog) = (source + "-wal", csqlite_is_empty(source + "-wal") == 0)
       switch use {
@@ -224,7 +231,7 @@
           let detail = "pages of the log are damaged (\(copy.damagedPages)); edits in them may be lost"
           copy.losses.append(SalvageLoss(.outbox, detail))
         }
-      case .asItIs where hasLog: try FileCopy.make(of: log, at: path + "-wal", during: Self.operation)
+      case .asItIs where hasLog: try FileCopy.make(ofLog: log, at: path + "-wal", during: Self.operation)
       case .asItIs, .withoutLog: break
       }
       try repairHeader(of: path)

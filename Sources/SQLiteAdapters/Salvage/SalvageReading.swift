@@ -3,10 +3,10 @@
   import SyncPorts
   import Synchronization
 
-  /// One reading of a damaged file, which remembers the rows that it has passed.
+  /// One reading of a damaged file, which remembers what it has read.
   final class SalvageReading: Sendable {
     private let connection: SerialConnection
-    private let passed = Mutex<[SalvageLoss.Part: Set<Int64>]>([:])
+    private let seen = Mutex<[SalvageLoss.Part: SalvageTable.Seen]>([:])
     private static let limit = 400
 
     init(_ connection: SerialConnection) {
@@ -52,9 +52,9 @@
     private func read(
       _ table: SalvageTable, _ connection: Connection, after number: Int64?
     ) throws(SyncError) -> SalvageTable.Portion {
-      try passed.withLock { (passed: inout sending [SalvageLoss.Part: Set<Int64>]) throws(SyncError) in
+      try seen.withLock { (seen: inout sending [SalvageLoss.Part: SalvageTable.Seen]) throws(SyncError) in
         try table.portion(
-          connection, after: number, limit: Self.limit, passed: &passed[table.part, default: []])
+          connection, after: number, limit: Self.limit, seen: &seen[table.part, default: .init()])
       }
     }
 

@@ -12,9 +12,9 @@
     let columns: [String]
     /// Tells whether a row is not as it was written, as an expression.
     var isAltered = "0"
-    /// An index that lists the rows as well; `nil` if the next sync fetches what is lost.
+    /// An index that lists the rows as well; `nil` for what a sync fetches.
     var index: Index?
-    /// The sum of the rows; `nil` if each row has a checksum, or the next sync fetches it.
+    /// The sum of the rows; `nil` if each has a checksum, or is fetched.
     var sum: SummedTable?
     let read: @Sendable (Statement) throws(SyncError) -> SalvagedEntry?
 
@@ -38,15 +38,26 @@
       var reached: Int64?
     }
 
-    /// Reads the rows behind a number, and at the end those that only the index lists.
+    /// What a walk has read so far.
+    struct Seen {
+      fileprivate var entries: Set<UInt64> = []
+      /// The numbers of rows that exist and cannot be read.
+      fileprivate var unreadable: Set<Int64> = []
+    }
+
+    /// An entry, and whether it is not as it was written.
+    private typealias Row = (entry: SalvagedEntry, isAltered: Bool)
+
+    /// Reads the rows behind a number.
     ///
-    /// A damaged page may hide rows from a walk without an error. The index has their numbers.
+    /// At the end, it reads those that only the index lists: a damaged page may hide rows from a
+    /// walk without an error, or give one the number of another.
     ///
-    /// - Parameter passed: The numbers of the rows that the walk has passed.
+    /// - Parameter seen: What the walk has read.
     func portion(
-      _ connection: Connection, after start: Int64?, limit: Int, passed: inout Set<Int64>
+      _ connection: Connection, after start: Int64?, limit: Int, seen: inout Seen
     ) throws(SyncError) -> Portion {
-      if start == nil { passed = [] }
+      if start == nil { seen = Seen() }
       guard try connection.hasTable(name) else {
         return Portion(losses: [loss("the table \(name) is missing")])
       }
@@ -54,30 +65,45 @@
         connection, table: quoted(name), number: number,
         columns: (columns + [isAltered]).joined(separator: ", "))
       let flag = Int32(columns.count)
-      let read: (Statement) throws(SyncError) -> (SalvagedEntry, isAltered: Bool)? = {
-        row throws(SyncError) in
+      let read: (Statement) throws(SyncError) -> Row? = { row throws(SyncError) in
         guard let entry = try self.read(row) else { return nil }
         return (entry, row.integer(flag) != 0)
       }
       var found = try scan.rows(after: start, limit: limit, read: read)
       var portion = Portion(reached: found.reached)
       if let index {
-        passed.formUnion(found.numbers)
-        let missing = found.reached == nil ? try missing(connection, index, passed) : []
-        for (number, loss) in missing where try !scan.lookUp(number, &found, read) {
-          portion.missing.append(loss)
+        for row in found.rows { seen.entries.insert(row.entry.identity) }
+        seen.unreadable.formUnion(found.unreadable)
+        if found.reached == nil {
+          for listed in try unread(connection, index, seen) {
+            if try !lookUp(listed, scan, &found, read) { portion.missing.append(listed.loss) }
+          }
         }
       }
-      portion.entries = found.rows.map(\.0)
+      portion.entries = found.rows.map(\.entry)
       portion.unreadable = found.unreadable
       portion.losses = found.gaps.map { gap in
         loss("rows cannot be read, between the numbers \(gap.lowerBound) and \(gap.upperBound)")
       }
-      portion.losses += found.rows.filter(\.isAltered).map { alteration($0.0) }
+      portion.losses += found.rows.filter(\.isAltered).map { alteration($0.entry) }
       if found.reached == nil, try hasAlteredRows(connection) {
         portion.losses.append(loss("not all are as the library has written them; they are kept as they read"))
       }
       return portion
+    }
+
+    /// Reads a row that the index lists, and returns whether it is there.
+    private func lookUp(
+      _ listed: Listed, _ scan: RowScan, _ found: inout RowScan.Found<Row>,
+      _ read: (Statement) throws(SyncError) -> Row?
+    ) throws(SyncError) -> Bool {
+      var own = RowScan.Found<Row>()
+      guard try scan.lookUp(listed.number, &own, read) else { return false }
+      // The row of another entry may have this number.
+      guard own.rows.allSatisfy({ $0.entry.identity == listed.identity }) else { return false }
+      found.rows += own.rows
+      found.unreadable += own.unreadable
+      return true
     }
 
     /// A loss of rows of the table.
@@ -105,26 +131,56 @@
       }
     }
 
-    /// The rows that the index lists and the walk has not passed, as far as the index can be read.
-    private func missing(
-      _ connection: Connection, _ index: Index, _ passed: Set<Int64>
-    ) throws(SyncError) -> [(Int64, SalvageLoss)] {
-      var missing: [(Int64, SalvageLoss)] = []
+    /// A row that the index lists.
+    private struct Listed {
+      let number: Int64
+      let identity: UInt64
+      let loss: SalvageLoss
+    }
+
+    /// The rows that the index lists and the walk has not read.
+    ///
+    /// Those behind a damaged place of the index are not known.
+    private func unread(
+      _ connection: Connection, _ index: Index, _ seen: Seen
+    ) throws(SyncError) -> [Listed] {
+      var unread: [Listed] = []
       do throws(SyncError) {
         try connection.transaction(.read) { () throws(SyncError) in
           let columns = "\(number), \(index.type), \(index.key)"
           try connection.forEachRow("SELECT \(columns) FROM \(name) INDEXED BY \"\(index.name)\"") { row in
-            let number = row.integer(0)
-            if passed.contains(number) { return }
-            let (type, key) = (row.value(1).text.map { RecordType($0) }, row.value(2).text)
-            let loss = SalvageLoss(part, type: type, key: key ?? "\(number)", "it is listed, and missing")
-            missing.append((number, loss))
+            let (number, type, key) = (row.integer(0), row.value(1).text, row.value(2).text)
+            let identity = key.map { SalvagedEntry.identity(type, $0) } ?? UInt64(bitPattern: number)
+            if seen.entries.contains(identity) || seen.unreadable.contains(number) { return }
+            unread.append(
+              Listed(
+                number: number, identity: identity,
+                loss: SalvageLoss(
+                  part, type: type.map { RecordType($0) }, key: key ?? "\(number)",
+                  "it is listed, and missing")))
           }
         }
       } catch {
         guard error.isOfDamagedStore else { throw error }
       }
-      return missing
+      return unread
+    }
+  }
+
+  extension SalvagedEntry {
+    /// A number that tells an entry from the others of its part.
+    fileprivate var identity: UInt64 {
+      switch self {
+      case .declaration(let entity): Self.identity(entity.type.rawValue, "")
+      case .edit(let edit): Self.identity(edit.id.type.rawValue, edit.id.key)
+      case .conflict(let conflict): UInt64(bitPattern: conflict.number)
+      case .value(let key, _): Self.identity(nil, key)
+      case .record(let record): Self.identity(record.id.type.rawValue, record.id.key)
+      }
+    }
+
+    fileprivate static func identity(_ type: String?, _ key: String) -> UInt64 {
+      RowDigest.digest(of: (type ?? "") + "\0" + key)
     }
   }
 

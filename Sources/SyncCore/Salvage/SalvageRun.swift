@@ -164,9 +164,11 @@ struct SalvageRun {
   /// They are taken over, and so are keys that the library does not know: those of the app.
   private static let ofEdits = ["throttle/", "expiring/", "migration/"]
 
-  /// The starts of the keys of values that describe syncs, which the new store has not had.
+  /// The starts of the keys of values that describe syncs.
+  ///
+  /// The new store has had none.
   private static let ofSyncs = [
-    Checkpoint.keyPrefix, "status/", "history/", "declarations", "listing-gap/", "source-epoch/", "circles/",
+    Checkpoint.keyPrefix, "status/", "history", "declarations", "listing-gap/", "source-epoch/", "circles/",
     "rebuild/", "edits/", "push/", "put-off/", "sync/",
   ]
 

@@ -32,9 +32,9 @@ public struct StoreVerification: Sendable {
   /// What cannot be read is a finding, not an error.
   ///
   /// - Parameter token: Stops the verification between two portions or checks.
-  /// - Throws: `cancelled`; `storeFailure` if the process lacks memory or files, the connection to a
-  ///   server is lost or the store was closed; `storeBusy` if the store could not be read in time; `storeNewer` if a
-  ///   newer version of the library has written it meanwhile.
+  /// - Throws: `cancelled`; `storeFailure` if the process lacks memory or files, the connection to
+  ///   a server is lost or the store was closed; `storeBusy` if the store could not be read in
+  ///   time; `storeNewer` if a newer version of the library has written it meanwhile.
   /// - Complexity: O(*n* log *n*) for *n* rows and entries.
   public func run(
     token: (any CancellationToken)? = nil

@@ -95,7 +95,7 @@
       try Data(bytes).write(to: URL(fileURLWithPath: path))
     }
 
-    /// A row number that is too high seems to be the last one that a walk has to reach.
+    /// The number seems to be the last one that a walk has to reach.
     @Test(arguments: [300, 400, 407, 800])
     func areReadBehindANumberThatIsTooHigh(_ row: Int64) async throws {
       let (path, edits) = try await withEdits(2000)
@@ -108,7 +108,23 @@
       #expect(salvaged.report.types["teams"]?.edits == edits.count)
     }
 
-    /// A page whose count of cells is damaged hides its rows, and SQLite finds no fault.
+    /// The other one is on the same page, or beyond the portion.
+    @Test(
+      arguments: [(1565, 1), (1564, 1), (400, 0x40), (400, 0x02), (800, 0x10), (1601, 0x01)]
+        as [(Int64, UInt8)])
+    func areReadOrNamedIfARowHasTheNumberOfAnother(_ row: Int64, _ flipped: UInt8) async throws {
+      let (path, edits) = try await withEdits(2000)
+      let place = try await place(ofRow: row, table: "outbox", in: path)
+      try change(path) { $0[place + 1] ^= flipped }
+      let salvaged = try await salvage(path)
+      #expect(salvaged.edits.allSatisfy { edits[$0] == $1 })
+      let lost = Set(edits.keys).subtracting(salvaged.edits.keys)
+      let named = Set(salvaged.report.losses.compactMap(\.key))
+      #expect(lost.count <= 2 && named.isSuperset(of: lost.map(\.key)), "\(lost.sorted())")
+      #expect(lost.isEmpty || salvaged.report.lostLocalState)
+    }
+
+    /// The page's count of cells is damaged, and SQLite finds no fault.
     @Test func areReadByTheIndexIfTheirPageSeemsEmpty() async throws {
       let (path, edits) = try await withEdits(500)
       let place = try await place(ofRow: 250, table: "outbox", in: path)

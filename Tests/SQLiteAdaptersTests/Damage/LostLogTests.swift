@@ -5,7 +5,7 @@
 
   @testable import SQLiteAdapters
 
-  /// Logs that SQLite ignores as a whole, and what an opening for writing keeps of a damaged one.
+  /// Logs that SQLite ignores, and what an opening keeps of them.
   @Suite("A log that SQLite ignores", .timeLimit(.minutes(10)))
   struct LostLogTests {
     private let directory: TemporaryDirectory
@@ -13,7 +13,7 @@
 
     init() throws { directory = try TemporaryDirectory(inMemory: true) }
 
-    /// Leaves the files of a process that has died after some edits, and returns all edits.
+    /// Leaves the files of a process that has died after some edits.
     private func leave(_ name: String, edits count: Int = 6) async throws -> (RichStore, Set<RecordID>) {
       let rich = try await RichStore(path: directory.file("source.db"))
       let store = try await SQLiteStore.open(path: rich.path)
@@ -132,6 +132,9 @@
       #expect(try directory.permissions("store.db.damaged") == 0o600)
       let found = try await findings("store.db")
       #expect(found.count == 1 && found[0].contains("store.db.damaged has what SQLite ignored"))
+      let own = try await salvage("store.db").report
+      #expect(
+        own.lostLocalState && own.losses.contains { $0.detail.contains("store.db.damaged has transactions") })
       #expect(try await salvage("store.db.damaged").edits.isSuperset(of: edits))
       for name in ["store.db.damaged", "store.db.damaged-wal"] {
         try FileManager.default.removeItem(atPath: directory.file(name))
@@ -156,6 +159,42 @@
       try changeLog(of: "store.db") { log in log[32 + 4 * Self.frame + 2000] ^= 0x10 }
       await (try SQLiteStore.open(path: directory.file("store.db"))).close()
       #expect(try directory.names.contains("store.db.damaged-2"))
+    }
+
+    /// The first copy was cut off by the death of its process.
+    @Test func isKeptBesideAnIncompleteCopy() async throws {
+      _ = try await leave("store.db")
+      try changeLog(of: "store.db") { log in log[32 + 4 * Self.frame + 2000] ^= 0x10 }
+      let log = try directory.contents("store.db-wal")
+      for suffix in ["", "-wal"] {
+        try directory.write(log + Data(count: 100_000), to: "store.db.damaged.incomplete" + suffix)
+      }
+      try directory.write(log.prefix(40_000), to: "store.db.damaged-wal")
+      await (try SQLiteStore.open(path: directory.file("store.db"))).close()
+      #expect(try directory.contents("store.db.damaged-wal") == log)
+      #expect(try !directory.names.contains { $0.contains("incomplete") })
+    }
+
+    /// A process that has read the log before it was damaged knows its transactions.
+    @Test func isNotKeptWhileAProcessKnowsIt() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let store = try await SQLiteStore.open(path: rich.path)
+      let engine = try await rich.engine(on: store)
+      for number in 0..<6 { try await rich.edit(engine, "late\(number)", "\"late\"") }
+      let edits = try await edits(of: store)
+      let handle = try FileHandle(forUpdating: URL(fileURLWithPath: rich.path + "-wal"))
+      // In a page that a later transaction has written again.
+      try handle.seek(toOffset: UInt64(32 + 4 * Self.frame + 24 + 4000))
+      let byte = try #require(try handle.read(upToCount: 1)?.first)
+      try handle.seek(toOffset: UInt64(32 + 4 * Self.frame + 24 + 4000))
+      try handle.write(contentsOf: [byte ^ 0x10])
+      try handle.close()
+      #expect(try LogDamage.find(inLog: rich.path + "-wal") != nil)
+      let other = try await SQLiteStore.open(path: rich.path)
+      #expect(try await self.edits(of: other) == edits)
+      #expect(try !directory.names.contains { $0.contains("damaged") })
+      await other.close()
+      await store.close()
     }
 
     @Test func isNotKeptIfItIsWhole() async throws {
