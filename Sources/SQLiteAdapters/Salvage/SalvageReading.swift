@@ -7,6 +7,8 @@
   final class SalvageReading: Sendable {
     private let connection: SerialConnection
     private let seen = Mutex<[SalvageLoss.Part: SalvageTable.Seen]>([:])
+    /// The records whose edits were looked up by the index, before the walk came to them.
+    private let lookedUp = Mutex<Set<RecordID>>([])
     private static let limit = 400
 
     init(_ connection: SerialConnection) {
@@ -40,10 +42,20 @@
         for number in portion.unreadable {
           if let entry = try connection.damagedEdit(number) {
             portion.entries.append(.edit(entry))
-            portion.losses.append(table.alteration(.edit(entry)))
+            portion.losses.append(.alteration(of: entry.id))
           } else {
             portion.losses.append(table.loss("row \(number) cannot be read"))
           }
+        }
+        if number == nil { self.lookedUp.withLock { $0 = [] } }
+        portion.remove(self.lookedUp.withLock(\.self))
+        for case .edit(let entry) in portion.altered {
+          portion.losses.append(.alteration(of: entry.id))
+          // The damage may have given it the id of another record, whose own edit the index names.
+          guard let own = try connection.edit(of: entry.id), own != entry else { continue }
+          portion.remove([entry.id])
+          portion.entries.append(.edit(own))
+          self.lookedUp.withLock { _ = $0.insert(entry.id) }
         }
         return portion
       }
@@ -60,26 +72,51 @@
 
     /// Looks the edit of a record up; `nil` if none can be read.
     func edit(of id: RecordID) async throws(SyncError) -> OutboxEntry? {
-      try await run { connection throws(SyncError) in
-        var number: Int64?
-        do throws(SyncError) {
-          return try connection.transaction(.read) { () throws(SyncError) -> OutboxEntry? in
-            let lookup = try connection.statement("SELECT entry FROM outbox WHERE type = ? AND id = ?")
-            defer { lookup.reset() }
-            try lookup.bind(id, at: 1)
-            guard try lookup.step() else { return nil }
-            number = lookup.integer(0)
-            let row = try connection.statement("SELECT \(OutboxRows.columns) FROM outbox WHERE entry = ?")
-            defer { row.reset() }
-            try row.bind(lookup.integer(0), at: 1)
-            return try row.step() ? try row.outboxEntry(of: id.type) : nil
-          }
-        } catch {
-          guard error.isOfDamagedStore else { throw error }
-        }
-        guard let number, let entry = try connection.damagedEdit(number), entry.id == id else { return nil }
-        return entry
+      try await run { connection throws(SyncError) in try connection.edit(of: id) }
+    }
+  }
+
+  extension SalvageTable.Portion {
+    /// Removes the edits of some records.
+    fileprivate mutating func remove(_ ids: Set<RecordID>) {
+      if ids.isEmpty { return }
+      entries.removeAll { entry in
+        if case .edit(let edit) = entry { ids.contains(edit.id) } else { false }
       }
+    }
+  }
+
+  extension SalvageLoss {
+    fileprivate static func alteration(of id: RecordID) -> SalvageLoss {
+      SalvageLoss(
+        .outbox, type: id.type, key: id.key,
+        "the edit is not as the library has written it; it is kept as it reads, or the record's own edit is")
+    }
+  }
+
+  extension Connection {
+    /// Looks the edit of a record up by the index; `nil` if none can be read.
+    fileprivate func edit(of id: RecordID) throws(SyncError) -> OutboxEntry? {
+      var number: Int64?
+      do throws(SyncError) {
+        return try transaction(.read) { () throws(SyncError) -> OutboxEntry? in
+          let lookup = try statement("SELECT entry FROM outbox WHERE type = ? AND id = ?")
+          defer { lookup.reset() }
+          try lookup.bind(id, at: 1)
+          guard try lookup.step() else { return nil }
+          number = lookup.integer(0)
+          let row = try statement("SELECT \(OutboxRows.columns) FROM outbox WHERE entry = ?")
+          defer { row.reset() }
+          try row.bind(lookup.integer(0), at: 1)
+          guard try row.step() else { return nil }
+          let entry = try row.outboxEntry(of: RecordType(row.text(0)))
+          return entry.id == id ? entry : nil
+        }
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+      }
+      guard let number, let entry = try damagedEdit(number), entry.id == id else { return nil }
+      return entry
     }
   }
 #endif

@@ -28,6 +28,8 @@
     /// Some entries of the table.
     struct Portion {
       var entries: [SalvagedEntry] = []
+      /// Those of them that are not as they were written.
+      var altered: [SalvagedEntry] = []
       /// The numbers of rows that exist and cannot be read.
       var unreadable: [Int64] = []
       /// The rows that only the index has.
@@ -85,7 +87,7 @@
       portion.losses = found.gaps.map { gap in
         loss("rows cannot be read, between the numbers \(gap.lowerBound) and \(gap.upperBound)")
       }
-      portion.losses += found.rows.filter(\.isAltered).map { alteration($0.entry) }
+      portion.altered = found.rows.filter(\.isAltered).map(\.entry)
       if found.reached == nil, try hasAlteredRows(connection) {
         portion.losses.append(loss("not all are as the library has written them; they are kept as they read"))
       }
@@ -108,13 +110,6 @@
 
     /// A loss of rows of the table.
     func loss(_ detail: String) -> SalvageLoss { SalvageLoss(part, type: type, detail) }
-
-    /// A loss of what an entry was written with.
-    func alteration(_ entry: SalvagedEntry) -> SalvageLoss {
-      let detail = "the edit is not as the library has written it; it is kept as it reads"
-      guard case .edit(let edit) = entry else { return loss(detail) }
-      return SalvageLoss(part, type: edit.id.type, key: edit.id.key, detail)
-    }
 
     /// Whether the rows differ from their sum. A sum that cannot be counted lacks rows that are
     /// listed as lost.

@@ -37,6 +37,37 @@
       #expect(report.losses.first?.detail.contains("kept as it reads") == true)
     }
 
+    /// Damage gives one edit the id of another record, and the index still has both.
+    @Test func nameAnEditThatHasTheIdOfAnother() async throws {
+      let path = directory.file("store.db")
+      let rich = try await RichStore(path: path)
+      let broken = try await SQLiteStore.open(path: path)
+      let engine = try await rich.engine(on: broken)
+      for key in ["x1", "x9"] { try await rich.edit(engine, key, "\"of \(key)\"") }
+      await broken.close()
+      var bytes = [UInt8](try directory.contents("store.db"))
+      let text = Array("teamsx1".utf8)
+      let places = bytes.indices.filter { bytes[$0...].starts(with: text) }
+      // The row of the outbox has a payload behind its id, the entry of the index has none.
+      let note = Array("of x1".utf8)
+      let place = try #require(
+        places.first { place in
+          bytes[place..<min(place + 300, bytes.count)].indices.contains { bytes[$0...].starts(with: note) }
+        })
+      bytes[place + text.count - 1] = UInt8(ascii: "9")
+      try directory.write(Data(bytes), to: "store.db")
+      let store = try await SQLiteStore.open(path: directory.file("new.db"))
+      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
+      let report = try await StoreSalvage(from: source, to: store).run()
+      await source.close()
+      let kept = try await store.read { (snapshot) throws(SyncError) in
+        try snapshot.outbox(for: [RecordID(type: "teams", key: "x9")]).first?.edit.content.payload
+      }
+      #expect(String(decoding: try #require(kept).bytes, as: UTF8.self).contains("of x9"))
+      #expect(report.losses.contains { $0.key == "x1" } && report.lostLocalState)
+      await store.close()
+    }
+
     @Test(arguments: ["UPDATE conflicts SET reason = 'x'", "UPDATE conflicts SET local_payload = x'7b7d'"])
     func nameConflictsThatAreNotAsTheyWereWritten(_ sql: String) async throws {
       let (_, report) = try await salvage(after: sql)
