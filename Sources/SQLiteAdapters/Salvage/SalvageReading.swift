@@ -7,7 +7,7 @@
   final class SalvageReading: Sendable {
     private let connection: SerialConnection
     private let seen = Mutex<[SalvageLoss.Part: SalvageTable.Seen]>([:])
-    /// The records whose edits were looked up by the index, before the walk came to them.
+    /// The records whose edits the index gave before the walk.
     private let lookedUp = Mutex<Set<RecordID>>([])
     private static let limit = 400
 
@@ -95,7 +95,7 @@
   }
 
   extension Connection {
-    /// Looks the edit of a record up by the index; `nil` if none can be read.
+    /// Looks an edit up by the index; `nil` if none can be read.
     fileprivate func edit(of id: RecordID) throws(SyncError) -> OutboxEntry? {
       var number: Int64?
       do throws(SyncError) {
