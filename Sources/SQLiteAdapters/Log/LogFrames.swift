@@ -52,6 +52,8 @@
     init?(_ path: String) throws(SyncError) {
       guard csqlite_kind_of_path(path) == 1, csqlite_is_empty(path) == 0 else { return nil }
       let file = DescriptorMargin.hold(1) { csqlite_open_to_read(path) } ?? -EMFILE
+      // Another process may close the store meanwhile, and with it the log goes.
+      if file == -ENOENT { return nil }
       guard file >= 0 else { throw Self.failure(SQLITE_CANTOPEN, -file) }
       do throws(SyncError) {
         guard let found = try Self.header(of: file) else {

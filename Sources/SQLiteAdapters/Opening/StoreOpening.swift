@@ -190,7 +190,10 @@
           .storeUnreadable, during: "opening the store",
           "\(path) cannot be read; it belongs to another user, or its permissions forbid it.")
       }
-      guard csqlite_is_new(path) == 0 || csqlite_is_empty(path + "-wal") != 0 else {
+      // While another process creates the store, the file is no longer empty once the log is not.
+      let hasLostFile =
+        csqlite_is_new(path) != 0 && csqlite_is_empty(path + "-wal") == 0 && csqlite_is_new(path) != 0
+      guard !hasLostFile else {
         throw SyncError(
           .storeUnreadable, during: "opening the store",
           """
