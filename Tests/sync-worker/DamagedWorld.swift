@@ -99,7 +99,7 @@
       // The failure leaves edits in the outbox with unknown arrival.
       _ = try? await engine.push()
       remote.takePushesWell()
-      try await addVenues(engine, 300..<1000)
+      try await addVenues(engine, 300..<720)
       try await edit(engine, 140..<150)
       try await engine.edits.delete(RecordID(type: "venues", key: "v3"))
       try await listInPart(["venues"], store, pages: 2)

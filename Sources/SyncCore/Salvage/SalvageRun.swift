@@ -178,7 +178,9 @@ struct SalvageRun {
       for case .value(let key, let bytes) in entries {
         if Self.ofSyncs.contains(where: { key.hasPrefix($0) }) { continue }
         let isOfLibrary = Self.ofEdits.contains { key.hasPrefix($0) }
-        if isOfLibrary, (try? JSONScanner.validate(bytes[...])) == nil {
+        if key.isEmpty {
+          run.report.add([SalvageLoss(.values, "a value has no key")])
+        } else if isOfLibrary, (try? JSONScanner.validate(bytes[...])) == nil {
           run.report.add([SalvageLoss(.values, key: key, "the value is not JSON")])
         } else {
           values.append(StoreChanges.KeptValue(key, bytes))
