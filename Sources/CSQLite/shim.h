@@ -38,12 +38,18 @@ static inline int csqlite_configure(sqlite3 *connection, int option, int value) 
   return sqlite3_db_config(connection, option, value, (int *)0);
 }
 
+/// One of a connection's open files, by the control that gives it; null, and a result code, without one.
+static inline sqlite3_file *csqlite_file(sqlite3 *connection, int pointer, int *code) {
+  sqlite3_file *file = (sqlite3_file *)0;
+  *code = sqlite3_file_control(connection, "main", pointer, &file);
+  return *code == SQLITE_OK && file && file->pMethods ? file : (sqlite3_file *)0;
+}
+
 /// Waits until what has been written to one of a connection's files is on the disk.
 static inline int csqlite_sync(sqlite3 *connection, int pointer, int how) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", pointer, &file);
-  if (code != SQLITE_OK || !file || !file->pMethods) return code;
-  return file->pMethods->xSync(file, how);
+  int code;
+  sqlite3_file *file = csqlite_file(connection, pointer, &code);
+  return file ? file->pMethods->xSync(file, how) : code;
 }
 
 /// Waits until what has been written to a connection's file is on the disk.
@@ -403,10 +409,11 @@ static inline int csqlite_is_new(const char *path) {
 
 /// The bytes of a connection's file; the negated result code on failure.
 static inline long long csqlite_file_size(sqlite3 *connection) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  int code;
+  sqlite3_file *file = csqlite_file(connection, SQLITE_FCNTL_FILE_POINTER, &code);
+  if (!file) return -(long long)(code == SQLITE_OK ? SQLITE_CANTOPEN : code);
   sqlite3_int64 size = 0;
-  if (code == SQLITE_OK) code = file && file->pMethods ? file->pMethods->xFileSize(file, &size) : SQLITE_CANTOPEN;
+  code = file->pMethods->xFileSize(file, &size);
   return code == SQLITE_OK ? (long long)size : -(long long)code;
 }
 
@@ -414,30 +421,22 @@ static inline long long csqlite_file_size(sqlite3 *connection) {
 ///
 /// Another descriptor would end the locks of all connections of the process when it is closed.
 static inline int csqlite_read_file(sqlite3 *connection, void *bytes, int count, long long offset) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (code != SQLITE_OK) return code;
-  return file && file->pMethods ? file->pMethods->xRead(file, bytes, count, offset) : SQLITE_CANTOPEN;
+  int code;
+  sqlite3_file *file = csqlite_file(connection, SQLITE_FCNTL_FILE_POINTER, &code);
+  if (!file) return code == SQLITE_OK ? SQLITE_CANTOPEN : code;
+  return file->pMethods->xRead(file, bytes, count, offset);
 }
 
 /// How many frames of the log the processes know that use it; -1 if that cannot be told.
 ///
 /// Only within a transaction. <https://www.sqlite.org/walformat.html#the_wal_index_header>
 static inline long long csqlite_known_frames(sqlite3 *connection) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (code != SQLITE_OK || !file || !file->pMethods || file->pMethods->iVersion < 2) return -1;
+  int code;
+  sqlite3_file *file = csqlite_file(connection, SQLITE_FCNTL_FILE_POINTER, &code);
+  if (!file || file->pMethods->iVersion < 2) return -1;
   volatile void *page = (void *)0;
   code = file->pMethods->xShmMap(file, 0, 32768, 0, &page);
   return code == SQLITE_OK && page ? (long long)((volatile unsigned *)page)[4] : -1;
-}
-
-/// Reads the first bytes of a connection's file with its own descriptor; a result code.
-static inline int csqlite_read_start(sqlite3 *connection, void *bytes, int count) {
-  sqlite3_file *file = (sqlite3_file *)0;
-  int code = sqlite3_file_control(connection, "main", SQLITE_FCNTL_FILE_POINTER, &file);
-  if (code != SQLITE_OK) return code;
-  return file && file->pMethods ? file->pMethods->xRead(file, bytes, count, 0) : SQLITE_MISUSE;
 }
 
 static inline int csqlite_is_writable(const char *path) { return access(path, W_OK) == 0; }

@@ -43,8 +43,7 @@
     ) throws(SyncError) -> R {
       try state.withLock { (connection: inout sending Connection?) throws(SyncError) -> R in
         guard let connection else {
-          throw SyncError(
-            .storeFailure, during: "using the store", "The store has been closed.", underlying: StoreClosed())
+          throw SyncError.closedStore
         }
         return try body(connection)
       }

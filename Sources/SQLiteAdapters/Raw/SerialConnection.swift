@@ -94,8 +94,7 @@
       try state.withLock { (state: inout sending State) throws(SyncError) -> R in
         switch state {
         case .closed:
-          throw SyncError(
-            .storeFailure, during: "using the store", "The store has been closed.", underlying: StoreClosed())
+          throw SyncError.closedStore
         case .open(let connection, let cache):
           return try body(connection, cache)
         case .unopened:

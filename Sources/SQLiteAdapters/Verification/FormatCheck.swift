@@ -65,7 +65,7 @@
     /// opened has none yet.
     private static let header = FormatCheck(.file, "the file's header") { connection, _ throws(SyncError) in
       var start = [UInt8](repeating: 0, count: 20)
-      let code = csqlite_read_start(connection.handle, &start, Int32(start.count))
+      let code = csqlite_read_file(connection.handle, &start, Int32(start.count), 0)
       guard code == SQLITE_OK else {
         throw SQLiteFailure(code: code).error(during: "reading the file's header")
       }

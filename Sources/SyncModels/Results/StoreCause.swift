@@ -4,14 +4,17 @@ package protocol StoreCause: Error {
   var isOutsideStore: Bool { get }
 }
 
-/// The cause of a call after a store was closed.
-package struct StoreClosed: StoreCause {
-  package init() {}
-
-  package var isOutsideStore: Bool { true }
+private struct StoreClosed: StoreCause {
+  var isOutsideStore: Bool { true }
 }
 
 extension SyncError {
+  /// The error of a call after a store was closed.
+  package static var closedStore: SyncError {
+    SyncError(
+      .storeFailure, during: "using the store", "The store has been closed.", underlying: StoreClosed())
+  }
+
   /// Whether a store's read may have failed because of its contents.
   package var isOfDamagedStore: Bool {
     switch code {

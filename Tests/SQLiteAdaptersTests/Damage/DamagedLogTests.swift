@@ -69,11 +69,7 @@
     }
 
     private func salvage(_ path: String) async throws -> (edits: Set<RecordID>, report: SalvageReport) {
-      let target = path + ".new"
-      let store = try await SQLiteStore.open(path: target)
-      let source = SQLiteSalvage(path: path, scratch: path + ".copy")
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
+      let (store, report) = try await salvaged(path)
       let edits = try await edits(of: store)
       #expect(try await StoreVerification(of: store).run().findings == [])
       await store.close()

@@ -19,10 +19,7 @@
     }
 
     private func salvage(_ path: String) async throws -> Salvaged {
-      let store = try await SQLiteStore.open(path: path + ".new")
-      let source = SQLiteSalvage(path: path, scratch: path + ".copy")
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
+      let (store, report) = try await salvaged(path)
       let (edits, conflicts) = try await localState(of: store)
       await store.close()
       return Salvaged(edits: edits, conflicts: conflicts, report: report)

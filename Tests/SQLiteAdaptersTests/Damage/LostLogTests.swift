@@ -48,10 +48,7 @@
     }
 
     private func salvage(_ name: String) async throws -> (edits: Set<RecordID>, report: SalvageReport) {
-      let store = try await SQLiteStore.open(path: directory.file(name + ".new"))
-      let source = SQLiteSalvage(path: directory.file(name), scratch: directory.file(name + ".copy"))
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
+      let (store, report) = try await salvaged(directory.file(name))
       let edits = try await edits(of: store)
       await store.close()
       return (edits, report)
@@ -88,10 +85,7 @@
           0..<32 + length * Self.frame, with: repeatElement(0, count: 32 + length * Self.frame))
       }
       #expect(try LogDamage.find(inLog: path + "-wal")?.mayHideOlder == true)
-      let target = try await SQLiteStore.open(path: path + ".new")
-      let source = SQLiteSalvage(path: path, scratch: path + ".copy")
-      _ = try await StoreSalvage(from: source, to: target).run()
-      await source.close()
+      let (target, _) = try await salvaged(path)
       #expect(try await self.edits(of: target) == edits)
       let entry = try await target.read { (snapshot) throws(SyncError) in
         try snapshot.outbox(for: [RecordID(type: "teams", key: "late7")]).first

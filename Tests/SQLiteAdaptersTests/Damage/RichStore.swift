@@ -66,4 +66,13 @@
       }
     }
   }
+
+  /// Salvages a store's file, and returns the new store, still open.
+  func salvaged(_ path: String) async throws -> (store: SQLiteStore, report: SalvageReport) {
+    let store = try await SQLiteStore.open(path: path + ".new")
+    let source = SQLiteSalvage(path: path, scratch: path + ".copy")
+    let report = try await StoreSalvage(from: source, to: store).run()
+    await source.close()
+    return (store, report)
+  }
 #endif

@@ -20,10 +20,7 @@
       let broken = try await SQLiteStore.open(path: path)
       try await broken.execute(sql)
       await broken.close()
-      let store = try await SQLiteStore.open(path: directory.file("new.db"))
-      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
+      let (store, report) = try await salvaged(path)
       let keys = try await store.read { (snapshot) throws(SyncError) in
         try snapshot.keys(withPrefix: "", after: nil, limit: 1000)
       }
@@ -56,10 +53,7 @@
         })
       bytes[place + text.count - 1] = UInt8(ascii: "9")
       try directory.write(Data(bytes), to: "store.db")
-      let store = try await SQLiteStore.open(path: directory.file("new.db"))
-      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
+      let (store, report) = try await salvaged(path)
       let kept = try await store.read { (snapshot) throws(SyncError) in
         try snapshot.outbox(for: [RecordID(type: "teams", key: "x9")]).first?.edit.content.payload
       }
@@ -89,10 +83,7 @@
       try await broken.write(.app) { (transaction) throws(SyncError) in
         try transaction.setValue(Array("no JSON".utf8), forKey: "app/window")
       }
-      let store = try await SQLiteStore.open(path: directory.file("new.db"))
-      let source = SQLiteSalvage(path: path, scratch: directory.file("scratch"))
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
+      let (store, report) = try await salvaged(path)
       let keys = try await broken.read { (snapshot) throws(SyncError) in
         try snapshot.keys(withPrefix: "", after: nil, limit: 1000)
       }
