@@ -90,8 +90,18 @@ struct Salvage {
     }
   }
 
-  /// Gives the complete store its name. A closed store is one file.
+  /// Gives the complete store its name, if it is one file.
   private static func finish(_ target: String) throws(SyncError) {
+    let log = target + ".incomplete-wal"
+    let attributes = try? FileManager.default.attributesOfItem(atPath: log)
+    guard attributes?[.size] as? Int ?? 0 == 0 else {
+      throw SyncError(
+        .storeFailure, during: "closing the new store",
+        """
+        The new store's log could not be moved into its file, for want of room or because another program \
+        has \(target).incomplete open. Make room, or end that program, and salvage again.
+        """)
+    }
     do {
       try FileManager.default.moveItem(atPath: target + ".incomplete", toPath: target)
     } catch {

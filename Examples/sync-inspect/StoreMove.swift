@@ -45,6 +45,16 @@ struct StoreMove {
     (self.source, self.target, self.place, self.say) = (source, target, place, say)
   }
 
+  /// Demands that a store has begun to move to a place.
+  static func demandMove(of source: OpenedStore, to place: String) async throws(SyncError) {
+    let found = try await (source.store as? any MovableStore)?.placeMovedTo()
+    guard found != place else { return }
+    throw SyncError(
+      .invalidConfiguration, during: "abandoning a move",
+      found.map { "The old store has moved to \($0), and not to \(place); name that store." }
+        ?? "The old store is in use; no move of it has begun.")
+  }
+
   /// Makes the old store usable again, unless the new one has taken its place.
   func abandon() async throws(SyncError) {
     guard try await identity(of: source) != identity(of: target) else {
@@ -58,6 +68,11 @@ struct StoreMove {
   func run() async throws(SyncError) {
     let identity = try await identity(of: source)
     if try await self.identity(of: target) == identity, try await progress() == nil {
+      guard try await source.placeMovedTo() != nil else {
+        throw SyncError(
+          .invalidConfiguration, during: "moving a store",
+          "The store at \(place) is a copy of the old one, such as a backup; name an empty store.")
+      }
       return say("The store has moved already.")
     }
     var progress = try await begin(identity)

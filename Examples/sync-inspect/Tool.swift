@@ -151,7 +151,9 @@ import Foundation
     }
     // Looking at a store that is not there makes none.
     await (try OpenedStore.open(old, isReadOnly: true)).close()
-    let (source, target) = (try await OpenedStore.open(old), try await OpenedStore.open(new))
+    let source = try await OpenedStore.open(old)
+    if abandons { try await StoreMove.demandMove(of: source, to: new) }
+    let target = try await OpenedStore.open(new)
     let move = try StoreMove(from: source, to: target, at: new) { StandardStream.error.line($0) }
     try await abandons ? move.abandon() : move.run()
     await source.close()

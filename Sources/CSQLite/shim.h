@@ -401,10 +401,10 @@ static inline long long csqlite_size(const char *path) {
   return stat(path, &status) != 0 ? 0 : (long long)status.st_size;
 }
 
-/// Whether SQLite takes a file for a new database, beside which it deletes a log.
+/// Whether SQLite takes a file, or its absence, for a new database, beside which it deletes a log.
 static inline int csqlite_is_new(const char *path) {
   struct stat status;
-  return stat(path, &status) == 0 && status.st_size <= 1;
+  return stat(path, &status) != 0 ? errno == ENOENT : status.st_size <= 1;
 }
 
 /// The bytes of a connection's file; the negated result code on failure.

@@ -11,7 +11,7 @@
     ///
     /// - Parameter path: The path of the copy. An existing file has to be empty.
     /// - Throws: `storeFailure` if a file exists there or the directory is missing; `storeFull` if
-    ///   there is no room.
+    ///   there is no room; `cancelled`. After the last two there is no file.
     /// - Complexity: O(*n*) in the bytes of the store.
     public func copy(to path: String) async throws(SyncError) {
       let target = path.utf8.first == UInt8(ascii: "/") ? path : "./" + path
@@ -28,10 +28,21 @@
             .storeFailure, during: "copying the store",
             "No copy can be made at \(path): there is a file already, or no file can be made.")
         }
-        let statement = try connection.statement("VACUUM INTO ?")
-        defer { statement.clear() }
-        try statement.bind(StoreOpening.uri(target), at: 1)
-        try statement.run()
+        do throws(SyncError) {
+          try connection.stoppingWithTask { () throws(SyncError) in
+            let statement = try connection.statement("VACUUM INTO ?")
+            defer { statement.clear() }
+            try statement.bind(StoreOpening.uri(target), at: 1)
+            try statement.run()
+          }
+        } catch {
+          // A part of a store must not pass for a backup.
+          for suffix in ["", "-journal"] { _ = csqlite_remove(target + suffix) }
+          if Task.isCancelled {
+            throw SyncError(.cancelled, during: "copying the store", "The copy was not finished.")
+          }
+          throw error
+        }
       }
     }
   }

@@ -97,6 +97,45 @@
         #expect(try await Self.tool.start(edit + [new]).outcome().status == 0)
         let abandoned = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", new]).outcome()
         #expect(abandoned.status == 1)
+        // Nor by the name of a store that it has not moved to.
+        let other = folder.path("other.db")
+        let mistaken = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", other])
+          .outcome()
+        #expect(mistaken.status == 1 && mistaken.errors.contains("moved to \(new)"))
+        #expect(!FileManager.default.fileExists(atPath: other))
+      }
+    }
+
+    @Test func doesNotTakeABackupForTheNewStore() async throws {
+      try await withFolder { folder in
+        let (old, backup) = (folder.path("old.db"), folder.path("backup.db"))
+        try await make(at: old, records: 5)
+        let store = try await SQLiteStore.open(path: old)
+        try await store.copy(to: backup)
+        await store.close()
+        let refused = try await Self.tool.start(["copy", "--from", old, "--to", backup]).outcome()
+        #expect(refused.status == 1 && refused.errors.contains("a backup"))
+        _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
+      }
+    }
+
+    /// The new store's log outlives its closing while another program has it open.
+    @Test func salvagesNothingIntoAStoreThatIsOpen() async throws {
+      try await withFolder { folder in
+        let (old, new) = (folder.path("old.db"), folder.path("new.db"))
+        try await make(at: old, records: 10_000)
+        let running = try Self.tool.start(["salvage", "--from", old, "--to", new])
+        var reader: SQLiteStore?
+        while reader == nil, !FileManager.default.fileExists(atPath: new) {
+          reader = try? await SQLiteStore.open(
+            path: new + ".incomplete", configuration: .init(isReadOnly: true))
+        }
+        let outcome = await running.outcome()
+        #expect(outcome.status == 1 && outcome.errors.contains("has \(new).incomplete open"))
+        #expect(!FileManager.default.fileExists(atPath: new))
+        await reader?.close()
+        _ = try await output("salvage", "--from", old, "--to", new)
+        #expect(try await output("outbox", "--store", new) == output("outbox", "--store", old))
       }
     }
 

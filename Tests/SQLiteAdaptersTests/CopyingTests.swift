@@ -59,6 +59,40 @@
       }
     }
 
+    @Test func leavesNoPartOfACopy() async throws {
+      let directory = try TemporaryDirectory()
+      let disk = FaultyDisk(directory)
+      let store = try await SQLiteStore.open(
+        path: directory.file("store.db"), configuration: .init(readerCount: 1, executor: .inline))
+      disk.expect(.init(failure: .full, call: 1))
+      let error = await #expect(throws: SyncError.self) {
+        try await store.copy(to: directory.file("copy.db"))
+      }
+      #expect(error?.code == .storeFull)
+      #expect(disk.mend() > 0)
+      #expect(try !directory.names.contains { $0.hasPrefix("copy.db") })
+      try await store.copy(to: directory.file("copy.db"))
+      await store.close()
+      await (try SQLiteStore.open(path: directory.file("copy.db"))).close()
+    }
+
+    @Test func canBeCancelled() async throws {
+      try await withStore { store, directory in
+        let schema = try SyncSchema(games)
+        try await store.register(schema)
+        let records = try (1...2000).map { try copy(games, "k\($0)", #"{"date":"\#($0)"}"#) }
+        try await store.write(.app) { (transaction) throws(SyncError) in try transaction.put(records) }
+        let path = directory.file("copy.db")
+        let copying = Task {
+          withUnsafeCurrentTask { $0?.cancel() }
+          try await store.copy(to: path)
+        }
+        let error = await #expect(throws: SyncError.self) { try await copying.value }
+        #expect(error?.code == .cancelled)
+        #expect(try !directory.names.contains { $0.hasPrefix("copy.db") })
+      }
+    }
+
     @Test func replacesNothing() async throws {
       try await withStore { store, directory in
         try directory.write(Data("mine".utf8), to: "taken.db")

@@ -4,9 +4,6 @@
 
   /// A place in a log behind which SQLite ignores whole transactions.
   struct LogDamage: Hashable {
-    /// A log of which nothing can be read.
-    static let unreadable = LogDamage(frame: 0, mayHideOlder: false, commit: nil)
-
     /// The number of the damaged frame; 0 for the log's header.
     let frame: Int
     /// Whether the frames behind it may be older than those before it.
@@ -15,16 +12,24 @@
     /// over the first of the frames that it ignores. A damaged frame that continues those before it
     /// shows that no process has.
     let mayHideOlder: Bool
-    /// The end of the first ignored transaction; `nil` if no frame can be read.
-    let commit: Commit?
+    /// The frame that ends the first ignored transaction; `nil` if none can be read.
+    let commit: Int?
+    /// The bytes from the damage to the end of the last ignored transaction.
+    let ignored: Range<Int64>
 
-    /// A frame that ends a transaction.
-    struct Commit: Hashable {
-      let number: Int
-      let checksum: LogChecksum
+    /// A log of which nothing can be read.
+    static func unreadable(_ size: Int64) -> LogDamage {
+      LogDamage(frame: 0, mayHideOlder: false, commit: nil, ignored: 0..<size)
     }
 
     var isUnreadable: Bool { commit == nil }
+
+    /// Whether SQLite reads past it, in a transaction of a connection.
+    ///
+    /// While a process lives that knows the transactions behind it, SQLite ignores none of them.
+    func isPassed(by connection: Connection) -> Bool {
+      csqlite_known_frames(connection.handle) >= commit ?? 1
+    }
 
     /// Finds the place in a log's file; `nil` in a log without such a place.
     ///
@@ -36,7 +41,7 @@
       var last: LogDamage?
       for _ in 0..<maximumWalks {
         guard let found = try walk(path) else { return nil }
-        if found == last { return found }
+        if let last, last.frame == found.frame, last.commit == found.commit { return found }
         last = found
       }
       return nil
@@ -47,21 +52,27 @@
     private static func walk(_ path: String) throws(SyncError) -> LogDamage? {
       guard var frames = try LogFrames(path) else {
         // A log without a frame has nothing to lose.
-        return csqlite_size(path) > LogHeader.size ? .unreadable : nil
+        let size = csqlite_size(path)
+        return size > LogHeader.size ? .unreadable(size) : nil
       }
       var (intact, mayHideOlder) = (0, frames.header.isConjectured)
+      var found: LogDamage?
+      let size = Int64(LogHeader.frameSize + frames.header.pageSize)
       while let frame = try frames.next() {
         switch frame.standing {
         case .intact: (intact, mayHideOlder) = (frame.number, frame.endsTransaction)
-        case .mended where frame.number == intact + 1: mayHideOlder = frames.header.isConjectured
+        case .mended where frame.number == intact + 1 && found == nil:
+          mayHideOlder = frames.header.isConjectured
         case .mended, .hidden, .broken: break
         }
         guard frame.standing != .intact, frame.endsTransaction else { continue }
-        return LogDamage(
+        let end = Int64(LogHeader.size) + Int64(frame.number) * size
+        let start = frames.header.isIntact ? Int64(LogHeader.size) + Int64(intact) * size : 0
+        found = LogDamage(
           frame: frames.header.isIntact ? intact + 1 : 0, mayHideOlder: mayHideOlder,
-          commit: Commit(number: frame.number, checksum: frame.checksum))
+          commit: found?.commit ?? frame.number, ignored: start..<end)
       }
-      return nil
+      return found
     }
   }
 #endif

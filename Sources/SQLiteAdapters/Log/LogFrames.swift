@@ -37,7 +37,7 @@
 
     /// The log's header, or what a log has whose header is damaged.
     let header: LogHeader
-    private let file: Int32
+    private let file: LogBytes
     private var count = 0
     private var isWhole: Bool
     // The checksums that the next frame may continue: as stored in this one, and as counted from
@@ -50,21 +50,8 @@
     ///
     /// - Throws: `storeUnreadable` if the file cannot be read.
     init?(_ path: String) throws(SyncError) {
-      guard csqlite_kind_of_path(path) == 1, csqlite_is_empty(path) == 0 else { return nil }
-      let file = DescriptorMargin.hold(1) { csqlite_open_to_read(path) } ?? -EMFILE
-      // Another process may close the store meanwhile, and with it the log goes.
-      if file == -ENOENT { return nil }
-      guard file >= 0 else { throw Self.failure(SQLITE_CANTOPEN, -file) }
-      do throws(SyncError) {
-        guard let found = try Self.header(of: file) else {
-          csqlite_close(file)
-          return nil
-        }
-        header = found
-      } catch {
-        csqlite_close(file)
-        throw error
-      }
+      guard let file = try LogBytes(path), let header = try Self.header(of: file) else { return nil }
+      self.header = header
       self.file = file
       isWhole = header.isIntact
       (stored, counted) = (header.checksum, header.counted)
@@ -72,16 +59,16 @@
     }
 
     /// Reads the header, or finds what it has said in the frames.
-    private static func header(of file: Int32) throws(SyncError) -> LogHeader? {
-      let bytes = try read(LogHeader.size, of: file, at: 0)
+    private static func header(of file: borrowing LogBytes) throws(SyncError) -> LogHeader? {
+      let bytes = try file.read(LogHeader.size, at: 0)
       guard bytes.count == LogHeader.size else { return nil }
       if let intact = LogHeader(bytes) { return intact }
       let size = LogHeader.frameSize + LogHeader.usualPageSize
       var place = LogHeader.size
-      var last = try read(size, of: file, at: place)
+      var last = try file.read(size, at: Int64(place))
       while last.count == size {
         place += size
-        let next = try read(size, of: file, at: place)
+        let next = try file.read(size, at: Int64(place))
         guard next.count == size else { return nil }
         let areFirst = place == LogHeader.size + size
         if let found = LogHeader(damaged: bytes, first: last, second: next, areFirst: areFirst) {
@@ -92,8 +79,6 @@
       return nil
     }
 
-    deinit { csqlite_close(file) }
-
     /// The bytes of the last frame's page.
     var pageBytes: ArraySlice<UInt8> { bytes[LogHeader.frameSize...] }
 
@@ -103,7 +88,7 @@
     mutating func next() throws(SyncError) -> Frame? {
       while true {
         let size = LogHeader.frameSize + header.pageSize
-        bytes = try Self.read(size, of: file, at: LogHeader.size + count * size)
+        bytes = try file.read(size, at: Int64(LogHeader.size + count * size))
         guard bytes.count == size else { return nil }
         count += 1
         let own = LogChecksum(storedIn: bytes[16..<24])
@@ -128,24 +113,6 @@
       Frame(
         number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4),
         checksum: LogChecksum(storedIn: bytes[16..<24]), standing: standing)
-    }
-
-    private static func read(_ size: Int, of file: Int32, at place: Int) throws(SyncError) -> [UInt8] {
-      var failure = 0
-      let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-        let read = csqlite_read(file, buffer.baseAddress, size, Int64(place))
-        if read < 0 { failure = -read }
-        count = max(0, read)
-      }
-      guard failure == 0 else { throw Self.failure(SQLITE_IOERR, Int32(failure)) }
-      return bytes
-    }
-
-    private static func failure(_ code: Int32, _ systemError: Int32) -> SyncError {
-      let failure = SQLiteFailure(code: code, systemError: systemError)
-      if failure.systemAdvice != nil { return failure.error(during: "reading the log") }
-      return SyncError(
-        .storeUnreadable, during: "reading the log", "The log cannot be read.", underlying: failure)
     }
   }
 #endif

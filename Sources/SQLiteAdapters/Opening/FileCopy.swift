@@ -7,26 +7,45 @@
   /// A copy that throws may leave a part of the new file.
   enum FileCopy {
     private static let portion = 1 << 20
+    private static let page = 4096
 
     /// Copies the file of a connection, through its own descriptor.
     ///
-    /// - Throws: `cancelled`; `storeUnreadable` if the file cannot be read; `storeFull` or
-    ///   `storeReadOnly` if the copy cannot be written; `storeFailure` for want of descriptors.
+    /// A page that the disk cannot read becomes zeros.
+    ///
+    /// - Returns: How many such pages there are.
+    /// - Throws: `cancelled`; `storeFull` or `storeReadOnly` if the copy cannot be written;
+    ///   `storeFailure` for want of descriptors.
+    @discardableResult
     static func make(
       ofFileOf connection: Connection, at target: String, during operation: String
-    ) throws(SyncError) {
+    ) throws(SyncError) -> Int {
+      var pages = 0
       let size = csqlite_file_size(connection.handle)
       if size < 0 { throw SQLiteFailure(code: Int32(clamping: -size)).error(during: operation) }
       try write(target, operation) { buffer, place throws(SyncError) in
         let count = Int32(clamping: min(Int64(buffer.count), size - place))
         if count <= 0 { return 0 }
-        let code = csqlite_read_file(connection.handle, buffer.baseAddress, count, place)
-        // A file that has become shorter meanwhile is filled with zeros.
-        guard code == SQLITE_OK || code == SQLITE_IOERR | 2 << 8 else {
-          throw SQLiteFailure(code: code).error(during: operation)
+        if read(connection, buffer.baseAddress, count, place) { return Int(count) }
+        for start in stride(from: 0, to: Int(count), by: Self.page) {
+          let length = min(Self.page, Int(count) - start)
+          let target = buffer.baseAddress?.advanced(by: start)
+          if read(connection, target, Int32(length), place + Int64(start)) { continue }
+          target?.update(repeating: 0, count: length)
+          pages += 1
         }
         return Int(count)
       }
+      return pages
+    }
+
+    /// Reads a part of a connection's file, and returns whether the disk could.
+    private static func read(
+      _ connection: Connection, _ target: UnsafeMutablePointer<UInt8>?, _ count: Int32, _ place: Int64
+    ) -> Bool {
+      let code = csqlite_read_file(connection.handle, target, count, place)
+      // SQLite fills what a file lacks that has become shorter with zeros.
+      return code == SQLITE_OK || code == SQLITE_IOERR | 2 << 8
     }
 
     /// Copies a log, as ``make(ofFileOf:at:during:)`` does a file. No connection has locks of it.

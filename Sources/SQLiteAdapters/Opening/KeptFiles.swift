@@ -30,17 +30,31 @@
     /// is whole and on the disk.
     ///
     /// - Throws: `storeFull` or `storeReadOnly` if the files cannot be copied, or if there are nine
-    ///   copies; `cancelled`; `storeBusy` if another process writes all the time.
+    ///   copies; `storeUnreadable` if the store contradicts itself without those transactions;
+    ///   `cancelled`; `storeBusy` if another process writes all the time.
     func keep(_ connection: Connection) throws(SyncError) {
       guard csqlite_is_empty(log) == 0, try LogDamage.find(inLog: log) != nil else { return }
       try connection.transaction(.write) { () throws(SyncError) in
         guard let damage = try LogDamage.find(inLog: log) else { return }
-        // While a process lives that has read the transactions, SQLite ignores none of them.
-        let known = csqlite_known_frames(connection.handle)
-        guard known < (damage.commit?.number ?? 1) else { return }
-        for copy in existing where try Self.log(copy + "-wal", has: damage.commit) { return }
+        if damage.isPassed(by: connection) { return }
+        try demandOneState(connection)
+        for copy in existing where has(damage.ignored, inLog: copy + "-wal") { return }
         try copy(connection)
       }
+    }
+
+    /// Refuses a store of which SQLite reads a mixture of two states.
+    ///
+    /// The log is copied into the file all the time. If it was copied from behind the damage,
+    /// SQLite shows the earlier pages of the log beside the later ones of the file.
+    private func demandOneState(_ connection: Connection) throws(SyncError) {
+      guard let finding = try FormatCheck.firstContradiction(in: connection) else { return }
+      throw SyncError(
+        .storeUnreadable, during: "opening the store",
+        """
+        The log of \(path) is damaged, and without the transactions behind the damage the file contradicts \
+        itself (\(finding)). It was not touched; salvage it.
+        """)
     }
 
     private func copy(_ connection: Connection) throws(SyncError) {
@@ -63,16 +77,26 @@
       }
     }
 
-    /// Whether a log has a frame, wherever the damage is.
+    /// Whether a copied log has the same bytes as the store's at a place.
     ///
-    /// Any other log without a readable frame counts as equal to such a log.
-    private static func log(_ log: String, has commit: LogDamage.Commit?) throws(SyncError) -> Bool {
-      guard let commit else { return try LogDamage.find(inLog: log)?.isUnreadable ?? false }
-      guard var frames = try LogFrames(log) else { return false }
-      while let frame = try frames.next() {
-        if frame.number == commit.number { return frame.checksum == commit.checksum }
+    /// A copy that cannot be read has not.
+    private func has(_ bytes: Range<Int64>, inLog copy: String) -> Bool {
+      do throws(SyncError) {
+        guard let own = try LogBytes(log), let other = try LogBytes(copy) else { return false }
+        var place = bytes.lowerBound
+        while place < bytes.upperBound {
+          let count = Int(min(bytes.upperBound - place, Self.portion))
+          let found = try own.read(count, at: place)
+          if found.isEmpty { break }
+          guard try other.read(count, at: place) == found else { return false }
+          place += Int64(found.count)
+        }
+        return true
+      } catch {
+        return false
       }
-      return false
     }
+
+    private static let portion: Int64 = 1 << 20
   }
 #endif

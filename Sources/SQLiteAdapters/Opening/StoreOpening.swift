@@ -33,6 +33,7 @@
       connection.setCheckpointsOnClose(false)
       let label = try label(of: connection)
       try check(label)
+      if !label.isEmpty, label.version < migrations.count { try checkLayout(label, of: connection) }
       if !connection.isReadOnly {
         if !isMissing { try KeptFiles(of: path).keep(connection) }
         // A copy of a store has no log yet.
@@ -45,7 +46,7 @@
         if label.version < migrations.count { try connection.migrate(by: migrations) }
         connection.setCheckpointsOnClose(true)
       } else if label.version < migrations.count {
-        throw try refusal(of: label, on: connection)
+        throw layoutToUpdate(label)
       }
       // The pages that a transaction changes need room beside those that it reads. Otherwise they
       // are written twice.
@@ -53,32 +54,39 @@
       return connection
     }
 
-    /// The reason why a file of an earlier layout cannot be read as it is.
-    private func refusal(
-      of label: Connection.Label, on connection: Connection
-    ) throws(SyncError) -> SyncError {
+    /// Refuses a file whose number of its layout is lower than that of its tables.
+    private func checkLayout(_ label: Connection.Label, of connection: Connection) throws(SyncError) {
       let layout = Int(label.version)
+      let found = try connection.transaction(.read) {
+        () throws(SyncError) -> (objects: [String: String], sums: TableSums?)? in
+        // Another process may have updated it meanwhile.
+        guard try connection.label() == label else { return nil }
+        return (try connection.schemaObjects(), layout < 9 ? nil : try connection.storedSums())
+      }
+      guard let found else { return }
+      let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())
+      let hasLaterSums = found.sums.map { $0[.changes] != 0 || $0[.declarations] != 0 } ?? false
+      guard !hasLaterSums,
+        !found.objects.contains(where: { stated[$0.key] != $0.value && newest[$0.key] == $0.value })
+      else {
+        throw SyncError(
+          .storeUnreadable, during: "opening the store",
+          "\(path) is damaged: it states layout \(layout), and has parts of a later one. It was not touched.")
+      }
+    }
+
+    /// The reason why a file of an earlier layout cannot be read as it is.
+    private func layoutToUpdate(_ label: Connection.Label) -> SyncError {
       if label.version == 0, label.isEmpty {
         return SyncError(
           .storeUnreadable, during: "opening the store",
           "There is no store in \(path) yet: it is empty, or just being made.")
       }
-      let (stored, sums) = try connection.transaction(.read) { () throws(SyncError) in
-        (try connection.schemaObjects(), layout < 9 ? nil : try connection.storedSums())
-      }
-      let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())
-      let hasLaterSums = sums.map { $0[.changes] != 0 || $0[.declarations] != 0 } ?? false
-      if hasLaterSums || stored.contains(where: { stated[$0.key] != $0.value && newest[$0.key] == $0.value })
-      {
-        return SyncError(
-          .storeUnreadable, during: "opening the store",
-          "\(path) is damaged: it states layout \(layout), and has parts of a later one. It was not touched.")
-      }
       return SyncError(
         .storeReadOnly, during: "opening the store",
         """
-        The store has layout \(layout), and only a process that writes brings it to \(migrations.count): \
-        open it once for writing.
+        The store has layout \(label.version), and only a process that writes brings it to \
+        \(migrations.count): open it once for writing.
         """)
     }
 
@@ -143,6 +151,7 @@
       default:
         throw SyncError(.storeUnreadable, during: "opening the store", "\(path) is not a regular file.")
       }
+      try checkFileIsNotLost("it is missing")
       if configuration.isReadOnly {
         throw SyncError(
           .storeFailure, during: "opening the store",
@@ -190,16 +199,7 @@
           .storeUnreadable, during: "opening the store",
           "\(path) cannot be read; it belongs to another user, or its permissions forbid it.")
       }
-      // While another process creates the store, the file is no longer empty once the log is not.
-      let hasLostFile =
-        csqlite_is_new(path) != 0 && csqlite_is_empty(path + "-wal") == 0 && csqlite_is_new(path) != 0
-      guard !hasLostFile else {
-        throw SyncError(
-          .storeUnreadable, during: "opening the store",
-          """
-          \(path) is damaged: it is empty, and its log is not. SQLite would delete the log; neither was touched.
-          """)
-      }
+      try checkFileIsNotLost("it is empty")
       guard csqlite_link_count(path) <= 1 else {
         // The log and the lease lie beside one of the names. A process that uses another name would
         // not find them.
@@ -213,6 +213,19 @@
           .storeReadOnly, during: "opening the store",
           "\(place) cannot be written; make it writable, or open the store read-only.")
       }
+    }
+
+    /// Refuses a log whose file is missing or empty, because SQLite would delete the log.
+    private func checkFileIsNotLost(_ fault: String) throws(SyncError) {
+      // While another process creates the store, the file is no longer empty once the log is not.
+      guard csqlite_is_new(path) != 0, csqlite_is_empty(path + "-wal") == 0, csqlite_is_new(path) != 0
+      else { return }
+      throw SyncError(
+        .storeUnreadable, during: "opening the store",
+        """
+        \(path) is damaged: \(fault), and its log is not. SQLite would delete the log, \(path)-wal; neither \
+        was touched. Put the file back, or remove the log if the store is to be a new one.
+        """)
     }
 
     private func check(_ label: Connection.Label) throws(SyncError) {

@@ -8,7 +8,8 @@
   /// It skips rows and pages that SQLite cannot read. If SQLite refuses the whole file, because its
   /// header or its schema is damaged or the file is cut, or if it ignores transactions behind a
   /// damaged place in the log, it reads a copy in which these are repaired. The damaged store
-  /// itself is never changed.
+  /// itself is never changed. Close it in every process before: what is written during a salvage
+  /// may be missing in the new store.
   public final class SQLiteSalvage: SalvageSource {
     let opening: SalvageOpening
     let first: SalvageReading

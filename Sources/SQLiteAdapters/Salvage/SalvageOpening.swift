@@ -85,7 +85,7 @@
         return try LogDamage.find(inLog: log)
       } catch {
         guard error.isOfDamagedStore else { throw error }
-        return .unreadable
+        return .unreadable(csqlite_size(log))
       }
     }
 
@@ -218,11 +218,48 @@
     private func makeCopy(of source: String, at path: String, _ use: LogUse) throws(SyncError) -> Copy {
       remove(path)
       found.withLock { _ = $0.copies.insert(path) }
-      try FileCopy.make(
-        ofFileOf: Connection(
-          uri: StoreOpening.uri(source), flags: SQLITE_OPEN_READONLY, busyTimeout: .seconds(5)),
-        at: path, during: Self.operation)
+      let connection = try Connection(
+        uri: StoreOpening.uri(source), flags: SQLITE_OPEN_READONLY, busyTimeout: .seconds(5))
+      var copy = try holding(source, by: connection) { () throws(SyncError) in
+        try copyFiles(of: source, connection, to: path, use)
+      }
+      try repairHeader(of: path)
+      try mergeLog(of: path)
+      // A damaged page of the log may have brought a damaged header.
+      try repairHeader(of: path)
+      if try repairSchema(of: path) {
+        copy.losses.append(SalvageLoss(.declarations, "the list of the tables cannot be read in places"))
+      }
+      return copy
+    }
+
+    /// Keeps the log of a store from beginning anew during a body.
+    ///
+    /// Another connection could do so between the copies of the file and the log.
+    func holding<R>(
+      _ source: String, by connection: Connection, _ body: () throws(SyncError) -> R
+    ) throws(SyncError) -> R {
+      // SQLite would delete the log of an empty file.
+      guard csqlite_kind_of_path(source + "-shm") == 1, csqlite_is_new(source) == 0 else {
+        return try body()
+      }
+      connection.setCheckpointsOnClose(false)
+      // What cannot be read cannot be held either; no other connection can use it then.
+      let isHeld = (try? connection.execute("BEGIN")) != nil
+      _ = try? connection.value("SELECT count(*) FROM sqlite_schema")
+      defer { if isHeld { try? connection.execute("COMMIT") } }
+      return try body()
+    }
+
+    private func copyFiles(
+      of source: String, _ connection: Connection, to path: String, _ use: LogUse
+    ) throws(SyncError) -> Copy {
       var copy = Copy()
+      let pages = try FileCopy.make(ofFileOf: connection, at: path, during: Self.operation)
+      if pages > 0 {
+        let detail = "pages of the file cannot be read (\(pages)); edits in them may be lost"
+        copy.losses.append(SalvageLoss(.outbox, detail))
+      }
       let (log, hasLog) = (source + "-wal", csqlite_is_empty(source + "-wal") == 0)
       switch use {
       case .repaired:
@@ -233,13 +270,6 @@
         }
       case .asItIs where hasLog: try FileCopy.make(ofLog: log, at: path + "-wal", during: Self.operation)
       case .asItIs, .withoutLog: break
-      }
-      try repairHeader(of: path)
-      try mergeLog(of: path)
-      // A damaged page of the log may have brought a damaged header.
-      try repairHeader(of: path)
-      if try repairSchema(of: path) {
-        copy.losses.append(SalvageLoss(.declarations, "the list of the tables cannot be read in places"))
       }
       return copy
     }
@@ -253,6 +283,11 @@
       let connection = try connection(copy, flags: SQLITE_OPEN_READWRITE, options: "")
       // SQLite finds the log with the first read.
       _ = try connection.value("PRAGMA user_version")
+      try mergeLog(of: connection)
+    }
+
+    /// Closing would not tell of a failure.
+    private func mergeLog(of connection: Connection) throws(SyncError) {
       let code = sqlite3_wal_checkpoint_v2(connection.handle, nil, SQLITE_CHECKPOINT_TRUNCATE, nil, nil)
       guard code == SQLITE_OK else { throw connection.failed() }
     }
@@ -267,7 +302,6 @@
       guard let definitions = schema.repaired else { return schema.isCutShort }
       try demand(csqlite_empty_schema(copy))
       let connection = try connection(copy, flags: SQLITE_OPEN_READWRITE, options: "")
-      connection.setCheckpointsOnClose(true)
       try connection.transaction(.write) { () throws(SyncError) in
         let statement = try connection.statement(
           "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES (?, ?, ?, ?, ?)")
@@ -280,6 +314,7 @@
           try statement.run()
         }
       }
+      try mergeLog(of: connection)
       return schema.isCutShort
     }
 

@@ -45,6 +45,10 @@
       fileprivate var entries: Set<UInt64> = []
       /// The numbers of rows that exist and cannot be read.
       fileprivate var unreadable: Set<Int64> = []
+      /// The rows still to be read that only the index lists; `nil` during the walk.
+      ///
+      /// The next one is the last.
+      fileprivate var listed: [Listed]?
     }
 
     /// An entry, and whether it is not as it was written.
@@ -52,8 +56,8 @@
 
     /// Reads the rows behind a number.
     ///
-    /// At the end, it reads those that only the index lists: a damaged page may hide rows from a
-    /// walk without an error, or give one the number of another.
+    /// At the end, it reads those that only the index lists, in further portions: a damaged page
+    /// may hide rows from a walk without an error, or give one the number of another.
     ///
     /// - Parameter seen: What the walk has read.
     func portion(
@@ -71,17 +75,23 @@
         guard let entry = try self.read(row) else { return nil }
         return (entry, row.integer(flag) != 0)
       }
-      var found = try scan.rows(after: start, limit: limit, read: read)
-      var portion = Portion(reached: found.reached)
-      if let index {
-        for row in found.rows { seen.entries.insert(row.entry.identity) }
-        seen.unreadable.formUnion(found.unreadable)
-        if found.reached == nil {
-          for listed in try unread(connection, index, seen) {
-            if try !lookUp(listed, scan, &found, read) { portion.missing.append(listed.loss) }
-          }
+      var found = RowScan.Found<Row>()
+      var portion = Portion()
+      if seen.listed == nil {
+        found = try scan.rows(after: start, limit: limit, read: read)
+        if let index {
+          for row in found.rows { seen.entries.insert(row.entry.identity) }
+          seen.unreadable.formUnion(found.unreadable)
+          if found.reached == nil { seen.listed = try unread(connection, index, seen).reversed() }
         }
       }
+      for _ in 0..<limit {
+        guard let listed = seen.listed?.popLast() else { break }
+        if try !lookUp(listed, scan, &found, read) { portion.missing.append(listed.loss) }
+      }
+      // No row of the library has this number.
+      if seen.listed?.isEmpty == false { found.reached = .max }
+      portion.reached = found.reached
       portion.entries = found.rows.map(\.entry)
       portion.unreadable = found.unreadable
       portion.losses = found.gaps.map { gap in
@@ -127,7 +137,7 @@
     }
 
     /// A row that the index lists.
-    private struct Listed {
+    fileprivate struct Listed {
       let number: Int64
       let identity: UInt64
       let loss: SalvageLoss

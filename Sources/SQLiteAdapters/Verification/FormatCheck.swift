@@ -44,8 +44,14 @@
     // MARK: The file
 
     /// The checks that concern no single type.
-    static var ofFile: [FormatCheck] {
-      [integrity, header, log, tables, additions, state] + counts + withheld + edits + small + sums
+    static var ofFile: [FormatCheck] { ofPages + [log] + ofTables }
+
+    /// The checks that need no table of the library.
+    static var ofPages: [FormatCheck] { [integrity, header] }
+
+    /// The checks of the tables that belong to no single type.
+    static var ofTables: [FormatCheck] {
+      [tables, additions, state] + counts + withheld + edits + small + sums
     }
 
     private static let integrity = FormatCheck(.file, "the file") { connection, limit throws(SyncError) in
@@ -82,13 +88,14 @@
         )
       }
       guard let damage = try LogDamage.find(inLog: path) else { return kept }
-      if damage.isUnreadable {
-        return kept + [StoreFinding(.file, "The log cannot be read; SQLite ignores it")]
-      }
       let place = damage.frame == 0 ? "The log's header" : "Frame \(damage.frame) of the log"
-      return kept + [
-        StoreFinding(.file, "\(place) is damaged; SQLite ignores the transactions behind it")
-      ]
+      let fault = damage.isUnreadable ? "The log cannot be read" : "\(place) is damaged"
+      let hidden = damage.isUnreadable ? "it" : "the transactions behind it"
+      let effect =
+        damage.isPassed(by: connection)
+        ? "the processes that use the store have read \(hidden), and later ones will not"
+        : "SQLite ignores \(hidden)"
+      return kept + [StoreFinding(.file, "\(fault); \(effect)")]
     }
 
     private static let tables = FormatCheck(.schema, "the schema") { connection, _ throws(SyncError) in

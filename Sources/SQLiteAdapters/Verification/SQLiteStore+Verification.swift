@@ -36,19 +36,59 @@
           }
         }
       } catch {
-        if Task.isCancelled {
-          throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
-        }
+        if Task.isCancelled { throw SyncError.stoppedVerification }
         guard error.isOfDamagedStore else { throw error }
-        found.append(
-          StoreFinding(check.part, type: check.type, "\(check.subject) cannot be read: \(error.message)"))
+        found.append(check.unreadable(error))
       }
+    }
+  }
+
+  extension FormatCheck {
+    fileprivate func unreadable(_ error: SyncError) -> StoreFinding {
+      StoreFinding(part, type: type, "\(subject) cannot be read: \(error.message)")
+    }
+
+    /// Returns the first contradiction in a file; `nil` if it is sound.
+    ///
+    /// Within a transaction. The log is not checked. In a file of an earlier layout, it checks only the pages and indexes.
+    ///
+    /// - Throws: `cancelled` once the task is cancelled.
+    /// - Complexity: O(*n* log *n*) in the rows and index entries of the file.
+    static func firstContradiction(in connection: Connection) throws(SyncError) -> StoreFinding? {
+      let types = Mutex<[Entity]>([])
+      let declarations = FormatCheck.declarations { entities in types.withLock { $0 = entities } }
+      let isNewest = try connection.value("PRAGMA user_version") == Int64(connection.newestLayout)
+      for check in ofPages + (isNewest ? [declarations] + ofTables : []) {
+        if let finding = try check.firstFinding(in: connection) { return finding }
+      }
+      for check in types.withLock({ $0 }).flatMap({ FormatCheck.of($0) }) {
+        if let finding = try check.firstFinding(in: connection) { return finding }
+      }
+      return nil
+    }
+
+    private func firstFinding(in connection: Connection) throws(SyncError) -> StoreFinding? {
+      do throws(SyncError) {
+        return try connection.stoppingWithTask { () throws(SyncError) in
+          try findings(connection, 1).first
+        }
+      } catch {
+        if Task.isCancelled { throw SyncError.stoppedVerification }
+        guard error.isOfDamagedStore else { throw error }
+        return unreadable(error)
+      }
+    }
+  }
+
+  extension SyncError {
+    fileprivate static var stoppedVerification: SyncError {
+      SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
     }
   }
 
   extension Connection {
     /// Runs a body whose statements fail once the task is cancelled.
-    fileprivate func stoppingWithTask<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R {
+    func stoppingWithTask<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R {
       sqlite3_progress_handler(handle, 10_000, { _ in Task.isCancelled ? 1 : 0 }, nil)
       defer { sqlite3_progress_handler(handle, 0, nil, nil) }
       return try body()

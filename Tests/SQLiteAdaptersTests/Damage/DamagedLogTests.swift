@@ -212,6 +212,20 @@
       #expect(try directory.contents("young.db").count == size)
     }
 
+    @Test func isKeptBesideALostFile() async throws {
+      let remains = try await remains()
+      try directory.write(Data(remains.log), to: "lost.db-wal")
+      for isReadOnly in [true, false] {
+        let error = await #expect(throws: SyncError.self) {
+          try await SQLiteStore.open(
+            path: directory.file("lost.db"), configuration: .init(isReadOnly: isReadOnly))
+        }
+        #expect(error?.code == .storeUnreadable && error?.message.contains("it is missing") == true)
+      }
+      #expect(try directory.names.filter { $0.hasPrefix("lost") } == ["lost.db-wal"])
+      #expect(try directory.contents("lost.db-wal") == Data(remains.log))
+    }
+
     /// SQLite writes over the frames that it ignores, and those behind them stay.
     @Test func isReadWithTheEditsThatFollowedTheDamage() async throws {
       let remains = try await remains(edits: 12)

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import CanonicalSyncCSQLite
   import Foundation
   import Testing
 
@@ -155,6 +156,71 @@
       #expect(try directory.names.contains("store.db.damaged-2"))
     }
 
+    /// The later damage hides edits that were made after the first.
+    @Test func isKeptAgainIfItHidesLaterEdits() async throws {
+      let (rich, _) = try await leave("store.db")
+      try changeLog(of: "store.db") { log in log[32 + 6 * Self.frame + 2000] ^= 0x10 }
+      let store = try await SQLiteStore.open(path: directory.file("store.db"))
+      try await rich.edit(try await rich.engine(on: store), "last", "\"last\"")
+      let (file, log) = (try directory.contents("store.db"), try directory.contents("store.db-wal"))
+      await store.close()
+      try directory.write(file, to: "store.db")
+      try directory.write(log, to: "store.db-wal")
+      try changeLog(of: "store.db") { log in log[32 + 2 * Self.frame + 2000] ^= 0x10 }
+      await (try SQLiteStore.open(path: directory.file("store.db"))).close()
+      let kept = try await salvage("store.db.damaged-2").edits
+      #expect(kept.contains(RecordID(type: "teams", key: "last")))
+    }
+
+    /// The file has pages of the transactions that the log hides.
+    @Test func isNotUsedIfTheFileIsAheadOfWhatSQLiteReads() async throws {
+      let rich = try await RichStore(path: directory.file("source.db"))
+      let source = try await SQLiteStore.open(path: rich.path)
+      let engine = try await rich.engine(on: source)
+      for number in 0..<200 { try await rich.edit(engine, "late\(number)", "\"early\"") }
+      try await source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      // On many pages, of which the first transactions have few.
+      for number in stride(from: 0, to: 200, by: 10) {
+        try await rich.edit(engine, "late\(number)", "\"late\"")
+      }
+      try await source.execute("PRAGMA wal_checkpoint(PASSIVE)")
+      for suffix in ["", "-wal"] {
+        try directory.write(directory.contents("source.db" + suffix), to: "store.db" + suffix)
+      }
+      let edits = try await edits(of: source)
+      await source.close()
+      try changeLog(of: "store.db") { log in log[32 + 8 * Self.frame + 2000] ^= 0x10 }
+      let (file, log) = (try directory.contents("store.db"), try directory.contents("store.db-wal"))
+      for _ in 0..<2 {
+        let error = await #expect(throws: SyncError.self) {
+          try await SQLiteStore.open(path: directory.file("store.db"))
+        }
+        #expect(error?.code == .storeUnreadable && error?.message.contains("contradicts itself") == true)
+      }
+      #expect(try directory.contents("store.db") == file && directory.contents("store.db-wal") == log)
+      #expect(try !directory.names.contains { $0.contains("damaged") })
+      #expect(try await salvage("store.db").edits.isSuperset(of: edits))
+    }
+
+    /// Another connection could do that between the copies of the file and the log.
+    @Test func isNotBegunAnewDuringASalvage() async throws {
+      let rich = try await RichStore(path: directory.file("store.db"))
+      let store = try await SQLiteStore.open(path: rich.path)
+      let engine = try await rich.engine(on: store)
+      try await rich.edit(engine, "first", "\"first\"")
+      let reader = try Connection(
+        uri: StoreOpening.uri(rich.path), flags: SQLITE_OPEN_READONLY, busyTimeout: .zero)
+      let writer = try Connection(
+        uri: StoreOpening.uri(rich.path), flags: SQLITE_OPEN_READWRITE, busyTimeout: .zero)
+      let opening = SalvageOpening(path: rich.path, scratch: directory.file("scratch"))
+      let isBusy = try opening.holding(rich.path, by: reader) { () throws(SyncError) in
+        try writer.value("PRAGMA wal_checkpoint(RESTART)")
+      }
+      #expect(isBusy == 1)
+      #expect(try writer.value("PRAGMA wal_checkpoint(RESTART)") == 0)
+      await store.close()
+    }
+
     /// The first copy was cut off by the death of its process.
     @Test func isKeptBesideAnIncompleteCopy() async throws {
       _ = try await leave("store.db")
@@ -187,6 +253,8 @@
       let other = try await SQLiteStore.open(path: rich.path)
       #expect(try await self.edits(of: other) == edits)
       #expect(try !directory.names.contains { $0.contains("damaged") })
+      let found = try await StoreVerification(of: other).run().findings
+      #expect(found.map(\.detail).contains { $0.hasSuffix("later ones will not") }, "\(found)")
       await other.close()
       await store.close()
     }

@@ -160,6 +160,14 @@
       ] {
         let error = await #expect(throws: SyncError.self) { try await Self.verify(directory.file(name)) }
         #expect(error?.code == .storeUnreadable && error?.message.contains(reason) == true, "\(name)")
+        if name == "empty.db" { continue }
+        // Opening for writing would run the steps again.
+        let before = try directory.contents(name)
+        let refusal = await #expect(throws: SyncError.self) {
+          try await SQLiteStore.open(path: directory.file(name))
+        }
+        #expect(refusal?.code == .storeUnreadable && refusal?.message.contains(reason) == true, "\(name)")
+        #expect(try directory.contents(name) == before)
       }
     }
 
