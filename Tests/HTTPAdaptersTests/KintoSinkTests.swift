@@ -84,6 +84,21 @@ struct KintoSinkTests {
   }
 
   @Test(arguments: [
+    ("9223372036854775808", "9223372036854775809"), ("0.10000000000000000001", "0.10000000000000000002"),
+    ("1e400", "1e401"),
+  ])
+  func anotherNumberIsAnotherClients(_ ours: String, _ theirs: String) async throws {
+    let existing =
+      #"{"status":412,"body":{"details":{"existing":{"id":"a","last_modified":9,"v":\#(theirs)}}}}"#
+    let edit = change("a", #"{"v":\#(ours)}"#, on: 5)
+    let outcomes = try await push([edit], answered: batch(existing)).outcomes
+    guard case .conflict(.upsert?) = outcomes.first else {
+      Issue.record("\(outcomes)")
+      return
+    }
+  }
+
+  @Test(arguments: [
     (#"{"id":"a","v":1}"#, false), (#"{"id":"a","last_modified":9223372036854775807,"v":1}"#, false),
     (#"{"id":"a","last_modified":-9223372036854775808,"v":1}"#, false),
     (#"{"id":"a","last_modified":4,"v":1}"#, false), (#"{"id":"a","last_modified":0,"v":1}"#, false),

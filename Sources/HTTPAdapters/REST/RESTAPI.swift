@@ -139,6 +139,8 @@ public struct RESTAPI: Hashable, Sendable {
   /// How records are written.
   public struct Push: Hashable, Sendable {
     /// The request that creates or replaces a record.
+    ///
+    /// A PATCH sends removed members as null (RFC 7386).
     public var write: Request
     /// The request that deletes a record; `nil` for an API that deletes none.
     public var delete: Request?

@@ -9,58 +9,50 @@ struct RESTContent: Sendable {
   static func serverManagedFields(of collections: [RESTAPI.Collection]) -> [FieldName] {
     var fields: [FieldName] = []
     for collection in collections where collection.push != nil {
-      for name in [collection.id.member, collection.version?.member].compactMap(\.self) {
-        if !fields.contains(FieldName(name)) { fields.append(FieldName(name)) }
+      for name in RESTContent(collection: collection).own where !fields.contains(name) {
+        fields.append(name)
       }
     }
     return fields
   }
 
+  /// The key and the version, as far as they are members of a record.
+  private var own: [FieldName] {
+    [collection.id.member, collection.version?.member].compactMap { $0.map { FieldName($0) } }
+  }
+
   /// A payload as it is sent: with its key, and with the base's version where that is a condition.
+  ///
+  /// A PATCH leaves out members as they are, so it names the removed ones.
   func sendable(_ payload: Payload, key: String, base: Record?) throws(JSONError) -> [UInt8] {
-    var own: [[UInt8]] = []
-    if let version = collection.version?.member { own.append(Array(version.utf8)) }
-    let id = collection.id.member.map { Array($0.utf8) }
-    var (hasKey, json) = (false, [UInt8(ascii: "{")])
-    func append(_ name: some Sequence<UInt8>, _ value: some Sequence<UInt8>) {
-      if json.count > 1 { json.append(UInt8(ascii: ",")) }
-      json.append(UInt8(ascii: "\""))
-      json += name
-      json += Array("\":".utf8)
-      json += value
+    var members = try FieldMap(payload)
+    if let version = collection.version?.member { members[FieldName(version)] = nil }
+    if collection.push?.write.method == "PATCH", let base {
+      var former = try FieldMap(base.payload)
+      for name in own { former[name] = nil }
+      members = members.patch(of: former)
     }
-    try JSONScanner.members(of: payload.bytes, depthLimit: .max) { member throws(JSONError) in
-      if own.contains(where: member.hasKey) { return }
-      if let id, member.hasKey(id) { hasKey = true }
-      append(member.rawKey, member.value.bytes)
-    }
-    if let member = collection.id.member, !hasKey {
-      append(JSONString.quoted(member).dropFirst().dropLast(), JSONString.quoted(key))
+    if let id = collection.id.member, members[FieldName(id)] == nil {
+      members[FieldName(id)] = JSONString.quoted(key)[...]
     }
     if collection.push?.precondition == .version, let version = collection.version, let base,
       let value = try version.value(in: JSONValueSlice(checking: base.payload.bytes, depthLimit: .max)),
       let member = version.member
     {
-      append(JSONString.quoted(member).dropFirst().dropLast(), value.bytes)
+      members[FieldName(member)] = value.bytes
     }
-    json.append(UInt8(ascii: "}"))
-    return json
+    return Array(members.payload.bytes)
   }
 
-  /// Whether a record has every sent member, with the same value in any spelling.
+  /// Whether a record has every sent member, and none that the edit removed.
   ///
   /// An API may add members of its own. The key and the version do not count.
-  func holds(_ record: ArraySlice<UInt8>, _ sent: Payload) -> Bool {
-    do {
-      var (theirs, ours) = (try JSONTree(record), try JSONTree(sent.bytes))
-      let own = [collection.id.member, collection.version?.member].compactMap(\.self).map { Array($0.utf8) }
-      theirs.remove(own)
-      ours.remove(own)
-      return theirs.covers(ours)
-    } catch {
-      // A value that cannot be compared counts as different.
-      return false
-    }
+  func holds(_ record: Payload, _ sent: Payload, removedFrom base: Payload?) -> Bool {
+    // A value that cannot be compared counts as different.
+    guard let theirs = try? FieldMap(record), var sent = try? FieldMap(sent) else { return false }
+    var former = base.flatMap { try? FieldMap($0) } ?? FieldMap()
+    for name in own { (sent[name], former[name]) = (nil, nil) }
+    return theirs.holds(sent, removedFrom: former)
   }
 
   /// Whether two copies are the same state of a record.
@@ -71,10 +63,41 @@ struct RESTContent: Sendable {
     {
       return false
     }
-    guard let mine = try? JSONTree(current.payload.bytes), let theirs = try? JSONTree(base.payload.bytes)
-    else {
-      return current.payload == base.payload
+    return current.payload == base.payload
+      || JSONScanner.canonical(current.payload.bytes) == JSONScanner.canonical(base.payload.bytes)
+  }
+}
+
+extension FieldMap {
+  /// The members of an object; `nil` for any other value.
+  fileprivate init?(object value: ArraySlice<UInt8>?) {
+    guard let value, let map = try? FieldMap(Payload(value)) else { return nil }
+    self = map
+  }
+
+  /// Whether these are the sent members, in any spelling, and perhaps others.
+  ///
+  /// No other one may be of the base. A null member may be missing. Lists are equal whole.
+  fileprivate func holds(_ sent: FieldMap, removedFrom base: FieldMap) -> Bool {
+    let hasSent = sent.fields.allSatisfy { name in
+      if let mine = FieldMap(object: self[name]), let object = FieldMap(object: sent[name]) {
+        return mine.holds(object, removedFrom: FieldMap(object: base[name]) ?? FieldMap())
+      }
+      return hasSameValue(as: sent, for: name) || isLacking(name) && sent.isLacking(name)
     }
-    return mine == theirs
+    return hasSent && base.fields.allSatisfy { sent[$0] != nil || isLacking($0) }
+  }
+
+  /// The members, and null for those that only the base has (RFC 7386).
+  fileprivate func patch(of base: FieldMap) -> FieldMap {
+    var patch = self
+    for name in base.fields {
+      if self[name] == nil {
+        patch[name] = Array("null".utf8)[...]
+      } else if let object = FieldMap(object: self[name]), let former = FieldMap(object: base[name]) {
+        patch[name] = object.patch(of: former).payload.bytes
+      }
+    }
+    return patch
   }
 }

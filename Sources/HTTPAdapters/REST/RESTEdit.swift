@@ -65,9 +65,11 @@ struct RESTEdit: Sendable {
   /// The outcome, if the record's state decides it without a write.
   private func settled(by current: RecordChange?) -> PushOutcome? {
     switch (current, change.content) {
-    case (.malformed?, _): return .conflict(nil)
+    case (.malformed?, _): return .conflict(current)
     case (.upsert(let record)?, .upsert(let payload, _)):
-      if content.holds(record.payload.bytes, payload) { return .accepted(.upsert(record)) }
+      if content.holds(record.payload, payload, removedFrom: change.base.record?.payload) {
+        return .accepted(.upsert(record))
+      }
       return isBase(record) ? nil : .conflict(.upsert(record))
     case (.upsert(let record)?, .deletion): return isBase(record) ? nil : .conflict(.upsert(record))
     case (.tombstone(let tombstone)?, .deletion): return .accepted(.tombstone(tombstone))
@@ -97,7 +99,10 @@ struct RESTEdit: Sendable {
     let said = "The server answered \(response.status)"
     switch response.status {
     case 200...299: return try await accepted(response, during: operation)
-    case 409, 412: return try await settledByLook(during: operation) { .conflict($0) }
+    case 409, 412:
+      return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) {
+        .conflict($0)
+      }
     case 404, 410:
       if change.content == .deletion { return .accepted(.tombstone(deletion(at: nil))) }
       guard change.base.record == nil else { return .conflict(nil) }
@@ -132,18 +137,21 @@ struct RESTEdit: Sendable {
     if case .upsert(let record)? = answer?.change, record.id == change.id {
       return .accepted(.upsert(record))
     }
-    return try await settledByLook(during: operation) { current in
+    // A removed member that is there all the same is the API's own: another attempt would not help.
+    return try await settledByLook(removedFrom: nil, during: operation) { current in
       if case .upsert? = current { .conflict(current) } else { .retryLater(after: nil) }
     }
   }
 
   /// Looks at the record again: it holds what was sent, or another client's state.
+  ///
+  /// - Parameter base: The payload whose other members the record must lack.
   private func settledByLook(
-    during operation: String, otherwise: (RecordChange?) -> PushOutcome
+    removedFrom base: Payload?, during operation: String, otherwise: (RecordChange?) -> PushOutcome
   ) async throws(SyncError) -> PushOutcome {
     let current = try await records.look(at: change.id.key, during: operation)?.change
     if case .upsert(let record)? = current, let payload = change.content.payload,
-      content.holds(record.payload.bytes, payload)
+      content.holds(record.payload, payload, removedFrom: base)
     {
       return .accepted(.upsert(record))
     }

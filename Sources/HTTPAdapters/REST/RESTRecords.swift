@@ -35,7 +35,12 @@ struct RESTRecords: Sendable {
     guard let copy = try copy(in: response, during: operation) else {
       throw SyncError(.invalidResponse, during: operation, "The answer is empty.")
     }
-    if case .malformed = copy.change { return copy }
+    if case .malformed(let malformed) = copy.change, malformed.key == nil {
+      // The path names the record, whatever cannot be read of it.
+      let named = MalformedRecord(
+        type: malformed.type, key: key, bytes: malformed.bytes, reason: malformed.reason)
+      return Copy(change: .malformed(named), tag: copy.tag)
+    }
     guard copy.change.id?.key.utf8.elementsEqual(key.utf8) == true else {
       throw SyncError(
         .inconsistentData, during: operation,

@@ -28,14 +28,9 @@ enum KintoContent {
   ///
   /// Numbers, strings and white space may be spelled differently.
   static func isSame(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Bool {
-    do {
-      var (mine, theirs) = (try JSONTree(a), try JSONTree(b))
-      mine.remove(own)
-      theirs.remove(own)
-      return mine == theirs
-    } catch {
-      // A value that cannot be compared counts as different.
-      return false
-    }
+    // A value that cannot be compared counts as different.
+    guard var mine = try? FieldMap(Payload(a)), var theirs = try? FieldMap(Payload(b)) else { return false }
+    for name in serverManagedFields { (mine[name], theirs[name]) = (nil, nil) }
+    return mine.fields.count == theirs.fields.count && mine.contains(theirs)
   }
 }

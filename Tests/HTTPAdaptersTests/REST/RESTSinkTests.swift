@@ -1,0 +1,131 @@
+import HTTPAdapters
+import SyncModels
+import SyncPorts
+import Testing
+
+@Suite("The meaning of a JSON API's answers to edits", .timeLimit(.minutes(10)))
+struct RESTSinkTests {
+  private static let id = RecordID(type: "items", key: "a")
+  private static let stored = #"{"id":"a","name":"A","nickname":"B","home":{"city":"C","street":"D"}}"#
+
+  private static func answer(_ json: String, status: Int = 200) -> HTTPResponse {
+    HTTPResponse(status: status, body: Array(json.utf8))
+  }
+
+  private static func payload(_ json: String) -> Payload { Payload(Array(json.utf8)) }
+
+  /// Pushes one edit, or a deletion.
+  private static func push(
+    _ json: String?, on base: String = stored, write: String = "PUT", answered answers: HTTPResponse...
+  ) async throws -> (outcome: PushOutcome?, requests: [HTTPRequest]) {
+    let transport = ScriptedTransport(answers)
+    let api =
+      #"{"base":"https://api.test/v1/","types":{"items":{"path":"items","push":{"write":"\#(write) items/{id}","delete":"DELETE items/{id}"}}}}"#
+    let source = try RESTSource(RESTAPI(json: Array(api.utf8), named: "api.json"), transport: transport)
+    let record = Record(
+      id: id, version: Version(modifiedAt: Timestamp(microseconds: 0)), payload: payload(base), fields: [])
+    let change = OutgoingChange(
+      id: id, content: json.map { .upsert(payload($0), schemaVersion: 1) } ?? .deletion,
+      base: .copy(record), key: IdempotencyKey("a"),
+      stamp: EditStamp(physical: Timestamp(milliseconds: 1), replica: "test"))
+    let outcomes = try await RESTSink(source).push([change], entities: SyncSchema(Entity("items")))
+    #expect(transport.unread == 0)
+    return (outcomes.first, transport.requests)
+  }
+
+  private static func accepted(_ outcome: PushOutcome?) -> String? {
+    guard case .accepted(.upsert(let record))? = outcome else { return nil }
+    return String(decoding: record.payload.bytes, as: UTF8.self)
+  }
+
+  private static func conflicting(_ outcome: PushOutcome?) -> String? {
+    guard case .conflict(.upsert(let record)?)? = outcome else { return nil }
+    return String(decoding: record.payload.bytes, as: UTF8.self)
+  }
+
+  // MARK: Removed members
+
+  @Test(arguments: [
+    #"{"id":"a","name":"A","home":{"city":"C","street":"D"}}"#,
+    #"{"id":"a","name":"A","nickname":"B","home":{"city":"C"}}"#, #"{"id":"a"}"#,
+  ])
+  func anEditThatOnlyRemovesMembersIsSent(_ edit: String) async throws {
+    let (outcome, requests) = try await Self.push(
+      edit, answered: Self.answer(Self.stored), Self.answer(edit))
+    #expect(requests.map(\.method) == ["GET", "PUT"])
+    #expect(Self.accepted(outcome) == edit)
+  }
+
+  @Test(arguments: [
+    #"{"id":"a","home":{"city":"C"},"url":"/a"}"#, #"{"id":"a","nickname":null,"home":{"city":"C","zip":7}}"#,
+  ])
+  func aRemovalThatIsThereIsNotSentAgain(_ theirs: String) async throws {
+    let (outcome, requests) = try await Self.push(
+      #"{"id":"a","name":null,"home":{"city":"C"}}"#, answered: Self.answer(theirs))
+    #expect(requests.map(\.method) == ["GET"])
+    #expect(Self.accepted(outcome) == theirs)
+  }
+
+  @Test(arguments: [409, 412])
+  func aRefusedRemovalIsNotThere(_ status: Int) async throws {
+    let theirs = Self.stored.replacing("B", with: "other")
+    let (outcome, requests) = try await Self.push(
+      #"{"id":"a","name":"A","home":{"city":"C","street":"D"}}"#, answered: Self.answer(Self.stored),
+      Self.answer("", status: status), Self.answer(theirs))
+    #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
+    #expect(Self.conflicting(outcome) == theirs)
+  }
+
+  /// An API that writes the member itself would otherwise be in conflict for ever.
+  @Test func anAcceptedRemovalHasTheApisAnswer() async throws {
+    let (outcome, _) = try await Self.push(
+      #"{"id":"a","name":"A","home":{"city":"C","street":"D"}}"#, answered: Self.answer(Self.stored),
+      Self.answer("", status: 204), Self.answer(Self.stored))
+    #expect(Self.accepted(outcome) == Self.stored)
+  }
+
+  @Test(arguments: [
+    (
+      #"{"id":"a","name":"E","home":{"city":"C","street":"D"}}"#,
+      #"{"id":"a","name":"E","home":{"city":"C","street":"D"},"nickname":null}"#
+    ),
+    (
+      #"{"name":"A","nickname":"B","home":{"city":"F"}}"#,
+      #"{"name":"A","nickname":"B","home":{"city":"F","street":null},"id":"a"}"#
+    ),
+    (#"{"id":"a","home":7}"#, #"{"id":"a","home":7,"name":null,"nickname":null}"#),
+  ])
+  func aPatchRemovesMembersByNull(_ edit: String, _ body: String) async throws {
+    let (_, requests) = try await Self.push(
+      edit, write: "PATCH", answered: Self.answer(Self.stored), Self.answer(#"{"id":"a"}"#))
+    #expect(requests.map(\.method) == ["GET", "PATCH"])
+    #expect(requests.last.map { String(decoding: $0.body, as: UTF8.self) } == body)
+  }
+
+  // MARK: Values
+
+  @Test(arguments: [
+    ("9223372036854775808", "9223372036854775809", false), ("0.1000000000000000000", "0.1", true),
+    ("0.10000000000000000001", "0.10000000000000000002", false), ("1e400", "1e401", false),
+    ("1.50", "15e-1", true), ("[100]", "[1e2]", true), ("\"\\u00e9\"", "\"é\"", true), ("\"1\"", "1", false),
+  ])
+  func numbersCompareByTheirExactValue(_ theirs: String, _ ours: String, isSame: Bool) async throws {
+    let outcome = try await Self.push(
+      #"{"id":"a","v":\#(ours)}"#, on: #"{"id":"a","v":0}"#,
+      answered: Self.answer(#"{"id":"a","v":\#(theirs)}"#)
+    ).outcome
+    #expect((Self.accepted(outcome) != nil) == isSame)
+    #expect((Self.conflicting(outcome) != nil) == !isSame)
+  }
+
+  @Test(arguments: ["{}", nil])
+  func aMalformedRecordIsInTheWay(_ edit: String?) async throws {
+    let (outcome, requests) = try await Self.push(edit, answered: Self.answer("[]"))
+    #expect(requests.map(\.method) == ["GET"])
+    guard case .conflict(.malformed(let malformed)?)? = outcome else {
+      Issue.record("\(String(describing: outcome))")
+      return
+    }
+    #expect(malformed.id == Self.id)
+  }
+}
