@@ -123,6 +123,8 @@ public struct RESTAPI: Hashable, Sendable {
     /// A token in the answer, which a later request repeats.
     case token(JSONPointer, parameter: String)
     /// Conditional requests (RFC 9110): unchanged pages are not sent again.
+    ///
+    /// The last page of `Link` headers is: an answer that it has not changed may lack the header.
     case etag
   }
 

@@ -45,9 +45,7 @@ struct RESTAnswer: Sendable {
           ),
         ])
     }
-    if case .link(let relation) = collection.paging {
-      next = response.headers["Link"].flatMap { LinkHeader.target(of: relation, in: $0) }
-    }
+    next = Self.link(in: response, of: collection)
     guard response.status != 204 else { return }
     let whole: JSONValueSlice
     do {
@@ -67,6 +65,12 @@ struct RESTAnswer: Sendable {
       case .clock: clock = try reading.time(value, wanted)
       }
     }
+  }
+
+  /// The target of the header that leads to the next page; `nil` at the end.
+  static func link(in response: HTTPResponse, of collection: RESTAPI.Collection) -> String? {
+    guard case .link(let relation) = collection.paging else { return nil }
+    return response.headers["Link"].flatMap { LinkHeader.target(of: relation, in: $0) }
   }
 
   /// The server's time, no later than the moment when it read the list.

@@ -10,10 +10,12 @@ extension RESTListing {
   func walk(_ walk: RESTTagWalk) async throws(SyncError) -> RecordPage {
     let page = walk.page
     let elapsed = session.clock.stopwatch()
-    let asked = try await ask(headers: ["If-None-Match": page.tag]) { limit in
+    var headers: HTTPHeaders = [:]
+    if !isCompared(walk) { headers["If-None-Match"] = page.tag }
+    let asked = try await ask(headers: headers) { limit in
       (limit, walk.index == 0 ? requests.first(nil, limit: limit) : requests.address(page.target))
     }
-    guard asked.response.status == 304 else {
+    guard isUnchanged(walk, asked.response) else {
       // The server may be unavailable for a while, which tells nothing about its pages.
       if walk.index > 0, [404, 410].contains(asked.response.status) { return Self.reset(.tokenExpired) }
       let answer = try RESTAnswer(asked.response, of: collection, during: operation)
@@ -28,10 +30,31 @@ extension RESTListing {
       next: next)
   }
 
+  /// Whether an unchanged page is recognized by its whole answer.
+  ///
+  /// A 404 has no tag. A 304 may lack the `Link` to a new page behind the last one (RFC 9110,
+  /// 15.4.5).
+  private func isCompared(_ walk: RESTTagWalk) -> Bool {
+    if case .link = collection.paging, walk.next == nil { return true }
+    return walk.page.tag == nil
+  }
+
+  private func isUnchanged(_ walk: RESTTagWalk, _ response: HTTPResponse) -> Bool {
+    guard isCompared(walk) else { return response.status == 304 }
+    guard let tag = walk.page.tag else { return response.status == 404 }
+    return response.status == 200 && response.headers["ETag"] == tag
+      && RESTAnswer.link(in: response, of: collection) == nil
+  }
+
+  /// Keeps the place of a 404, which ends the listing.
+  func noteEnd(_ asked: Asked, _ bookmark: inout RESTBookmark) {
+    bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: nil))
+  }
+
   /// Keeps the tag of a page.
   func note(_ answer: RESTAnswer, _ asked: Asked, _ bookmark: inout RESTBookmark) {
     guard let tagged = bookmark.tagged else { return }
-    guard let tag = answer.tag, tagged.count < Self.mostTaggedPages else {
+    guard let tag = answer.tag, !tag.isEmpty, tagged.count < Self.mostTaggedPages else {
       bookmark.tagged = nil
       return
     }

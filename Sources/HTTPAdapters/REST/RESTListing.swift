@@ -100,6 +100,8 @@ struct RESTListing: Sendable {
     switch asked.response.status {
     // Past the last page.
     case 404 where collection.countsPages:
+      var bookmark = bookmark
+      noteEnd(asked, &bookmark)
       return try await finished([], bookmark, asked)
     case 400, 404, 410, 422: return Self.reset(.pageTokenExpired)
     default: break

@@ -18,7 +18,8 @@ struct RESTToken: Hashable, Sendable {
   struct Page: Hashable, Sendable {
     /// The path and the query.
     var target: String
-    var tag: String
+    /// The tag; `nil` for the place where a 404 ended the listing.
+    var tag: String?
   }
 
   var start: Start
@@ -81,7 +82,7 @@ struct RESTToken: Hashable, Sendable {
   static func digest(of pages: [Page]) -> String { RESTFields.digest(of: text(of: pages).utf8) }
 
   static func text(of pages: [Page]) -> String {
-    pages.map { "\(PercentEncoding.encoded($0.target)),\(PercentEncoding.encoded($0.tag))" }
+    pages.map { "\(PercentEncoding.encoded($0.target)),\(PercentEncoding.encoded($0.tag ?? ""))" }
       .joined(separator: ";")
   }
 
@@ -92,7 +93,7 @@ struct RESTToken: Hashable, Sendable {
       guard pair.count == 2, let target = PercentEncoding.decoded(pair[0]),
         let tag = PercentEncoding.decoded(pair[1])
       else { return nil }
-      pages.append(Page(target: target, tag: tag))
+      pages.append(Page(target: target, tag: tag.isEmpty ? nil : tag))
     }
     return pages
   }

@@ -151,6 +151,41 @@ struct RESTPageTests {
     #expect(fifth.next == .reset(.tokenExpired))
   }
 
+  /// The tag is of the records alone. A page beyond the last one is missing.
+  @Test(arguments: [#"{"page":"p","first":0}"#, #"{"link":"next"}"#, #"{"offset":"o"}"#])
+  func aPageBehindTheLastTaggedOneIsSeen(_ paging: String) async throws {
+    let count = Mutex(10)
+    let api = FakeREST()
+    api.onRequest { request in
+      let all = Array(0..<count.withLock { $0 })
+      let page = Self.parameter("p", request).flatMap { Int($0) } ?? 0
+      let start = Self.parameter("o", request).flatMap { Int($0) } ?? page * 5
+      let ids = Array(all.dropFirst(start).prefix(5))
+      if ids.isEmpty { return HTTPResponse(status: 404) }
+      let tag = "\"\(start)-\(ids.count)\""
+      if request.headers["If-None-Match"] == tag {
+        return HTTPResponse(status: 304, headers: ["ETag": tag])
+      }
+      var answer = Self.page(ids)
+      answer.headers["ETag"] = tag
+      if start + 5 < all.count { answer.headers["Link"] = "<?p=\(page + 1)>; rel=next" }
+      return answer
+    }
+    let source = try Self.source(#""paging":\#(paging),"delta":{"etag":true},"item":"items/{id}""#, api)
+    let token = try await Self.pass(source).token
+    let again = try await Self.pass(source, since: token)
+    #expect(again.changes.isEmpty && again.coverage == .changes && again.token == token)
+
+    let store = InMemoryStore()
+    let engine = try await SyncEngine(
+      schema: SyncSchema(Entity("items")), store: store, source: source)
+    for number in 10...12 {
+      count.withLock { $0 = number }
+      for _ in 1...2 { #expect(try await engine.sync().failures.isEmpty) }
+      #expect(store.records(of: "items").count == number)
+    }
+  }
+
   /// Deltas show no deletion, so that everything is listed as often as the description says.
   @Test func everythingIsListedAsOftenAsIsWanted() async throws {
     let api = FakeREST(keepsDeleted: false)

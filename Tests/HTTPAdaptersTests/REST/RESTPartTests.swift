@@ -74,7 +74,8 @@ struct RESTPartTests {
 
   @Test func tokensAreReadBack() {
     var token = RESTToken(
-      .pages([.init(target: "/a?b=1", tag: "W/\"x,;y\"")]), listedAt: Timestamp(microseconds: 7))
+      .pages([.init(target: "/a?b=1", tag: "W/\"x,;y\""), .init(target: "/a?b=2", tag: nil)]),
+      listedAt: Timestamp(microseconds: 7))
     token.relists = true
     #expect(RESTToken(token.syncToken) == token)
     var bookmark = RESTBookmark(
