@@ -88,6 +88,17 @@ struct KintoAnswer: Sendable {
     return isMissing
   }
 
+  /// Whether an answer says that no record has the requested id, or can have it.
+  ///
+  /// A proxy's 404 or 400 does not say so.
+  static func saysNoRecord(_ response: HTTPResponse) -> Bool {
+    switch response.status {
+    case 404: errno(response.body) == 110
+    case 400: errno(response.body) == 107
+    default: false
+    }
+  }
+
   /// The `errno` of a Kinto error. The message stays out: it may quote a record.
   private static func errno(_ body: [UInt8]) -> Int64? {
     var number: Int64?

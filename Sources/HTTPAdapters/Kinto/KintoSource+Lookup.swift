@@ -30,15 +30,12 @@ extension KintoSource {
     for id in ids where !KintoCollection.canBeListed(id.key) {
       let response = try await server.session.send(
         "GET", collection.record(id.key), during: collection.operation)
-      // 400: not a possible id for Kinto.
-      if response.status == 404 || response.status == 400 { continue }
+      if isMissing(collection, response) { return [] }
+      if KintoAnswer.saysNoRecord(response) { continue }
       let answer = try KintoAnswer(response, of: collection)
       changes += try KintoListing(record: answer.body, of: entity, collection).changes
     }
     let wanted = Set(ids)
-    return changes.filter { change in
-      if case .malformed = change { return false }
-      return change.id.map(wanted.contains) == true
-    }
+    return changes.filter { $0.id.map(wanted.contains) == true }
   }
 }
