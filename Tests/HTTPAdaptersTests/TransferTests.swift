@@ -77,6 +77,30 @@ struct TransferTests {
     #expect(carrier.givenUp == 1)
   }
 
+  @Test(arguments: [302, 401, 429, 503])
+  func keepsTheStatusOfACompressedFailure(_ status: Int) async throws {
+    let carrier = ScriptedCarrier { transfer in
+      let headers: HTTPHeaders = ["Content-Encoding": "gzip", "Retry-After": "7"]
+      transfer.receive(HTTPResponse(status: status, headers: headers), .length(1000))
+      #expect(!transfer.receive([0x1F, 0x8B]))
+      transfer.complete()
+    }
+    let answer = try await transfer(carrier).answer(by: ManualClock())
+    #expect(answer.status == status && answer.body.isEmpty)
+    #expect(answer.headers["Retry-After"] == "7")
+    #expect(carrier.givenUp == 1)
+  }
+
+  @Test func refusesACompressedBody() async throws {
+    let carrier = ScriptedCarrier {
+      $0.receive(HTTPResponse(status: 200, headers: ["Content-Encoding": "gzip"]), .frames)
+    }
+    let error = await #expect(throws: SyncError.self) {
+      _ = try await transfer(carrier).answer(by: ManualClock())
+    }
+    #expect(error?.code == .invalidResponse)
+  }
+
   @Test func withoutAHeadIsNoHTTP() async throws {
     let error = await #expect(throws: SyncError.self) {
       _ = try await transfer(ScriptedCarrier { $0.complete() }).answer(by: ManualClock())

@@ -96,7 +96,7 @@ package struct HTTPSession: Sendable {
   /// - Returns: The answer, whatever its status.
   /// - Throws: `remoteUnavailable` during a pause, with the rest of it; the transport's errors,
   ///   with `operation` as their operation; `invalidResponse` for a redirect elsewhere and for a
-  ///   compressed body, which was not requested; the errors of the authorization.
+  ///   compressed body of a 2xx, which was not requested; the errors of the authorization.
   package func send(
     _ method: String, _ address: HTTPAddress, headers: HTTPHeaders = [:], body: [UInt8] = [],
     repeatsSafely: Bool = false, isAboutEdits: Bool = false, during operation: String
@@ -145,7 +145,7 @@ package struct HTTPSession: Sendable {
     to request: HTTPRequest, during operation: String
   ) async throws(SyncError) -> HTTPResponse {
     var signed = request
-    let response: HTTPResponse
+    var response: HTTPResponse
     do {
       try await authorization?.authorize(&signed)
       response = try await transport.send(signed)
@@ -156,8 +156,12 @@ package struct HTTPSession: Sendable {
     }
     authorization?.receive(response)
     let encoding = response.headers["Content-Encoding"]?.lowercased() ?? "identity"
-    guard encoding == "identity" || response.body.isEmpty else {
-      throw HTTPFailure.compressed(request, during: operation)
+    if encoding != "identity", !response.body.isEmpty {
+      guard !(200...299).contains(response.status) else {
+        throw HTTPFailure.compressed(request, during: operation)
+      }
+      // The body of an error is only informative.
+      response.body = []
     }
     // An app's own transport may not enforce the limit.
     guard response.body.count <= request.bodyLimit else {

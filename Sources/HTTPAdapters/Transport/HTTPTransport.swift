@@ -10,7 +10,7 @@ public protocol HTTPTransport: Sendable {
   ///
   /// - A redirect is an answer like any other, and is never followed here.
   /// - The body is as received, without a decompression that the request's `Accept-Encoding` did
-  ///   not ask for.
+  ///   not ask for. Of an error, a compressed body may be left out.
   /// - An answer is complete or an error. If only the connection's end delimits the body of a 2xx,
   ///   the body must be complete JSON.
   /// - The values of a repeated header are joined by commas.

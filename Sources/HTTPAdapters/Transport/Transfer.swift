@@ -67,11 +67,16 @@ package final class Transfer: Sendable {
 
   /// Takes the headers. An answer that must be refused is not awaited.
   ///
+  /// Nor is the compressed body of an error: the status and the headers tell enough.
+  ///
   /// - Parameter framing: The mark that ends the body on the wire.
   package func receive(_ head: HTTPResponse, _ framing: BodyFraming) {
     let encoding = head.headers["Content-Encoding"]?.lowercased() ?? "identity"
     let hasBody = request.method != "HEAD" && head.status != 304 && head.status != 204
-    if hasBody, encoding != "identity" { return breakOff(HTTPFailure.compressed(request)) }
+    if hasBody, encoding != "identity" {
+      let isSuccess = (200...299).contains(head.status)
+      return breakOff(isSuccess ? .failure(HTTPFailure.compressed(request)) : .success(head))
+    }
     if hasBody, case .length(let length) = framing, length > Int64(request.bodyLimit) {
       return breakOff(HTTPFailure.tooLong(request))
     }
@@ -99,9 +104,11 @@ package final class Transfer: Sendable {
   }
 
   /// Ends the transfer before its answer has ended.
-  package func breakOff(_ error: SyncError) {
+  package func breakOff(_ error: SyncError) { breakOff(.failure(error)) }
+
+  private func breakOff(_ outcome: Result<HTTPResponse, SyncError>) {
     // The waiting task is resumed first, so that the carrier cannot delay it.
-    if end(.failure(error), isBrokenOff: true) { carrier.giveUp(self) }
+    if end(outcome, isBrokenOff: true) { carrier.giveUp(self) }
   }
 
   /// Takes the end of the answer.

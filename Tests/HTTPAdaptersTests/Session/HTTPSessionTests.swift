@@ -62,6 +62,20 @@ struct HTTPSessionTests {
     #expect(transport.requests.isEmpty)
   }
 
+  @Test(arguments: [200, 401, 503])
+  func takesTheStatusOfACompressedFailure(_ status: Int) async throws {
+    var answer = HTTPResponse(status: status, body: [0x1F, 0x8B])
+    answer.headers = ["Content-Encoding": "gzip", "Retry-After": "9"]
+    let session = try Self.session(over: ScriptedTransport(answer))
+    do throws(SyncError) {
+      let taken = try await session.send("GET", session.base, during: "asking")
+      #expect(taken.status == status && taken.body.isEmpty && status != 200)
+      #expect(session.notices.remainingPause == (status == 503 ? .seconds(9) : nil))
+    } catch {
+      #expect(error.code == .invalidResponse && status == 200)
+    }
+  }
+
   @Test(arguments: [
     ("http://127.0.0.1:80", true), ("http://localhost:8000/api/", true), ("http://[::1]:1", true),
     ("http://127.0.0.1.example.com", false), ("http://128.0.0.1", false), ("https://example.com", true),
