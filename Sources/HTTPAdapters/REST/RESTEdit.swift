@@ -99,6 +99,11 @@ struct RESTEdit: Sendable {
     let said = "The server answered \(response.status)"
     switch response.status {
     case 200...299: return try await accepted(response, during: operation)
+    case 303:
+      // The effect is unknown: the address elsewhere may be that of the result, or of a page to
+      // log in.
+      let current = try await records.look(at: change.id.key, during: operation)
+      return settled(by: current?.change) ?? .retryLater(after: nil)
     case 409, 412:
       return try await settledByLook(removedFrom: change.base.record?.payload, during: operation) {
         .conflict($0)

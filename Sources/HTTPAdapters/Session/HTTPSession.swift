@@ -89,6 +89,9 @@ package struct HTTPSession: Sendable {
 
   /// Sends a request, unless the server wants a pause, and follows redirects.
   ///
+  /// A 303 to a request that does not read is an answer: what it leads to is only to be read, and
+  /// tells nothing about the request (RFC 9110, 15.4.4).
+  ///
   /// - Parameters:
   ///   - repeatsSafely: See ``HTTPRequest/repeatsSafely``.
   ///   - isAboutEdits: Whether the sent edits may have caused a failure. Such a failure requests no
@@ -131,7 +134,10 @@ package struct HTTPSession: Sendable {
         )
       }
       let response = try await response(to: request, during: operation)
-      guard [301, 302, 303, 307, 308].contains(response.status) else { return response }
+      let isRead = request.method == "GET" || request.method == "HEAD"
+      guard [301, 302, 307, 308].contains(response.status) || response.status == 303 && isRead else {
+        return response
+      }
       guard let next = response.headers["Location"].flatMap(request.address.resolving) else {
         throw SyncError(
           .invalidResponse, during: operation, "The server redirects to an invalid address.")

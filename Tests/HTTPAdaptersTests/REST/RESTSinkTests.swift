@@ -128,4 +128,31 @@ struct RESTSinkTests {
     }
     #expect(malformed.id == Self.id)
   }
+
+  // MARK: Answers elsewhere
+
+  private static let elsewhere = HTTPResponse(status: 303, headers: ["Location": "/v1/results/7"])
+
+  @Test func anAnswerElsewhereIsNotSentTheEdit() async throws {
+    let edit = Self.stored.replacing("A", with: "E")
+    let (outcome, requests) = try await Self.push(
+      edit, answered: Self.answer(Self.stored), Self.elsewhere, Self.answer(edit))
+    #expect(requests.map(\.method) == ["GET", "PUT", "GET"])
+    #expect(requests.last?.address.path == "/v1/items/a")
+    #expect(requests.last?.body == [])
+    #expect(Self.accepted(outcome) == edit)
+  }
+
+  @Test func anAnswerElsewhereIsNoSuccess() async throws {
+    let gone = try await Self.push(
+      nil, answered: Self.answer(Self.stored), Self.elsewhere, Self.answer("", status: 404))
+    guard case .accepted(.tombstone)? = gone.outcome else {
+      Issue.record("\(String(describing: gone.outcome))")
+      return
+    }
+    let kept = try await Self.push(
+      nil, answered: Self.answer(Self.stored), Self.elsewhere, Self.answer(Self.stored))
+    #expect(kept.outcome == .retryLater(after: nil))
+    #expect(kept.requests.map(\.method) == ["GET", "DELETE", "GET"])
+  }
 }

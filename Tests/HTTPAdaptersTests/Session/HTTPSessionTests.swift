@@ -76,6 +76,17 @@ struct HTTPSessionTests {
     }
   }
 
+  @Test(arguments: ["GET", "HEAD", "PUT", "POST", "DELETE"])
+  func sendsNoEditToTheAddressOfItsResult(_ method: String) async throws {
+    let elsewhere = HTTPResponse(status: 303, headers: ["Location": "/v1/result"])
+    let transport = ScriptedTransport(elsewhere, HTTPResponse(status: 200))
+    let session = try Self.session(over: transport)
+    let answer = try await session.send(method, session.base, body: [7], during: "asking")
+    let isRead = method == "GET" || method == "HEAD"
+    #expect(answer.status == (isRead ? 200 : 303))
+    #expect(transport.requests.map(\.address.path) == (isRead ? ["/v1", "/v1/result"] : ["/v1"]))
+  }
+
   @Test(arguments: [
     ("http://127.0.0.1:80", true), ("http://localhost:8000/api/", true), ("http://[::1]:1", true),
     ("http://127.0.0.1.example.com", false), ("http://128.0.0.1", false), ("https://example.com", true),
