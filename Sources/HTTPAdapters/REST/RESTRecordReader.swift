@@ -81,17 +81,18 @@ struct RESTRecordReader: Sendable {
   private func version(_ value: JSONValueSlice?) throws -> Version {
     let none = Version(modifiedAt: Timestamp(microseconds: 0))
     guard let value, !value.isNull else { return none }
-    // Any other text has no order. The copy that is fetched last then counts.
-    if let text = value.string() { return Timestamp(iso8601: text).map { Version(modifiedAt: $0) } ?? none }
+    if let time = value.string().flatMap({ Timestamp(iso8601: $0) }) { return Version(modifiedAt: time) }
+    let place = "\(collection.version?.text ?? "") (\(collection.place("version")))"
+    // A copy without an order would be taken for older than every other one.
     guard let number = value.double() else {
-      throw Flaw(
-        "\(collection.version?.text ?? "") (\(collection.place("version"))) is \(value.kind.inWords), not a time or a number"
-      )
+      throw Flaw("\(place) is \(value.kind.inWords), not a time or a number")
     }
     let whole = value.integer()
     switch numbers {
     case .sequence:
-      guard let sequence = whole ?? Int64(exactly: number.rounded(.down)) else { return none }
+      guard let sequence = whole ?? Int64(exactly: number.rounded(.down)) else {
+        throw Flaw("\(place) is a number beyond 64 bits")
+      }
       return Version(sequence: sequence, modifiedAt: Timestamp(microseconds: 0))
     case .seconds: return Version(modifiedAt: Self.time(number * 1e6))
     case .milliseconds:

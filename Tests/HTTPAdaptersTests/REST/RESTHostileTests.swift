@@ -194,6 +194,20 @@ struct RESTHostileTests {
     #expect(texts.sorted() == [#"{"id":1,"v":1,"n":2}"#, #"{"id":2,"v":2}"#])
   }
 
+  @Test(arguments: ["\"yesterday\"", "\"\"", "\"7\"", "1e30", "9223372036854775808"])
+  func aVersionWithoutAnOrderIsSetAsideAlone(_ version: String) async throws {
+    let listed = try await Self.list(#""version":"/at""#) { _, _ in
+      Self.json(#"{"data":[{"id":1,"at":"2026-11-24T10:00:00Z"},{"id":2,"at":\#(version)}]}"#)
+    }
+    #expect(listed.error == nil)
+    guard listed.changes.count == 2, case .malformed(let malformed) = listed.changes[1] else {
+      Issue.record("\(listed.changes)")
+      return
+    }
+    #expect(malformed.key == "2")
+    #expect(malformed.reason.hasPrefix("/at (types.items.version) is "), "\(malformed.reason)")
+  }
+
   @Test func depthIsARecordsOwnMatter() async throws {
     let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
     let listed = try await Self.list(#""paging":{"next":"/meta/next"}"#) { _, _ in
