@@ -25,7 +25,7 @@
       let wanted = transfer.request.headers["Accept-Encoding"] ?? "identity"
       let encodings = wanted.lowercased() == "identity" ? nil : wanted
       head = AnswerHead(limit: options.headerLimit, isDecoded: encodings != nil)
-      try setManners(idleTime)
+      try configure(idleTime)
       try setRequest(transfer.request, encodings: encodings)
     }
 
@@ -35,7 +35,7 @@
       words.deallocate()
     }
 
-    private func setManners(_ idleTime: Duration) throws(CurlFailure) {
+    private func configure(_ idleTime: Duration) throws(CurlFailure) {
       try check(ccurl_set_manners(easy))
       try check(ccurl_set_error_text(easy, words))
       try check(
@@ -129,8 +129,8 @@
       case .more: break
       case .whole(let answer, let framing): transfer.receive(answer, framing)
       case .tooLong:
-        transfer.breakOff(HTTPFailure.tooManyHeaders(transfer.request, limit: options.headerLimit))
-      case .noHTTP: transfer.breakOff(HTTPFailure.noHTTP(transfer.request))
+        transfer.abort(HTTPFailure.tooManyHeaders(transfer.request, limit: options.headerLimit))
+      case .noHTTP: transfer.abort(HTTPFailure.noHTTP(transfer.request))
       }
       return !transfer.isOver
     }

@@ -22,7 +22,7 @@ struct RESTListing: Sendable {
 
   var collection: RESTAPI.Collection { requests.collection }
   var operation: String { requests.operation }
-  private var succession: RESTSuccession { RESTSuccession(requests: requests) }
+  private var pagination: RESTPagination { RESTPagination(requests: requests) }
 
   static func reset(_ reason: ResetReason) -> RecordPage {
     RecordPage(coverage: .everything, changes: [], next: .reset(reason))
@@ -96,7 +96,7 @@ struct RESTListing: Sendable {
 
   /// Returns the page after another one.
   func next(at bookmark: RESTBookmark) async throws(SyncError) -> RecordPage {
-    let asked = try await ask { limit in succession.request(at: bookmark, atMost: limit) }
+    let asked = try await ask { limit in pagination.request(at: bookmark, atMost: limit) }
     switch asked.response.status {
     // Past the last page.
     case 404 where collection.countsPages:
@@ -155,8 +155,8 @@ struct RESTListing: Sendable {
     var bookmark = before
     var changes = answer.rows.map(reader.read)
     if before.pages == 0, before.coverage == .everything { try refuseUnreadable(answer.rows, changes) }
-    let isOverlapping = succession.overlaps(before, limit: asked.limit)
-    try succession.note(
+    let isOverlapping = pagination.overlaps(before, limit: asked.limit)
+    try pagination.note(
       RESTBookmark.Ends(changes, answer.rows), isOverlapping: isOverlapping, &bookmark)
     if isOverlapping {
       if changes.first?.id?.key == before.ends?.last {
@@ -175,7 +175,7 @@ struct RESTListing: Sendable {
     }
     if let total = answer.total, let first = before.total, total != first { bookmark.hasMoved = true }
     note(answer, asked, &bookmark)
-    guard let place = try succession.place(after: answer, fresh: changes.count, to: asked, &bookmark) else {
+    guard let place = try pagination.place(after: answer, fresh: changes.count, to: asked, &bookmark) else {
       return try await finished(changes, bookmark, asked)
     }
     if case .target(let target) = place,

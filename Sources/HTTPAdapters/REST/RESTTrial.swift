@@ -10,16 +10,16 @@ struct RESTTrial: Sendable {
 
   /// Asks for the page after the first one.
   func secondPage(_ survey: inout RESTSurvey) async throws(SyncError) {
-    let succession = RESTSuccession(requests: listing.requests)
+    let pagination = RESTPagination(requests: listing.requests)
     var bookmark = RESTBookmark(
       coverage: .everything, base: nil, candidate: RESTToken(.list, listedAt: Timestamp(microseconds: 0)))
     (bookmark.pages, bookmark.rows) = (1, first.rows.count)
     guard !first.rows.isEmpty,
-      let place = try succession.place(after: first, fresh: bookmark.rows, to: asked, &bookmark)
+      let place = try pagination.place(after: first, fresh: bookmark.rows, to: asked, &bookmark)
     else { return }
     bookmark.place = place
     let second = await answer(to: "for the second page", "paging", &survey) { limit in
-      succession.request(at: bookmark, atMost: limit)
+      pagination.request(at: bookmark, atMost: limit)
     }
     if let second, second.rows == first.rows {
       survey.complain(

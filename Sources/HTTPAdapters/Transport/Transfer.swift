@@ -18,7 +18,7 @@ package final class Transfer: Sendable {
     var body = AnswerBody()
     var hasFirstByte = false
     var outcome: Result<HTTPResponse, SyncError>?
-    var isBrokenOff = false
+    var isAborted = false
     var waiter: CheckedContinuation<Result<HTTPResponse, SyncError>, Never>?
   }
 
@@ -38,7 +38,7 @@ package final class Transfer: Sendable {
   package var isOver: Bool { state.withLock { $0.outcome != nil } }
 
   /// Whether the transfer ended before its answer, of which more may arrive.
-  package var isBrokenOff: Bool { state.withLock { $0.isBrokenOff } }
+  package var isAborted: Bool { state.withLock { $0.isAborted } }
 
   /// Starts the transfer, and returns its complete answer or its failure.
   ///
@@ -58,7 +58,7 @@ package final class Transfer: Sendable {
         }
       }
     } onCancel: {
-      breakOff(HTTPFailure.cancelled(request))
+      abort(HTTPFailure.cancelled(request))
     }
   }
 
@@ -75,10 +75,10 @@ package final class Transfer: Sendable {
     let hasBody = request.method != "HEAD" && head.status != 304 && head.status != 204
     if hasBody, encoding != "identity" {
       let isSuccess = (200...299).contains(head.status)
-      return breakOff(isSuccess ? .failure(HTTPFailure.compressed(request)) : .success(head))
+      return abort(isSuccess ? .failure(HTTPFailure.compressed(request)) : .success(head))
     }
     if hasBody, case .length(let length) = framing, length > Int64(request.bodyLimit) {
-      return breakOff(HTTPFailure.tooLong(request))
+      return abort(HTTPFailure.tooLong(request))
     }
     state.withLock { state in
       state.hasFirstByte = true
@@ -99,16 +99,16 @@ package final class Transfer: Sendable {
       state.body.append(bytes)
       return false
     }
-    if isTooLong == true { breakOff(HTTPFailure.tooLong(request)) }
+    if isTooLong == true { abort(HTTPFailure.tooLong(request)) }
     return isTooLong == false
   }
 
   /// Ends the transfer before its answer has ended.
-  package func breakOff(_ error: SyncError) { breakOff(.failure(error)) }
+  package func abort(_ error: SyncError) { abort(.failure(error)) }
 
-  private func breakOff(_ outcome: Result<HTTPResponse, SyncError>) {
+  private func abort(_ outcome: Result<HTTPResponse, SyncError>) {
     // The waiting task is resumed first, so that the carrier cannot delay it.
-    if end(outcome, isBrokenOff: true) { carrier.giveUp(self) }
+    if end(outcome, isAborted: true) { carrier.giveUp(self) }
   }
 
   /// Takes the end of the answer.
@@ -144,13 +144,13 @@ package final class Transfer: Sendable {
 
   /// Ends the transfer with a result. Only the first end counts.
   @discardableResult
-  private func end(_ outcome: Result<HTTPResponse, SyncError>, isBrokenOff: Bool = false) -> Bool {
+  private func end(_ outcome: Result<HTTPResponse, SyncError>, isAborted: Bool = false) -> Bool {
     let (isFirst, waiter) = state.withLock { state in
       guard state.outcome == nil else {
         return (false, nil as CheckedContinuation<Result<HTTPResponse, SyncError>, Never>?)
       }
       state.outcome = outcome
-      state.isBrokenOff = isBrokenOff
+      state.isAborted = isAborted
       state.body = AnswerBody()
       defer { state.waiter = nil }
       return (true, state.waiter)

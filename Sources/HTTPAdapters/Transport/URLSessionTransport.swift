@@ -69,7 +69,7 @@ public final class URLSessionTransport: HTTPTransport {
     transfers.add(transfer, of: task)
     defer {
       transfers.remove(task)
-      keep(session, if: !transfer.isBrokenOff)
+      keep(session, if: !transfer.isAborted)
     }
     return try await transfer.answer(by: clock)
   }

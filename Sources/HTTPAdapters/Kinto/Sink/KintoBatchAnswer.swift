@@ -52,20 +52,20 @@ struct KintoBatchAnswer: Sendable {
   func outcome(of change: OutgoingChange, _ entity: Entity) throws(SyncError) -> PushOutcome {
     switch status {
     case 200, 201:
-      return .accepted(try word(on: change, entity))
+      return .accepted(try serverState(on: change, entity))
     case 412:
       guard let existing else { return .conflict(nil) }
-      let word = Self.read(existing, entity)
-      guard case .upsert = word, word.id == change.id else {
+      let serverState = Self.read(existing, entity)
+      guard case .upsert = serverState, serverState.id == change.id else {
         throw SyncError(
           .invalidResponse, during: "pushing edits",
           "The server does not tell which record conflicts with a change.")
       }
       // The existing record equals the one sent: an earlier attempt was accepted.
       if let payload = change.content.payload, KintoContent.isSame(payload.bytes, existing) {
-        return .accepted(word)
+        return .accepted(serverState)
       }
-      return .conflict(word)
+      return .conflict(serverState)
     case 404 where change.content == .deletion: return .conflict(nil)
     case 404:
       return .refused(reason: "\(said): there is no collection \(change.id.type), or the id is invalid.")
@@ -79,20 +79,20 @@ struct KintoBatchAnswer: Sendable {
   }
 
   /// The record's state after an accepted change, by the server's answer.
-  private func word(on change: OutgoingChange, _ entity: Entity) throws(SyncError) -> RecordChange {
-    let word = data.map { Self.read($0, entity) }
+  private func serverState(on change: OutgoingChange, _ entity: Entity) throws(SyncError) -> RecordChange {
+    let serverState = data.map { Self.read($0, entity) }
     let isSound =
-      switch (word, change.content) {
+      switch (serverState, change.content) {
       case (.upsert?, .upsert), (.tombstone?, .deletion): true
       default: false
       }
-    guard isSound, let word, let (id, version) = word.identified, id == change.id,
+    guard isSound, let serverState, let (id, version) = serverState.identified, id == change.id,
       version.modifiedAt >= change.base.version?.modifiedAt ?? version.modifiedAt
     else {
       throw SyncError(
         .invalidResponse, during: "pushing edits", "The server does not tell the result of a change.")
     }
-    return word
+    return serverState
   }
 
   private static func read(_ bytes: ArraySlice<UInt8>, _ entity: Entity) -> RecordChange {

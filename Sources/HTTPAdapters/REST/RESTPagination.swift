@@ -1,7 +1,7 @@
 import SyncModels
 
 /// How the pages of a listing follow each other, and whether they lead on.
-struct RESTSuccession: Sendable {
+struct RESTPagination: Sendable {
   let requests: RESTRequests
 
   /// The most pages in succession that have no record.
