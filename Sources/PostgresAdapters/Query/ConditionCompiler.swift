@@ -38,7 +38,7 @@
     }
 
     private mutating func sql(_ condition: Condition, depth: Int = 0) -> String? {
-      guard depth < Self.maximumDepth, parameters.values.count < Self.maximumParameters else { return nil }
+      guard depth < Self.maximumDepth, parameters.count < Self.maximumParameters else { return nil }
       switch condition {
       case .equal(let field, let value): return table.column(of: field).map { equal($0, value) }
       case .isIn(let field, let values): return table.column(of: field).map { isIn($0, values) }
@@ -68,7 +68,7 @@
 
     private mutating func bound(_ bytes: [UInt8]) -> String {
       parameters.add(bytes: bytes)
-      return "$\(parameters.values.count)::bytea"
+      return "$\(parameters.count)::bytea"
     }
 
     private mutating func equal(_ column: String, _ wanted: FieldValue) -> String {
@@ -89,7 +89,7 @@
       if values.count > 0 {
         parameters.add(starts)
         parameters.add(values)
-        let count = parameters.values.count
+        let count = parameters.count
         operands.append(
           "(\(Self.indexed(column)) = ANY ($\(count - 1)::bytea[]) AND \(column) = ANY ($\(count)::bytea[]))")
       }

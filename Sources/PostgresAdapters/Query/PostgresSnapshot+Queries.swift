@@ -14,7 +14,7 @@
       sql += " ORDER BY \(compiled.order)"
       if let limit {
         parameters.add(Int64(limit))
-        sql += " LIMIT $\(parameters.values.count)::bigint"
+        sql += " LIMIT $\(parameters.count)::bigint"
       }
       // A plan of its own for each query: what a condition selects depends on its values.
       let rows = try connection.query(
@@ -92,7 +92,7 @@
       isWhole = residual == nil
       condition = (["r.payload IS NOT NULL"] + clauses).joined(separator: " AND ")
       if let key = query.afterKey {
-        let count = parameters.values.count
+        let count = parameters.count
         parameters.add(StoredKey(key))
         condition += " AND (r.id, r.rest) > ($\(count + 1)::bytea, $\(count + 2)::bytea)"
       }

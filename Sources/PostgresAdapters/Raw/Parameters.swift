@@ -3,21 +3,46 @@
 
   /// The parameters of a statement, in PostgreSQL's binary format.
   struct Parameters {
-    private(set) var values: [[UInt8]?] = []
+    /// The values, one after another. Each ends with a zero, so an empty one has an address too.
+    private var bytes: [UInt8] = []
+    private var places: [Range<Int>?] = []
 
-    mutating func add(_ number: Int64?) { values.append(number.map { Self.bytes(of: $0) }) }
-    mutating func add(_ isTrue: Bool) { values.append([isTrue ? 1 : 0]) }
-    mutating func add(text: String?) { values.append(text.map { Array($0.utf8) }) }
-    mutating func add(bytes: [UInt8]?) { values.append(bytes) }
-    mutating func add(_ column: ColumnArray) { values.append(column.encoded) }
+    var count: Int { places.count }
+
+    mutating func add(_ number: Int64?) { append(number.map { Self.bytes(of: $0) }) }
+    mutating func add(_ isTrue: Bool) { append([isTrue ? 1 : 0]) }
+    mutating func add(text: String?) { append(text?.utf8) }
+    mutating func add(bytes: [UInt8]?) { append(bytes) }
+    mutating func add(_ column: ColumnArray) { append(column.encoded) }
 
     mutating func add(_ columns: [ColumnArray]) {
       for column in columns { add(column) }
     }
 
     mutating func add(_ key: StoredKey) {
-      values.append(Array(key.head))
-      values.append(Array(key.rest))
+      append(key.head)
+      append(key.rest)
+    }
+
+    private mutating func append(_ value: (some Collection<UInt8>)?) {
+      guard let value else { return places.append(nil) }
+      let start = bytes.count
+      bytes.append(contentsOf: value)
+      places.append(start..<bytes.count)
+      bytes.append(0)
+    }
+
+    /// Calls a body with the addresses and lengths of all values.
+    ///
+    /// A null pointer follows the addresses, as libpq expects it of a list of names.
+    func withPointers<R>(_ body: (UnsafePointer<UnsafePointer<CChar>?>?, [Int32]) -> R) -> R {
+      let lengths = places.map { Int32(truncatingIfNeeded: $0?.count ?? 0) }
+      return bytes.withUnsafeBytes { bytes in
+        let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+        var pointers = places.map { place in place.flatMap { start?.advanced(by: $0.lowerBound) } }
+        pointers.append(nil)
+        return pointers.withUnsafeBufferPointer { body($0.baseAddress, lengths) }
+      }
     }
 
     static func bytes(of number: some FixedWidthInteger) -> [UInt8] {

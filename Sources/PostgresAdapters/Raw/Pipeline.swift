@@ -46,8 +46,9 @@
         names[statement.sql] = "s\(nextName)"
         expected.append(.preparation(sql: statement.sql))
       }
-      let isSent = statement.parameters.withPointers { values, lengths, formats in
+      let isSent = statement.parameters.withPointers { values, lengths in
         let count = Int32(lengths.count)
+        let formats = [Int32](repeating: 1, count: lengths.count)
         if statement.isKept, let name = names[statement.sql] {
           return PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1) == 1
         }
@@ -136,33 +137,4 @@
         isConnectionLost: PQstatus(handle) != CONNECTION_OK)
     }
   }
-
-  extension Parameters {
-    /// Calls a body with the addresses, lengths and formats of all values.
-    fileprivate func withPointers<R>(
-      _ body: (UnsafePointer<UnsafePointer<CChar>?>?, [Int32], [Int32]) -> R
-    ) -> R {
-      let lengths = values.map { Int32(truncatingIfNeeded: $0?.count ?? 0) }
-      let formats = [Int32](repeating: 1, count: values.count)
-      var pointers = [UnsafePointer<CChar>?](repeating: nil, count: values.count)
-      return withPointers(from: 0, &pointers) { body($0, lengths, formats) }
-    }
-
-    private func withPointers<R>(
-      from place: Int, _ pointers: inout [UnsafePointer<CChar>?],
-      _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
-    ) -> R {
-      guard place < values.count else { return pointers.withUnsafeBufferPointer { body($0.baseAddress) } }
-      guard let value = values[place] else { return withPointers(from: place + 1, &pointers, body) }
-      return value.withUnsafeBytes { bytes in
-        // An empty array may have no address, which libpq takes for NULL.
-        pointers[place] = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyValue
-        return withPointers(from: place + 1, &pointers, body)
-      }
-    }
-  }
-
-  // The address of an empty value; nothing is read from it.
-  private nonisolated(unsafe) let emptyValue = UnsafePointer(
-    UnsafeMutablePointer<CChar>.allocate(capacity: 1))
 #endif

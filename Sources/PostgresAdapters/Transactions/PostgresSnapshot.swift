@@ -224,7 +224,7 @@
       _ parameters: Parameters = Parameters(),
       _ body: (Record) throws(SyncError) -> Bool
     ) throws(SyncError) {
-      let count = parameters.values.count
+      let count = parameters.count
       let sql = """
         SELECT \(table.recordColumns) FROM \(table.name) AS r WHERE r.payload IS NOT NULL \
         AND (r.id, r.rest) > ($\(count + 1)::bytea, $\(count + 2)::bytea) \(clause.isEmpty ? "" : "AND \(clause)") \
