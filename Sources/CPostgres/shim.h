@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #ifndef LIBPQ_HAS_PIPELINING
@@ -19,18 +18,12 @@ static inline const char *cpostgres_state(const PGresult *result) {
   return PQresultErrorField(result, PG_DIAG_SQLSTATE);
 }
 
-/// Waits until a connection can be read, at most for some milliseconds; 1 if it can, -1 if it has no socket.
-static inline int cpostgres_wait(PGconn *connection, int milliseconds) {
-  struct pollfd socket = {PQsocket(connection), POLLIN, 0};
+/// Waits until a connection can be read or written, at most for some milliseconds; 1 if it can, -1 if it has no socket.
+static inline int cpostgres_wait(PGconn *connection, int is_writing, int milliseconds) {
+  struct pollfd socket = {PQsocket(connection), is_writing ? POLLOUT : POLLIN, 0};
   if (socket.fd < 0) return -1;
   int ready = poll(&socket, 1, milliseconds);
   return ready < 0 ? (errno == EINTR ? 0 : -1) : ready;
-}
-
-static inline long long cpostgres_milliseconds(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /// Drops a notice of the server, which libpq would print to standard error.
@@ -39,24 +32,13 @@ static inline void cpostgres_drop(void *context, const PGresult *notice) {
   (void)notice;
 }
 
-/// Connects within some milliseconds. A refusal's message begins with its SQLSTATE, which libpq tells no other way.
-static inline PGconn *cpostgres_connect(const char *const *keywords, const char *const *values, int milliseconds) {
+/// Begins to connect. A refusal's message begins with its SQLSTATE, which libpq tells no other way.
+static inline PGconn *cpostgres_start(const char *const *keywords, const char *const *values) {
   PGconn *connection = PQconnectStartParams(keywords, values, 0);
-  if (!connection || PQstatus(connection) == CONNECTION_BAD) return connection;
+  if (!connection) return NULL;
   PQsetErrorVerbosity(connection, PQERRORS_VERBOSE);
   // A server that shuts down sends notices from the first moment on.
   PQsetNoticeReceiver(connection, cpostgres_drop, NULL);
-  long long end = cpostgres_milliseconds() + milliseconds;
-  for (PostgresPollingStatusType next = PGRES_POLLING_WRITING;
-       next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED; next = PQconnectPoll(connection)) {
-    struct pollfd socket = {PQsocket(connection), next == PGRES_POLLING_READING ? POLLIN : POLLOUT, 0};
-    long long left = end - cpostgres_milliseconds();
-    if (left <= 0 || poll(&socket, 1, (int)left) == 0) {
-      PQfinish(connection);
-      errno = ETIMEDOUT;
-      return NULL;
-    }
-  }
   return connection;
 }
 

@@ -33,13 +33,23 @@
       public var password: String?
       /// The number of connections for reads; one more writes.
       public var readerCount: Int
-      /// The most time that connecting may take.
+      /// The most time that connecting may take; 10 seconds by default.
+      ///
+      /// The hosts of a list have equal shares of it. With zero, nothing connects.
       public var connectTimeout: Duration
       /// The time for which a transaction tries to connect again after the connection was lost.
+      ///
+      /// 15 seconds by default. With zero, the transaction fails at once.
       public var reconnectTimeout: Duration
       /// The time that a write waits for others before it fails with `storeBusy`.
+      ///
+      /// 20 seconds by default, and in whole milliseconds. With zero, only ``statementTimeout``
+      /// limits the wait.
       public var busyTimeout: Duration
       /// The time after which the server ends a statement, which then fails with `storeBusy`.
+      ///
+      /// 60 seconds by default, and in whole milliseconds. With zero, there is no limit. It does
+      /// not count for the indexes that ``PostgresStore/register(_:)`` creates.
       public var statementTimeout: Duration
       /// The time after which the server ends a transaction that does nothing.
       ///

@@ -1,13 +1,10 @@
 #if Postgres
   import CanonicalSyncTestPostgres
-  import Foundation
-  import SyncModels
 
   /// Passes connections on to the database, and loses one commit or its answer on request.
-  final class CommitProxy {
-    private let process = Process()
-    private let input = Pipe()
-    let port: Int
+  struct CommitProxy {
+    private let server: PythonServer
+    private let target: String
 
     private static let script = """
       import socket, sys, threading
@@ -48,32 +45,23 @@
       threading.Thread(target=orders, daemon=True).start()
       while True: serve(listener.accept()[0])
       """
-    private let output = Pipe()
 
-    init() throws {
-      let port = Database.address.firstMatch(of: #/127\.0\.0\.1:(\d+)/#).map { String($0.1) } ?? ""
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-      process.arguments = ["python3", "-c", Self.script, port]
-      process.standardInput = input
-      process.standardOutput = output
-      try process.run()
-      self.port = Int(Self.line(output)) ?? 0
+    /// Starts the proxy for a database on a loopback port.
+    init(to address: String = Database.address) throws {
+      target = address
+      server = try PythonServer(Self.script, "\(Database.port(in: address))")
     }
+
+    /// The database's address by way of the proxy.
+    var address: String {
+      target.replacing(":\(Database.port(in: target))/", with: ":\(server.port)/")
+    }
+
+    var port: Int { server.port }
 
     /// Loses the next commit, or the answer to it.
-    func lose(_ what: String) throws {
-      try input.fileHandleForWriting.write(contentsOf: Data("\(what)\n".utf8))
-      _ = Self.line(output)
-    }
+    func lose(_ what: String) throws { try server.order(what) }
 
-    func stop() { kill(process.processIdentifier, SIGKILL) }
-
-    private static func line(_ pipe: Pipe) -> String {
-      var bytes: [UInt8] = []
-      while let byte = try? pipe.fileHandleForReading.read(upToCount: 1)?.first, byte != 10 {
-        bytes.append(byte)
-      }
-      return String(decoding: bytes, as: UTF8.self)
-    }
+    func stop() { server.stop() }
   }
 #endif

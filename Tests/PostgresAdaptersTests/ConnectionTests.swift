@@ -81,10 +81,7 @@
       try await Database.withSchema { schema in
         let proxy = try CommitProxy()
         defer { proxy.stop() }
-        let address = try PostgresAddress(
-          Database.address.replacing(#/127\.0\.0\.1:\d+/#, with: "127.0.0.1:\(proxy.port)")
-            + "?schema=\(schema)")
-        let store = try await PostgresStore.open(address)
+        let store = try await PostgresStore.open(try PostgresAddress("\(proxy.address)?schema=\(schema)"))
         try await store.register(try Games.schema())
         try await store.put(Games.record("first"))
         for (way, isThere) in [("answer", true), ("commit", false)] {

@@ -10,6 +10,11 @@
 
     package static var isThere: Bool { !address.isEmpty }
 
+    /// The port in an address of a database on this machine.
+    package static func port(in address: String = Database.address) -> Int {
+      address.firstMatch(of: #/:(\d+)\//#).flatMap { Int($0.1) } ?? 0
+    }
+
     /// Opens the store in a schema.
     package static func open(
       _ schema: String, _ configuration: PostgresStore.Configuration = .init()

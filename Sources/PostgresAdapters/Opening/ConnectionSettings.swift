@@ -20,8 +20,8 @@
     let writer: [UInt8]
     /// How long a transaction may wait for reconnecting.
     let patience: Duration
-    private let keywords: [(name: String, value: String)]
-    private let connectTimeout: Duration
+    let keywords: [(name: String, value: String)]
+    let connectTimeout: Duration
     private let statementTimeout: Duration
     private let busyTimeout: Duration
     private let idleTimeout: Duration
@@ -40,10 +40,13 @@
       if let password = configuration.password { values["password"] = password }
       values["client_encoding"] = "UTF8"
       values["fallback_application_name"] = "CanonicalSync"
-      // A connection to a host that vanished ends within about half a minute.
-      values["keepalives_idle"] = "10"
-      values["keepalives_interval"] = "5"
-      values["keepalives_count"] = "3"
+      // A connection to a host that vanished ends within about half a minute. While data waits to
+      // be acknowledged there are no keepalives, but a time limit of its own, on Linux.
+      let limits = [
+        "keepalives_idle": "10", "keepalives_interval": "5", "keepalives_count": "3",
+        "tcp_user_timeout": "30000",
+      ]
+      values.merge(limits) { given, _ in given }
       if !configuration.isReadOnly { values["target_session_attrs"] = "read-write" }
       Self.demandTrust(in: &values)
       keywords = values.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -81,36 +84,7 @@
       cpostgres_environment(name).map { String(cString: $0) }
     }
 
-    // MARK: Connecting
-
-    /// Opens a connection; `nil` if the time ran out.
-    func connect() -> OpaquePointer? {
-      let names = keywords.map { Array($0.name.utf8CString) }
-      let values = keywords.map { Array($0.value.utf8CString) }
-      return Self.withPointers(names) { names in
-        Self.withPointers(values) { values in
-          cpostgres_connect(names, values, Int32(clamping: connectTimeout.wholeMicroseconds / 1000))
-        }
-      }
-    }
-
-    /// Calls a body with a list of texts that ends with a null pointer.
-    private static func withPointers<R>(
-      _ texts: [[CChar]], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
-    ) -> R {
-      var pointers: [UnsafePointer<CChar>?] = []
-      func add(_ place: Int) -> R {
-        guard place < texts.count else {
-          pointers.append(nil)
-          return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
-        }
-        return texts[place].withUnsafeBufferPointer { text in
-          pointers.append(text.baseAddress)
-          return add(place + 1)
-        }
-      }
-      return add(0)
-    }
+    // MARK: Failures
 
     /// The failure of an attempt to connect. The words of libpq name hosts, never passwords.
     func failure(of connection: OpaquePointer) -> PostgresFailure {
@@ -134,7 +108,8 @@
           state: "25006", isConnectionLost: true,
           connecting: "The PostgreSQL server \(place) only reads: it is a standby in recovery.")
       }
-      let isTrust = words.contains("certificate") || words.contains("SSL")
+      // Other words about SSL tell of a connection that ended.
+      let isTrust = words.contains("certificate") || words.contains("does not support SSL")
       let line = words.split(separator: "\n").first.map(String.init) ?? "no words"
       return PostgresFailure(
         state: state, isConnectionLost: !isTrust,

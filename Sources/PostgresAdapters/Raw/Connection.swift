@@ -207,7 +207,7 @@
         close()
         return nil
       }
-      let ready = cpostgres_wait(handle, milliseconds)
+      let ready = cpostgres_wait(handle, 0, milliseconds)
       if ready < 0 { return nil }
       guard PQconsumeInput(handle) == 1, PQstatus(handle) == CONNECTION_OK else {
         close()
