@@ -257,7 +257,7 @@ let package = Package(
         "InMemoryAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
         "SyncSimulation",
-        "CanonicalSyncTestServers",
+        "CanonicalSyncTestPostgres", "CanonicalSyncTestServers",
         "CanonicalSyncToolSupport",
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",
         "CanonicalSyncSimulate",

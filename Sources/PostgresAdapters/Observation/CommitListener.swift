@@ -8,7 +8,8 @@
   /// Hears the notifications of commits on a connection of its own, while there are followers.
   ///
   /// A notification carries no more than a position. What changed is read from the store's log, so
-  /// a listener that was away reads the same that it would have heard.
+  /// a listener that was away reads the same that it would have heard. A standby in recovery sends
+  /// no notifications, so it is asked for its position now and then.
   final class CommitListener: Sendable {
     private struct State {
       var followers: [Int: ChangeFollower] = [:]
@@ -26,6 +27,8 @@
 
     /// The longest time until the listener notices that it is not needed any more.
     private static let patience: Int32 = 100
+    /// The time between two questions to a standby, which sends no notifications.
+    private static let interval = Duration.milliseconds(500)
 
     init(_ settings: ConnectionSettings, context: @escaping @Sendable () -> TransactionContext) {
       self.settings = settings
@@ -76,20 +79,27 @@
       defer { connection.close() }
       // The connection that listens; another one has heard nothing yet.
       var listening = 0
+      var isNotified = false
+      var asked = ContinuousClock.now
       var timeline: Int64?
       var pause: Int32 = 50
       while isNeeded() {
         do throws(SyncError) {
           if !connection.isOpen || connection.generation != listening {
-            try connection.listen()
+            isNotified = try connection.listen()
             listening = connection.generation
+            asked = .now
             let now = try connection.timeline()
             // A standby that took over may have lost commits, and number others as those.
             try tell(connection, isAnotherHistory: timeline.map { $0 != now } ?? false)
             timeline = now
             pause = 50
           }
-          if connection.waitForNotification(milliseconds: Self.patience) == true {
+          let hasHeard = connection.waitForNotification(milliseconds: Self.patience) == true
+          if hasHeard || !isNotified && ContinuousClock.now - asked >= Self.interval {
+            // The standby may have taken over.
+            if !isNotified { isNotified = try connection.listen() }
+            asked = .now
             try tell(connection, isAnotherHistory: false)
           }
         } catch {
@@ -119,18 +129,30 @@
 
   extension Connection {
     /// Opens the connection, and asks for the notifications of the store's commits.
-    fileprivate func listen() throws(SyncError) {
+    ///
+    /// False for a standby, which refuses that.
+    fileprivate func listen() throws(SyncError) -> Bool {
       do throws(PostgresFailure) {
         try open()
       } catch {
         throw error.error(during: "listening for commits")
       }
+      let standby = Statement("SELECT pg_is_in_recovery()", isKept: false)
+      guard try query(standby, during: "listening for commits").first?.bool(0) == false else { return false }
       _ = try query(Statement("LISTEN \(settings.channel)", isKept: false), during: "listening for commits")
+      return true
     }
 
     /// The number of the server's history, which a standby that takes over begins anew.
+    ///
+    /// It is the one of the log that is written now: after a promotion, the control file has the
+    /// former one until the next checkpoint.
     fileprivate func timeline() throws(SyncError) -> Int64 {
-      let sql = "SELECT timeline_id::bigint FROM pg_control_checkpoint()"
+      let sql = """
+        SELECT CASE WHEN pg_is_in_recovery() \
+        THEN (SELECT min_recovery_end_timeline::bigint FROM pg_control_recovery()) \
+        ELSE ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END AS timeline_id
+        """
       return try query(Statement(sql, isKept: false), during: "listening for commits").first?.integer(0) ?? 0
     }
   }

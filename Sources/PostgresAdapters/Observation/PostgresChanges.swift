@@ -9,6 +9,7 @@
   /// a gap, wait for it, load, and then read again what each later element names. Elements that a
   /// slow consumer has not taken become one. After a lost connection the sequence goes on with what
   /// was committed meanwhile, or asks to reload everything if that is more than the store keeps.
+  /// On a standby, which sends no notifications, elements come up to half a second later.
   ///
   /// It ends when its task is cancelled, or the store is closed.
   public struct PostgresChanges: AsyncSequence, Sendable {

@@ -1,4 +1,5 @@
 #if SQLite && Postgres
+  import CanonicalSyncTestPostgres
   import CanonicalSyncTestServers
   import CanonicalSyncToolSupport
   import Foundation

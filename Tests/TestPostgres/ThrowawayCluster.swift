@@ -1,31 +1,44 @@
-#if SQLite && Postgres
+#if Postgres
   import Foundation
 
-  /// A server of PostgreSQL of its own, for a test that restarts it.
-  struct ThrowawayCluster {
+  /// A server of PostgreSQL for one test, which restarts it or adds a standby.
+  package struct ThrowawayCluster {
     /// The address of its database.
-    let address: String
+    package let address: String
     private let folder: String
 
     /// Whether PostgreSQL is installed: `Tests/run` started one.
-    static var isPossible: Bool { ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"] != nil }
-
-    /// A script of `Tests/servers` that failed.
-    struct Failure: Error {
-      var command: String
-      var output: String
+    package static var isPossible: Bool {
+      ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"] != nil
     }
 
-    init() throws {
-      folder = FileManager.default.temporaryDirectory.appending(path: "cluster-\(UUID().uuidString)").path
+    /// A script of `Tests/servers` that failed.
+    package struct Failure: Error {
+      package var command: String
+      package var output: String
+    }
+
+    /// Starts a server.
+    package init() throws {
+      folder = Self.newFolder()
       address = try Self.run(["start", folder])
     }
 
+    /// Starts a standby of a server.
+    package init(following primary: ThrowawayCluster) throws {
+      folder = Self.newFolder()
+      address = try Self.run(["standby", folder, primary.folder])
+    }
+
+    private static func newFolder() -> String {
+      FileManager.default.temporaryDirectory.appending(path: "cluster-\(UUID().uuidString)").path
+    }
+
     /// Restarts the server as after a crash.
-    func restart() throws { try Self.run(["restart", folder]) }
+    package func restart() throws { try Self.run(["restart", folder]) }
 
     /// Ends all connections but its own.
-    func cutConnections() throws {
+    package func cutConnections() throws {
       try sql(
         """
         SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -35,11 +48,11 @@
 
     /// Runs SQL, and returns what `psql` prints without headings.
     @discardableResult
-    func sql(_ text: String) throws -> String {
+    package func sql(_ text: String) throws -> String {
       try Self.run(["sql", folder], input: "\\pset tuples_only\n\\pset format unaligned\n\(text);\n")
     }
 
-    func stop() {
+    package func stop() {
       // Nothing else can be done about a server that does not stop.
       _ = try? Self.run(["stop", folder])
       try? FileManager.default.removeItem(atPath: folder)
@@ -49,7 +62,7 @@
     private static func run(_ arguments: [String], input: String = "") throws -> String {
       let process = Process()
       let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
       process.executableURL = root.appending(path: "Tests/servers/postgresql")
       process.arguments = arguments
       // Files: a server keeps inherited pipes open, and their reader would wait for its end.
