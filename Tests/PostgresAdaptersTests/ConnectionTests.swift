@@ -186,6 +186,30 @@
       }
     }
 
+    @Test func aCancelledReadThatWaitsForAReaderDoesNotBegin() async throws {
+      try await Games.withStore(.init(readerCount: 1)) { store, _ in
+        let (entered, left) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        async let reading: Void = store.read { (_) throws(SyncError) in
+          entered.signal()
+          left.wait()
+        }
+        await Task.detached { entered.waitHere() }.value
+        let hasBegun = Mutex(false)
+        let task = Task {
+          try await store.read { (_) throws(SyncError) in hasBegun.withLock { $0 = true } }
+        }
+        task.cancel()
+        // Longer than a read may go on after its task was cancelled.
+        try await Task.sleep(for: .milliseconds(600))
+        left.signal()
+        try await reading
+        let error = await #expect(throws: SyncError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
+        #expect(!hasBegun.withLock { $0 })
+        #expect(try await store.keys() == [])
+      }
+    }
+
     @Test func deadlocksAreTriedAgain() async throws {
       try await Games.withStore { store, schema in
         let runs = Mutex(0)

@@ -24,37 +24,49 @@
       _ body: (any StoreSnapshot) throws(SyncError) -> R
     ) throws(SyncError) -> R {
       defer { state.withLock { $0 = .over } }
+      try enter(.waiting)
       var isRepeated = false
       while true {
         do throws(SyncError) {
           return try connection.read(context) { (snapshot) throws(SyncError) -> R in
-            if let cancellation = connection.cancellation {
-              state.withLock { if case .waiting = $0 { $0 = .reading(cancellation) } }
-            }
+            if let cancellation = connection.cancellation { try enter(.reading(cancellation)) }
             return try body(snapshot)
           }
         } catch {
           guard connection.failure?.state == "57014" else { throw error }
-          if state.withLock({ if case .cancelled = $0 { true } else { false } }) {
-            throw SyncError(.cancelled, during: "reading the store", "The task was cancelled.")
-          }
+          try enter(.waiting)
           // The cancellation of the connection's former read may arrive late.
           if isRepeated { throw error }
           isRepeated = true
-          state.withLock { $0 = .waiting }
         }
       }
     }
 
+    /// Passes on to a state, unless the read was cancelled.
+    private func enter(_ next: State) throws(SyncError) {
+      let isCancelled = state.withLock { state in
+        if case .cancelled = state { return true }
+        state = next
+        return false
+      }
+      guard isCancelled else { return }
+      throw SyncError(.cancelled, during: "reading the store", "The task was cancelled.")
+    }
+
     /// Ends the read after a moment, unless it is over by then.
+    ///
+    /// A read that has not begun by then does not begin.
     func cancelSoon() {
       DispatchQueue.global().asyncAfter(deadline: .now() + Self.grace) { [self] in
         // Under the lock, so that the read does not end meanwhile and leave its connection to
         // another.
         state.withLock { state in
-          guard case .reading(let cancellation) = state else { return }
+          switch state {
+          case .cancelled, .over: return
+          case .waiting: break
+          case .reading(let cancellation): cancellation.cancel()
+          }
           state = .cancelled
-          cancellation.cancel()
         }
       }
     }
