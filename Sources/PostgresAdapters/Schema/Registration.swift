@@ -9,7 +9,7 @@
   /// declarations. If a server dies in between, the store stays correct, and the next registration
   /// continues.
   struct Registration {
-    private let connection: Connection
+    let connection: Connection
     private let schema: SyncSchema
     private let context: TransactionContext
     private static let portion = 500
@@ -42,6 +42,8 @@
         while try renewPortion(of: entity) {}
       }
       try connection.change(context) { (_) throws(SyncError) in
+        // The index of a large table takes longer than other statements may.
+        execute("SET LOCAL statement_timeout = 0")
         for entity in schema.entities {
           try retireOtherColumns(of: entity)
           try makeIndexes(entity)
@@ -61,9 +63,9 @@
       connection.enqueue(Statement("UPDATE store SET catalog = catalog + 1"))
     }
 
-    private func execute(_ sql: String) { connection.enqueue(Statement(sql, isKept: false)) }
+    func execute(_ sql: String) { connection.enqueue(Statement(sql, isKept: false)) }
 
-    private func query(
+    func query(
       _ sql: String, of entity: Entity, _ fill: (inout Parameters) -> Void = { _ in }
     ) throws(SyncError) -> ResultRows {
       try connection.query(
@@ -73,7 +75,7 @@
         }, during: "registering \(entity.type)")
     }
 
-    private func table(_ entity: Entity) -> String { StoredName.quoted(RowTable.name(of: entity.type)) }
+    func table(_ entity: Entity) -> String { StoredName.quoted(RowTable.name(of: entity.type)) }
 
     private func makeTable(_ entity: Entity) throws(SyncError) {
       let known = try query(
@@ -117,13 +119,13 @@
 
     // MARK: Columns
 
-    private struct Known {
+    struct Known {
       var column: String
       var isDeclared: Bool
       var isFilled: Bool
     }
 
-    private func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: Known] {
+    func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: Known] {
       let rows = try query(
         "SELECT name, mark, column_name, is_declared, is_filled FROM fields WHERE type = $1::text", of: entity
       )
@@ -275,7 +277,7 @@
       }
     }
 
-    // MARK: Indexes and views
+    // MARK: Indexes
 
     private func indexName(_ entity: Entity, _ column: String) -> String {
       StoredName.quoted(StoredName.of("\(RowTable.name(of: entity.type)).\(column)"))
@@ -297,28 +299,6 @@
           index.map { "CREATE INDEX IF NOT EXISTS \(name) ON \(table(entity)) \($0)" }
             ?? "DROP INDEX IF EXISTS \(name)")
       }
-    }
-
-    /// Creates a view for people: the live rows, with fields under their names.
-    private func makeView(_ entity: Entity) throws(SyncError) {
-      let known = try knownColumns(of: entity)
-      var taken: Set<String> = ["id", "payload"]
-      var columns = ["shown(id || rest) AS id"]
-      for field in entity.storedFields {
-        guard let column = known[.field(field)]?.column else { continue }
-        // PostgreSQL cuts long names off, and refuses a name that occurs twice.
-        var name = StoredName.of(field.name.rawValue)
-        while !taken.insert(name).inserted { name = StoredName.of(name + "_") }
-        columns.append(
-          "shown(substr(\(column), CASE get_byte(\(column), 0) WHEN 1 THEN 12 ELSE 2 END)) AS \(StoredName.quoted(name))"
-        )
-      }
-      columns.append("shown(payload) AS payload")
-      let name = StoredName.quoted(RowTable.viewName(of: entity.type))
-      execute("DROP VIEW IF EXISTS \(name)")
-      execute(
-        "CREATE VIEW \(name) AS SELECT \(columns.joined(separator: ", ")) FROM \(table(entity)) WHERE payload IS NOT NULL"
-      )
     }
   }
 #endif
