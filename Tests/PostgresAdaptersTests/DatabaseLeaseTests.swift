@@ -55,5 +55,29 @@
         await b.close()
       }
     }
+
+    @Test func forgetsTheWritersOfFormerProcesses() async throws {
+      try await Database.withSchema { schema in
+        let (a, b) = (try await Database.open(schema), try await Database.open(schema))
+        for store in [a, b] { try await store.register(try Games.schema()) }
+        for store in [a, b] { try await store.put(Games.record("a")) }
+        try Database.run("UPDATE \(schema).commits SET at = now() - interval '2 days'")
+        try Database.run("INSERT INTO \(schema).commits VALUES ('new', 1, now()), ('old', 1, '2020-01-01')")
+        // Both write under their leases, although each may find that the other one's entry is gone.
+        for (store, key) in [(a, "b"), (b, "c"), (a, "d")] {
+          let lease = try await store.acquireLease(for: .seconds(600))
+          try await store.write(.lease(lease)) { (transaction) throws(SyncError) in
+            try transaction.put([Games.record(key)])
+          }
+          try await store.release(lease)
+        }
+        #expect(try await a.keys() == ["a", "b", "c", "d"])
+        #expect(
+          try Database.run("SELECT count(*), count(*) FILTER (WHERE writer = 'old') FROM \(schema).commits")
+            == "3|0")
+        await a.close()
+        await b.close()
+      }
+    }
   }
 #endif

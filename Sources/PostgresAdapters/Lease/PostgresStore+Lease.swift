@@ -19,6 +19,8 @@
             let lease = Lease(fence: row.fence + 1, expiresAt: now + duration)
             isTaking = true
             connection.take(lease, for: duration)
+            // The entry of this writer may be gone since its last commit.
+            connection.token = row.token
             return (lease, row.under(lease))
           }
           connection.heldFences.insert(lease.fence)
@@ -101,16 +103,21 @@
     }
 
     /// Writes the lease, and takes the lock that shows that its holder lives.
+    ///
+    /// On the way it forgets the last commits of writers that have been gone or idle for a day. No
+    /// transaction asks for its commit that long.
     fileprivate func take(_ lease: Lease, for duration: Duration) {
       enqueue(
         Statement(
           """
+          WITH gone AS (DELETE FROM commits WHERE at < now() - interval '1 day' AND writer <> $3::bytea) \
           UPDATE store SET fence = $1::bigint, lease_ends_at = $2::bigint, holder = \
           current_setting('application_name') || ', server process ' || pg_backend_pid()
           """
         ) {
           $0.add(lease.fence)
           $0.add(lease.expiresAt.microseconds)
+          $0.add(bytes: settings.writer)
         })
       enqueue(Statement("SELECT pg_try_advisory_lock(\(settings.holderLock(lease.fence)))", isKept: false))
       // A holder that was paused inside a transaction must not keep others waiting past its lease.
