@@ -53,7 +53,8 @@
       public var statementTimeout: Duration
       /// The time after which the server ends a transaction that does nothing.
       ///
-      /// A lease replaces it with its own duration.
+      /// 15 seconds by default, and in whole milliseconds. With zero, there is no limit. A lease
+      /// replaces it with its own duration.
       public var idleTransactionTimeout: Duration
       /// A clock for leases in tests; the server's own otherwise.
       package var leaseClock: (@Sendable () -> Timestamp)?
@@ -159,6 +160,15 @@
     }
 
     /// Prepares the store for a schema.
+    ///
+    /// The columns of new fields are filled in portions, between which others can write. Indexes
+    /// and views follow in one transaction. If it fails in between, the store can be used as
+    /// before, and the next registration continues.
+    ///
+    /// - Throws: `storeReadOnly` if something is missing in a store that was opened read-only, or
+    ///   that has moved; `permissionDenied` if the role may not change tables; `storeFailure` if
+    ///   the server cannot be reached, or if a view of others depends on one that loses a column;
+    ///   `storeBusy`, `storeFull` or `storeNewer` as ``write(_:_:)``.
     public func register(_ schema: SyncSchema) async throws(SyncError) {
       declarations.declare(schema)
       let context = context
@@ -178,8 +188,15 @@
 
     /// Runs reads over one snapshot of the store, concurrently with other reads and writes.
     ///
-    /// A task's cancellation reaches the server: a statement that takes longer ends, with
-    /// `cancelled`. Short reads are completed.
+    /// The body may run several times, as after a lost connection, so it must have no other
+    /// effects. Only the last run counts. A task's cancellation reaches the server: a statement
+    /// that takes longer ends, and a read that has waited longer for a connection does not begin.
+    /// Short reads are completed.
+    ///
+    /// - Throws: What the body throws; `cancelled`; `storeBusy` if a statement takes longer than
+    ///   ``Configuration/statementTimeout``; `storeNewer` or `storeUnreadable` if another program
+    ///   has changed the store's layout; `storeFailure` if the server cannot be reached within
+    ///   ``Configuration/reconnectTimeout``. A read changes nothing.
     public func read<R: Sendable>(
       _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
     ) async throws(SyncError) -> R {
@@ -208,7 +225,18 @@
 
     /// Runs reads and writes as one transaction.
     ///
-    /// If the body throws, nothing is written.
+    /// The body may run several times: after a deadlock or a lost connection, or if another
+    /// server's commit came first. So it must have no other effects. Only the last run counts. A
+    /// write that has begun is completed even if the task is cancelled.
+    ///
+    /// - Throws: What the body throws; `leaseLost` if another sync took the lease over, it was
+    ///   given back, or the server has lost this sync's last commits; `storeReadOnly` if the store
+    ///   was opened read-only or has moved, or if the server is a standby; `storeBusy` if others
+    ///   kept the store locked for longer than ``Configuration/busyTimeout``, or a statement took
+    ///   longer than ``Configuration/statementTimeout``; `storeFull`, `permissionDenied`,
+    ///   `storeNewer` or `storeUnreadable`. Nothing has been written then. `storeFailure` if the
+    ///   server cannot be reached within ``Configuration/reconnectTimeout``: if the connection was
+    ///   lost during the commit, it is not known whether the writes are there.
     public func write<R: Sendable>(
       _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
     ) async throws(SyncError) -> R {

@@ -7,6 +7,12 @@
     ///
     /// The server's clock decides when it has expired. Each holder keeps a lock of its connection,
     /// which ends with it: a dead holder's lease is available at once.
+    ///
+    /// - Throws: `syncAlreadyInProgress` if another holder has it; `storeReadOnly` if the store
+    ///   has moved, or the server is a standby; `storeBusy`, `storeFull`, `permissionDenied`,
+    ///   `storeNewer`, `storeUnreadable` or `storeFailure` as ``write(_:_:)``. The lease is as it
+    ///   was then. If the connection was lost, it may have been taken, but the next one who asks
+    ///   gets it at once.
     public func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
       let (context, clock) = (context, configuration.leaseClock)
       return try await writer.run { connection throws(SyncError) -> Lease in
@@ -37,6 +43,10 @@
     /// Extends the lease to a duration from now.
     ///
     /// An expired lease can be renewed too, unless another sync has taken it over.
+    ///
+    /// - Throws: `leaseLost` if another sync has taken it over, or it was given back; otherwise as
+    ///   ``acquireLease(for:)``. The lease ends when it would have, or after a lost connection
+    ///   perhaps later.
     public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
       let (context, clock) = (context, configuration.leaseClock)
       return try await writer.run { connection throws(SyncError) -> Lease in
@@ -55,6 +65,9 @@
     }
 
     /// Gives the lease back. Giving back a lost lease does nothing.
+    ///
+    /// - Throws: `storeBusy`, `storeReadOnly`, `permissionDenied` or `storeFailure` if the store
+    ///   cannot note it. The lease then ends when it expires, or with this connection.
     public func release(_ lease: Lease) async throws(SyncError) {
       try await writer.run { connection throws(SyncError) in
         var statements = [
