@@ -156,7 +156,7 @@ extension StoredDeclarations.Known {
 }
 
 extension StoredDeclarations {
-  private static let key = ValueKey<StoredDeclarations>("declarations")
+  private static let key = ValueKey<StoredDeclarations>(.declarations)
 
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> StoredDeclarations? {
     try snapshot.value(of: key)

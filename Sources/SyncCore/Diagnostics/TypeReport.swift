@@ -108,7 +108,7 @@ extension TypeStatus {
     try transaction.set(self, for: Self.key(for: type))
   }
 
-  private static func key(for type: RecordType) -> ValueKey<TypeStatus> { ValueKey("status/\(type)") }
+  private static func key(for type: RecordType) -> ValueKey<TypeStatus> { ValueKey(.status, type.rawValue) }
 }
 
 extension TypeReport {

@@ -8,7 +8,7 @@ import SyncPorts
 struct AwaitedRecords: Hashable, Codable {
   var ids: [RecordID] = []
 
-  private static let key = ValueKey<AwaitedRecords>("edits/awaited")
+  private static let key = ValueKey<AwaitedRecords>(.edits, "awaited")
 
   /// Notes those of some records, new to readers, that a parked copy waits for.
   static func note(_ appeared: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {

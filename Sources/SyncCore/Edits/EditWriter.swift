@@ -349,7 +349,7 @@ extension Entity {
 }
 
 extension HybridClock {
-  private static let key = ValueKey<HybridClock>("edits/clock")
+  private static let key = ValueKey<HybridClock>(.edits, "clock")
 
   /// Loads the clock of the store's last edit. The replica's name is the store's.
   static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {

@@ -36,5 +36,5 @@ struct CircleReview: SyncPhase {
     return try snapshot.value(of: key(type)) == nil
   }
 
-  private static func key(_ type: RecordType) -> ValueKey<Noted> { ValueKey("circles/\(type)") }
+  private static func key(_ type: RecordType) -> ValueKey<Noted> { ValueKey(.circles, type.rawValue) }
 }

@@ -9,8 +9,8 @@ enum SyncHistory {
   /// The number of syncs that are kept.
   static let limit: Int64 = 1000
   /// The key of the number and the fencing number of the latest sync.
-  private static let latest = "history"
-  private static let prefix = "history/"
+  private static let latest = ValueFamily.history.rawValue
+  private static let prefix = latest + "/"
 
   /// Writes the entry of a sync.
   ///
@@ -53,7 +53,8 @@ enum SyncHistory {
       let names = try snapshot.portion(keys: prefix, after: last)
       for name in names {
         // A value of another format only describes past syncs, and is left out.
-        if let sync = try snapshot.value(ifReadableOf: ValueKey<PastSync>(name)) { syncs.append(sync) }
+        let key = ValueKey<PastSync>(.history, String(name.dropFirst(latest.count)))
+        if let sync = try snapshot.value(ifReadableOf: key) { syncs.append(sync) }
       }
       last = names.count < MergeContext.portion ? nil : names.last
     } while last != nil

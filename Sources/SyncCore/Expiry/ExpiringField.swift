@@ -41,7 +41,7 @@ public struct ExpiringValues: Sendable {
   public func set<Value>(
     _ value: Value?, for field: ExpiringField<Value>, of id: RecordID
   ) async throws(SyncError) {
-    let place = try ExpiryMark.place(of: field.name, id)
+    let key = try ExpiryMark.key(of: field, id)
     var bytes: [UInt8]?
     if let value {
       let mark = ExpiryMark(writtenAt: clock.timestamp, lifetime: field.lifetime.wholeMicroseconds)
@@ -55,7 +55,7 @@ public struct ExpiringValues: Sendable {
     }
     let written = bytes
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.setValue(written, forKey: place)
+      try transaction.setValue(written, forKey: key.name)
     }
   }
 
@@ -65,9 +65,9 @@ public struct ExpiringValues: Sendable {
   public func value<Value>(
     of field: ExpiringField<Value>, for id: RecordID
   ) async throws(SyncError) -> Value? {
-    let (place, now) = (try ExpiryMark.place(of: field.name, id), clock.timestamp)
+    let (key, now) = (try ExpiryMark.key(of: field, id), clock.timestamp)
     return try await store.read { (snapshot) throws(SyncError) in
-      let kept = try snapshot.value(ifReadableOf: ValueKey<KeptValue<Value>>(place))
+      let kept = try snapshot.value(ifReadableOf: key)
       return kept.flatMap { $0.mark.isOver(at: now) ? nil : $0.value }
     }
   }
@@ -75,7 +75,7 @@ public struct ExpiringValues: Sendable {
 
 /// When a value ends.
 struct ExpiryMark: Hashable, Codable, Sendable {
-  static let prefix = "expiring/"
+  static let prefix = ValueFamily.expiring.rawValue
   var writtenAt: Timestamp
   /// The lifetime in microseconds.
   var lifetime: Int64
@@ -89,13 +89,16 @@ struct ExpiryMark: Hashable, Codable, Sendable {
   }
 
   /// Returns the key under which a value is kept.
-  static func place(of field: String, _ id: RecordID) throws(SyncError) -> String {
+  fileprivate static func key<Value>(
+    of field: ExpiringField<Value>, _ id: RecordID
+  ) throws(SyncError) -> ValueKey<KeptValue<Value>> {
+    let field = field.name
     guard !field.isEmpty, !field.utf8.contains(UInt8(ascii: "/")) else {
       throw SyncError(
         .invalidConfiguration, during: "naming an expiring field",
         "\"\(field)\" is not a valid name: a name is not empty and has no slash.")
     }
-    return "\(prefix)\(field)/\(id)"
+    return ValueKey(.expiring, "\(field)/\(id)")
   }
 }
 

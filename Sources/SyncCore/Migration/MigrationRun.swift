@@ -158,5 +158,5 @@ struct MigrationProgress: Hashable, Sendable, Codable {
     try transaction.set(self, for: Self.key(name))
   }
 
-  private static func key(_ name: String) -> ValueKey<MigrationProgress> { ValueKey("migration/\(name)") }
+  private static func key(_ name: String) -> ValueKey<MigrationProgress> { ValueKey(.migrations, name) }
 }

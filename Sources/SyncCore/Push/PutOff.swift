@@ -38,5 +38,5 @@ enum PutOff {
     return !due.isEmpty
   }
 
-  private static func key(_ type: RecordType) -> ValueKey<Timestamp> { ValueKey("put-off/\(type)") }
+  private static func key(_ type: RecordType) -> ValueKey<Timestamp> { ValueKey(.putOff, type.rawValue) }
 }

@@ -3,7 +3,7 @@ import SyncPorts
 
 /// What the last push learned about room at the remote.
 enum RemoteRoom {
-  private static let key = ValueKey<Noted>("push/full")
+  private static let key = ValueKey<Noted>(.push, "full")
 
   /// Returns whether the remote had no room for new records.
   static func isLacking(in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {

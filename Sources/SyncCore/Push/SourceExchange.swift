@@ -105,7 +105,7 @@ struct SourceExchange: SyncPhase {
     try snapshot.value(of: key(type))
   }
 
-  private static func key(_ type: RecordType) -> ValueKey<Int64> { ValueKey("source-epoch/\(type)") }
+  private static func key(_ type: RecordType) -> ValueKey<Int64> { ValueKey(.sourceEpochs, type.rawValue) }
 }
 
 extension Version {

@@ -9,9 +9,9 @@ package struct ValueKey<Value: Sendable>: Sendable {
   /// The name in the store.
   let name: String
 
-  /// Names a value.
-  package init(_ name: String) {
-    self.name = name
+  /// Names a value of a family.
+  package init(_ family: ValueFamily, _ name: String = "") {
+    self.name = family.rawValue + name
   }
 }
 
@@ -120,11 +120,11 @@ extension StoreTransaction {
 
 extension Checkpoint {
   /// The prefix of the keys of all checkpoints.
-  package static let keyPrefix = "checkpoint/"
+  package static let keyPrefix = ValueFamily.checkpoints.rawValue
 
   /// Returns the key of a type's checkpoint.
   package static func key(for type: RecordType) -> ValueKey<Checkpoint> {
-    ValueKey(keyPrefix + type.rawValue)
+    ValueKey(.checkpoints, type.rawValue)
   }
 }
 

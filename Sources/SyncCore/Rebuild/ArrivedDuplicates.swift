@@ -65,6 +65,6 @@ struct ArrivedDuplicates: Hashable, Codable {
   }
 
   private static func key(for type: RecordType) -> ValueKey<ArrivedDuplicates> {
-    ValueKey("rebuild/\(type)/arrived")
+    ValueKey(.rebuilds, "\(type)/arrived")
   }
 }

@@ -77,6 +77,8 @@ struct FormerWrites {
     return (stale, names.count < MergeContext.portion ? nil : names.last)
   }
 
-  private static func prefix(_ type: RecordType) -> String { "rebuild/\(type)/former/" }
-  private static func key(of id: RecordID) -> ValueKey<Kept> { ValueKey(prefix(id.type) + id.key) }
+  private static func prefix(_ type: RecordType) -> String { key(of: RecordID(type: type, key: "")).name }
+  private static func key(of id: RecordID) -> ValueKey<Kept> {
+    ValueKey(.rebuilds, "\(id.type)/former/\(id.key)")
+  }
 }

@@ -40,7 +40,7 @@ struct PendingLosers: Codable {
   }
 
   private static func key(for type: RecordType) -> ValueKey<PendingLosers> {
-    ValueKey("rebuild/\(type)/losers")
+    ValueKey(.rebuilds, "\(type)/losers")
   }
 }
 

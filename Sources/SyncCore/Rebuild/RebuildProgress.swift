@@ -35,7 +35,7 @@ struct RebuildProgress: Hashable, Sendable, Codable {
   }
 
   private static func key(for type: RecordType) -> ValueKey<RebuildProgress> {
-    ValueKey("rebuild/\(type)")
+    ValueKey(.rebuilds, type.rawValue)
   }
 }
 

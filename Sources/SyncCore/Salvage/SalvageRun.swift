@@ -159,28 +159,16 @@ struct SalvageRun {
     }
   }
 
-  /// The starts of the keys of sightings, expiring values and migrations.
-  ///
-  /// They are taken over, and so are keys that the library does not know: those of the app.
-  private static let ofEdits = ["throttle/", "expiring/", "migration/"]
-
-  /// The starts of the keys of values that describe syncs.
-  ///
-  /// The new store has had none.
-  private static let ofSyncs = [
-    Checkpoint.keyPrefix, "status/", "history", "declarations", "listing-gap/", "source-epoch/", "circles/",
-    "rebuild/", "edits/", "push/", "put-off/", "sync/",
-  ]
-
+  /// Takes over kept values, the app's own among them.
   mutating func takeOverValues() async throws(SyncError) {
     try await walk(.values) { (run, entries) throws(SyncError) in
       var values: [StoreChanges.KeptValue] = []
       for case .value(let key, let bytes) in entries {
-        if Self.ofSyncs.contains(where: { key.hasPrefix($0) }) { continue }
-        let isOfLibrary = Self.ofEdits.contains { key.hasPrefix($0) }
+        let family = ValueFamily(of: key)
+        if let family, !family.survivesSalvage { continue }
         if key.isEmpty {
           run.report.add([SalvageLoss(.values, "a value has no key")])
-        } else if isOfLibrary, (try? JSONScanner.validate(bytes[...])) == nil {
+        } else if family != nil, (try? JSONScanner.validate(bytes[...])) == nil {
           run.report.add([SalvageLoss(.values, key: key, "the value is not JSON")])
         } else {
           values.append(StoreChanges.KeptValue(key, bytes))

@@ -56,5 +56,7 @@ enum ListingGap: UInt8 {
     try transaction.set(self, for: Self.key(type))
   }
 
-  private static func key(_ type: RecordType) -> ValueKey<ListingGap> { ValueKey("listing-gap/\(type)") }
+  private static func key(_ type: RecordType) -> ValueKey<ListingGap> {
+    ValueKey(.listingGaps, type.rawValue)
+  }
 }

@@ -92,8 +92,9 @@ extension Sighting: Decodable where Value: Decodable {}
 
 /// The store keys of a throttle's knowledge of a record.
 struct ThrottlePlace {
-  static let marks = "throttle/mark/"
-  static let sightings = "throttle/seen/"
+  private static let (mark, seen) = ("mark/", "seen/")
+  static let marks = ValueFamily.throttle.rawValue + mark
+  static let sightings = ValueFamily.throttle.rawValue + seen
   private let id: RecordID
 
   init(_ id: RecordID) {
@@ -101,11 +102,11 @@ struct ThrottlePlace {
   }
 
   /// When a sighting of the record was recorded.
-  var mark: ValueKey<ThrottleMachine> { ValueKey("\(Self.marks)\(id)") }
+  var mark: ValueKey<ThrottleMachine> { ValueKey(.throttle, "\(Self.mark)\(id)") }
 
   /// The last sighting of the record.
   func sighting<Value: Sendable>(of type: Value.Type = Value.self) -> ValueKey<Sighting<Value>> {
-    ValueKey("\(Self.sightings)\(id)")
+    ValueKey(.throttle, "\(Self.seen)\(id)")
   }
 }
 

@@ -22,7 +22,7 @@ struct PacingState: Hashable, Sendable, Codable {
   /// `nil` once that attempt has begun.
   var expiredAt: Timestamp?
 
-  private static let key = ValueKey<PacingState>("sync/pacing")
+  private static let key = ValueKey<PacingState>(.sync, "pacing")
 
   /// Loads the stored pacing, combined with the status of the single types.
   ///

@@ -25,9 +25,9 @@
         for (type, live) in [("teams", 30), ("games", 400), ("settings", 5)] as [(RecordType, Int)] {
           try transaction.put((0..<live).map { record(type, "\(type)-\($0)", #"{"floor":2}"#) })
         }
-        try transaction.set(well, for: ValueKey("status/teams"))
-        try transaction.set(failing, for: ValueKey("status/games"))
-        try transaction.set(well, for: ValueKey("status/settings"))
+        try transaction.set(well, for: ValueKey(.status, "teams"))
+        try transaction.set(failing, for: ValueKey(.status, "games"))
+        try transaction.set(well, for: ValueKey(.status, "settings"))
         for type in ["teams", "games", "settings"] as [RecordType] {
           var checkpoint = Checkpoint(
             scope: .init(source: "test", query: "", schemaVersion: 1, store: try transaction.storeIdentity()))

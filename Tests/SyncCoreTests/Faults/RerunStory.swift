@@ -33,6 +33,8 @@ enum RerunStory: String, CaseIterable, Sendable {
     var results: [String]
     var events: [String]
     var contents: [String]
+    /// The keys of all kept values.
+    var keys: [String]
   }
 
   /// Runs the scenario over a store.
@@ -43,7 +45,7 @@ enum RerunStory: String, CaseIterable, Sendable {
     try await play(on: stage)
     return Outcome(
       results: stage.results, events: stage.recorder.events.map(Self.members),
-      contents: try await stage.contents())
+      contents: try await stage.contents(), keys: try await stage.keys())
   }
 
   /// Spells an event with all of its members, of which its description shows only some.
@@ -224,6 +226,13 @@ final class RerunStage: Sendable {
   func edit(_ engine: SyncEngine, _ key: String, name: String) async throws {
     clock.advance(by: .seconds(1))
     try await engine.edits.upsert(RerunMeter(mac: "0\(key.last ?? "0")", name: name), key: key)
+  }
+
+  /// The keys of all kept values.
+  func keys() async throws -> [String] {
+    try await base.read { (snapshot) throws(SyncError) in
+      try snapshot.keys(withPrefix: "", after: nil, limit: 1000)
+    }
   }
 
   /// The content of the store, in words.
