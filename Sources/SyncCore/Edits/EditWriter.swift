@@ -66,9 +66,9 @@ struct EditWriter {
     if shown == nil, content != .deletion { appeared.append(id) }
   }
 
-  /// Notes that the app deletes the winner of a rebuild, or changes its natural key.
+  /// Notes that the app deletes a record, or changes its natural key.
   ///
-  /// The winner's group is then over.
+  /// If the record was the winner of a rebuild and no other has its key, its group is then over.
   private func noteEnd(
     of shown: Record, by content: Edit.Content, _ entity: Entity
   ) throws(SyncError) {

@@ -130,7 +130,11 @@ struct Collapse: Sendable {
         }
       }
       try writer.edit(changes, pending: pending)
-      if !changes.isEmpty { try PendingLosers.note(entity.type, in: transaction) }
+      if !changes.isEmpty {
+        try PendingLosers.note(
+          plan.elections.compactMap { entity.naturalKey(of: $0.winner.record) }, of: entity.type,
+          in: transaction)
+      }
       if !deletions.isEmpty { try transaction.delete(deletions) }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.release(plan.notes) }

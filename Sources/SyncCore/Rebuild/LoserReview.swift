@@ -33,9 +33,11 @@ struct LoserReview: SyncPhase {
         guard let end = outcome.last else { break }
         last = end
       }
-      if !areAny {
-        try await session.write { (transaction) throws(SyncError) in
-          try PendingLosers.forget(entity.type, in: transaction)
+      var areNoted = !areAny
+      while areNoted {
+        if session.isStopped { return .stopped }
+        areNoted = try await session.write { (transaction) throws(SyncError) in
+          try !PendingLosers.forget(entity.type, in: transaction)
         }
       }
     }
@@ -101,7 +103,7 @@ extension SyncSession {
   func typesWithLosers(in snapshot: any StoreSnapshot) throws(SyncError) -> [Entity] {
     var losing: [Entity] = []
     for entity in entities where entity.naturalKey != nil {
-      if try PendingLosers.load(for: entity.type, from: snapshot) != nil { losing.append(entity) }
+      if try PendingLosers.areAny(of: entity.type, in: snapshot) { losing.append(entity) }
     }
     return losing
   }

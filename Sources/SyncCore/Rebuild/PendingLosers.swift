@@ -1,46 +1,73 @@
 import SyncModels
 import SyncPorts
 
-/// The note that losers of a type wait in the outbox for their deletion.
+/// The notes about losers of a type that wait in the outbox for their deletion.
 ///
-/// It also lists the groups that the app has ended. A group ends when the app deletes its winner or
-/// gives it another natural key. Its losers are deleted all the same, and none of them takes the
-/// winner's place.
-struct PendingLosers: Codable {
-  /// The natural keys of the groups that the app has ended.
-  private(set) var ended: [String] = []
-
-  func hasEnded(_ key: String) -> Bool { ended.contains { $0.isSameUTF8(as: key) } }
-
-  static func load(
-    for type: RecordType, from snapshot: any StoreSnapshot
-  ) throws(SyncError) -> PendingLosers? {
-    try snapshot.value(of: key(for: type))
+/// One note says that there are losers. Each group that the app has ended meanwhile has another one
+/// of its own. A group ends when the app deletes its winner or gives it another natural key, and no
+/// other record has the group's key. Its losers are deleted all the same, and none is shown again.
+enum PendingLosers {
+  /// Whether there are losers.
+  static func areAny(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
+    try snapshot.value(forKey: key(for: type).name) != nil
   }
 
-  /// Notes that there are losers.
-  static func note(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    if try load(for: type, from: transaction) == nil {
-      try transaction.set(PendingLosers(), for: key(for: type))
+  /// Notes that groups have losers.
+  ///
+  /// Earlier groups with the same natural keys may have ended; these have begun.
+  static func note(
+    _ keys: @autoclosure () -> [String], of type: RecordType, in transaction: any StoreTransaction
+  ) throws(SyncError) {
+    if try !areAny(of: type, in: transaction) { return try transaction.set(.noted, for: key(for: type)) }
+    let ended = try EndedGroups(of: type, in: transaction)
+    for natural in ended.areAny ? keys() : [] where try ended.contains(natural, in: transaction) {
+      try transaction.remove(EndedGroups.key(of: natural, type))
     }
   }
 
-  /// Notes that the app has ended a group, if there are losers.
+  /// Notes that no record with a natural key is left, if there are losers.
   static func end(
     _ natural: String, of type: RecordType, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    guard var known = try load(for: type, from: transaction), !known.hasEnded(natural) else { return }
-    known.ended.append(natural)
-    try transaction.set(known, for: key(for: type))
+    guard try areAny(of: type, in: transaction),
+      try transaction.records(ofType: type, withNaturalKeys: [natural]).allSatisfy(\.isEmpty)
+    else { return }
+    try transaction.set(.noted, for: EndedGroups.key(of: natural, type))
   }
 
-  /// Removes the note, as there are no more losers.
-  static func forget(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+  /// Removes a portion of the notes, as there are no more losers.
+  ///
+  /// - Returns: Whether all are removed.
+  static func forget(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) -> Bool {
+    let names = try transaction.portion(keys: EndedGroups.prefix(type), after: nil)
+    for name in names { try transaction.setValue(nil, forKey: name) }
+    if names.count == MergeContext.portion { return false }
     try transaction.remove(key(for: type))
+    return true
   }
 
-  private static func key(for type: RecordType) -> ValueKey<PendingLosers> {
-    ValueKey(.rebuilds, "\(type)/losers")
+  private static func key(for type: RecordType) -> ValueKey<Noted> { ValueKey(.rebuilds, "\(type)/losers") }
+}
+
+/// The groups that the app has ended while their losers wait.
+private struct EndedGroups {
+  private let type: RecordType
+  let areAny: Bool
+
+  init(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) {
+    self.type = type
+    areAny = try !snapshot.keys(withPrefix: Self.prefix(type), after: nil, limit: 1).isEmpty
+  }
+
+  /// Whether the group with a natural key is one of them.
+  func contains(_ natural: String, in snapshot: any StoreSnapshot) throws(SyncError) -> Bool {
+    guard areAny else { return false }
+    return try snapshot.value(of: Self.key(of: natural, type)) != nil
+  }
+
+  static func prefix(_ type: RecordType) -> String { key(of: "", type).name }
+  static func key(of natural: String, _ type: RecordType) -> ValueKey<Noted> {
+    ValueKey(.rebuilds, "\(type)/ended/\(natural)")
   }
 }
 
@@ -54,21 +81,21 @@ extension OutboxEntry {
 
 /// The groups of some losers, without records that the remote has deleted.
 struct LoserGroups {
-  private var groups: [RecordID: (key: String, records: [Record])] = [:]
-  private let notes: PendingLosers
+  private var groups: [RecordID: [Record]] = [:]
 
   init(of losers: [OutboxEntry], _ entity: Entity, in snapshot: any StoreSnapshot) throws(SyncError) {
-    notes = try PendingLosers.load(for: entity.type, from: snapshot) ?? PendingLosers()
+    let ended = try EndedGroups(of: entity.type, in: snapshot)
     var keyed: [(id: RecordID, key: String)] = []
     for loser in losers {
       guard var record = loser.base.record else { continue }
       record.fields = (try? entity.fields(of: record.payload)) ?? []
-      if let key = entity.naturalKey(of: record) { keyed.append((loser.id, key)) }
+      guard let key = entity.naturalKey(of: record), try !ended.contains(key, in: snapshot) else { continue }
+      keyed.append((loser.id, key))
     }
     let records = try snapshot.records(ofType: entity.type, withNaturalKeys: keyed.map(\.key))
     let deleted = try Self.deleted(among: records.joined().map(\.id), in: snapshot)
     for (loser, records) in zip(keyed, records) {
-      groups[loser.id] = (loser.key, records.filter { !deleted.contains($0.id) })
+      groups[loser.id] = records.filter { !deleted.contains($0.id) }
     }
   }
 
@@ -86,10 +113,7 @@ struct LoserGroups {
   }
 
   /// Returns the live records of a loser's group; `nil` if it ended or is unknown.
-  func records(of id: RecordID) -> [Record]? {
-    guard let group = groups[id], !notes.hasEnded(group.key) else { return nil }
-    return group.records
-  }
+  func records(of id: RecordID) -> [Record]? { groups[id] }
 
   /// Returns the record to which each of some losers has lost.
   func winners(of ids: [RecordID]) -> [RecordID: RecordID] {

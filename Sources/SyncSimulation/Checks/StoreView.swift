@@ -91,7 +91,7 @@ struct StoreView: Equatable, Sendable {
     for type in Self.rebuilt where touched.values.contains(Self.rebuildKey(type)) {
       try readRebuild(of: type, snapshot)
     }
-    for type in Self.rebuilt where touched.values.contains(Self.losersKey(type)) {
+    for type in Self.rebuilt where touched.values.contains(where: { $0.hasPrefix(Self.endedPrefix(type)) }) {
       try readEndedGroups(of: type, snapshot)
     }
     for type in checkpoints.keys where touched.values.contains(Self.owedListingKey(type)) {
@@ -102,7 +102,7 @@ struct StoreView: Equatable, Sendable {
   private static let rebuilt: [RecordType] = ["teams", "games"]
   private static let declarationsKey = "declarations"
   private static func rebuildKey(_ type: RecordType) -> String { "rebuild/\(type)" }
-  private static func losersKey(_ type: RecordType) -> String { "rebuild/\(type)/losers" }
+  private static func endedPrefix(_ type: RecordType) -> String { "rebuild/\(type)/ended/" }
   private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
@@ -125,9 +125,10 @@ struct StoreView: Equatable, Sendable {
   private mutating func readEndedGroups(
     of type: RecordType, _ snapshot: any StoreSnapshot
   ) throws(SyncError) {
-    struct Losers: Decodable { var ended: [String] }
-    let bytes = try snapshot.value(forKey: Self.losersKey(type))
-    endedGroups[type] = bytes.flatMap { try? JSONByteDecoder().decode(Losers.self, from: $0[...]).ended }
+    let prefix = Self.endedPrefix(type)
+    let names = try snapshot.keys(withPrefix: prefix, after: nil, limit: 10_000)
+    let keys = names.map { String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) }
+    endedGroups[type] = keys.isEmpty ? nil : keys
   }
 
   private mutating func readOwedListing(

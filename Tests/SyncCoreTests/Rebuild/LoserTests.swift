@@ -70,6 +70,62 @@ struct LoserTests {
     #expect(world.there()["b"]?.contains(#""a":1"#) ?? false)
   }
 
+  /// The app deleted the only record with a natural key while other losers waited.
+  @Test func waitForTheirWinnerAlsoUnderAKeyThatTheAppHasDeleted() async throws {
+    let world = try await world()
+    world.remote.upsert("meters", "single", #"{"mac":"2"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(carriesOver: .everyField))
+    world.remote.rule(.refused(reason: "no rights"), on: "meters", "a")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    try await world.delete("meters", "single")
+    for key in ["c", "d"] {
+      world.clock.advance(by: .seconds(1))
+      world.remote.upsert("meters", key, #"{"mac":"2","\#(key)":1}"#)
+    }
+    world.remote.rule(.refused(reason: "no rights"), on: "meters", "d")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.here().keys.sorted() == ["b", "d"])
+    #expect(world.there().keys.sorted() == ["a", "b", "c", "d"])
+    world.remote.rule(nil, on: "meters", "d")
+    try await world.engine.edits.retry("meters", ["d"])
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["a", "b", "d"])
+    #expect(world.there()["d"]?.contains(#""c":1"#) ?? false)
+  }
+
+  @Test func waitForTheirWinnerAlsoWhereTheAppDeletesAnotherRecordWithItsKey() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(
+      of: "meters", version: 1, options: RebuildOptions(carriesOver: .everyField))
+    world.remote.rule(.refused(reason: "no rights"), on: "meters", "b")
+    try await world.write("meters", "c", ["mac": #""1""#])
+    try await world.delete("meters", "c")
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["a", "b"])
+  }
+
+  @Test func areNotedApartFromEachGroupThatTheAppEnds() async throws {
+    let world = try await world()
+    for key in ["x", "y"] { world.remote.upsert("meters", key, #"{"mac":"\#(key)"}"#) }
+    _ = try await world.engine.sync()
+    func notes() async throws -> Int {
+      try await world.store.read { (snapshot) throws(SyncError) in
+        try snapshot.keys(withPrefix: "rebuild/meters/", after: nil, limit: 10).count
+      }
+    }
+    try await world.delete("meters", "x")
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    #expect(try await notes() == 1)
+    for key in ["b", "y"] { try await world.delete("meters", key) }
+    #expect(try await notes() == 3)
+    for _ in 0..<3 { _ = try await world.engine.sync() }
+    #expect(world.there().isEmpty)
+    #expect(try await notes() == 0)
+  }
+
   /// A deletion without an answer is sent again before the pulls, and others after them.
   @Test func areNotPushedAgainToARemoteThatDeniedTheirType() async throws {
     let world = try await world()
