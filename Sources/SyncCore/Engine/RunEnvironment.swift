@@ -33,12 +33,14 @@ struct RunEnvironment: Sendable {
   }
 
   /// Fetches a page, or fails at once if the network is known to be away.
-  func fetch(_ request: PageRequest) async -> Result<RecordPage, SyncError> {
+  ///
+  /// - Parameter epoch: The epoch of the page's versions.
+  func fetch(_ request: PageRequest, epoch: Int64) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
     let elapsed = clock.stopwatch()
     let result: Result<RecordPage, SyncError>
     do throws(SyncError) {
-      result = .success(try await withContents(source.page(request), of: request.entity))
+      result = .success(try await withContents(source.page(request), of: request.entity, epoch: epoch))
     } catch {
       result = .failure(error)
     }

@@ -167,7 +167,11 @@ struct PullMachine {
   private mutating func heardWitness(
     _ answer: RecordPage.Continuation, holding first: RecordPage, arrivedAt arrival: Timestamp
   ) -> [Action] {
-    if case .reset(.remoteReplaced) = answer { checkpoint.epoch += 1 }
+    if case .reset(.remoteReplaced) = answer {
+      // The contents of a listing by keys were compared with copies of the former remote.
+      if !first.present.isEmpty { return reset(.remoteReplaced) }
+      checkpoint.epoch += 1
+    }
     witness = nil
     return take(first, of: .start(since: nil), at: arrival)
   }

@@ -148,7 +148,9 @@ private struct PullRun {
       guard !schedule.hold(type) else { return held[type] = request }
       underWay += 1
       session.progress.noteRequests(of: type, 1)
-      tasks.addTask { .fetched(type, await environment.fetch(request)) }
+      // The store has the epoch of a replaced remote only after the first page.
+      let epoch = machines[type]?.checkpoint.epoch ?? 0
+      tasks.addTask { .fetched(type, await environment.fetch(request, epoch: epoch)) }
     case .wait(let pause):
       underWay += 1
       if let error { environment.emit(.retrying(type, attempt: attempt + 1, after: pause, error: error)) }

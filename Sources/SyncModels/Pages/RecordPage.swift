@@ -7,7 +7,8 @@ public struct RecordPage: Hashable, Sendable {
   /// The records that the page lists without their contents, in a pass that covers everything.
   ///
   /// The engine takes the contents from the store, and looks up those that the store lacks or has
-  /// in an older version. Only a source that declares `supportsLookup` lists records so.
+  /// in an older version. Only a source that declares `supportsLookup` lists records so. If the
+  /// remote refuses lookups, those of a listing of one instant are quarantined, others left out.
   public var present: [PresentRecord] = []
   /// The number of ``changes`` that the engine added for ``present``.
   package var contents = 0

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import Synchronization
 import Testing
 
 @Suite("A listing of keys alone", .timeLimit(.minutes(10)))
@@ -65,5 +66,92 @@ struct KeyListingTests {
     world.remote.upsert("teams", "missing", #"{"name":"Found"}"#)
     let last = try await world.engine.sync()
     #expect(world.keys("games") == ["g1"], "The parked copy was not forgotten. \(last)")
+  }
+
+  /// Lists everything by keys.
+  private func engine(_ source: KeysAlone, _ store: InMemoryStore) async throws -> SyncEngine {
+    try await SyncEngine(
+      schema: SyncSchema([World.teams]), store: store, source: source, clock: source.clock,
+      random: RepeatedNumber())
+  }
+
+  private func names(_ store: InMemoryStore) -> [String] {
+    store.records(of: "teams").map { String(decoding: $0.payload.bytes, as: UTF8.self) }
+  }
+
+  /// The versions of a restored remote begin anew. A later one may be of a former copy.
+  @Test(arguments: [false, true])
+  func looksUpEverythingAtARemoteThatWasRestored(_ listsAnyway: Bool) async throws {
+    let source = KeysAlone(listing: .moving)
+    let store = InMemoryStore()
+    let engine = try await engine(source, store)
+    source.clock.advance(by: .seconds(100))
+    source.base.upsert("teams", "t1", #"{"name":"before"}"#)
+    _ = try await engine.sync()
+    source.base.wipe("teams")
+    let past = source.clock.timestamp - .seconds(50)
+    source.base.upsert("teams", "t1", #"{"name":"restored"}"#, modifiedAt: past)
+    _ = try await listsAnyway ? engine.resync() : engine.sync()
+    #expect(names(store) == [#"{"name":"restored"}"#])
+  }
+
+  @Test func keepsAndNamesWhatTheRemoteRefusesToSend() async throws {
+    let source = KeysAlone(listing: .snapshot)
+    let store = InMemoryStore()
+    let engine = try await engine(source, store)
+    for key in ["t1", "t2", "t3"] { source.base.upsert("teams", key, #"{"name":"old"}"#) }
+    _ = try await engine.sync()
+    source.clock.advance(by: .seconds(100))
+    for key in ["t1", "t4"] { source.base.upsert("teams", key, #"{"name":"new"}"#) }
+    source.base.delete("teams", "t3")
+    source.isOpen = false
+    for _ in 1...2 {
+      let result = try await engine.resync()
+      #expect(names(store) == [#"{"name":"old"}"#, #"{"name":"old"}"#])
+      #expect(result.total.fetched == result.total.fates - result.total.swept)
+      let withheld = try await engine.status()[0].withheld
+      #expect(withheld == [.quarantined: 2])
+    }
+    source.isOpen = true
+    _ = try await engine.resync()
+    #expect(names(store).sorted() == [#"{"name":"new"}"#, #"{"name":"new"}"#, #"{"name":"old"}"#])
+    #expect(try await engine.status()[0].withheld.isEmpty)
+  }
+}
+
+/// A remote that lists everything by keys alone, and may refuse to send contents.
+private final class KeysAlone: RemoteRecordSource {
+  let clock = ManualClock()
+  let base: InMemoryRemote
+  private let state = Mutex(true)
+
+  init(listing: SourceCapabilities.Listing) {
+    var configuration = InMemoryRemote.Configuration.timestampedCollection()
+    configuration.listing = listing
+    configuration.supportsLookup = true
+    base = InMemoryRemote(configuration: configuration, clock: clock)
+  }
+
+  /// Whether it answers lookups.
+  var isOpen: Bool {
+    get { state.withLock { $0 } }
+    set { state.withLock { $0 = newValue } }
+  }
+  var identity: String { base.identity }
+  var capabilities: SourceCapabilities { base.capabilities }
+
+  func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
+    var page = try await base.page(request)
+    guard page.coverage == .everything else { return page }
+    for case .upsert(let record) in page.changes {
+      page.present.append(PresentRecord(id: record.id, version: record.version))
+    }
+    page.changes = []
+    return page
+  }
+
+  func lookup(_ ids: [RecordID], of entity: Entity) async throws(SyncError) -> [RecordChange] {
+    guard isOpen else { throw SyncError(.permissionDenied, during: "looking up") }
+    return try await base.lookup(ids, of: entity)
   }
 }
