@@ -45,23 +45,22 @@ struct CleanupRun {
     _ report: inout CleanupReport
   ) async throws(SyncError) {
     let refersToItself = entity.references.contains { $0.isOrdered && $0.target == entity.type }
-    var round = Portion()
+    var spared = 0
     var rounds = DwindlingRounds()
     repeat {
-      round = Portion()
+      spared = 0
       let end = try await stop.walk { (last) throws(SyncError) in
         let portion = try await hide(rule, of: entity, after: last, lease)
         if !portion.hidden.isEmpty { environment.emit(.hidden(.some(portion.hidden))) }
         rounds.note(portion.hidden)
-        round.hidden += portion.hidden
-        round.spared += portion.spared
+        report.hidden[entity.type, default: 0] += portion.hidden.count
+        spared += portion.spared
         return portion.last
       }
-      if end == .stopped { return report.wasCancelled = true }
-      report.hidden[entity.type, default: 0] += round.hidden.count
+      if end == .stopped { report.wasCancelled = true }
       // A record to which only records of its own type refer can be hidden after those.
-    } while try rounds.end() && refersToItself
-    report.spared[entity.type, default: 0] += round.spared
+    } while try rounds.end() && refersToItself && !report.wasCancelled
+    report.spared[entity.type, default: 0] += spared
   }
 
   private func hide(

@@ -178,6 +178,15 @@ struct CleanupTests {
     #expect(told.flatMap { $0 }.map(\.key) == ["old", "timed"])
   }
 
+  @Test func reportsAlsoWhatItHidBeforeItStopped() async throws {
+    let world = try await world()
+    var policy = Self.policy
+    policy.recordsAtOnce = 1
+    let report = try await world.engine.cleanUp(policy, token: FewerGames(store: world.store, count: 5))
+    #expect(report.wasCancelled && report.hidden == ["games": 1])
+    #expect(world.keys("games").count == 4)
+  }
+
   @Test func refusesTypesThatAreNotDeclared() async throws {
     let world = try await world()
     do throws(SyncError) {
@@ -197,4 +206,12 @@ struct CleanupTests {
       #expect(Timestamp(milliseconds: seconds * 1000).date == day)
     }
   }
+}
+
+/// A token that is cancelled once a store has fewer games.
+private struct FewerGames: CancellationToken {
+  let store: InMemoryStore
+  let count: Int
+
+  var isCancelled: Bool { store.records(of: "games").count < count }
 }
