@@ -27,6 +27,14 @@ struct SyncProgress: Sendable {
     }
   }
 
+  /// Records the records that a collapse of a type's duplicates changed for readers.
+  mutating func noteCollapsed(_ changed: SyncEvent.ChangedRecords, of type: RecordType) {
+    switch changed {
+    case .some(let ids): for id in ids { result.entities[index(of: id.type)].counts.replayed += 1 }
+    case .many: result.entities[index(of: type)].counts.replayed += SyncEvent.ChangedRecords.limit
+    }
+  }
+
   /// Returns the progress after some more transactions.
   func after(_ tallies: [Tally]) -> SyncProgress {
     var progress = self

@@ -15,7 +15,7 @@ struct ArrivalCollapse: SyncPhase {
   /// Groups that cannot be judged yet stay due.
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
     for entity in session.entities where entity.naturalKey != nil {
-      if try await collapse(entity, in: session) == .stopped { return .stopped }
+      if try await collapse(entity, in: &session) == .stopped { return .stopped }
       if try await forgetStale(entity.type, in: session) == .stopped { return .stopped }
     }
     return .finished
@@ -39,7 +39,7 @@ struct ArrivalCollapse: SyncPhase {
   }
 
   private func collapse(
-    _ entity: Entity, in session: SyncSession
+    _ entity: Entity, in session: inout SyncSession
   ) async throws(SyncError) -> PhaseEnd {
     let environment = session.environment
     let plan = try await session.read {
@@ -74,6 +74,7 @@ struct ArrivalCollapse: SyncPhase {
       guard let (outcome, noted) = try await write(collapse, keys, due, rest, postponed, in: session) else {
         return .finished
       }
+      session.progress.noteCollapsed(outcome.changed, of: entity.type)
       if !outcome.changed.isEmpty { environment.emit(.edited(outcome.changed)) }
       postponed = (postponed + outcome.postponed + noted).distinctByUTF8()
       if outcome.isComplete { (due, last) = (rest, keys.last) }

@@ -27,6 +27,7 @@ struct LoserReview: SyncPhase {
         if session.isStopped { return .stopped }
         let outcome = try await review(entity, after: last, in: session)
         session.note(outcome.tally, of: entity.type)
+        session.progress.noteCollapsed(outcome.changed, of: entity.type)
         if !outcome.changed.isEmpty { session.environment.emit(.edited(outcome.changed)) }
         areAny = areAny || outcome.areAny
         guard outcome.isComplete else { continue }

@@ -27,10 +27,11 @@ public struct SyncCounts: Hashable, Sendable, Codable {
   public var swept = 0
   /// Edits that met a different change at the remote; counted apart from the outcomes.
   public var conflicts = 0
-  /// Withheld changes that this sync applied; counted apart from the outcomes.
+  /// Changes that this sync made of no fetched change; counted apart from the outcomes.
   ///
-  /// An earlier sync had withheld them. Live records that a changed declaration withholds count
-  /// too.
+  /// Most of them are withheld changes of earlier syncs that this one applied. Live records that a
+  /// changed declaration withholds count too, and so do records that change because duplicates
+  /// collapse.
   public var replayed = 0
   /// Changes that the remote sent.
   public var fetched = 0

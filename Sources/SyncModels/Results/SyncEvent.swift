@@ -99,6 +99,9 @@ public enum SyncEvent: Sendable {
     /// More than 10,000 records changed: reload instead of updating.
     case many
 
+    /// The most records that are listed.
+    package static let limit = 10_000
+
     /// Whether no record changed.
     public var isEmpty: Bool { self == .some([]) }
 
@@ -106,7 +109,7 @@ public enum SyncEvent: Sendable {
     package mutating func insert(_ id: RecordID) {
       guard case .some(var ids) = self else { return }
       self = .many
-      if ids.count < 10_000 {
+      if ids.count < Self.limit {
         ids.append(id)
         self = .some(ids)
       }

@@ -124,6 +124,23 @@ struct ArrivalTests {
     #expect(world.there().keys.sorted() == ["b"])
   }
 
+  @Test func countAsAChangeWhereTheRemoteSentNone() async throws {
+    let world = try await MeterWorld()
+    world.meter("a", mac: "1", at: 1)
+    world.reading("r", meter: "a")
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.world.clock.advance(by: .seconds(60))
+    try await world.engine.edits.perform { (batch) throws(SyncError) in
+      try batch.set(RecordID(type: "meters", key: "b")) { $0["mac"] = Array(#""1""#.utf8)[...] }
+    }
+    let result = try await world.engine.sync()
+    #expect(world.keys() == ["b"])
+    #expect(result.total.fetched == 0 && !result.isEmpty)
+    #expect(result["meters"].replayed == 1 && result["readings"].replayed == 1)
+    #expect(try await world.engine.sync().isEmpty)
+  }
+
   @Test func haveKeysThatDifferByBytesAlone() async throws {
     let world = try await World([Entity("meters", naturalKey: NaturalKey("mac"))])
     _ = try await world.engine.sync()

@@ -216,6 +216,9 @@ struct LoserTests {
     _ = try await world.engine.sync()
     try await world.engine.rebuildDuplicates(of: "meters", version: 1)
     world.remote.upsert("readings", "r", #"{"meter":"a"}"#)
+    let result = try await world.engine.sync(SyncRequest(direction: .pull))
+    #expect(world.here("readings") == ["r": #"{"meter":"b"}"#])
+    #expect(result["readings"].replayed == 1 && !result.isEmpty)
     for _ in 0..<2 { _ = try await world.engine.sync() }
     #expect(world.there("readings") == ["r": #"{"meter":"b"}"#])
     #expect(world.here("readings") == world.there("readings"))
