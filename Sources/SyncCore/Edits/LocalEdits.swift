@@ -87,7 +87,8 @@ public struct LocalEdits: Sendable {
 
   /// Deletes a record, here at once and at the remote with the next push.
   ///
-  /// - Throws: `invalidEdit` if other records refer to it.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` for an empty
+  ///   key, or if other records refer to the record; the store's codes.
   public func delete(_ id: RecordID) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.delete(id) }
   }
@@ -120,24 +121,25 @@ public struct LocalEdits: Sendable {
   /// Without a pending edit, nothing happens. If the remote state refers to a record that is no
   /// longer in the store, it is parked, and shown once that record is back.
   ///
-  /// - Throws: `invalidEdit` while the edit may have reached the remote already, and if other
-  ///   records refer to a record that would disappear.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` while the edit
+  ///   may have reached the remote already, and if other records refer to a record that would
+  ///   disappear; the store's codes.
   public func discard(_ id: RecordID) async throws(SyncError) {
     try await perform { (batch) throws(SyncError) in try batch.writer.discard(id) }
   }
 
   /// Makes refused and postponed edits be sent again.
   ///
-  /// Without keys, this applies to all edits of the type.
+  /// Without keys, this applies to all edits of the type. Keys without such an edit are ignored.
   ///
-  /// - Complexity: O(*p*) in the type's pending edits.
+  /// - Throws: The store's codes. Nothing was written.
+  /// - Complexity: O(*p* + *k*) for *k* keys and the type's *p* pending edits.
   public func retry(_ type: RecordType, _ keys: [String]? = nil) async throws(SyncError) {
+    let wanted = keys.map { Set($0.map { RecordID(type: type, key: $0) }) }
     try await store.write(.app) { (transaction) throws(SyncError) in
       var portions = transaction.portions(outbox: type)
       while let entries = try portions.next() {
-        let chosen = entries.filter { entry in
-          entry.state != .waiting && keys?.contains { $0.isSameUTF8(as: entry.id.key) } ?? true
-        }
+        let chosen = entries.filter { $0.state != .waiting && wanted?.contains($0.id) ?? true }
         if chosen.isEmpty { continue }
         try transaction.queue(
           chosen.map { entry in
@@ -156,6 +158,7 @@ public struct LocalEdits: Sendable {
   ///   - type: The type.
   ///   - after: The stamp of the last edit of the previous portion.
   ///   - limit: The most edits to return.
+  /// - Throws: The store's codes.
   public func pending(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [OutboxEntry] {
@@ -170,6 +173,7 @@ public struct LocalEdits: Sendable {
   ///   - type: The type.
   ///   - after: The stamp of the last edit of the previous portion.
   ///   - limit: The most edits to return.
+  /// - Throws: The store's codes.
   public func waiting(
     _ type: RecordType, after: EditStamp? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [PendingEdit] {
@@ -186,6 +190,7 @@ public struct LocalEdits: Sendable {
   ///   - type: The type; `nil` for all.
   ///   - before: The number of the last conflict of the previous portion.
   ///   - limit: The most conflicts to return.
+  /// - Throws: The store's codes.
   public func conflicts(
     of type: RecordType? = nil, before: Int64? = nil, limit: Int = 1000
   ) async throws(SyncError) -> [Conflict] {

@@ -43,8 +43,9 @@ extension SyncEngine {
   ///     the same.
   /// - Throws: `invalidConfiguration` for a type that is not declared; `syncAlreadyInProgress`
   ///   while a sync runs; the store's codes. Earlier commits stay.
-  /// - Complexity: O(*h*) in the hidden records; O(*m*) in the type's records for an age by
-  ///   modification, otherwise as the rule's query.
+  /// - Complexity: O(*h*) in the hidden records, and in all sightings and expiring values; O(*m*)
+  ///   in the type's records for an age by modification, otherwise as the rule's query. For a
+  ///   member that ends by itself, every payload of its type is parsed.
   @discardableResult
   public func cleanUp(
     _ policy: CleanupPolicy, token: (any CancellationToken)? = nil
