@@ -4,7 +4,8 @@ public import SyncPorts
 /// The history of a store's syncs: the last 1,000, each in one kept value.
 ///
 /// A sync's first transaction notes the sync as running, and its last one notes its end. Only one
-/// sync has the lease, so one that is still noted as running after a later one was killed.
+/// sync has the lease, so one that is still noted as running after a later one was killed, or has
+/// lost its lease and can note nothing more.
 enum SyncHistory {
   /// The number of syncs that are kept.
   static let limit: Int64 = 1000
@@ -72,7 +73,8 @@ extension PastSync {
   /// - Parameters:
   ///   - store: The store with the history.
   ///   - limit: The most syncs to return. A store keeps the last 1,000.
-  /// - Complexity: O(*h*) in the kept syncs.
+  /// - Throws: The store's codes.
+  /// - Complexity: O(*h*) in the kept syncs, whatever the limit.
   public static func load(
     from store: any LocalStore, limit: Int = 1000
   ) async throws(SyncError) -> [PastSync] {
@@ -91,6 +93,8 @@ extension SyncEngine {
   /// Returns the last syncs of the store, of all processes, the latest first.
   ///
   /// - Parameter limit: The most syncs to return. A store keeps the last 1,000.
+  /// - Throws: The store's codes.
+  /// - Complexity: O(*h*) in the kept syncs, whatever the limit.
   public func history(limit: Int = 1000) async throws(SyncError) -> [PastSync] {
     try await PastSync.load(from: environment.store, limit: limit)
   }

@@ -14,7 +14,9 @@ public struct PastSync: Hashable, Sendable, Decodable {
     case stopped
     /// It failed as a whole.
     case failed
-    /// Its process ended before it did, and a later sync has begun.
+    /// A later sync has begun, and the end of this one is not noted.
+    ///
+    /// Its process was killed, or it lost its lease to the later sync.
     case killed
   }
 
