@@ -26,9 +26,9 @@ struct StopSignal: Sendable {
 
   /// Runs some work that ends early once its task is cancelled, as ``cancelling(clock:_:)`` does.
   func stopping<R: Sendable>(
-    _ work: @escaping @Sendable () async throws(SyncError) -> R
+    clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let result = await cancelling(clock: ContinuousClock()) { () -> Result<R, SyncError> in
+    let result = await cancelling(clock: clock) { () -> Result<R, SyncError> in
       do throws(SyncError) { return .success(try await work()) } catch { return .failure(error) }
     }
     return try result.get()

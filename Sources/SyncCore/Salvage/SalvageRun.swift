@@ -7,15 +7,18 @@ struct SalvageRun {
   let source: any SalvageSource
   let store: any LocalStore
   let stop: StopSignal
+  let clock: any Clock<Duration>
   var report: SalvageReport
   private(set) var schema: SalvageSchema
 
   init(
-    source: any SalvageSource, store: any LocalStore, stop: StopSignal, report: SalvageReport
+    source: any SalvageSource, store: any LocalStore, stop: StopSignal, clock: any Clock<Duration>,
+    report: SalvageReport
   ) throws(SyncError) {
     self.source = source
     self.store = store
     self.stop = stop
+    self.clock = clock
     self.report = report
     schema = try SalvageSchema([])
   }
@@ -30,7 +33,7 @@ struct SalvageRun {
       if stop.isRaised {
         throw SyncError(.cancelled, during: "salvaging a store", "The salvage was stopped.")
       }
-      let portion = try await stop.stopping { [source, place] () throws(SyncError) in
+      let portion = try await stop.stopping(clock: clock) { [source, place] () throws(SyncError) in
         try await source.portion(of: part, after: place)
       }
       if notesLosses { report.add(portion.losses) }

@@ -12,6 +12,7 @@ public struct StoreSalvage: Sendable {
   private let source: any SalvageSource
   private let store: any LocalStore
   private let limit: Int
+  private let clock: any Clock<Duration>
 
   /// Describes a salvage.
   ///
@@ -19,10 +20,15 @@ public struct StoreSalvage: Sendable {
   ///   - source: The damaged store. ``PortSalvage`` reads any store.
   ///   - store: A new store without registered types.
   ///   - limit: The most losses to keep in the report; all are counted.
-  public init(from source: any SalvageSource, to store: any LocalStore, limit: Int = 1000) {
+  ///   - clock: Measures the pauses between two looks at a token.
+  public init(
+    from source: any SalvageSource, to store: any LocalStore, limit: Int = 1000,
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
     self.source = source
     self.store = store
     self.limit = max(1, limit)
+    self.clock = clock
   }
 
   /// Takes over everything that can be read.
@@ -43,7 +49,8 @@ public struct StoreSalvage: Sendable {
         "The store to salvage into has record types already; it has to be a new one.")
     }
     var run = try SalvageRun(
-      source: source, store: store, stop: StopSignal(token: token), report: SalvageReport(limit: limit))
+      source: source, store: store, stop: StopSignal(token: token), clock: clock,
+      report: SalvageReport(limit: limit))
     try await run.register()
     let checkpoints = try await run.checkpoints()
     var edits = SalvagedEdits(epochs: checkpoints.mapValues(\.epoch))

@@ -16,15 +16,20 @@ public import SyncPorts
 public struct StoreVerification: Sendable {
   private let store: any LocalStore
   private let limit: Int
+  private let clock: any Clock<Duration>
 
   /// Describes the verification of a store.
   ///
   /// - Parameters:
   ///   - store: The store to check.
   ///   - limit: The most findings to keep; all are counted.
-  public init(of store: any LocalStore, limit: Int = 1000) {
+  ///   - clock: Measures the pauses between two looks at a token.
+  public init(
+    of store: any LocalStore, limit: Int = 1000, clock: any Clock<Duration> = ContinuousClock()
+  ) {
     self.store = store
     self.limit = max(1, limit)
+    self.clock = clock
   }
 
   /// Verifies the store.
@@ -35,14 +40,15 @@ public struct StoreVerification: Sendable {
   /// - Throws: `cancelled`; `storeFailure` if the process lacks memory or files, the connection to
   ///   a server is lost or the store was closed; `storeBusy` if the store could not be read in
   ///   time; `storeNewer` if a newer version of the library has written it meanwhile.
-  /// - Complexity: O(*n* log *n*) for *n* rows and entries.
+  /// - Complexity: O(*n* log *n*) for *n* rows and entries, as long as few edits leave one record;
+  ///   each portion of the outbox reads all that do.
   public func run(
     token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> VerificationReport {
     var walk = VerificationWalk(store: store, stop: StopSignal(token: token), limit: limit)
     if let verifiable = store as? any VerifiableStore {
       try walk.demandGoOn()
-      let found = try await walk.stop.stopping { [limit] () throws(SyncError) in
+      let found = try await walk.stop.stopping(clock: clock) { [limit] () throws(SyncError) in
         try await verifiable.formatFindings(limit: limit)
       }
       walk.report.add(found, limit: limit)

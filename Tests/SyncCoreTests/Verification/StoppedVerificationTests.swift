@@ -3,7 +3,7 @@ import InMemoryAdapters
 import Synchronization
 import Testing
 
-@Suite("A verification that is stopped")
+@Suite("A verification that is stopped", .timeLimit(.minutes(10)))
 struct StoppedVerificationTests {
   @Test func beginsNoCheckAfterTheStop() async throws {
     let store = CountingStore()
@@ -23,6 +23,16 @@ struct StoppedVerificationTests {
       try await StoreVerification(of: store).run(token: token)
     }
     #expect(error?.code == .cancelled && store.checks == 1)
+  }
+
+  @Test func looksAtATokenOfTheAppByTheGivenClock() async throws {
+    let (clock, token, store) = (ManualClock(), FlagToken(), CountingStore())
+    let verification = Task { try await StoreVerification(of: store, clock: clock).run(token: token) }
+    _ = await clock.nextSleep(.cancellation)
+    token.isCancelled = true
+    clock.advance(by: .milliseconds(100))
+    await #expect(throws: SyncError.self) { try await verification.value }
+    #expect(clock.sleepers == 0)
   }
 }
 
