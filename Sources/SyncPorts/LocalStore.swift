@@ -45,12 +45,14 @@ public protocol LocalStore: Sendable {
   ///
   /// - Parameter duration: How long the lease lasts unless it is renewed.
   /// - Throws: `syncAlreadyInProgress` when another holder has it. A lease that has expired is
-  ///   taken over, and its holder can no longer commit.
+  ///   taken over, and its holder can no longer commit. `storeBusy`, `storeFull`, `storeReadOnly`
+  ///   or `storeFailure` when the store cannot write; the lease is as it was.
   func acquireLease(for duration: Duration) async throws(SyncError) -> Lease
 
   /// Extends the lease to a duration from now.
   ///
-  /// - Throws: `leaseLost` when another holder took it over.
+  /// - Throws: `leaseLost` when another holder took it over; `storeBusy`, `storeFull` or
+  ///   `storeFailure` when the store cannot write. The lease then ends when it would have.
   func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease
 
   /// Releases the lease, so that the next holder need not wait.

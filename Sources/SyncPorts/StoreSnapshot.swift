@@ -51,6 +51,8 @@ public protocol StoreSnapshot {
   ) throws(SyncError) -> [StoredRow]
 
   /// Those of some records to which another live record refers by an ordered reference.
+  ///
+  /// - Complexity: O(*n* *f* log *m*) for *n* ids, *f* fields that may refer to them, *m* records.
   func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID>
 
   /// The counts of what the store keeps for a type; zeros if it is unregistered.
@@ -86,6 +88,8 @@ public protocol StoreSnapshot {
   ) throws(SyncError) -> [WithheldChange]
 
   /// The withheld changes under some keys, as far as they exist, in no particular order.
+  ///
+  /// - Complexity: O(*n* log *m*) for *n* keys among *m* entries.
   func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange]
 
   /// The withheld changes that refer to, or wait for, one of some records.
@@ -109,6 +113,8 @@ public protocol StoreSnapshot {
   // MARK: Local edits
 
   /// The existing outbox entries of some records, in no particular order.
+  ///
+  /// - Complexity: O(*n* log *p*) for *n* ids among *p* pending.
   func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry]
 
   /// The outbox entries of a type, in the order of their edits' stamps.
@@ -136,6 +142,7 @@ public protocol StoreSnapshot {
   ///   - type: The type; `nil` for all.
   ///   - before: The number of the conflict before which to begin.
   ///   - limit: The most conflicts to return.
+  /// - Complexity: O(log *c* + *k*) for *k* of *c* conflicts.
   func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict]
 
   // MARK: Natural keys

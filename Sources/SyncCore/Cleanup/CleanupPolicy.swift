@@ -13,9 +13,11 @@ public struct CleanupPolicy: Sendable {
   public var rules: [Rule]
   /// The members of records whose ended values are removed, by an edit.
   public var expiring: [ExpiringMember]
-  /// How long resolved conflicts are kept; `nil` keeps all.
+  /// How long resolved conflicts are kept; `nil` keeps all, and zero or less none.
   public var keepsConflicts: Duration?
-  /// How long the last sighting of a throttled record is kept; `nil` keeps all.
+  /// How long a throttled record's last sighting is kept; `nil` keeps all.
+  ///
+  /// Zero or less keeps none.
   public var keepsSightings: Duration?
   /// The number of records in a transaction, 1 or more.
   public var recordsAtOnce: Int
@@ -66,6 +68,9 @@ public struct CleanupPolicy: Sendable {
     }
 
     /// Hides the records that are older than an age.
+    ///
+    /// An age of zero hides all whose time has passed. A negative one also hides those whose time
+    /// comes within its length from now.
     public static func hide(_ type: RecordType, olderThan age: Duration, by measure: Age) -> Rule {
       Rule(type: type, selection: .olderThan(age, measure))
     }

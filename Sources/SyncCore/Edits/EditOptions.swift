@@ -8,6 +8,7 @@ public struct EditOptions: Sendable {
   public var policies: [RecordType: any MergePolicy]
   /// The tolerance for stamps from the remote that are ahead of the local clock.
   ///
+  /// It is zero or more. Zero trusts no stamp that is ahead.
   /// A stamp further ahead is reported, and counts as the remote's modification time, or as now.
   public var maximumClockSkew: Duration
   /// Returns whether a resolved conflict matters to a person.

@@ -201,6 +201,8 @@ public final class SyncEngine: Sendable {
   }
 
   /// Returns the store's knowledge of one record, shown or not.
+  ///
+  /// - Throws: The store's codes.
   public func explain(_ id: RecordID) async throws(SyncError) -> Explanation {
     try await Explanation.load(id, from: environment.store)
   }

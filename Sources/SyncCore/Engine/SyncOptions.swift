@@ -21,6 +21,8 @@ public struct SyncOptions: Hashable, Sendable {
   /// A sync renews it after each third of this time.
   public var leaseDuration: Duration
   /// How often a remote without tombstones is listed completely, to find deletions.
+  ///
+  /// Zero or less lists it completely at every sync.
   public var deletionCheckInterval: Duration
   /// A sweep that removes more records than this may need confirmation.
   ///

@@ -2,7 +2,7 @@ public import SyncModels
 
 /// The request of one sync.
 public struct SyncRequest: Sendable {
-  /// The types to sync; `nil` for all.
+  /// The types to sync; `nil` for all, and an empty list for none.
   public var types: [RecordType]?
   /// Those of the types that are listed completely, ignoring their tokens.
   public var fullPull: Set<RecordType>
