@@ -26,7 +26,7 @@ extension DirectorySource {
     let page = PageRequest(entity: Entity(type), position: .start(since: nil), limit: .max, pass: 0)
     let reader = LineReader(page, of: file)
     do {
-      guard let (descriptor, stamp) = try file.open(unlessNeverSeenBy: nil) else { return }
+      guard let (descriptor, stamp) = try file.open(mayBeMissing: true) else { return }
       let survey = try FileSurvey(of: descriptor, prefixUpTo: 0)
       var reading = FileReading(descriptor, survey, stamp: stamp, limits: limits)
       while !reading.isAtEnd {

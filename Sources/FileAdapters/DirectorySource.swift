@@ -21,8 +21,10 @@ import Synchronization
 /// meanwhile. A later process resumes the pass if the content is still the same. If a file is
 /// modified in place during the pass, the pass starts over.
 ///
-/// A file that never existed is an empty listing. A file that existed and is gone is an error: an
-/// empty file deletes every record of its type.
+/// A file that never existed is an empty listing, as the type's first pass or the token shows. Any
+/// other missing file is an error, because only an empty file deletes every record of its type. A
+/// later pass that lists everything anew has no token, so a type without records then needs an
+/// empty file.
 public final class DirectorySource: RemoteRecordSource {
   /// The identity of the data.
   public let identity: String
@@ -68,7 +70,7 @@ public final class DirectorySource: RemoteRecordSource {
 
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
   ///
-  /// - Throws: `inconsistentData` if the file is gone or is not a regular file; `permissionDenied`
+  /// - Throws: `inconsistentData` if the file is missing or is not a regular file; `permissionDenied`
   ///   if it may not be read; `remoteUnavailable` if the directory is gone or reading fails.
   /// - Complexity: O(*n*) in the file's bytes for the first page of a pass and for the first one
   ///   after a restart, otherwise O(*n*) in the page's.
@@ -102,13 +104,23 @@ public final class DirectorySource: RemoteRecordSource {
   private func start(
     _ request: PageRequest, since token: SyncToken?, of file: TypeFile, pass: inout OpenPass?
   ) throws(FileDescriptor.Failure) -> RecordPage {
-    guard let (descriptor, stamp) = try file.open(unlessNeverSeenBy: token) else {
+    let hasSeenNoRecord = hasSeenNoRecord(before: request, token)
+    guard let (descriptor, stamp) = try file.open(mayBeMissing: hasSeenNoRecord) else {
       return Self.nothing(.absent, coverage: token == ContentName.absent.token ? .changes : .everything)
     }
     let survey = try FileSurvey(of: descriptor, prefixUpTo: 0)
     if survey.content.token == token { return Self.nothing(survey.content, coverage: .changes) }
     pass = OpenPass(FileReading(descriptor, survey, stamp: stamp, limits: limits))
     return try nextPage(request, of: file, pass: &pass)
+  }
+
+  /// Whether no pass before this one has seen a record in the file.
+  ///
+  /// The token tells what the last pass saw. Without one, only the first pass is known to follow
+  /// none.
+  private func hasSeenNoRecord(before request: PageRequest, _ token: SyncToken?) -> Bool {
+    guard let token else { return request.pass <= 1 }
+    return token == ContentName.absent.token || token == ContentName.empty.token
   }
 
   private func resume(

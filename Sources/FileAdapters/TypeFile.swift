@@ -25,24 +25,17 @@ struct TypeFile: Sendable {
     return (file, try file.stamp())
   }
 
-  /// Opens the file, or returns `nil` if its absence loses nothing.
-  ///
-  /// That is so if no pass has ever seen a record in it.
+  /// Opens the file, or returns `nil` if it is missing and that loses nothing.
   func open(
-    unlessNeverSeenBy token: SyncToken?
+    mayBeMissing: Bool
   ) throws(FileDescriptor.Failure) -> (FileDescriptor, FileDescriptor.Stamp)? {
     do {
       return try open()
-    } catch .missing where isAbsenceHarmless(to: token) {
+    } catch .missing where mayBeMissing && directoryIsThere {
       return nil
     } catch {
       throw error
     }
-  }
-
-  private func isAbsenceHarmless(to token: SyncToken?) -> Bool {
-    guard directoryIsThere else { return false }
-    return token == nil || token == ContentName.absent.token || token == ContentName.empty.token
   }
 
   private var directoryIsThere: Bool { FileDescriptor.canonicalPath(ofDirectory: directory) != nil }
@@ -58,7 +51,7 @@ struct TypeFile: Sendable {
     case .missing:
       return SyncError(
         .inconsistentData, during: operation,
-        "\(name) is gone; what was synced stays. Put it back (an empty file says that everything was deleted)."
+        "\(name) is missing; what was synced stays. Put it back, or an empty file, which says that there are no records."
       )
     case .notAFile:
       return SyncError(

@@ -1,15 +1,16 @@
 import CanonicalSync
 import FileAdapters
 import Foundation
+import InMemoryAdapters
 import Testing
 
 @Suite("A directory with missing files", .timeLimit(.minutes(10)))
 struct MissingFileTests {
   private func error(
-    _ source: DirectorySource, _ position: PullPosition, of entity: Entity = games
+    _ source: DirectorySource, _ position: PullPosition, of entity: Entity = games, pass: Int64 = 1
   ) async -> SyncError? {
     do throws(SyncError) {
-      _ = try await source.page(position, of: entity)
+      _ = try await source.page(position, of: entity, pass: pass)
       return nil
     } catch {
       return error
@@ -41,11 +42,30 @@ struct MissingFileTests {
       for position in [PullPosition.start(since: token), .resume(try #require(next(first)))] {
         let error = await error(source, position)
         #expect(error?.code == .inconsistentData)
-        #expect(error?.message.contains("games.ndjson is gone") == true)
+        #expect(error?.message.contains("games.ndjson is missing") == true)
       }
       try directory.write("", to: "games.ndjson")
       let emptied = try await source.page(.start(since: token))
       #expect(emptied.coverage == .everything && emptied.changes.isEmpty)
+    }
+  }
+
+  /// A file that is being replaced is missing for a moment, and a forced listing names no token.
+  @Test func takesAFileThatIsGoneForAMistakeInALaterListingOfEverythingToo() async throws {
+    try await withTemporaryDirectory { directory in
+      try directory.write(lines(1...2), to: "games.ndjson")
+      let source = try DirectorySource(directory: directory.path)
+      let store = InMemoryStore()
+      let engine = try await SyncEngine(schema: SyncSchema(Entity("games")), store: store, source: source)
+      #expect(try await engine.sync().total.inserted == 2)
+      try directory.remove("games.ndjson")
+      let result = try await engine.resync()
+      #expect(result.failures.map(\.error.code) == [.inconsistentData])
+      #expect(store.records(of: "games").count == 2)
+      #expect(await error(source, .start(since: nil), pass: 2)?.code == .inconsistentData)
+      try directory.write(lines(2...3), to: "games.ndjson")
+      let next = try await engine.sync().total
+      #expect(next.inserted == 1 && next.swept == 1)
     }
   }
 
