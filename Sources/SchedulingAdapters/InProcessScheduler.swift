@@ -14,7 +14,6 @@ import Synchronization
 /// await scheduler.run { kind, token in … }
 /// ```
 public final class InProcessScheduler: BackgroundScheduler {
-  private let civilTime: CivilTime
   private let expiration: CancellationSource
   private let spread: Duration
   private let connectivity: (any ConnectivityMonitor)?
@@ -23,7 +22,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   private let random: RandomBits
   private let ended: (@Sendable (BackgroundRequest.Kind, BackgroundOutcome) -> Void)?
   private let elapsed: @Sendable () -> Duration
-  private let requests = Mutex(PendingRequests())
+  private let requests: Mutex<PendingRequests>
   private let submitted = WakeSignal()
 
   /// The longest sleep before the next look at the wall clock.
@@ -65,7 +64,7 @@ public final class InProcessScheduler: BackgroundScheduler {
         .invalidConfiguration, during: "setting the scheduler up",
         "There is no time zone \(timeZone ?? ""); a valid name is Europe/Berlin.")
     }
-    civilTime = CivilTime(zone: zone)
+    requests = Mutex(PendingRequests(civilTime: CivilTime(zone: zone)))
     self.expiration = expiration
     self.spread = max(spread, .zero)
     self.connectivity = connectivity
@@ -78,18 +77,12 @@ public final class InProcessScheduler: BackgroundScheduler {
 
   /// Submits a request; it replaces the pending one of its kind.
   ///
-  /// The work begins no earlier than the request says, plus a random part of the spread.
+  /// The work begins no earlier than the request says, plus a random part of the spread. A time of
+  /// day follows the wall clock, also when the clock is set forward or back.
   @discardableResult
   public func submit(_ request: BackgroundRequest) -> Timestamp {
-    let now = now
-    let earliest =
-      switch request.earliest {
-      case .after(let duration): now.timestamp + duration
-      case .next(let time): civilTime.next(time, after: now.timestamp)
-      }
-    let begin = earliest + spread * random.fraction()
-    let elapsed = now.elapsed + begin.duration(since: now.timestamp)
-    requests.withLock { $0.submit(request, begin: .init(timestamp: begin, elapsed: elapsed)) }
+    let (now, delay) = (now, spread * random.fraction())
+    let earliest = requests.withLock { $0.submit(request, delay: delay, at: now) }
     submitted.ring()
     return earliest
   }
@@ -99,7 +92,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   /// `nil` if none is pending.
   public func begin(of kind: BackgroundRequest.Kind) -> Timestamp? {
     let now = now
-    return requests.withLock { $0.pending[kind] }.map { now.timestamp + $0.wait(from: now) }
+    return requests.withLock { $0.wait(for: kind, from: now) }.map { now.timestamp + $0 }
   }
 
   private var now: PendingRequests.Moment {

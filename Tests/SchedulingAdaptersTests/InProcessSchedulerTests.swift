@@ -95,6 +95,37 @@ struct InProcessSchedulerTests {
     #expect(passed.withLock { $0 } <= .seconds(1800))
   }
 
+  /// A machine boots with a clock that is years ahead, and the network's time corrects it.
+  @Test(arguments: [0, UInt64.max])
+  func keepsToItsTimeOfDayWhenTheWallClockIsSetBack(_ random: UInt64) async throws {
+    let scheduler = try scheduler(spread: .seconds(300), random: random)
+    let now = clock.timestamp
+    clock.timestamp = now + .seconds(9 * 365 * 86_400)
+    scheduler.submit(BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: 2))))
+    clock.timestamp = now
+    let begin = try #require(scheduler.begin(of: .processing))
+    let wait = begin.duration(since: now)
+    try #require(wait >= .seconds(3600) && wait <= .seconds(3900))
+    try await running(scheduler) {
+      let time = Task { [clock] in
+        while !Task.isCancelled { clock.advance(by: await clock.nextSleep()) }
+      }
+      #expect(await next() == .processing)
+      time.cancel()
+      #expect(abs(clock.timestamp.duration(since: begin) / .seconds(1)) <= 900)
+    }
+  }
+
+  /// The night's work is done, and a correction of the clock must not repeat it.
+  @Test func doesNotRepeatANightForASmallCorrection() throws {
+    let scheduler = try scheduler()
+    let night = clock.timestamp + .seconds(3600)
+    clock.timestamp = night + .seconds(60)
+    scheduler.submit(BackgroundRequest(.processing, earliest: .next(TimeOfDay(hour: 2))))
+    clock.timestamp = night - .seconds(600)
+    #expect(scheduler.begin(of: .processing) == night + .seconds(86_400))
+  }
+
   /// A delay is measured by the monotonic clock, which cannot be set.
   @Test(arguments: [-86_400, 86_400])
   func waitsForAWhileWhateverTheWallClockShows(_ shift: Int) async throws {
