@@ -93,6 +93,45 @@
     }
 
     @Test(arguments: CloudKitBench.Kind.allCases)
+    func inAListingOfKeysAreNotTakenForAnAbsence(_ kind: CloudKitBench.Kind) async throws {
+      let bench = try CloudKitBench(kind) { $0.tokensAreForOneTrip = false }
+      for number in 0..<3 { bench.put("k\(number)", number) }
+      bench.clock.advance(by: .seconds(300))
+      let source = try bench.source()
+      func page(_ position: PullPosition) async throws -> RecordPage {
+        try await source.page(
+          PageRequest(entity: Entity("items"), position: position, limit: 9, pass: 1))
+      }
+      let first = try await page(.start(since: nil))
+      bench.clock.advance(by: .seconds(25 * 3600))
+      guard case .done(let end) = first.next,
+        case .more(let keys, _) = try await page(.start(since: first.startToken ?? end)).next
+      else {
+        Issue.record("No listing of the keys follows.")
+        return
+      }
+      let nested = String(repeating: "[", count: 1000) + String(repeating: "]", count: 1000)
+      let records = #"""
+        [{"recordName":"k0","recordType":"Item","created":\#(nested)},{"recordName":"k1","recordType":"Item"},
+        {"recordName":"k2","serverErrorCode":"INTERNAL_ERROR"}]
+        """#
+      bench.service.script([
+        .answer(
+          kind == .publicDatabase
+            ? #"{"records":\#(records)}"# : #"{"zones":[{"syncToken":"end","records":\#(records)}]}"#)
+      ])
+      let listed = try await page(.resume(keys))
+      #expect(listed.present.isEmpty && listed.changes.count == 3)
+      let malformed = listed.changes.compactMap { change in
+        if case .malformed(let malformed) = change { malformed.key ?? "" } else { String?.none }
+      }
+      #expect(malformed.sorted() == ["", "k1"])
+      // An error in a record's place is looked up.
+      #expect(
+        listed.changes.contains { if case .upsert(let copy) = $0 { copy.id.key == "k2" } else { false } })
+    }
+
+    @Test(arguments: CloudKitBench.Kind.allCases)
     func inARecordsPlaceMayAskForAPause(_ kind: CloudKitBench.Kind) async throws {
       let mirror = try await mirror(kind, [.errorInPlace("THROTTLED", pause: 40)])
       mirror.bench.put("k1", 100)

@@ -144,21 +144,33 @@
       return found
     }
 
-    /// The changes of a listing. Errors in a record's place are looked up once.
-    func changes(
-      _ records: [RecordDictionary], _ reader: CloudKitRecordReader, at time: Timestamp, during task: String
-    ) async throws(SyncError) -> [RecordChange] {
+    /// Adds the records of a list to a page of a type.
+    ///
+    /// Errors in a record's place are looked up once. An element that cannot be read is malformed
+    /// and never just absent, because a record that a listing lacks is deleted.
+    ///
+    /// - Parameters:
+    ///   - records: Those of the list that belong to the page.
+    ///   - areKeysAlone: Whether the records have no fields, so that they show presence alone.
+    ///   - time: The time of tombstones that have none of their own.
+    func add(
+      _ records: [RecordDictionary], of list: RecordList, areKeysAlone: Bool, to page: inout RecordPage,
+      _ reader: CloudKitRecordReader, at time: Timestamp, during task: String
+    ) async throws(SyncError) {
       var failed: [String] = []
-      var changes: [RecordChange] = []
-      for record in records where reader.concerns(record) {
-        if record.errorCode != nil, record.errorCode != "NOT_FOUND", let name = record.name {
+      for record in records where reader.concerns(record) && record.errorCode != "NOT_FOUND" {
+        if record.errorCode != nil, let name = record.name {
           failed.append(name)
-        } else if record.errorCode != "NOT_FOUND" {
-          changes.append(reader.read(record, at: time))
+        } else if areKeysAlone, let present = reader.present(record) {
+          page.present.append(present)
+        } else {
+          page.changes.append(reader.read(record, at: time))
         }
       }
-      guard !failed.isEmpty else { return changes }
-      return changes + (try await self.records(named: failed, reader, during: task)).map { reader.read($0) }
+      if !failed.isEmpty {
+        page.changes += try await self.records(named: failed, reader, during: task).map { reader.read($0) }
+      }
+      page.changes += list.malformed(reader.entity.type)
     }
 
     static func reset(_ reason: ResetReason) -> RecordPage {
@@ -174,74 +186,6 @@
       let last = Timestamp(milliseconds: swept)
       // A time in the future was stamped by another clock.
       return now >= last + sweepEvery || last > now + sweepEvery
-    }
-  }
-
-  /// The pages of a pass over a type of the public database.
-  struct QueryPass {
-    let source: CloudKitSource
-    let reader: CloudKitRecordReader
-
-    func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
-      var place: QueryPlace
-      var token: QueryToken?
-      switch request.position {
-      case .start(nil): place = QueryPlace(coverage: .everything, from: 0)
-      case .start(let since?):
-        guard let known = QueryToken(since) else { return CloudKitSource.reset(.tokenExpired) }
-        token = known
-        let isDue = reader.type.isSweepDue(since: known.swept, at: source.service.clock.timestamp)
-        place = QueryPlace(coverage: isDue ? .everything : .changes, from: known.since)
-        place.keysFollow = isDue
-      case .resume(let next):
-        guard let known = QueryPlace(next) else { return CloudKitSource.reset(.pageTokenExpired) }
-        place = known
-      }
-      let listing = QueryListing(service: source.service, reader: reader)
-      let limit = max(1, min(request.limit, CloudKitService.largestPage))
-      guard let portion = try await listing.portion(at: place, limit: limit) else {
-        return CloudKitSource.reset(.pageTokenExpired)
-      }
-      var page = RecordPage(coverage: place.coverage, changes: [], next: .done(nil))
-      try await fill(&page, with: portion, at: place)
-      if let next = portion.next {
-        page.next = .more(next.pageToken, resumable: next.marker == nil)
-      } else if place.keysFollow {
-        var keys = QueryPlace(coverage: place.coverage, from: 0)
-        keys.isKeysAlone = true
-        page.next = .more(keys.pageToken, resumable: true)
-      }
-      if case .start = request.position {
-        let now = portion.sentAt.microseconds / 1000
-        page.startToken =
-          QueryToken(
-            since: max(0, (portion.sentAt - reader.type.overlap).microseconds / 1000),
-            swept: place.coverage == .everything ? max(0, now) : token?.swept ?? 0
-          ).syncToken
-      }
-      return page
-    }
-
-    private func fill(
-      _ page: inout RecordPage, with portion: QueryListing.Portion, at place: QueryPlace
-    ) async throws(SyncError) {
-      let task = "fetching a page of \(reader.entity.type)"
-      guard place.isKeysAlone else {
-        page.changes =
-          try await source.changes(portion.records, reader, at: portion.sentAt, during: task)
-          + portion.list.malformed(reader.entity.type)
-        return
-      }
-      for record in portion.records where reader.concerns(record) && record.errorCode != "NOT_FOUND" {
-        if record.errorCode == nil, reader.isMarked(record) {
-          page.changes.append(reader.read(record, at: portion.sentAt))
-        } else if let present = reader.present(record) {
-          page.present.append(present)
-        } else {
-          page.changes.append(reader.read(record, at: portion.sentAt))
-        }
-      }
-      page.changes += portion.list.malformed(reader.entity.type)
     }
   }
 #endif

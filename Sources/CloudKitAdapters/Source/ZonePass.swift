@@ -107,19 +107,9 @@
         throw SyncError(.invalidResponse, during: task, "CloudKit's answer has no sync token.")
       }
       var page = RecordPage(coverage: place.coverage, changes: [], next: .done(nil))
-      if place.end == nil {
-        page.changes =
-          try await source.changes(feed.list.records, reader, at: now, during: task)
-          + feed.list.malformed(reader.entity.type)
-      } else {
-        for record in feed.list.records where reader.concerns(record) && record.errorCode != "NOT_FOUND" {
-          if record.errorCode == nil, record.isDeleted || reader.isMarked(record) {
-            page.changes.append(reader.read(record, at: now))
-          } else if let present = reader.present(record) {
-            page.present.append(present)
-          }
-        }
-      }
+      try await source.add(
+        feed.list.records, of: feed.list, areKeysAlone: place.end != nil, to: &page, reader, at: now,
+        during: task)
       var next = place
       next.token = token
       if feed.moreComing {
