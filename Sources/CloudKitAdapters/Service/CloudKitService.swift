@@ -3,14 +3,12 @@
   import SyncJSON
   import SyncModels
   import SyncPorts
-  import Synchronization
 
   /// Requests to one database, and the pauses that it asks for.
   final class CloudKitService: Sendable {
     let database: CloudKitDatabase
     let clock: any SyncPorts.Clock<Duration>
     private let session: HTTPSession
-    private let pause: Mutex<(length: Duration, elapsed: @Sendable () -> Duration)>
 
     /// The most records of an answer, and the most operations of a request.
     static let largestPage = 200
@@ -37,7 +35,6 @@
       options.plainHTTP = .onLoopback
       self.database = database
       self.clock = clock
-      pause = Mutex((.zero, { .zero }))
       session = try HTTPSession(
         database.endpoint, like: "https://api.apple-cloudkit.com", authorization: nil, options: options,
         transport: AuthorizedTransport(access, transport, clock: clock), clock: clock, during: operation)
@@ -62,11 +59,6 @@
     func post(
       _ operation: String, _ body: [UInt8], recordType: String?, during task: String
     ) async throws(SyncError) -> Reply {
-      if let rest = remainingPause {
-        throw SyncError(
-          .remoteUnavailable, during: task, "CloudKit asked for a pause, which is not over.", retryAfter: rest
-        )
-      }
       let elapsed = clock.stopwatch()
       let address = HTTPAddress(session.base.origin, path: session.rootPath + database.path(of: operation))
       // Every write has a precondition, so that a copy of a request has no second effect.
@@ -100,7 +92,7 @@
     ///
     /// The failure may stand in the place of a zone.
     func heed(_ failure: ServiceFailure) {
-      if failure.closesDatabase, let length = failure.pause { close(for: length) }
+      if failure.closesDatabase, let length = failure.pause { session.notices.pause(for: length) }
     }
 
     /// Heeds the failures that stand in the places of records.
@@ -134,21 +126,6 @@
         if member.hasKey(Array("records".utf8)) { isAbout = member.value.kind == .array }
       }
       return isAbout
-    }
-
-    /// The rest of the requested pause; `nil` when it is over.
-    private var remainingPause: Duration? {
-      pause.withLock { pause in
-        let rest = pause.length - pause.elapsed()
-        return rest > .zero ? rest : nil
-      }
-    }
-
-    private func close(for length: Duration) {
-      let elapsed = clock.stopwatch()
-      pause.withLock { pause in
-        if length > pause.length - pause.elapsed() { pause = (length, elapsed) }
-      }
     }
   }
 #endif
