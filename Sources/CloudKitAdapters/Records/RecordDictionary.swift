@@ -101,6 +101,6 @@
 
   enum CloudKitTime {
     /// The last millisecond of the year 9999. A later number is not a time.
-    static let latest: Int64 = 253_402_300_799_999
+    static let latest = Timestamp.endOfYear9999.microseconds / 1000
   }
 #endif

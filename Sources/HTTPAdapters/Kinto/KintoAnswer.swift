@@ -11,7 +11,7 @@ struct KintoAnswer: Sendable {
   private let date: Timestamp?
 
   /// The last millisecond of the year 9999. A later number is not a time.
-  static let latest: Int64 = 253_402_300_799_999
+  static let latest = Timestamp.endOfYear9999.microseconds / 1000
 
   init(_ response: HTTPResponse, of collection: KintoCollection) throws(SyncError) {
     guard response.status == 200 else { throw Self.failure(response, of: collection) }

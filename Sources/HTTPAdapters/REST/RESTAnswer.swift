@@ -20,7 +20,7 @@ struct RESTAnswer: Sendable {
   /// The most records that a listing may claim to have.
   static let mostRecords = 1 << 53
   /// The last time that the format of times can write.
-  private static let latest = Timestamp(milliseconds: 253_402_300_799_999)
+  private static let latest = Timestamp.endOfYear9999
 
   /// Reads an answer.
   ///

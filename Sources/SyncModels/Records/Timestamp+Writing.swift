@@ -29,7 +29,7 @@ extension Timestamp {
   /// - Parameter fractionDigits: 0 to 6 digits of the second's fraction, rounded down; `nil` for
   ///   the fewest of 0, 3 and 6 that lose nothing.
   package func rfc3339(fractionDigits: Int? = nil) -> String? {
-    guard (Self.yearZero...Self.year9999).contains(microseconds) else { return nil }
+    guard (Self.yearZero...Self.endOfYear9999).contains(self) else { return nil }
     let day: Int64 = 86_400_000_000
     let time = (microseconds % day + day) % day
     let fraction = time % 1_000_000
@@ -40,6 +40,9 @@ extension Timestamp {
     return "\(date)T\(clock.joined(separator: ":"))\(rest)Z"
   }
 
-  private static let yearZero: Int64 = -62_167_219_200_000_000
-  private static let year9999: Int64 = 253_402_300_799_999_999
+  private static let yearZero = Timestamp(microseconds: -62_167_219_200_000_000)
+  /// The last microsecond of the year 9999.
+  ///
+  /// RFC 3339 writes a year as four digits. A later number of a server is not a time.
+  package static let endOfYear9999 = Timestamp(microseconds: 253_402_300_799_999_999)
 }
