@@ -21,7 +21,7 @@
           pause = pace.pause(afterChange: hasChanged || !hasLooked)
           hasLooked = true
         } catch {
-          guard error.code.mayPass else { throw error }
+          guard error.mayPass else { throw error }
           pause = pace.pause(after: error)
           screen.finish()
           screen.say("\(error); the next poll is in \(pause).")
@@ -48,11 +48,15 @@
     }
   }
 
-  extension SyncError.Code {
+  extension SyncError {
     /// Whether a later poll may succeed without a person's help.
     fileprivate var mayPass: Bool {
-      isRetryable || self == .offline || self == .syncAlreadyInProgress || self == .leaseLost
-        || self == .storeBusy
+      switch code {
+      case .offline, .syncAlreadyInProgress, .leaseLost, .storeBusy: true
+      // Its database may be away, or the system short of memory or files.
+      case .storeFailure: !isOfDamagedStore
+      default: code.isRetryable
+      }
     }
   }
 #endif

@@ -142,6 +142,25 @@
       }
     }
 
+    #if Postgres
+      @Test(.enabled(if: ThrowawayCluster.isPossible))
+      func aWatchOutlivesADatabaseThatIsAway() async throws {
+        let cluster = try ThrowawayCluster()
+        defer { cluster.stop() }
+        let running = try MirroredBucket.tool.start([
+          // Port 1 of this machine has no server.
+          "--server", "http://127.0.0.1:1/v1", "--bucket", "b", "--collection", "items", "--watch",
+          "--poll-max", "1", "--store", cluster.address,
+        ])
+        await running.waitFor("the next poll is in")
+        cluster.stop()
+        // The store gives the server up after a while.
+        await running.waitForErrors { $0.contains(#/cannot be reached.*the next poll is in/#) }
+        running.send(SIGINT)
+        #expect(await running.outcome().status == 130)
+      }
+    #endif
+
     @Test func ctrlCKeepsWhatIsThereAndTheNextRunGoesOn() async throws {
       try await MirroredBucket.with(["items"]) { bucket in
         try await bucket.load("items", 600)
