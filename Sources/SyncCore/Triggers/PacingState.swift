@@ -17,10 +17,10 @@ struct PacingState: Hashable, Sendable, Codable {
   var pausedUntil: Timestamp?
   /// When those pauses were recorded, by the clock that gave their ends.
   var pausedAt: Timestamp?
-  /// When background time ended during a sync that is owed another attempt.
+  /// When background time or the network ended during a sync that is owed another attempt.
   ///
   /// `nil` once that attempt has begun.
-  var expiredAt: Timestamp?
+  var interruptedAt: Timestamp?
 
   private static let key = ValueKey<PacingState>(.sync, "pacing")
 
@@ -52,5 +52,28 @@ struct PacingState: Hashable, Sendable, Codable {
     try await store.write(.app) { (transaction) throws(SyncError) in
       try transaction.set(self, for: Self.key)
     }
+  }
+}
+
+// The value is read from a store, which may be damaged, and the machine calculates with its number.
+extension PacingState {
+  private enum CodingKeys: String, CodingKey {
+    case lastAttempt, lastSuccess, failures, retryAt, pausedUntil, pausedAt
+    case interruptedAt = "expiredAt"
+  }
+
+  /// Reads the pacing.
+  ///
+  /// - Throws: `DecodingError` for an impossible number of failures.
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      lastAttempt: try values.decodeIfPresent(Timestamp.self, forKey: .lastAttempt),
+      lastSuccess: try values.decodeIfPresent(Timestamp.self, forKey: .lastSuccess),
+      failures: try values.decodeCount(forKey: .failures),
+      retryAt: try values.decodeIfPresent(Timestamp.self, forKey: .retryAt),
+      pausedUntil: try values.decodeIfPresent(Timestamp.self, forKey: .pausedUntil),
+      pausedAt: try values.decodeIfPresent(Timestamp.self, forKey: .pausedAt),
+      interruptedAt: try values.decodeIfPresent(Timestamp.self, forKey: .interruptedAt))
   }
 }

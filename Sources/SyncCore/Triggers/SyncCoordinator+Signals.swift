@@ -13,8 +13,8 @@ extension SyncCoordinator {
   /// Reports that the app came to the foreground.
   ///
   /// Asks for a sync if the last attempt is old enough, but only after the first sync has been
-  /// completed. A sync that was cut short by the end of background time resumes now, however fresh
-  /// the attempt and even if it was the first sync.
+  /// completed. A sync that was cut short by the end of background time or of the network resumes
+  /// now, however fresh the attempt and even if it was the first sync.
   public func foreground() {
     signal(.foreground)
   }

@@ -93,7 +93,7 @@ struct TriggerMachine {
     guard let success else { return }
     record.lastSuccess = success
     record.failures = 0
-    record.expiredAt = nil
+    record.interruptedAt = nil
     (backoffEnd, record.retryAt) = (nil, nil)
     withdraw(.retry)
   }
@@ -146,7 +146,7 @@ struct TriggerMachine {
     planned = nil
     running = plan.run
     record.lastAttempt = now.timestamp
-    record.expiredAt = nil
+    record.interruptedAt = nil
     _ = waived.take()
     starts = starts.suffix(max(pacing.runs, 1) - 1) + [now.elapsed]
     return .run(plan.run)
@@ -183,19 +183,26 @@ struct TriggerMachine {
       return finished(.failed(retryAfter: nil), at: now, random: random)
     case .offline:
       if let run { owed.add(run) }
+      interrupted(run, at: now)
     case .expired:
-      // Work that only used background time goes on in the next such time. A requested sync is owed
-      // an attempt, and so is the first sync.
-      let isForTheTimeAlone = run?.triggers.allSatisfy(\.isTimeInTheBackground) ?? true
-      let waived = waived.take()
-      if !isForTheTimeAlone || record.lastSuccess == nil || !waived.isEmpty {
-        record.expiredAt = now.timestamp
-      }
-      for request in waived { _ = report(request.trigger, first: request.first, at: now) }
+      interrupted(run, at: now)
     case .stopped:
       break
     }
     return nil
+  }
+
+  /// Records that a sync was cut short, so that its attempt does not count.
+  ///
+  /// Work that only used background time goes on in the next such time. A requested sync is owed an
+  /// attempt, and so is the first sync.
+  private mutating func interrupted(_ run: Run?, at now: Moment) {
+    let isForTheTimeAlone = run?.triggers.allSatisfy(\.isTimeInTheBackground) ?? true
+    let waived = waived.take()
+    if !isForTheTimeAlone || record.lastSuccess == nil || !waived.isEmpty {
+      record.interruptedAt = now.timestamp
+    }
+    for request in waived { _ = report(request.trigger, first: request.first, at: now) }
   }
 
   /// Returns the next planned sync, as known now.
@@ -210,8 +217,8 @@ struct TriggerMachine {
   private func refusal(of trigger: SyncTrigger, at now: Moment) -> SyncDecision.Reason? {
     if isOffline { return .offline }
     if trigger == .foreground, isAboutToSyncFirst { return .firstSyncIncomplete }
-    // An attempt that the system cut short goes on, however fresh.
-    let gate = StalenessGate(lastAttempt: record.expiredAt == nil ? record.lastAttempt : nil)
+    // An attempt that was cut short goes on, however fresh.
+    let gate = StalenessGate(lastAttempt: record.interruptedAt == nil ? record.lastAttempt : nil)
     if let age = trigger.staleAge(byDefault: staleAge),
       let opening = gate.opens(olderThan: age, at: now.timestamp)
     {

@@ -1,3 +1,4 @@
+import SyncJSON
 import SyncModels
 import SyncPorts
 import Testing
@@ -211,6 +212,46 @@ struct TriggerMachineTests {
     #expect(machine.redeem().map(\.trigger) == [.request])
   }
 
+  /// Without an attempt's failure, its age keeps no later process from another one.
+  @Test(arguments: [(SyncTrigger.background(.refresh), false), (.request, true)])
+  func owesTheNextProcessASyncThatFoundTheNetworkGone(_ trigger: SyncTrigger, _ goesOn: Bool) {
+    var machine = TriggerMachine()
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.synced(retryAfter: nil), at: at(1), random: 0)
+    _ = machine.report(trigger, at: at(100))
+    _ = machine.step(at: at(100))
+    machine.network(isOffline: true)
+    machine.finished(.offline, at: at(101), random: 0)
+    var next = TriggerMachine()
+    next.restore(machine.record, at: at(102))
+    _ = next.report(.launch, at: at(102))
+    #expect(next.step(at: at(102)) == (goesOn ? run(.launch) : .idle))
+    // That sync is an ordinary attempt.
+    next.finished(.stopped, at: at(103), random: 0)
+    #expect(next.step(at: at(104)) == .idle)
+    if goesOn {
+      #expect(next.report(.launch, at: at(104)) == .ignored(.fresh(until: at(402).timestamp)))
+    }
+  }
+
+  @Test func owesASyncForWhatASyncWithoutANetworkWasToServe() {
+    var machine = TriggerMachine()
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.synced(retryAfter: nil), at: at(1), random: 0)
+    _ = machine.report(.background(.refresh), at: at(400))
+    _ = machine.step(at: at(400))
+    _ = machine.report(.foreground, at: at(401))
+    machine.network(isOffline: true)
+    machine.finished(.offline, at: at(402), random: 0)
+    machine.network(isOffline: false)
+    let owed = machine.redeem()
+    #expect(owed.map(\.trigger) == [.foreground])
+    for request in owed { _ = machine.report(request.trigger, at: at(403)) }
+    #expect(machine.step(at: at(403)) == run(.foreground))
+  }
+
   // R2.4, R2.5
   @Test func goesOnWithAFirstSyncThatTheEndOfTimeCutShort() {
     for trigger in [SyncTrigger.launch, .foreground, .requestIfStale(olderThan: .seconds(300))] {
@@ -284,6 +325,18 @@ struct TriggerMachineTests {
     var fourth = TriggerMachine()
     fourth.restore(older, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
     #expect(fourth.step(at: at(1)) == .wait(until: .seconds(24 * 3600)))
+  }
+
+  /// A count at the end of its range would end the process at each start.
+  @Test(arguments: ["9223372036854775807", "-1"])
+  func readsNoImpossibleNumberOfFailures(_ failures: String) throws {
+    var record = PacingState()
+    (record.failures, record.lastAttempt, record.interruptedAt) = (3, Self.start, Self.start)
+    let bytes = try JSONByteEncoder().encode(record)
+    #expect(try JSONByteDecoder().decode(PacingState.self, from: bytes[...]) == record)
+    #expect(throws: DecodingError.self) {
+      try JSONByteDecoder().decode(PacingState.self, from: Array(#"{"failures":\#(failures)}"#.utf8)[...])
+    }
   }
 
   @Test func forgetsATriggerThatIsTakenBack() {
