@@ -81,10 +81,3 @@ extension TypeStatus.Failure {
       code: error.code.description, message: error.description, retryAt: error.retryAfter.map { now + $0 })
   }
 }
-
-extension Int {
-  /// The next number, or the same at the end of the range.
-  ///
-  /// The number was stored, and may have any value.
-  fileprivate var addingOne: Int { self == .max ? self : self + 1 }
-}

@@ -22,7 +22,7 @@ struct PushPreparation: Sendable {
       var entry = entries[place]
       entry.sent = entry.next
       entry.state = .waiting
-      entry.attempts += 1
+      entry.attempts = entry.attempts.addingOne
       return entry
     }
     if !prepared.isEmpty { try transaction.queue(prepared) }

@@ -87,23 +87,37 @@ extension PastSync {
     case bytes, retries, fetchingSeconds, writingSeconds
   }
 
+  /// A number of a dictionary, checked as it is read.
+  private struct Count: Decodable {
+    let number: Int
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.singleValueContainer()
+      number = try container.decode(Int.self)
+      guard StoredNumbers.counts.contains(Int64(number)) else {
+        throw DecodingError.dataCorruptedError(
+          in: container, debugDescription: "The number is out of range for a count.")
+      }
+    }
+  }
+
   /// Decodes an entry. Members that are missing say nothing.
   ///
   /// - Throws: `DecodingError` for a number out of range.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     self.init(
-      number: try container.decode(Int64.self, forKey: .number),
-      fence: try container.decode(Int64.self, forKey: .fence),
+      number: try container.decodeCount(forKey: .number), fence: try container.decodeCount(forKey: .fence),
       triggers: try container.decode([String].self, forKey: .triggers),
       began: try container.decode(Timestamp.self, forKey: .began))
     outcome = try container.decode(Outcome.self, forKey: .outcome)
     seconds = try container.decode(Double.self, forKey: .seconds)
     failure = try container.decodeIfPresent(TypeStatus.Failure.self, forKey: .failure)
     typeFailures = try container.decodeIfPresent([TypeFailure].self, forKey: .typeFailures) ?? []
-    let named = try container.decodeIfPresent([String: [String: Int]].self, forKey: .counts) ?? [:]
-    counts = Dictionary(uniqueKeysWithValues: named.map { (RecordType($0.key), $0.value) })
-    pushed = try container.decodeIfPresent([String: Int].self, forKey: .pushed) ?? [:]
+    let named = try container.decodeIfPresent([String: [String: Count]].self, forKey: .counts) ?? [:]
+    counts = Dictionary(
+      uniqueKeysWithValues: named.map { (RecordType($0.key), $0.value.mapValues(\.number)) })
+    pushed = try container.decodeIfPresent([String: Count].self, forKey: .pushed)?.mapValues(\.number) ?? [:]
     bytes = try container.decodeCountIfPresent(forKey: .bytes) ?? 0
     retries = try container.decodeCountIfPresent(forKey: .retries) ?? 0
     fetchingSeconds = try container.decodeIfPresent(Double.self, forKey: .fetchingSeconds) ?? 0

@@ -128,6 +128,29 @@ struct HistoryTests {
     #expect(try await PastSync.load(from: store) == [sync])
   }
 
+  /// Sums of such numbers would end the process.
+  @Test(arguments: [
+    ("number", "9223372036854775807"), ("fence", "-1"), ("pushed", #"{"accepted":-1}"#),
+    ("counts", #"{"teams":{"fetched":9223372036854775807}}"#),
+  ])
+  func leavesOutASyncWithNumbersOutOfReach(_ member: String, _ value: String) async throws {
+    let store = InMemoryStore()
+    func note(_ members: [String: String]) async throws {
+      let sound = [
+        "number": "1", "fence": "7", "triggers": "[]", "began": "5", "outcome": "\"finished\"",
+        "seconds": "1",
+      ]
+      let text = sound.merging(members) { $1 }.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+      try await store.write(.app) { (transaction) throws(SyncError) in
+        try transaction.setValue(Array("{\(text)}".utf8), forKey: "history/1")
+      }
+    }
+    try await note(["counts": #"{"teams":{"fetched":4},"games":{"fetched":5}}"#])
+    #expect(try await PastSync.load(from: store).map { $0.total("fetched") } == [9])
+    try await note([member: value])
+    #expect(try await PastSync.load(from: store).isEmpty)
+  }
+
   @Test(arguments: [true, false])
   func takesNoTransactionOfItsOwn(_ hasNews: Bool) async throws {
     let world = try await World()

@@ -34,6 +34,18 @@ struct PushTests {
     #expect(effects.map(\.base) == [nil, effects[0].version, effects[1].version])
   }
 
+  /// A damaged store may hold any number.
+  @Test func sendsAnEditWhoseAttemptsAreAtTheEndOfTheirRange() async throws {
+    let world = try await PushWorld()
+    try await world.write("meters", "m1")
+    var entry = try await world.outbox()[0]
+    entry.attempts = .max
+    let worn = entry
+    try await world.store.write(.app) { (transaction) throws(SyncError) in try transaction.queue([worn]) }
+    #expect(try await world.engine.push().pushed.accepted == 1)
+    #expect(world.there() == ["m1": #"{"name":1}"#])
+  }
+
   @Test func sendsADeletionAsOne() async throws {
     let world = try await PushWorld()
     world.remote.upsert("meters", "m1", "{}")
