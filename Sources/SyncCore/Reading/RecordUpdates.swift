@@ -31,6 +31,8 @@ public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
     let updates: RecordUpdates
     let watch: CommitWatch
     private var last: ReadRecords?
+    /// Whether to read without a wait: at first, and after a read that failed.
+    private var isDue = true
     private var position: StorePosition?
     private var mark: CommitMark?
 
@@ -46,10 +48,11 @@ public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
     public mutating func next() async throws(SyncError) -> Element? {
       let query = try LocalRecords.query(Value.self, updates.condition, updates.order, updates.limit)
       while !Task.isCancelled {
-        if position != nil {
+        if !isDue {
           _ = await watch.wait(after: mark, ignoresOwn: false)
           if Task.isCancelled { return nil }
         }
+        isDue = true
         mark = await watch.mark()
         let (start, before) = (position, last)
         let (read, end) = try await updates.records.store.read { (snapshot) throws(SyncError) in
@@ -59,7 +62,7 @@ public struct RecordUpdates<Value: SyncedRecord>: AsyncSequence, Sendable {
           }
           return (nil, changes.position)
         }
-        position = end
+        (position, isDue) = (end, false)
         guard let read, read != last else { continue }
         last = read
         return updates.records.decoded(read, as: Value.self)
@@ -139,9 +142,10 @@ struct ChangeSequence: AsyncSequence, Sendable {
     }
 
     private mutating func noteOthers() async {
-      mark = await watch.mark()
+      let now = await watch.mark()
+      // After a failure, the next look finds the same commits again.
       guard let changes = await changes() else { return }
-      position = changes.position
+      (mark, position) = (now, changes.position)
       switch changes.scope {
       case .everything: waiting.append(.many)
       case .records(let ids): if !ids.isEmpty { waiting.append(.some(ids)) }

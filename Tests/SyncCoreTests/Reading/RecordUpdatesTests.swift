@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import Synchronization
 import Testing
 
 @Suite("Observed queries", .timeLimit(.minutes(10)))
@@ -81,6 +82,44 @@ struct RecordUpdatesTests {
     #expect(world.clock.sleepers == 0)
   }
 
+  @Test func readAgainAfterAReadThatFailed() async throws {
+    let world = try await World()
+    let store = RestlessStore(world.store)
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock)
+    var updates = engine.records.observe(Team.self).makeAsyncIterator()
+    #expect(try await updates.next()?.isEmpty == true)
+    // Another process commits, and the read that follows fails.
+    try await world.engine.edits.upsert(Team(id: "t1", name: "Owls"))
+    store.failNextRead()
+    async let time: Void = world.clock.passNextSleep(.milliseconds(250))
+    await #expect(throws: SyncError.self) { _ = try await updates.next() }
+    await time
+    // Nothing else is committed, and no time passes.
+    #expect(try await updates.next()?.map(\.key) == ["t1"])
+  }
+
+  @Test func ofTheEngineReadAgainAfterAReadThatFailed() async throws {
+    let world = try await World()
+    let store = RestlessStore(world.store)
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: store, source: world.remote, clock: world.clock)
+    async let change = Self.first(of: engine.changes())
+    #expect(await world.clock.nextSleep() == .milliseconds(250))
+    store.failNextRead()
+    try await world.engine.edits.upsert(Team(id: "t1", name: "Owls"))
+    world.clock.advance(by: .milliseconds(250))
+    // The next look finds the store well.
+    await world.clock.passNextSleep(.milliseconds(250))
+    #expect(await change == .some([RecordID(type: "teams", key: "t1")]))
+  }
+
+  private static func first(
+    of changes: some AsyncSequence<SyncEvent.ChangedRecords, Never> & Sendable
+  ) async -> SyncEvent.ChangedRecords? {
+    await changes.first { _ in true }
+  }
+
   @Test func endWithTheirTaskAndLeaveNoWaitBehind() async throws {
     let world = try await World()
     let engine = world.engine
@@ -106,5 +145,51 @@ struct RecordUpdatesTests {
       var venues = world.engine.records.observe(Venue.self).makeAsyncIterator()
       _ = try await venues.next()
     }
+  }
+}
+
+/// A store that another process writes too, and one of whose reads fails.
+private final class RestlessStore: SharedStore {
+  private let store: InMemoryStore
+  private let isFailing = Mutex(false)
+
+  init(_ store: InMemoryStore) { self.store = store }
+
+  func failNextRead() { isFailing.withLock { $0 = true } }
+
+  func commitMark() async throws(SyncError) -> CommitMark {
+    let last = try await store.read { (snapshot) throws(SyncError) in try snapshot.changes(after: nil) }
+    return CommitMark(own: 0, others: last.position.number)
+  }
+
+  func read<R: Sendable>(
+    _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let fails = isFailing.withLock { isFailing in
+      defer { isFailing = false }
+      return isFailing
+    }
+    if fails { throw SyncError(.storeBusy, during: "reading") }
+    return try await store.read(body)
+  }
+
+  func register(_ schema: SyncSchema) async throws(SyncError) { try await store.register(schema) }
+  func write<R: Sendable>(
+    _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R { try await store.write(authority, body) }
+  func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+    try await store.acquireLease(for: duration)
+  }
+  func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
+    try await store.renew(lease, for: duration)
+  }
+  func release(_ lease: Lease) async throws(SyncError) { try await store.release(lease) }
+}
+
+extension ManualClock {
+  /// Waits for a sleep of a length, and lets it pass.
+  fileprivate func passNextSleep(_ length: Duration) async {
+    #expect(await nextSleep() == length)
+    advance(by: length)
   }
 }
