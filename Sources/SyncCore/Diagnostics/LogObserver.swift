@@ -18,22 +18,9 @@ public struct LogObserver: SyncObserver {
   }
 }
 
-extension String {
-  /// The text with escaped line breaks and control characters.
-  ///
-  /// A key from a remote must not forge a line of the log.
-  var onOneLine: String {
-    let isControl = { (scalar: Unicode.Scalar) in
-      scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value) || (0x2028...0x2029).contains(scalar.value)
-    }
-    guard unicodeScalars.contains(where: isControl) else { return self }
-    return unicodeScalars.map { isControl($0) ? "\\u{\(String($0.value, radix: 16))}" : String($0) }.joined()
-  }
-}
-
 extension SyncEvent: CustomStringConvertible {
   /// The event as one line: its stable name, and its values by theirs.
-  public var description: String { logLine.onOneLine }
+  public var description: String { logLine.shown() }
 }
 
 extension SyncEvent {

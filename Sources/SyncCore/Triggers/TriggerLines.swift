@@ -48,7 +48,7 @@ extension NextSync.Wait: CustomStringConvertible {
 
 extension SyncOutcome: CustomStringConvertible {
   /// The outcome as the end of a line.
-  public var description: String { text.onOneLine }
+  public var description: String { text.shown() }
 
   private var text: String {
     switch self {
@@ -63,7 +63,7 @@ extension SyncOutcome: CustomStringConvertible {
 
 extension SyncCoordinator.Event: CustomStringConvertible {
   /// The event as one line.
-  public var description: String { text.onOneLine }
+  public var description: String { text.shown() }
 
   private var text: String {
     switch self {

@@ -53,4 +53,18 @@ struct LogTests {
     #expect(!"\(SyncEvent.quarantined(malformed))".contains("\n"))
     #expect(!lines.all.contains { $0.contains { $0.isNewline } })
   }
+
+  /// Such a character makes a terminal or an editor show a text that the line does not have.
+  @Test(arguments: ["\u{202e}", "\u{2066}", "\u{1b}[2K", "\u{85}"])
+  func showsNoOtherTextThanItHas(_ control: String) {
+    let key = "t1\(control)deinnalp"
+    let malformed = MalformedRecord(type: "teams", key: key, bytes: Payload([]), reason: "It is cut.")
+    let failure = SyncError(.authentication, during: "fetching", key)
+    for line in [
+      "\(SyncEvent.quarantined(malformed))", "\(SyncOutcome.failed(failure))",
+      "\(SyncCoordinator.Event.cleanedUp(failure))",
+    ] {
+      #expect(line.contains("deinnalp") && !line.contains(control), "\(line)")
+    }
+  }
 }
