@@ -72,7 +72,7 @@ extension SyncEvent {
       "sync.undecodable id=\(id) reason=\"\(reason)\""
     case .finished(let result):
       "sync.finished cancelled=\(result.wasCancelled) seconds=\(result.duration.inSeconds) \(result.total.logPairs)"
-    case .failed(let error):
+    case .failed(let error, _):
       "sync.failed code=\(error.code) message=\"\(error)\""
     case .lost(let count):
       "sync.events.lost count=\(count)"

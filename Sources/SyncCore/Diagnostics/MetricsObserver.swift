@@ -105,12 +105,16 @@ public final class MetricsObserver: SyncObserver {
     case .retrying(let type, _, _, let error): return [(.retries, [.type(type), .code(error)], 1)]
     case .reset(let type, let reason):
       return [(.resets, [.type(type), Metric.Label("reason", reason.rawValue)], 1)]
-    case .failed(let error):
-      return [(.syncs, [.outcome("failed")], 1), (.failures, [.code(error)], 1)]
+    case .failed(let error, let result):
+      return [(.syncs, [.outcome("failed")], 1), (.failures, [.code(error)], 1)] + counts(of: result)
     case .entityFailed(let type, let error):
       return [(.typeSyncs, [.type(type), .outcome("failed")], 1), (.failures, [.code(error)], 1)]
     case .entityFinished(let type, _): return [(.typeSyncs, [.type(type), .outcome("finished")], 1)]
-    case .finished(let result): return additions(of: result)
+    case .finished(let result):
+      return [
+        (.syncs, [.outcome(result.wasCancelled ? "cancelled" : "finished")], 1),
+        (.seconds, [], result.duration.inSeconds),
+      ] + counts(of: result)
     case .edited: return [(.edits, [], 1)]
     case .hidden(.some(let ids)): return [(.hidden, [], Double(ids.count))]
     case .conflict(let conflict, _):
@@ -128,20 +132,16 @@ public final class MetricsObserver: SyncObserver {
     }
   }
 
-  private static func additions(of result: SyncResult) -> [Addition] {
+  private static func counts(of result: SyncResult) -> [Addition] {
     let others: [(Name, KeyPath<SyncCounts, Int>)] = [
       (.fetched, \.fetched), (.swept, \.swept), (.conflicts, \.conflicts), (.replayed, \.replayed),
       (.pages, \.pages), (.requests, \.requests),
     ]
-    return [
-      (.syncs, [.outcome(result.wasCancelled ? "cancelled" : "finished")], 1),
-      (.seconds, [], result.duration.inSeconds),
-    ]
-      + result.entities.flatMap { type, counts -> [Addition] in
-        SyncCounts.outcomes.map {
-          (.changes, [.type(type), .outcome($0.name.inSnakeCase)], Double($0.value(counts)))
-        } + others.map { name, path in (name, [.type(type)], Double(counts[keyPath: path])) }
-      }
+    return result.entities.flatMap { type, counts -> [Addition] in
+      SyncCounts.outcomes.map {
+        (.changes, [.type(type), .outcome($0.name.inSnakeCase)], Double($0.value(counts)))
+      } + others.map { name, path in (name, [.type(type)], Double(counts[keyPath: path])) }
+    }
   }
 
   /// The names of the counters.

@@ -11,7 +11,8 @@ final class HistoryEntry: Sendable {
   private let begun: PastSync
   private let meter: SyncMeter
   private let clock: any Clock<Duration>
-  private let elapsed: @Sendable () -> Duration
+  /// The time since the sync began.
+  let elapsed: @Sendable () -> Duration
   /// The entry as committed; `nil` before the first transaction.
   private let noted = Mutex<PastSync?>(nil)
 
@@ -108,13 +109,16 @@ extension PastSync {
   }
 }
 
-/// Measures one sync: bytes, retries, and the time spent fetching and writing.
+/// Measures one sync: bytes, retries, the time spent fetching and writing, and what a failed sync
+/// committed.
 final class SyncMeter: Sendable {
   struct Figures: Sendable {
     var bytes = 0
     var retries = 0
     var fetching = Duration.zero
     var writing = Duration.zero
+    /// The result of a sync that failed after it began; empty for any other.
+    var result = SyncResult()
   }
   private let state = Mutex(Figures())
 

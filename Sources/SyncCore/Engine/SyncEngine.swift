@@ -125,7 +125,7 @@ public final class SyncEngine: Sendable {
         hub.emit(.finished(result))
         return result
       } catch {
-        hub.emit(.failed(error))
+        hub.emit(.failed(error, measured.meter.figures.result))
         throw error
       }
     }

@@ -96,7 +96,9 @@ struct SyncRun {
       await close(end == .finished ? .finished : .stopped, session.progress.result.failures, in: session)
       return end
     } catch {
-      let failures = session.progress.result.failures + session.failing.map { ($0, error) }
+      let result = session.progress.finished(after: session.entry.elapsed(), wasCancelled: false)
+      environment.meter.note { $0.result = result }
+      let failures = result.failures + session.failing.map { ($0, error) }
       await close(.failed(error), failures, in: session)
       throw error
     }

@@ -42,8 +42,8 @@ public enum SyncEvent: Sendable {
   case undecodable(RecordID, reason: String)
   /// The sync ended, complete or cancelled.
   case finished(SyncResult)
-  /// The sync failed as a whole.
-  case failed(SyncError)
+  /// The sync failed as a whole. The result holds what it had committed until then.
+  case failed(SyncError, SyncResult)
   /// This many events before this one were dropped, because the observer was too slow.
   case lost(Int)
 

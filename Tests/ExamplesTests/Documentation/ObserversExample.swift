@@ -17,7 +17,7 @@ struct LoggerObserver: SyncObserver {
       let total = result.total
       logger.info(
         "sync finished", metadata: ["fetched": "\(total.fetched)", "duration": "\(result.duration)"])
-    case .failed(let error):
+    case .failed(let error, _):
       logger.error("sync failed", metadata: ["code": "\(error.code)"])
     case .entityFailed(let type, let error):
       logger.error("type failed", metadata: ["type": "\(type)", "code": "\(error.code)"])
@@ -42,16 +42,21 @@ struct CountingObserver: SyncObserver {
     switch event {
     case .finished(let result):
       count("canonicalsync_syncs_total", [("outcome", result.wasCancelled ? "cancelled" : "finished")])
-      for (type, counts) in result.entities {
-        count("canonicalsync_fetched_total", [("type", type.rawValue)], by: counts.fetched)
-      }
-    case .failed(let error):
+      countFetched(in: result)
+    case .failed(let error, let result):
       count("canonicalsync_syncs_total", [("outcome", "failed")])
       count("canonicalsync_sync_failures_total", [("code", error.code.description)])
+      countFetched(in: result)
     case .retrying(let type, _, _, let error):
       count("canonicalsync_retries_total", [("type", type.rawValue), ("code", error.code.description)])
     default:
       break
+    }
+  }
+
+  private func countFetched(in result: SyncResult) {
+    for (type, counts) in result.entities {
+      count("canonicalsync_fetched_total", [("type", type.rawValue)], by: counts.fetched)
     }
   }
 
@@ -86,7 +91,7 @@ final class TracingObserver: SyncObserver {
         span?.end()
       case .finished:
         spans.end(nil)
-      case .failed(let error):
+      case .failed(let error, _):
         spans.end(error)
       default:
         break

@@ -81,6 +81,28 @@ struct MetricsTests {
     }
   }
 
+  @Test func ofAnObserverHaveWhatAFailedSyncCommitted() async throws {
+    let world = try await World()
+    let counters = MetricsObserver(clock: world.clock)
+    let engine = try await SyncEngine(
+      schema: world.engine.schema, store: world.store, source: world.remote, clock: world.clock,
+      options: SyncOptions(maximumConcurrentTypes: 1, retry: RetryPolicy(attempts: 1)), observers: [counters],
+      random: RepeatedNumber())
+    world.addTeams(1...3)
+    world.remote.behave(.fail(SyncError(.authentication, during: "fetching")), onNext: 1, of: "games")
+    await #expect(throws: SyncError.self) { try await engine.sync() }
+    let noted = try await engine.history()[0]
+    #expect(noted.outcome == .failed && noted.total("inserted") == 3)
+    let lines = counters.metrics.prometheusText.split(separator: "\n")
+    for line in [
+      #"syncs_total{outcome="failed"} 1"#, #"fetched_total{type="teams"} 3"#,
+      #"changes_total{type="teams",outcome="inserted"} 3"#, #"pages_total{type="teams"} 1"#,
+      #"requests_total{type="teams"} 1"#, #"requests_total{type="games"} 1"#,
+    ] {
+      #expect(lines.contains("canonicalsync_\(line)"), "\(line)")
+    }
+  }
+
   @Test func areReadFromAStatusThatDidNotCount() throws {
     let old = #"{"consecutiveFailures":2,"lastAttempt":5,"lastError":{"code":"offline","message":"m"}}"#
     var status = try JSONByteDecoder().decode(TypeStatus.self, from: Array(old.utf8)[...])

@@ -201,7 +201,7 @@ struct RemoteFailureTests {
     world.addTeams(1...3)
     world.remote.behave(.fail(SyncError(failure, during: "fetching")), on: 1)
     await #expect(throws: SyncError.self) { try await world.engine.sync() }
-    guard case .failed(let error)? = world.recorder.events.last else {
+    guard case .failed(let error, _)? = world.recorder.events.last else {
       Issue.record("the last event is no failure")
       return
     }
