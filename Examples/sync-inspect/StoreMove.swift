@@ -7,13 +7,13 @@ import SyncJSON
 /// The old store takes no edits and no syncs from the beginning. The new one takes its identity at
 /// the end, when everything is there and compared.
 struct StoreMove {
-  private let source: any MovableStore
-  private let target: any MovableStore
+  let source: any MovableStore
+  let target: any MovableStore
   private let place: String
   private let say: @Sendable (String) -> Void
 
-  private static let portion = 1000
-  private static let leaseDuration = Duration.seconds(60)
+  static let portion = 1000
+  static let leaseDuration = Duration.seconds(60)
   /// The key of the progress, in the new store. It sorts before the engine's own keys.
   private static let key = "!move"
 
@@ -222,15 +222,20 @@ struct StoreMove {
   /// Copies the conflicts in one transaction, because the new store numbers them.
   private func copyConflicts(_ progress: inout Progress, _ lease: Lease) async throws(SyncError) {
     let conflicts = try await source.read { (snapshot) throws(SyncError) in
-      var conflicts: [Conflict] = []
-      while true {
-        let portion = try snapshot.conflicts(nil, before: conflicts.last?.number, limit: Self.portion)
-        if portion.isEmpty { return conflicts }
-        conflicts += portion
-      }
+      try Self.conflicts(in: snapshot)
     }
     progress.hasConflicts = true
-    try await write(progress, lease) { $0.conflicts = conflicts.reversed() }
+    try await write(progress, lease) { $0.conflicts = conflicts }
+  }
+
+  /// The conflicts, the oldest one first.
+  static func conflicts(in snapshot: any StoreSnapshot) throws(SyncError) -> [Conflict] {
+    var conflicts: [Conflict] = []
+    while true {
+      let portion = try snapshot.conflicts(nil, before: conflicts.last?.number, limit: portion)
+      if portion.isEmpty { return conflicts.reversed() }
+      conflicts += portion
+    }
   }
 
   /// Copies checkpoints and all other kept values, at last.
@@ -240,7 +245,7 @@ struct StoreMove {
     try await write(progress, lease) { $0.values = values }
   }
 
-  private static func values(in snapshot: any StoreSnapshot) throws(SyncError) -> [StoreChanges.KeptValue] {
+  static func values(in snapshot: any StoreSnapshot) throws(SyncError) -> [StoreChanges.KeptValue] {
     var values: [StoreChanges.KeptValue] = []
     var last: String?
     while true {
@@ -249,48 +254,5 @@ struct StoreMove {
       for key in keys where key != Self.key { values.append(.init(key, try snapshot.value(forKey: key))) }
       last = keys.last
     }
-  }
-
-  // MARK: Verifying
-
-  /// Compares both stores element by element.
-  private func verify(_ types: [RecordType], _ lease: Lease) async throws(SyncError) {
-    for type in types {
-      var last: String?
-      while true {
-        _ = try await target.renew(lease, for: Self.leaseDuration)
-        let after = last
-        let (old, new) = try await both { (snapshot) throws(SyncError) in
-          try snapshot.rows(type, .all, after: after, limit: Self.portion)
-        }
-        guard old == new else { throw difference("rows of \(type)") }
-        guard let next = old.last?.id.key else { break }
-        last = next
-      }
-      let (old, new) = try await both { (snapshot) throws(SyncError) in
-        try snapshot.withheld(
-          type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: .max)
-      }
-      guard old == new else { throw difference("withheld changes of \(type)") }
-      let edits = try await both { (snapshot) throws(SyncError) in
-        try snapshot.outbox(type, after: nil, limit: .max)
-      }
-      guard edits.0 == edits.1 else { throw difference("edits of \(type)") }
-    }
-    let (old, new) = try await both { (snapshot) throws(SyncError) in try Self.values(in: snapshot) }
-    guard old == new else { throw difference("kept values") }
-  }
-
-  private func both<Value: Sendable>(
-    _ read: @Sendable (any StoreSnapshot) throws(SyncError) -> Value
-  ) async throws(SyncError) -> (Value, Value) {
-    (try await source.read(read), try await target.read(read))
-  }
-
-  private func difference(_ what: String) -> SyncError {
-    SyncError(
-      .inconsistentData, during: "comparing the stores",
-      "The \(what) differ between the old and the new store. The old store is unchanged; `copy --abandon` takes it into use again."
-    )
   }
 }
