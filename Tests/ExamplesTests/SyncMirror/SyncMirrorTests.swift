@@ -3,6 +3,10 @@
   import Foundation
   import Testing
 
+  #if Postgres
+    import CanonicalSyncTestPostgres
+  #endif
+
   @Suite(
     "sync-mirror", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
     .timeLimit(.minutes(20)))
