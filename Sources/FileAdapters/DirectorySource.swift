@@ -70,8 +70,9 @@ public final class DirectorySource: RemoteRecordSource {
 
   /// Returns the page that begins at a position; see ``RemoteRecordSource/page(_:)``.
   ///
-  /// - Throws: `inconsistentData` if the file is missing or is not a regular file; `permissionDenied`
-  ///   if it may not be read; `remoteUnavailable` if the directory is gone or reading fails.
+  /// - Throws: `inconsistentData` if the file is missing or is not a regular file;
+  ///   `permissionDenied` if it may not be read; `remoteUnavailable` if the directory is gone or
+  ///   reading fails.
   /// - Complexity: O(*n*) in the file's bytes for the first page of a pass and for the first one
   ///   after a restart, otherwise O(*n*) in the page's.
   public func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {

@@ -50,7 +50,7 @@ struct MissingFileTests {
     }
   }
 
-  /// A file that is being replaced is missing for a moment, and a forced listing names no token.
+  /// A file that is being replaced is missing, and the listing has no token.
   @Test func takesAFileThatIsGoneForAMistakeInALaterListingOfEverythingToo() async throws {
     try await withTemporaryDirectory { directory in
       try directory.write(lines(1...2), to: "games.ndjson")

@@ -95,7 +95,7 @@ struct InProcessSchedulerTests {
     #expect(passed.withLock { $0 } <= .seconds(1800))
   }
 
-  /// A machine boots with a clock that is years ahead, and the network's time corrects it.
+  /// The clock is years ahead at first, and the network's time corrects it.
   @Test(arguments: [0, UInt64.max])
   func keepsToItsTimeOfDayWhenTheWallClockIsSetBack(_ random: UInt64) async throws {
     let scheduler = try scheduler(spread: .seconds(300), random: random)

@@ -50,7 +50,8 @@
 
     /// Returns the first contradiction in a file; `nil` if it is sound.
     ///
-    /// Within a transaction. The log is not checked. In a file of an earlier layout, it checks only the pages and indexes.
+    /// Within a transaction. The log is not checked. In a file of an earlier layout, only the pages
+    /// and indexes are.
     ///
     /// - Throws: `cancelled` once the task is cancelled.
     /// - Complexity: O(*n* log *n*) in the rows and index entries of the file.

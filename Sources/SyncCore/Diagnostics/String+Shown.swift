@@ -1,8 +1,9 @@
 extension String {
-  /// The text with control characters spelled out as in `\u{1b}`, safe for a terminal and a log.
+  /// The text with control characters spelled out as in `\u{1b}`.
   ///
-  /// Ids, names and messages come from outside. The controls of C0 and C1 drive a terminal, and a
-  /// line break forges a line of a log. Those of bidirectional text make both show another text.
+  /// It is safe for a terminal and a log. Ids, names and messages come from outside. The controls
+  /// of C0 and C1 drive a terminal, and a line break forges a line of a log. Those of bidirectional
+  /// text make both show another text.
   ///
   /// - Parameter keepsLineBreaks: Whether line breaks stay unchanged.
   package func shown(keepingLineBreaks keepsLineBreaks: Bool = false) -> String {

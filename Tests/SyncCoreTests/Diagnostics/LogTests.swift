@@ -54,7 +54,7 @@ struct LogTests {
     #expect(!lines.all.contains { $0.contains { $0.isNewline } })
   }
 
-  /// Such a character makes a terminal or an editor show a text that the line does not have.
+  /// Such a character makes a terminal show another text than the line has.
   @Test(arguments: ["\u{202e}", "\u{2066}", "\u{1b}[2K", "\u{85}"])
   func showsNoOtherTextThanItHas(_ control: String) {
     let key = "t1\(control)deinnalp"
