@@ -31,6 +31,29 @@
       csqlite_known_frames(connection.handle) >= commit ?? 1
     }
 
+    /// Whether the file has a page as a transaction behind the damage has left it.
+    ///
+    /// Only a log that has reached the disk is copied into the file, so after a power failure it
+    /// has none.
+    ///
+    /// - Complexity: O(*n*) in the bytes of the log.
+    static func hasReachedFile(of connection: Connection, fromLog path: String) throws(SyncError) -> Bool {
+      guard var frames = try LogFrames(path) else { return false }
+      var read: [UInt32: Int] = [:]
+      while let frame = try frames.next() {
+        let page = Array(frames.pageBytes)
+        switch frame.standing {
+        case .intact: read[frame.page] = page.hashValue
+        case .mended, .hidden:
+          if read[frame.page] != page.hashValue, connection.page(frame.page, of: page.count) == page {
+            return true
+          }
+        case .broken: break
+        }
+      }
+      return false
+    }
+
     /// Finds the place in a log's file; `nil` in a log without such a place.
     ///
     /// A process may write the log meanwhile. Two walks then find different places, or none, so
@@ -73,6 +96,15 @@
           commit: found?.commit ?? frame.number, ignored: start..<end)
       }
       return found
+    }
+  }
+
+  extension Connection {
+    /// A page of the file, without the log; `nil` if it cannot be read.
+    fileprivate func page(_ number: UInt32, of size: Int) -> [UInt8]? {
+      var page = [UInt8](repeating: 0, count: size)
+      let place = (Int64(number) - 1) * Int64(size)
+      return csqlite_read_file(handle, &page, Int32(clamping: size), place) == SQLITE_OK ? page : nil
     }
   }
 #endif

@@ -48,7 +48,9 @@
     /// The log is copied into the file all the time. If it was copied from behind the damage,
     /// SQLite shows the earlier pages of the log beside the later ones of the file.
     private func demandOneState(_ connection: Connection) throws(SyncError) {
-      guard let finding = try FormatCheck.firstContradiction(in: connection) else { return }
+      guard try LogDamage.hasReachedFile(of: connection, fromLog: log),
+        let finding = try FormatCheck.firstContradiction(in: connection)
+      else { return }
       throw SyncError(
         .storeUnreadable, during: "opening the store",
         """

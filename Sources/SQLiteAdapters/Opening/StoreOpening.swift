@@ -55,13 +55,16 @@
     }
 
     /// Refuses a file whose number of its layout is lower than that of its tables.
+    ///
+    /// The step to layout 11 made only sums, and makes them anew if they are there.
     private func checkLayout(_ label: Connection.Label, of connection: Connection) throws(SyncError) {
       let layout = Int(label.version)
       let found = try connection.transaction(.read) {
         () throws(SyncError) -> (objects: [String: String], sums: TableSums?)? in
         // Another process may have updated it meanwhile.
         guard try connection.label() == label else { return nil }
-        return (try connection.schemaObjects(), layout < 9 ? nil : try connection.storedSums())
+        let mayHaveSums = connection.isReadOnly && (9...10).contains(layout)
+        return (try connection.schemaObjects(), mayHaveSums ? try connection.storedSums() : nil)
       }
       guard let found else { return }
       let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())

@@ -189,7 +189,8 @@
       }
       let edits = try await edits(of: source)
       await source.close()
-      try changeLog(of: "store.db") { log in log[32 + 8 * Self.frame + 2000] ^= 0x10 }
+      // In the second transaction.
+      try changeLog(of: "store.db") { log in log[32 + 14 * Self.frame + 2000] ^= 0x10 }
       let (file, log) = (try directory.contents("store.db"), try directory.contents("store.db-wal"))
       for _ in 0..<2 {
         let error = await #expect(throws: SyncError.self) {

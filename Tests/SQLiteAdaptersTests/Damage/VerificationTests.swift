@@ -161,7 +161,12 @@
         let error = await #expect(throws: SyncError.self) { try await Self.verify(directory.file(name)) }
         #expect(error?.code == .storeUnreadable && error?.message.contains(reason) == true, "\(name)")
         if name == "empty.db" { continue }
-        // Opening for writing would run the steps again.
+        if name == "store10.db" {
+          // Its last step can run again.
+          await (try SQLiteStore.open(path: directory.file(name))).close()
+          #expect(try await Self.verify(directory.file(name)).findings == [])
+          continue
+        }
         let before = try directory.contents(name)
         let refusal = await #expect(throws: SyncError.self) {
           try await SQLiteStore.open(path: directory.file(name))
