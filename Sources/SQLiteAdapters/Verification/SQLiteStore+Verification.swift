@@ -36,16 +36,21 @@
           }
         }
       } catch {
-        if Task.isCancelled { throw SyncError.stoppedVerification }
-        guard error.isOfDamagedStore else { throw error }
-        found.append(check.unreadable(error))
+        found.append(try check.finding(of: error))
       }
     }
   }
 
   extension FormatCheck {
-    fileprivate func unreadable(_ error: SyncError) -> StoreFinding {
-      StoreFinding(part, type: type, "\(subject) cannot be read: \(error.message)")
+    /// What the failure of the check tells of the store.
+    ///
+    /// - Throws: `cancelled` once the task is cancelled; a failure that tells nothing.
+    fileprivate func finding(of error: SyncError) throws(SyncError) -> StoreFinding {
+      if Task.isCancelled {
+        throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
+      }
+      guard error.isOfDamagedStore else { throw error }
+      return StoreFinding(part, type: type, "\(subject) cannot be read: \(error.message)")
     }
 
     /// Returns the first contradiction in a file; `nil` if it is sound.
@@ -74,16 +79,8 @@
           try findings(connection, 1).first
         }
       } catch {
-        if Task.isCancelled { throw SyncError.stoppedVerification }
-        guard error.isOfDamagedStore else { throw error }
-        return unreadable(error)
+        return try finding(of: error)
       }
-    }
-  }
-
-  extension SyncError {
-    fileprivate static var stoppedVerification: SyncError {
-      SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
     }
   }
 
