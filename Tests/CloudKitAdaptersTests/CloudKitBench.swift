@@ -25,11 +25,8 @@
     static let zone = "Games"
 
     /// Creates an empty service.
-    ///
-    /// - Parameter other: The service's clock, if it is not to be moved by hand.
     init(
       _ kind: Kind, types: [RecordType: CloudKitType] = ["items": CloudKitType("Item")],
-      clock other: (any SyncPorts.Clock<Duration>)? = nil,
       _ change: (inout StandInCloudKit.Settings) -> Void = { _ in }
     ) throws {
       let (privateKey, publicKey) = try StandInCloudKit.makeKey()
@@ -39,7 +36,7 @@
       let clock = ManualClock()
       self.clock = clock
       self.types = types
-      service = StandInCloudKit(settings: settings, clock: other ?? clock)
+      service = StandInCloudKit(settings: settings, clock: clock)
       secrets =
         [settings.apiToken, "first+/="] + privateKey.split(separator: "\n").dropFirst().map(String.init)
       switch kind {
@@ -70,6 +67,16 @@
     func source(_ transport: (any HTTPTransport)? = nil) throws -> CloudKitSource {
       try CloudKitSource(
         database, access: access, types: types, transport: transport ?? service, clock: clock)
+    }
+
+    /// Runs something while the clock is advanced past each pause before a retry.
+    ///
+    /// No other time passes, so no signature becomes old because the machine is busy.
+    func passingPauses<Result>(_ body: () async throws -> Result) async rethrows -> Result {
+      async let _: Void = {
+        while !Task.isCancelled { clock.advance(by: await clock.nextSleep(.retry)) }
+      }()
+      return try await body()
     }
 
     /// Writes a record with a number, a millisecond later.

@@ -18,16 +18,16 @@
     init(
       _ bench: CloudKitBench, _ entities: [Entity] = [Entity("items")], pageSize: Int = 400,
       transport: (any HTTPTransport)? = nil, pushes: Bool = false, retry: RetryPolicy = RetryPolicy(),
-      observers: [any SyncObserver] = [], clock: (any CanonicalSync.Clock<Duration>)? = nil,
+      observers: [any SyncObserver] = [],
       wrap: (CloudKitSource) -> any RemoteRecordSource = { $0 }
     ) async throws {
       self.bench = bench
       source = try CloudKitSource(
         bench.database, access: bench.access, types: bench.types, transport: transport ?? bench.service,
-        clock: clock ?? bench.clock)
+        clock: bench.clock)
       engine = try await SyncEngine(
         schema: SyncSchema(entities), store: store, source: wrap(source),
-        sink: pushes ? CloudKitSink(source) : nil, clock: clock ?? bench.clock,
+        sink: pushes ? CloudKitSink(source) : nil, clock: bench.clock,
         options: SyncOptions(
           pageSize: pageSize, retry: retry, leaseDuration: .seconds(360_000), massDeletionRecords: 1_000_000),
         observers: observers)

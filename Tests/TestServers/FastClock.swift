@@ -11,17 +11,11 @@ package struct FastClock: SyncPorts.Clock {
   private let origin = ContinuousClock.now
   private let skipped = Skipped()
 
-  private let start: Timestamp?
-
   /// Creates a clock that starts now.
-  ///
-  /// - Parameter start: The civil time at its start; `nil` for the machine's civil time always.
-  package init(factor: Int, startingAt start: Timestamp? = nil) {
-    self.factor = factor
-    self.start = start
-  }
+  package init(factor: Int) { self.factor = factor }
 
-  package var timestamp: Timestamp { start.map { $0 + now.offset } ?? ContinuousClock().timestamp }
+  // The machine's civil time, by which servers judge what they are sent.
+  package var timestamp: Timestamp { ContinuousClock().timestamp }
 
   /// A time since the clock's start.
   package struct Instant: InstantProtocol {
