@@ -1,6 +1,9 @@
 /// The fields that identify one thing in the world across records with different ids.
 public struct NaturalKey: Hashable, Sendable, Codable {
-  /// The fields of the key. A record with a null or missing one matches no other.
+  /// The fields of the key.
+  ///
+  /// A record with a null or missing one matches no other. Neither does one with a number that is
+  /// not an integer of 64 bits and is 2⁵³ or more: such numbers may differ where a double does not.
   public let fields: [FieldName]
   /// The normalization of each value before values are compared.
   public let normalization: Normalization
@@ -79,7 +82,10 @@ extension NaturalKey.Normalization {
     switch value {
     case .null, .composite: nil
     case .integer(let number): "#\(number)"
-    case .double(let number): Int64(exactly: number).map { "#\($0)" } ?? (number.isNaN ? nil : "#\(number)")
+    // A greater one stands for many numbers, among them the greatest ids of 64 bits. Records that
+    // share it are not therefore duplicates.
+    case .double(let number) where !(number.magnitude < 0x1p53): nil
+    case .double(let number): Int64(exactly: number).map { "#\($0)" } ?? "#\(number)"
     case .boolean(let value): value ? "#true" : "#false"
     case .string(let text): normalized(text).map { "=\($0)" }
     }
