@@ -10,6 +10,8 @@ final class JSONObject {
     let string: String
 
     static func == (a: ExactKey, b: ExactKey) -> Bool { a.string.utf8.elementsEqual(b.string.utf8) }
+
+    func hash(into hasher: inout Hasher) { string.hashUTF8(into: &hasher) }
   }
 
   private static var fewMembers: Int { 24 }

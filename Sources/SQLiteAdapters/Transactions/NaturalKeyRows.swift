@@ -1,4 +1,5 @@
 #if SQLite
+  import SyncJSON
   import SyncModels
   import SyncPorts
 
@@ -215,5 +216,7 @@
     init(_ string: String) { self.string = string }
 
     static func == (a: UTF8Key, b: UTF8Key) -> Bool { a.string.isSameUTF8(as: b.string) }
+
+    func hash(into hasher: inout Hasher) { string.hashUTF8(into: &hasher) }
   }
 #endif

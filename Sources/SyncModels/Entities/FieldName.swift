@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// The name of a top-level member of a record's JSON object.
 public struct FieldName: RawRepresentable, Hashable, Sendable, Codable {
   /// The member's name, compared by its UTF-8 bytes.
@@ -17,6 +19,9 @@ public struct FieldName: RawRepresentable, Hashable, Sendable, Codable {
   public static func == (a: FieldName, b: FieldName) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }
+
+  /// Hashes the UTF-8 bytes.
+  public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
 }
 
 extension FieldName: ExpressibleByStringLiteral, CustomStringConvertible {

@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// The value of a record's field, as far as stores compare and sort it.
 ///
 /// Values of different JSON types never compare equal. The order is null (and missing), numbers,
@@ -39,7 +41,7 @@ extension FieldValue: Hashable {
     case .null: hasher.combine(0)
     case .integer(let value): hasher.combine(Double(value))
     case .double(let value): hasher.combine(value)
-    case .string(let value): hasher.combine(value)
+    case .string(let value): value.hashUTF8(into: &hasher)
     case .boolean(let value): hasher.combine(value)
     case .composite: hasher.combine(1)
     }

@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// The identity of a record: its type, and its key within the type.
 ///
 /// The client or the remote chooses the key. A key is never empty. Keys compare, hash and sort by
@@ -21,7 +23,7 @@ public struct RecordID: Hashable, Sendable, Codable {
 
   /// Hashes the key alone: most collections hold records of one type.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(key)
+    key.hashUTF8(into: &hasher)
   }
 }
 

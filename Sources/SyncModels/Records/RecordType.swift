@@ -1,3 +1,5 @@
+import SyncJSON
+
 /// The name of one kind of record, such as `games`.
 ///
 /// It is a collection at the remote and a table in the store. A name starts with an ASCII letter, a
@@ -21,6 +23,9 @@ public struct RecordType: RawRepresentable, Hashable, Sendable, Codable {
   public static func == (a: RecordType, b: RecordType) -> Bool {
     a.rawValue.isSameUTF8(as: b.rawValue)
   }
+
+  /// Hashes the UTF-8 bytes.
+  public func hash(into hasher: inout Hasher) { rawValue.hashUTF8(into: &hasher) }
 }
 
 extension RecordType: ExpressibleByStringLiteral, CustomStringConvertible, Comparable {

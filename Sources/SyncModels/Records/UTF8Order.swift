@@ -2,8 +2,7 @@ extension String {
   /// Whether two strings have the same UTF-8 bytes.
   ///
   /// Swift compares strings by canonical equivalence, and SQL databases compare bytes. Identifiers
-  /// travel between them and must mean the same in both, so they compare by bytes. (Strings with
-  /// equal bytes are canonically equal, so `String`'s own hash is consistent with this.)
+  /// travel between them and must mean the same in both, so they compare by bytes.
   public func isSameUTF8(as other: String) -> Bool {
     if isSameValue(as: other) { return true }
     let isSame = utf8.withContiguousStorageIfAvailable { a in

@@ -15,6 +15,17 @@ struct IdentityTests {
     #expect(RecordID(type: "a", key: decomposed) < RecordID(type: "a", key: composed))
   }
 
+  /// Dictionaries of names from outside would otherwise become lists.
+  @Test func hashByteForByte() {
+    let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+    #expect(composed.hashValue == decomposed.hashValue)
+    #expect(FieldName(composed).hashValue != FieldName(decomposed).hashValue)
+    #expect(RecordType(composed).hashValue != RecordType(decomposed).hashValue)
+    #expect(FieldValue.string(composed).hashValue != FieldValue.string(decomposed).hashValue)
+    #expect(
+      RecordID(type: "a", key: composed).hashValue != RecordID(type: "a", key: decomposed).hashValue)
+  }
+
   @Test func sortByTypeThenByBytes() {
     let ids = [("a", "\u{10000}"), ("a", "\u{ff5e}"), ("b", "1"), ("a", "10"), ("a", "9")]
       .map { RecordID(type: RecordType($0.0), key: $0.1) }
