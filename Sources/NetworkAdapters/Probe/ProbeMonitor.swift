@@ -36,7 +36,7 @@ public final class ProbeMonitor: ConnectivityMonitor {
     timeout: Duration = .seconds(5), clock: any Clock<Duration> = ContinuousClock(),
     random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   ) {
-    let probe = TCPProbe(host: host, port: port)
+    let probe = TCPProbe(host: host, port: port, clock: clock)
     self.init(every: interval, jitter: jitter, timeout: timeout, clock: clock, random: random) {
       await probe.answers()
     }

@@ -1,28 +1,52 @@
 import Dispatch
 import Foundation
+import SyncPorts
 import Synchronization
 
 /// Probes a TCP port of a host.
 final class TCPProbe: Sendable {
   private let host: String
   private let port: UInt16
+  private let clock: any Clock<Duration>
   /// A name lookup blocks. At most one thread waits for it, and none of Swift's own.
   private let lookups = DispatchQueue(label: "name lookup", qos: .utility)
 
-  init(host: String, port: UInt16) {
+  init(host: String, port: UInt16, clock: any Clock<Duration> = ContinuousClock()) {
     self.host = host
     self.port = port
+    self.clock = clock
   }
 
-  /// Whether any of the host's addresses accepts a connection.
-  ///
-  /// They are tried one after the other, until the task is cancelled.
+  /// Whether any of the host's addresses accepts a connection before the task is cancelled.
   func answers() async -> Bool {
-    for address in await addresses() {
-      if Task.isCancelled { return false }
-      if await ConnectionAttempt(at: address).isAnswered() { return true }
+    await Self.isAnswered(at: await addresses(), clock)
+  }
+
+  /// The time after which the next address is tried beside the former ones.
+  ///
+  /// It is the delay that RFC 8305 (Happy Eyeballs) recommends.
+  private static let head = Duration.milliseconds(250)
+
+  /// Tries addresses, each a little later than the one before.
+  ///
+  /// Not one after the other: a host may have an address that answers behind one whose packets are
+  /// dropped on the way, often that of IPv6.
+  static func isAnswered(at addresses: [SocketAddress], _ clock: any Clock<Duration>) async -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      for (position, address) in addresses.enumerated() {
+        group.addTask {
+          if position > 0 {
+            guard (try? await clock.pause(for: head * position)) != nil else { return false }
+          }
+          return await ConnectionAttempt(at: address).isAnswered()
+        }
+      }
+      for await isAnswered in group where isAnswered {
+        group.cancelAll()
+        return true
+      }
+      return false
     }
-    return false
   }
 
   private func addresses() async -> [SocketAddress] {

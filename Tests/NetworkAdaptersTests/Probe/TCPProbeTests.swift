@@ -41,6 +41,19 @@ struct TCPProbeTests {
       #expect(start.duration(to: .now) < .seconds(60))
     }
 
+    @Test func isAnsweredByASecondAddressBesideASilentOne() async throws {
+      let silent = try Listener(backlog: 0)
+      let guests = try (0..<4).map { _ in try silent.guest() }
+      defer { guests.forEach { close($0) } }
+      let listener = try Listener()
+      let addresses = [silent, listener].flatMap { SocketAddress.lookUp("127.0.0.1", $0.port) }
+      #expect(addresses.count == 2)
+      let start = ContinuousClock.now
+      #expect(await TCPProbe.isAnswered(at: addresses, ContinuousClock()))
+      // The kernel gives the first one up after two minutes.
+      #expect(start.duration(to: .now) < .seconds(60))
+    }
+
     /// The number of requested and unanswered connections to a port.
     private static func attempts(at port: UInt16) throws -> Int {
       let asked = String(format: ":%04X 02 ", port)
