@@ -43,8 +43,8 @@
           easy, CurlHandle.receiveHeader, CurlHandle.receiveBody, Unmanaged.passUnretained(self).toOpaque()))
       try set(CURLOPT_FOLLOWLOCATION, 0)
       try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-      try set(CURLOPT_MAXAGE_CONN, max(1, Int(idleTime.components.seconds)))
-      try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, Int(options.connectDeadline / .milliseconds(1))))
+      try set(CURLOPT_MAXAGE_CONN, Self.clamped(idleTime / .seconds(1)))
+      try set(CURLOPT_CONNECTTIMEOUT_MS, Self.clamped(options.connectDeadline / .milliseconds(1)))
       // An empty name means no proxy, whatever the environment says.
       try set(CURLOPT_PROXY, options.proxy?.description ?? "")
       try set(CURLOPT_NOPROXY, options.proxy == nil ? "*" : "")
@@ -96,6 +96,9 @@
       }
       fields = longer
     }
+
+    /// A number of units as libcurl takes it: at least one, because zero means its default.
+    private static func clamped(_ number: Double) -> Int { Int(min(max(1, number), Double(Int32.max))) }
 
     private func set(_ option: CURLoption, _ value: Int) throws(CurlFailure) {
       try check(ccurl_set_number(easy, option, value))

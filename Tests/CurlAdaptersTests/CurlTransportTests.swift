@@ -122,7 +122,8 @@
       var options = CurlTransport.Options()
       options.certificateAuthorities = TLSFront.authority
       try await TLSFront.following(Self.always) { server in
-        #expect(try await CurlTransport.alone(options).send(request(server)).status == 200)
+        let request = try request(server)
+        #expect(try await CurlTransport.alone(options).send(request).status == 200)
         let other = try #require(HTTPAddress("https://localhost:\(server.port)/"))
         let error = await #expect(throws: SyncError.self) {
           _ = try await CurlTransport.alone(options).send(HTTPRequest("GET", other))
@@ -225,6 +226,15 @@
         }
         #expect(error?.code == .remoteUnavailable)
         #expect(error?.message.contains("within 0.2 seconds") == true)
+      }
+    }
+
+    @Test func aDeadlineMayBeAsLongAsDurationsAre() async throws {
+      var options = CurlTransport.Options()
+      options.connectDeadline = .seconds(Int64.max)
+      try await LoopbackServer.following(Self.always) { server in
+        let request = try request(server)
+        #expect(try await CurlTransport.alone(options).send(request).status == 200)
       }
     }
 

@@ -91,7 +91,8 @@ public struct RecordReader: Sendable {
     if let key = keys.modifiedAt, member.hasKey(key) { draft.modifiedAt = member.value }
     if let key = keys.deleted, member.hasKey(key) { draft.isDeleted = member.value.bool() == true }
     if let key = keys.entityTag, member.hasKey(key) {
-      draft.entityTag = member.value.string() ?? String(decoding: member.value.bytes, as: UTF8.self)
+      let spelled = member.value.string() ?? String(decoding: member.value.bytes, as: UTF8.self)
+      draft.entityTag = member.value.isNull ? nil : spelled
     }
     if let key = keys.schemaVersion, member.hasKey(key) { draft.schemaVersion = member.value }
     for (index, key) in fieldKeys.enumerated() where member.hasKey(key) {

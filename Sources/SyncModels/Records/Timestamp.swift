@@ -35,7 +35,9 @@ extension Timestamp: Comparable, CustomStringConvertible {
     a.microseconds < b.microseconds
   }
 
-  /// The instant a duration later, rounded down to the microsecond, clamped to the range.
+  /// The instant a duration later, clamped to the range.
+  ///
+  /// The duration is rounded to whole microseconds, towards zero.
   public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
     let (sum, overflow) = instant.microseconds.addingReportingOverflow(duration.wholeMicroseconds)
     return Timestamp(microseconds: overflow ? (duration < .zero ? .min : .max) : sum)
@@ -59,7 +61,7 @@ extension Timestamp: Comparable, CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration in whole microseconds, rounded down, clamped to `Int64`.
+  /// The duration in whole microseconds, rounded towards zero, clamped to `Int64`.
   package var wholeMicroseconds: Int64 {
     let (seconds, attoseconds) = components
     let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
