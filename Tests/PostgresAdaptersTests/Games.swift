@@ -24,6 +24,20 @@
       }
     }
 
+    /// Calls a body with a store whose server soon ends transactions that do nothing.
+    ///
+    /// Tables are created before, without that limit: a busy machine may pause for so long.
+    static func withImpatientStore(_ body: (PostgresStore) async throws -> Void) async throws {
+      var configuration = PostgresStore.Configuration(reconnectTimeout: .zero)
+      configuration.idleTransactionTimeout = .seconds(1)
+      try await withStore { (first, schema) async throws in
+        let store = try await Database.open(schema, configuration)
+        try await store.register(try Games.schema())
+        try await body(store)
+        await store.close()
+      }
+    }
+
     static func record(_ key: String, _ json: String = "{}", version: Int64 = 1) throws(SyncError) -> Record {
       let payload = Payload(Array(json.utf8))
       do {

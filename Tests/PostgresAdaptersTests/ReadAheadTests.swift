@@ -168,11 +168,9 @@
 
     /// The server counts its idle time from the last write that it has run.
     @Test func keepNoTransactionThatDoesNothing() async throws {
-      var configuration = PostgresStore.Configuration(reconnectTimeout: .zero)
-      configuration.idleTransactionTimeout = .milliseconds(300)
-      try await Games.withStore(configuration) { (store, _) async throws in
+      try await Games.withImpatientStore { (store) async throws in
         let error = await #expect(throws: SyncError.self) {
-          try await Self.writeTwoPages(in: store) { Thread.sleep(forTimeInterval: 0.8) }
+          try await Self.writeTwoPages(in: store) { Thread.sleep(forTimeInterval: 3) }
         }
         #expect(error?.code == .storeFailure)
         #expect(try await store.keys() == [])

@@ -59,7 +59,7 @@
         let end = ContinuousClock.now + .seconds(3)
         var stores: [SQLiteStore] = []
         var refusals = 0
-        while ContinuousClock.now < end {
+        while ContinuousClock.now < end || stores.count <= 10 || refusals <= 100 {
           await withTaskGroup(of: SQLiteStore?.self) { tasks in
             for number in 0..<32 {
               let path = directory.file("\(stores.count)-\(refusals)-\(number).db")
