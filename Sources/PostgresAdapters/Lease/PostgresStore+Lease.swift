@@ -18,19 +18,20 @@
       return try await writer.run { connection throws(SyncError) -> Lease in
         var isTaking = false
         do throws(SyncError) {
-          let (lease, row) = try connection.change(context) { (row) throws(SyncError) -> (Lease, Opening) in
-            try row.demand(.app)
-            let now = clock?() ?? row.now
-            try connection.demandFree(row, now)
-            let lease = Lease(fence: row.fence + 1, expiresAt: now + duration)
+          let (lease, header) = try connection.change(context) {
+            (header) throws(SyncError) -> (Lease, StoreHeader) in
+            try header.demand(.app)
+            let now = clock?() ?? header.now
+            try connection.demandFree(header, now)
+            let lease = Lease(fence: header.fence + 1, expiresAt: now + duration)
             isTaking = true
             connection.take(lease, for: duration)
             // The entry of this writer may be gone since its last commit.
-            connection.token = row.token
-            return (lease, row.under(lease))
+            connection.token = header.token
+            return (lease, header.under(lease))
           }
           connection.heldFences.insert(lease.fence)
-          connection.cache.opening = row
+          connection.cache.header = header
           return lease
         } catch {
           // The session may have the lock of a lease that it did not get.
@@ -50,16 +51,17 @@
     public func renew(_ lease: Lease, for duration: Duration) async throws(SyncError) -> Lease {
       let (context, clock) = (context, configuration.leaseClock)
       return try await writer.run { connection throws(SyncError) -> Lease in
-        let (renewed, row) = try connection.change(context) { (row) throws(SyncError) -> (Lease, Opening) in
-          try row.demand(.lease(lease))
-          let renewed = Lease(fence: lease.fence, expiresAt: (clock?() ?? row.now) + duration)
+        let (renewed, header) = try connection.change(context) {
+          (header) throws(SyncError) -> (Lease, StoreHeader) in
+          try header.demand(.lease(lease))
+          let renewed = Lease(fence: lease.fence, expiresAt: (clock?() ?? header.now) + duration)
           connection.enqueue(
             Statement("UPDATE store SET lease_ends_at = $1::bigint") {
               $0.add(renewed.expiresAt.microseconds)
             })
-          return (renewed, row.under(renewed))
+          return (renewed, header.under(renewed))
         }
-        connection.cache.opening = row
+        connection.cache.header = header
         return renewed
       }
     }
@@ -85,22 +87,22 @@
     }
   }
 
-  extension Opening {
-    /// The row as a lease leaves it.
-    fileprivate func under(_ lease: Lease) -> Opening {
-      var row = self
-      (row.fence, row.leaseEnd) = (lease.fence, lease.expiresAt)
-      return row
+  extension StoreHeader {
+    /// The header as a lease leaves it.
+    fileprivate func under(_ lease: Lease) -> StoreHeader {
+      var header = self
+      (header.fence, header.leaseEnd) = (lease.fence, lease.expiresAt)
+      return header
     }
   }
 
   extension Connection {
     /// Refuses a lease that another holder has, and that lives.
-    fileprivate func demandFree(_ opening: Opening, _ now: Timestamp) throws(SyncError) {
-      guard let end = opening.leaseEnd, now < end else { return }
+    fileprivate func demandFree(_ header: StoreHeader, _ now: Timestamp) throws(SyncError) {
+      guard let end = header.leaseEnd, now < end else { return }
       // A session gets a lock that it has. Locks of others are free once their session is gone.
-      if !heldFences.contains(opening.fence) {
-        let lock = settings.holderLock(opening.fence)
+      if !heldFences.contains(header.fence) {
+        let lock = settings.holderLock(header.fence)
         let row = try query(
           Statement("SELECT pg_try_advisory_xact_lock(\(lock))", isKept: false), during: "taking the lease")
         if row.first?.bool(0) == true { return }

@@ -134,7 +134,7 @@
       let numbers = try inPipeline(during: operation()) { (pipeline) throws(PostgresFailure) -> [Int] in
         if let start {
           try pipeline.send(start.begin)
-          row = try pipeline.send(start.opening, isWanted: true)
+          row = try pipeline.send(start.readHeader, isWanted: true)
         }
         for statement in waiting { try pipeline.send(statement) }
         var numbers: [Int] = []

@@ -36,8 +36,8 @@
   struct StoreCache {
     var catalog = Catalog()
     var kept = KeptCache()
-    /// The store's row as the last transaction left it; `nil` if that is not known.
-    var opening: Opening?
+    /// The store's header as the last transaction left it; `nil` if that is not known.
+    var header: StoreHeader?
   }
 
   extension Connection {

@@ -29,8 +29,8 @@
     }
 
     func run() throws(SyncError) {
-      try connection.change(context) { (opening) throws(SyncError) in
-        try opening.demand(.app)
+      try connection.change(context) { (header) throws(SyncError) in
+        try header.demand(.app)
         for entity in schema.entities {
           try makeTable(entity)
           try declareColumns(of: entity)

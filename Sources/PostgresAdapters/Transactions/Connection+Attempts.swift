@@ -56,7 +56,7 @@
           let isOutdated = transaction.isOutdated || isFirst && failure?.state.hasPrefix("42") == true
           rollback()
           cache.kept.forget()
-          cache.opening = nil
+          cache.header = nil
           isFirst = false
           if isOutdated { continue }
           guard let failure, attempts.goOn(after: failure) else { throw error }

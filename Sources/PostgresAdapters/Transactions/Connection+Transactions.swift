@@ -15,29 +15,31 @@
       try attempting { (isFirst) throws(SyncError) -> R in
         var known = isFirst ? remembered(context) : nil
         var isCurrent = false
-        while let row = known {
-          assume(row, using: [], begin: Self.isolated, opening: Opening.statement(settings.writer), context)
+        while let header = known {
+          assume(
+            header, using: [], begin: Self.isolated, readHeader: StoreHeader.statement(settings.writer),
+            context)
           let result = run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) }
           guard let start = transaction.start else { return try endRead(result) }
-          // A row that was read since the call began is as good as a later one.
+          // A header that was read since the call began is as good as a later one.
           if isCurrent { return try result.get() }
-          let now = try confirm(start, by: start.opening)
-          if start.row.equals(now, in: start.used) { return try result.get() }
+          let now = try confirm(start, by: start.readHeader)
+          if start.header.equals(now, in: start.used) { return try result.get() }
           (known, isCurrent) = (remembered(context), true)
         }
         enqueue(Self.isolated)
-        try open(context, by: Opening.statement(settings.writer))
+        try open(context, by: StoreHeader.statement(settings.writer))
         return try endRead(run { () throws(SyncError) -> R in try body(PostgresSnapshot(on: self)) })
       }
     }
 
     private func endRead<R>(_ result: Result<R, SyncError>) throws(SyncError) -> R {
-      guard case .begun(let row) = transaction else { throw outdate() }
+      guard case .begun(let header) = transaction else { throw outdate() }
       let result = try result.get()
       // Nothing depends on the end of a snapshot, so it is not waited for.
       enqueue(Self.commit)
       try send([], during: "ending a read")
-      cache.opening = row
+      cache.header = header
       return result
     }
 
@@ -49,19 +51,19 @@
       var unsettled: (token: Int64, result: R)?
       return try attempting { (isFirst) throws(SyncError) -> R in
         if isFirst, let known = remembered(context), known.token == token, allows(authority, by: known) {
-          let opening = Opening.statement(settings.writer, underLock: settings.writeLock)
-          assume(known, using: .all, begin: Self.writing, opening: opening, context)
+          let readHeader = StoreHeader.statement(settings.writer, underLock: settings.writeLock)
+          assume(known, using: .all, begin: Self.writing, readHeader: readHeader, context)
         } else {
-          let row = try openToWrite(context)
-          if let former = unsettled, row.token == former.token {
+          let header = try openToWrite(context)
+          if let former = unsettled, header.token == former.token {
             // The connection was lost while the transaction was being committed, and it was.
             token = former.token
             rollback()
             return former.result
           }
           unsettled = nil
-          try demandMemory(of: row, authority)
-          try row.demand(authority)
+          try demandMemory(of: header, authority)
+          try header.demand(authority)
         }
         let transaction = PostgresTransaction(on: self)
         let outcome = run { () throws(SyncError) -> R in try body(transaction) }
@@ -84,8 +86,8 @@
       /// Nothing was written, and the body needed no statement.
       case nothing
       /// Kept values are written, and the body needed no statement: one statement is all.
-      case keptValues(Opening)
-      case commit(Opening, isWriting: Bool)
+      case keptValues(StoreHeader)
+      case commit(StoreHeader, isWriting: Bool)
 
       var isWriting: Bool {
         switch self {
@@ -96,36 +98,36 @@
       }
     }
 
-    /// Decides how a transaction ends; the row must be as its body saw it.
+    /// Decides how a transaction ends; the header must be as its body saw it.
     private func ending(
       of transaction: PostgresTransaction, after outcome: Result<Void, SyncError>
     ) throws(SyncError) -> Ending {
       if let start = self.transaction.start {
         guard case .success = outcome, transaction.hasWritten else {
-          // Also an error of the body counts only if it has seen the row as it is.
+          // Also an error of the body counts only if it has seen the header as it is.
           dropPending()
-          let now = try confirm(start, by: Opening.statement(settings.writer))
-          guard start.row.equals(now, in: start.used) else { throw outdate() }
+          let now = try confirm(start, by: StoreHeader.statement(settings.writer))
+          guard start.header.equals(now, in: start.used) else { throw outdate() }
           return .nothing
         }
-        if !hasPending, transaction.writesKeptValuesAlone { return .keptValues(start.row) }
-        // The row is compared before anything is committed.
+        if !hasPending, transaction.writesKeptValuesAlone { return .keptValues(start.header) }
+        // The header is compared before anything is committed.
         try flush(during: "beginning a transaction")
       }
-      guard case .begun(let row) = self.transaction else { throw outdate() }
-      return .commit(row, isWriting: transaction.hasWritten)
+      guard case .begun(let header) = self.transaction else { throw outdate() }
+      return .commit(header, isWriting: transaction.hasWritten)
     }
 
     private func end(_ transaction: PostgresTransaction, by ending: Ending) throws(SyncError) {
-      let former: Opening
+      let former: StoreHeader
       switch ending {
       case .nothing: return
-      case .keptValues(let row):
+      case .keptValues(let header):
         self.transaction = .none
-        let rows = try query(transaction.keeping(by: row, token: token + 1), during: "committing")
+        let rows = try query(transaction.keeping(by: header, token: token + 1), during: "committing")
         guard rows.first?.bool(0) == true else { throw outdate() }
-        former = row
-      case .commit(let row, let isWriting):
+        former = header
+      case .commit(let header, let isWriting):
         transaction.close(token: token + 1)
         enqueue(Self.commit)
         if isWriting {
@@ -134,13 +136,13 @@
           // Nothing depends on the end of a transaction that wrote nothing.
           try send([], during: "ending a transaction")
         }
-        former = row
+        former = header
       }
       hasCommitted(transaction, former)
     }
 
-    /// Remembers the row as a commit has left it.
-    private func hasCommitted(_ transaction: PostgresTransaction, _ former: Opening) {
+    /// Remembers the header as a commit has left it.
+    private func hasCommitted(_ transaction: PostgresTransaction, _ former: StoreHeader) {
       var now = former
       if transaction.hasWritten {
         token += 1
@@ -151,20 +153,20 @@
         now.keptVersion += 1
       }
       if transaction.hasPosition { now.position += 1 }
-      cache.opening = transaction.areCountsCurrent ? now : nil
+      cache.header = transaction.areCountsCurrent ? now : nil
     }
 
-    /// The row that the last transaction left, if the types are as it found them.
-    private func remembered(_ context: TransactionContext) -> Opening? {
-      guard let known = cache.opening, known.catalog == cache.catalog.version,
+    /// The header that the last transaction left, if the types are as it found them.
+    private func remembered(_ context: TransactionContext) -> StoreHeader? {
+      guard let known = cache.header, known.catalog == cache.catalog.version,
         context.declarations.generation == cache.catalog.generation
       else { return nil }
       return known
     }
 
-    private func allows(_ authority: WriteAuthority, by opening: Opening) -> Bool {
-      // A refusal has to come from the row as it is now.
-      (try? opening.demand(authority)) != nil
+    private func allows(_ authority: WriteAuthority, by header: StoreHeader) -> Bool {
+      // A refusal has to come from the header as it is now.
+      (try? header.demand(authority)) != nil
     }
 
     private func run<R>(_ body: () throws(SyncError) -> R) -> Result<R, SyncError> {
@@ -175,12 +177,12 @@
       }
     }
 
-    /// Runs statements that change the store's row, after earlier writes, in one round trip.
+    /// Runs statements that change the store's header, after earlier writes, in one round trip.
     func change(by statements: [Statement]) throws(SyncError) {
       try attempting { (_) throws(SyncError) in
-        cache.opening = nil
+        cache.header = nil
         enqueue(Self.writing)
-        enqueue(Opening.statement(settings.writer, underLock: settings.writeLock))
+        enqueue(StoreHeader.statement(settings.writer, underLock: settings.writeLock))
         for statement in statements { enqueue(statement) }
         enqueue(Self.commit)
         try flush(during: "committing")
@@ -189,13 +191,13 @@
 
     /// Runs a body that changes the lease or the layout, after earlier writes.
     func change<R>(
-      _ context: TransactionContext, _ body: (Opening) throws(SyncError) -> R
+      _ context: TransactionContext, _ body: (StoreHeader) throws(SyncError) -> R
     ) throws(SyncError) -> R {
       try attempting { (_) throws(SyncError) -> R in
-        let row = try openToWrite(context)
-        // The body changes the row.
-        cache.opening = nil
-        let result = try body(row)
+        let header = try openToWrite(context)
+        // The body changes the header.
+        cache.header = nil
+        let result = try body(header)
         enqueue(Self.commit)
         try flush(during: "committing")
         return result
@@ -204,44 +206,48 @@
 
     // MARK: Beginning
 
-    /// Begins a transaction whose body sees a remembered row.
+    /// Begins a transaction whose body sees a remembered header.
     private func assume(
-      _ row: Opening, using parts: Opening.Parts, begin: Statement, opening: Statement,
+      _ header: StoreHeader, using parts: StoreHeader.Parts, begin: Statement, readHeader: Statement,
       _ context: TransactionContext
     ) {
-      cache.kept.enter(row.keptVersion)
+      cache.kept.enter(header.keptVersion)
       transaction = .assumed(
-        TransactionStart(begin: begin, opening: opening, row: row, used: parts, layout: context.layout))
+        TransactionStart(
+          begin: begin, readHeader: readHeader, header: header, used: parts, layout: context.layout))
     }
 
-    /// Reads the row as it is now, outside of the transaction that never began.
-    private func confirm(_ start: TransactionStart, by statement: Statement) throws(SyncError) -> Opening {
+    /// Reads the header as it is now, outside of the transaction that never began.
+    private func confirm(_ start: TransactionStart, by statement: Statement) throws(SyncError) -> StoreHeader
+    {
       transaction = .none
-      let row = try Opening(query(statement, during: "reading the store"), layout: start.layout)
-      cache.opening = row
-      return row
+      let header = try StoreHeader(query(statement, during: "reading the store"), layout: start.layout)
+      cache.header = header
+      return header
     }
 
-    /// Begins a transaction, waits for earlier writes, and reads the store's row.
-    private func openToWrite(_ context: TransactionContext) throws(SyncError) -> Opening {
+    /// Begins a transaction, waits for earlier writes, and reads the store's header.
+    private func openToWrite(_ context: TransactionContext) throws(SyncError) -> StoreHeader {
       enqueue(Self.writing)
-      return try open(context, by: Opening.statement(settings.writer, underLock: settings.writeLock))
+      return try open(context, by: StoreHeader.statement(settings.writer, underLock: settings.writeLock))
     }
 
     @discardableResult
-    private func open(_ context: TransactionContext, by statement: Statement) throws(SyncError) -> Opening {
+    private func open(_ context: TransactionContext, by statement: Statement) throws(SyncError) -> StoreHeader
+    {
       transaction = .none
-      let row = try Opening(query(statement, during: "beginning a transaction"), layout: context.layout)
-      transaction = .begun(row)
-      try refreshCatalog(row.catalog, context.declarations)
-      cache.kept.enter(row.keptVersion)
-      return row
+      let header = try StoreHeader(
+        query(statement, during: "beginning a transaction"), layout: context.layout)
+      transaction = .begun(header)
+      try refreshCatalog(header.catalog, context.declarations)
+      cache.kept.enter(header.keptVersion)
+      return header
     }
 
     /// Notices a server that lost the last commits, as a standby may that took over.
-    private func demandMemory(of opening: Opening, _ authority: WriteAuthority) throws(SyncError) {
-      let isLost = opening.token < token
-      token = opening.token
+    private func demandMemory(of header: StoreHeader, _ authority: WriteAuthority) throws(SyncError) {
+      let isLost = header.token < token
+      token = header.token
       guard isLost, case .lease = authority else { return }
       throw SyncError(
         .leaseLost, during: "writing",

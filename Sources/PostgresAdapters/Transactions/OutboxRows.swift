@@ -38,13 +38,13 @@
         ON CONFLICT (type, id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET \
         \(names.dropFirst(3).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) \
         RETURNING type, (xmax = 0) AS is_new) \
-        INSERT INTO counts SELECT type, '\(Opening.pending)', count(*) FROM put WHERE is_new GROUP BY type \
+        INSERT INTO counts SELECT type, '\(StoreHeader.pending)', count(*) FROM put WHERE is_new GROUP BY type \
         ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries
         """
     }()
     static let remove = """
       WITH gone AS (DELETE FROM outbox AS o USING \(given) AS k(type, id, rest) WHERE \(sameKey) RETURNING o.type) \
-      INSERT INTO counts SELECT type, '\(Opening.pending)', -count(*) FROM gone GROUP BY type \
+      INSERT INTO counts SELECT type, '\(StoreHeader.pending)', -count(*) FROM gone GROUP BY type \
       ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries
       """
     static let forgetLeaves = """
@@ -61,7 +61,7 @@
   // MARK: Reading
 
   extension PostgresSnapshot {
-    private func mayHaveEdits() -> Bool { mayHave { $0 == Opening.pending } }
+    private func mayHaveEdits() -> Bool { mayHave { $0 == StoreHeader.pending } }
 
     func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
       guard !ids.isEmpty, mayHaveEdits() else { return [] }
@@ -187,13 +187,13 @@
 
   extension PostgresTransaction {
     func removeFromOutbox(_ ids: [RecordID]) {
-      guard !ids.isEmpty, mayHave({ $0 == Opening.pending }) else { return }
+      guard !ids.isEmpty, mayHave({ $0 == StoreHeader.pending }) else { return }
       forgetCounts()
       connection.enqueue(Statement(OutboxRows.remove) { $0.add(ids: ids) })
     }
 
     func insertIntoOutbox(_ entries: [OutboxEntry]) throws(SyncError) {
-      if mayHave({ $0 == Opening.pending }) {
+      if mayHave({ $0 == StoreHeader.pending }) {
         connection.enqueue(Statement(OutboxRows.forgetLeaves) { $0.add(ids: entries.lazy.map(\.id)) })
       }
       forgetCounts()

@@ -21,12 +21,12 @@
     }
 
     /// The position of the last commit that changed what readers see.
-    final var position: Int64 { connection.opening(.position).position }
+    final var position: Int64 { connection.header(.position).position }
 
     /// The place where the store has moved.
-    final var placeMovedTo: String? { connection.opening(.place).movedTo }
+    final var placeMovedTo: String? { connection.header(.movedTo).movedTo }
 
-    func storeIdentity() -> String { connection.opening([]).identity }
+    func storeIdentity() -> String { connection.header([]).identity }
 
     func registeredEntities() -> [Entity] { catalog.stored }
 
@@ -110,7 +110,7 @@
         if let kind = WithheldChange.Kind(rawValue: kind) { withheld[kind] = count }
       }
       return TypeCounts(
-        withheld: withheld, pending: counts[Opening.pending] ?? 0, rows: rows ? try rowCounts(type) : nil)
+        withheld: withheld, pending: counts[StoreHeader.pending] ?? 0, rows: rows ? try rowCounts(type) : nil)
     }
 
     private func rowCounts(_ type: RecordType) throws(SyncError) -> TypeCounts.Rows {
@@ -128,10 +128,11 @@
       if let counts { return counts }
       let current: [RecordType: [String: Int]]
       if areCountsCurrent {
-        current = connection.opening(.counts).counts
+        current = connection.header(.counts).counts
       } else {
         let sql = "SELECT string_agg(type || ' ' || kind || ' ' || entries, E'\\n') FROM counts"
-        current = Opening.counts(in: try query(sql, during: "counting entries") { _ in }.first?.text(0) ?? "")
+        current = StoreHeader.counts(
+          in: try query(sql, during: "counting entries") { _ in }.first?.text(0) ?? "")
       }
       counts = current
       return current
@@ -146,7 +147,7 @@
     /// Whether the store, or the transaction, may have entries of a kind.
     final func mayHave(_ isWanted: (String) -> Bool) -> Bool {
       guard areCountsCurrent else { return true }
-      let counts = counts ?? connection.opening(.counts).counts
+      let counts = counts ?? connection.header(.counts).counts
       self.counts = counts
       return counts.values.contains { $0.keys.contains(where: isWanted) }
     }

@@ -224,7 +224,7 @@
     func close(token: Int64) {
       guard hasWritten else { return }
       writeMarks()
-      let position = connection.opening(.all).position + 1
+      let position = connection.header(.all).position + 1
       if !kept.isEmpty { changesKeptValues = true }
       connection.enqueue(
         Statement(Self.close) { parameters in
@@ -262,8 +262,8 @@
 
     /// The statement that writes the kept values and commits.
     ///
-    /// It does so if the store's row is still as it was.
-    func keeping(by known: Opening, token: Int64) -> Statement {
+    /// It does so if the store's header is still as it was.
+    func keeping(by known: StoreHeader, token: Int64) -> Statement {
       changesKeptValues = true
       return Statement(
         """

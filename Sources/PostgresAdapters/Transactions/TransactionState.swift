@@ -3,17 +3,17 @@
 
   /// How far a connection's transaction has come.
   ///
-  /// A transaction begins as assumed if the connection remembers the store's row. The statements
-  /// that begin it go to the server with its first own statement. What the body used of the row is
-  /// then compared with the row as the transaction finds it. If they differ, the transaction is
-  /// outdated, and runs again. A body that needs no statement costs one in place of three.
+  /// A transaction begins as assumed if the connection remembers the store's header. The statements
+  /// that begin it go to the server with its first own statement. What the body used of the header
+  /// is then compared with the header as the transaction finds it. If they differ, the transaction
+  /// is outdated, and runs again. A body that needs no statement costs one in place of three.
   enum TransactionState {
     /// There is none.
     case none
-    /// Nothing was sent; the body sees the remembered row.
+    /// Nothing was sent; the body sees the remembered header.
     case assumed(TransactionStart)
-    /// The server has begun the transaction, and read the row.
-    case begun(Opening)
+    /// The server has begun the transaction, and read the header.
+    case begun(StoreHeader)
     /// The body saw something that another transaction had changed.
     case outdated
 
@@ -29,45 +29,45 @@
     }
   }
 
-  /// The beginning of a transaction whose body sees a remembered row.
+  /// The beginning of a transaction whose body sees a remembered header.
   struct TransactionStart {
     /// Begins the transaction.
     var begin: Statement
-    /// Reads the row, for a transaction that writes after it has waited for earlier ones.
-    var opening: Statement
-    /// The row as the body sees it.
-    var row: Opening
-    /// What the body has used of the row.
-    var used: Opening.Parts
+    /// Reads the header, for a transaction that writes after it has waited for earlier ones.
+    var readHeader: Statement
+    /// The header as the body sees it.
+    var header: StoreHeader
+    /// What the body has used of the header.
+    var used: StoreHeader.Parts
     var layout: Int
   }
 
   extension Connection {
-    /// The store's row for a transaction that is going to use some parts of it.
-    func opening(_ parts: Opening.Parts) -> Opening {
+    /// The store's header for a transaction that is going to use some parts of it.
+    func header(_ parts: StoreHeader.Parts) -> StoreHeader {
       use(parts)
       switch transaction {
-      case .assumed(let start): return start.row
-      case .begun(let row): return row
-      case .none, .outdated: return Opening()
+      case .assumed(let start): return start.header
+      case .begun(let header): return header
+      case .none, .outdated: return StoreHeader()
       }
     }
 
-    /// Notes that the transaction relies on parts of the store's row.
-    func use(_ parts: Opening.Parts) {
+    /// Notes that the transaction relies on parts of the store's header.
+    func use(_ parts: StoreHeader.Parts) {
       guard case .assumed(var start) = transaction else { return }
       start.used.formUnion(parts)
       transaction = .assumed(start)
     }
 
-    /// Compares the row with what the transaction has used of it.
+    /// Compares the header with what the transaction has used of it.
     ///
     /// - Throws: A failure after which the transaction runs again, as it is outdated.
     func compare(_ start: TransactionStart, with rows: ResultRows) throws(SyncError) {
-      let row = try Opening(rows, layout: start.layout)
-      guard start.row.equals(row, in: start.used) else { throw outdate() }
-      transaction = .begun(row)
-      cache.kept.enter(row.keptVersion)
+      let header = try StoreHeader(rows, layout: start.layout)
+      guard start.header.equals(header, in: start.used) else { throw outdate() }
+      transaction = .begun(header)
+      cache.kept.enter(header.keptVersion)
     }
 
     /// Notes that the transaction saw what another one had changed.

@@ -75,7 +75,7 @@
   // MARK: Reading
 
   extension PostgresSnapshot {
-    private func mayHaveWithheld() -> Bool { mayHave { $0 != Opening.pending } }
+    private func mayHaveWithheld() -> Bool { mayHave { $0 != StoreHeader.pending } }
 
     func withheld(
       _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
@@ -198,7 +198,7 @@
 
   extension PostgresTransaction {
     func removeWithheld(_ keys: [WithheldChange.Key]) {
-      guard !keys.isEmpty, mayHave({ $0 != Opening.pending }) else { return }
+      guard !keys.isEmpty, mayHave({ $0 != StoreHeader.pending }) else { return }
       forgetCounts()
       connection.enqueue(Statement(WithheldRows.remove) { $0.add(keys: keys) })
     }

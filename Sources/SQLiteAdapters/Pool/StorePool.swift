@@ -92,15 +92,15 @@
     public func withStore<R>(
       at path: String, _ body: (SQLiteStore) async throws -> R
     ) async throws -> R {
-      let opening = try opening(at: path)
-      let store = try await take(opening)
+      let resolved = try resolve(at: path)
+      let store = try await take(resolved)
       do {
-        let lends = Self.lends.union([Lend(pool: ObjectIdentifier(self), path: opening.key)])
+        let lends = Self.lends.union([Lend(pool: ObjectIdentifier(self), path: resolved.key)])
         let result = try await Self.$lends.withValue(lends) { try await body(store) }
-        await giveBack(opening)
+        await giveBack(resolved)
         return result
       } catch {
-        await giveBack(opening)
+        await giveBack(resolved)
         throw error
       }
     }
@@ -122,7 +122,7 @@
     ///
     /// - Throws: `invalidConfiguration` for an empty path or one with a NUL in it.
     public func close(at path: String) async throws(SyncError) {
-      let path = try opening(at: path).key
+      let path = try resolve(at: path).key
       var idle: SQLiteStore?
       await waitForEnd(of: path) { machine in
         idle = machine.condemn(path)
@@ -155,20 +155,20 @@
     // MARK: Lending
 
     /// A path as the pool compares it, and as it is opened.
-    private struct Opening {
+    private struct ResolvedPath {
       var key: Path
       var path: String
     }
 
-    private func opening(at path: String) throws(SyncError) -> Opening {
+    private func resolve(at path: String) throws(SyncError) -> ResolvedPath {
       let path = try StoreOpening(
         path: path, configuration: configuration.store, migrations: Migration.all
       ).path
-      return Opening(key: Path(path.utf8), path: path)
+      return ResolvedPath(key: Path(path.utf8), path: path)
     }
 
-    private func take(_ opening: Opening) async throws -> SQLiteStore {
-      let key = opening.key
+    private func take(_ resolved: ResolvedPath) async throws -> SQLiteStore {
+      let key = resolved.key
       let isRepeated = Self.lends.contains(Lend(pool: ObjectIdentifier(self), path: key))
       let request = lastRequest.add(1, ordering: .relaxed).newValue
       let answer = await state.wait(as: request) { state in
@@ -181,7 +181,7 @@
       case .fail(let error): throw error
       case .open(let idle):
         if let idle { await close([idle]) }
-        return try await open(opening)
+        return try await open(resolved)
       case nil:
         // Those behind it may have waited for this request alone.
         change { machine in machine.serve() }
@@ -189,32 +189,32 @@
       }
     }
 
-    private func open(_ opening: Opening) async throws -> SQLiteStore {
+    private func open(_ resolved: ResolvedPath) async throws -> SQLiteStore {
       do {
         if Task.isCancelled { throw Self.cancelledError }
-        let store = try await SQLiteStore.open(path: opening.path, configuration: configuration.store)
+        let store = try await SQLiteStore.open(path: resolved.path, configuration: configuration.store)
         do {
           try await prepare(store)
         } catch {
           await store.close()
           throw error
         }
-        change { machine in machine.opened(opening.key, store) }
+        change { machine in machine.opened(resolved.key, store) }
         return store
       } catch {
         let isCancelled = Task.isCancelled
-        end(opening.key) { machine in machine.failed(opening.key, error, isCancelled: isCancelled) }
+        end(resolved.key) { machine in machine.failed(resolved.key, error, isCancelled: isCancelled) }
         throw error
       }
     }
 
-    private func giveBack(_ opening: Opening) async {
+    private func giveBack(_ resolved: ResolvedPath) async {
       let store = state.update { state, waiters in
-        let (store, answers) = state.machine.giveBack(opening.key)
+        let (store, answers) = state.machine.giveBack(resolved.key)
         deliver(answers, to: &waiters)
         return store
       }
-      if let store { await close([(opening.key, store)]) }
+      if let store { await close([(resolved.key, store)]) }
     }
 
     private func change(_ body: (inout Machine) -> Machine.Answers) {

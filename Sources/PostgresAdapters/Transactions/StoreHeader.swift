@@ -2,8 +2,8 @@
   import SyncModels
   import SyncPorts
 
-  /// What the store's one row says at the beginning of a transaction.
-  struct Opening {
+  /// The one row of the table `store`, as a transaction reads it when it begins.
+  struct StoreHeader {
     var catalog: Int64 = -1
     var keptVersion: Int64 = -1
     var position: Int64 = 0
@@ -18,7 +18,7 @@
     /// The kind of outbox entries is `pending`.
     var countLines = ""
     var layout: Int64 = 0
-    /// The server's time when the row was read, after the lock was taken.
+    /// The server's time when the header was read, after the lock was taken.
     var now = Timestamp(microseconds: 0)
 
     static let pending = "pending"
@@ -30,12 +30,12 @@
       """
     private static let clock = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
-    /// Reads the row.
+    /// Reads the header.
     static func statement(_ writer: [UInt8]) -> Statement {
       Statement(sql) { $0.add(bytes: writer) }
     }
 
-    /// Waits for a lock, and reads the row as it is then.
+    /// Waits for a lock, and reads the header as it is then.
     static func statement(_ writer: [UInt8], underLock lock: Int64) -> Statement {
       Statement("SELECT *, \(clock) FROM opened($1::bigint, $2::bytea)") {
         $0.add(lock)
@@ -43,7 +43,7 @@
       }
     }
 
-    /// Creates a row that no store has.
+    /// Creates a header that no store has.
     init() {}
 
     init(_ rows: ResultRows, layout known: Int) throws(SyncError) {
@@ -99,29 +99,29 @@
 
   // MARK: Comparison
 
-  extension Opening {
-    /// The parts of the row that a transaction used before it read the row.
+  extension StoreHeader {
+    /// The parts of the header that a transaction used before it read the header.
     struct Parts: OptionSet {
       let rawValue: Int
 
       static let keptValues = Parts(rawValue: 1)
       static let counts = Parts(rawValue: 2)
       static let position = Parts(rawValue: 4)
-      static let place = Parts(rawValue: 8)
+      static let movedTo = Parts(rawValue: 8)
       /// The lease, and the last commit of the writer.
       static let authority = Parts(rawValue: 16)
-      static let all: Parts = [.keptValues, .counts, .position, .place, .authority]
+      static let all: Parts = [.keptValues, .counts, .position, .movedTo, .authority]
     }
 
-    /// Whether another state of the row has the same values where a transaction used them.
+    /// Whether another state of the header has the same values where a transaction used them.
     ///
     /// Every statement uses the registered types.
-    func equals(_ other: Opening, in parts: Parts) -> Bool {
+    func equals(_ other: StoreHeader, in parts: Parts) -> Bool {
       if catalog != other.catalog || identity != other.identity || layout != other.layout { return false }
       if parts.contains(.keptValues), keptVersion != other.keptVersion { return false }
       if parts.contains(.counts), countLines != other.countLines { return false }
       if parts.contains(.position), position != other.position { return false }
-      if parts.contains(.place), movedTo != other.movedTo { return false }
+      if parts.contains(.movedTo), movedTo != other.movedTo { return false }
       guard parts.contains(.authority) else { return true }
       return fence == other.fence && (leaseEnd == nil) == (other.leaseEnd == nil) && token == other.token
     }
