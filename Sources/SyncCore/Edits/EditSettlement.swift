@@ -12,7 +12,7 @@ struct EditSettlement: Hashable {
   /// The conflict to log.
   var conflict: Conflict?
   /// How far an untrusted stamp of the remote was ahead of the local clock.
-  var disbelieved: Duration?
+  var distrusted: Duration?
   /// Why the policy's resolution is invalid; `nil` if it is valid.
   var policyFlaw: String?
 
@@ -129,7 +129,7 @@ struct EditSettler {
   private func settle(
     _ entry: OutboxEntry, _ remoteState: RemoteState, since base: Payload?, _ flaw: String?
   ) -> EditSettlement {
-    let (stamp, disbelieved) = ClockBelief(now: now, bound: maximumClockSkew, known: entry.lastWrite).stamp(
+    let (stamp, distrusted) = StampTrust(now: now, bound: maximumClockSkew, known: entry.lastWrite).stamp(
       of: remoteState, entity)
     // Policies do not merge the edit stamp: the result gets a new stamp.
     let merge = MergeConflict(
@@ -163,7 +163,7 @@ struct EditSettler {
     }
     settlement.conflict = conflict
     settlement.policyFlaw = flaw
-    settlement.disbelieved = disbelieved
+    settlement.distrusted = distrusted
     return settlement
   }
 
@@ -204,51 +204,9 @@ extension OutboxEntry {
     entry.author = .rebuild(rebuilt)
     return entry
   }
-
-  /// Returns the row during the pending edit: the edit, at the base's version.
-  func row(of entity: Entity) -> EditSettlement.Row {
-    let version = base.version ?? .unversioned
-    switch edit.content {
-    case .deletion:
-      return .deleted(Tombstone(id: id, version: version, entityTag: base.entityTag))
-    case .upsert(let payload, let schemaVersion):
-      // The payload was parsed when the edit was made. On a failure the fields stay empty.
-      let fields = (try? entity.fields(of: payload)) ?? []
-      return .live(
-        Record(
-          id: id, version: version, entityTag: base.entityTag, schemaVersion: schemaVersion,
-          payload: payload, fields: fields))
-    }
-  }
-}
-
-extension OutboxEntry.Base {
-  /// Returns the row without a pending edit: the last remote state, byte for byte.
-  func row(of id: RecordID, _ entity: Entity) -> EditSettlement.Row {
-    switch self {
-    case .copy(var record):
-      record.fields = (try? entity.fields(of: record.payload)) ?? []
-      return .live(record)
-    case .deleted(let tombstone): return .deleted(tombstone)
-    case .none: return .deleted(Tombstone(id: id, version: .unversioned))
-    }
-  }
-
-  /// The entity tag of the last remote state.
-  var entityTag: String? {
-    switch self {
-    case .none: nil
-    case .copy(let record): record.entityTag
-    case .deleted(let tombstone): tombstone.entityTag
-    }
-  }
 }
 
 extension Edit.Content {
-  var schemaVersion: Int? {
-    if case .upsert(_, let schemaVersion) = self { schemaVersion } else { nil }
-  }
-
   /// Returns the content with the members that the remote added to the sent content.
   ///
   /// `nil` if the remote and the content have different values for such a member.
@@ -263,75 +221,5 @@ extension Edit.Content {
       fields[field] = theirs[field]
     }
     return .upsert(fields.payload, schemaVersion: max(schema, remoteState.schemaVersion ?? schema))
-  }
-}
-
-/// The rule for trusting the stamps of other replicas.
-///
-/// No edit is written later than now, nor later than the remote took it. A stamp that is later than
-/// that by more than the bound comes from a wrong clock. The exception is a record whose known edit
-/// is as late: both stamps are then of one clock, and can be compared.
-struct ClockBelief {
-  var now: Timestamp
-  /// The tolerance; see ``EditOptions/maximumClockSkew``.
-  var bound: Duration
-  /// The stamp of the edit that others are compared with.
-  var known: EditStamp?
-
-  /// Returns the trusted stamp of a remote state.
-  ///
-  /// `disbelieved` is how far ahead the stated stamp was, if it was not trusted.
-  func stamp(of remoteState: RemoteState, _ entity: Entity) -> (believed: EditStamp, disbelieved: Duration?) {
-    let taken = remoteState.version.modifiedAt
-    let modified = EditStamp(physical: taken)
-    let stated = remoteState.stamp(by: entity) ?? modified
-    if stated.physical > limit(now) {
-      let believed = modified.physical <= limit(now) ? modified : EditStamp(physical: now)
-      return (believed, stated.physical.duration(since: now))
-    }
-    // Some remotes do not report when they took a copy.
-    if taken.microseconds > 0, stated.physical > limit(taken) {
-      return (modified, stated.physical.duration(since: taken))
-    }
-    return (stated, nil)
-  }
-
-  private func limit(_ instant: Timestamp) -> Timestamp {
-    max(instant, known?.physical ?? instant) + bound
-  }
-}
-
-extension OutboxEntry {
-  /// Returns the entry with the server-managed fields of a remote state.
-  ///
-  /// Base, edit and sent edit all take them.
-  func taking(_ fields: [FieldName], of remoteState: RemoteState) -> OutboxEntry {
-    guard !fields.isEmpty, let theirs = remoteState.payload.flatMap({ try? FieldMap($0) }) else {
-      return self
-    }
-    var entry = self
-    if case .copy(var record) = base {
-      record.payload = record.payload.taking(fields, of: theirs)
-      entry.base = .copy(record)
-    }
-    entry.edit.content = edit.content.taking(fields, of: theirs)
-    if let sent { entry.sent?.content = sent.content.taking(fields, of: theirs) }
-    return entry
-  }
-}
-
-extension Edit.Content {
-  fileprivate func taking(_ fields: [FieldName], of other: FieldMap) -> Edit.Content {
-    guard case .upsert(let payload, let schemaVersion) = self else { return self }
-    return .upsert(payload.taking(fields, of: other), schemaVersion: schemaVersion)
-  }
-}
-
-extension Payload {
-  fileprivate func taking(_ fields: [FieldName], of other: FieldMap) -> Payload {
-    guard var map = try? FieldMap(self), fields.contains(where: { !map.hasSameValue(as: other, for: $0) })
-    else { return self }
-    for field in fields { map[field] = other[field] }
-    return map.payload
   }
 }

@@ -271,28 +271,6 @@ struct EditWriter {
   }
 }
 
-extension OutboxEntry {
-  /// Returns the records that the base refers to and the edit does not; see ``leaves``.
-  func departures(of entity: Entity) -> [RecordID] {
-    guard !entity.references.isEmpty, case .copy(let record) = base else { return [] }
-    let before = entity.allReferences(of: record, reading: record.payload)
-    guard !before.isEmpty, let payload = edit.content.payload else { return before }
-    let after = entity.allReferences(of: record, reading: payload)
-    return before.filter { !after.contains($0) }
-  }
-
-  /// Whether there is nothing to push.
-  ///
-  /// Either the record equals the remote state, or it is deleted and the remote never had it.
-  var isMoot: Bool {
-    guard sent == nil else { return false }
-    return switch edit.content {
-    case .deletion: if case .copy = base { false } else { true }
-    case .upsert(let payload, _): base.record?.payload.hasSameMembers(as: payload) ?? false
-    }
-  }
-}
-
 extension OutboxEntry.Base {
   /// The latest known stamp of the last remote state.
   ///
@@ -302,62 +280,5 @@ extension OutboxEntry.Base {
     guard let version, version != .unversioned else { return stated }
     let taken = EditStamp(physical: version.modifiedAt)
     return max(stated ?? taken, taken)
-  }
-
-  /// Returns the base of a record without an edit: the last remote state, as the row shows it.
-  static func shown(_ record: Record) -> OutboxEntry.Base {
-    var record = record
-    record.fields = []
-    return .copy(record)
-  }
-}
-
-extension OutboxEntry {
-  /// Returns the row after the edit: the remote's own bytes if there is nothing to push.
-  func shown(of entity: Entity, isMoot: Bool) -> EditSettlement.Row {
-    isMoot ? base.row(of: id, entity) : row(of: entity)
-  }
-}
-
-extension Edit.Content {
-  /// Whether a record shows this content already.
-  func isShown(by record: Record) -> Bool {
-    guard case .upsert(let payload, let schemaVersion) = self else { return false }
-    return schemaVersion == record.schemaVersion && payload == record.payload
-  }
-
-  /// Returns the content with the values of immutable fields that the record has already.
-  func keepingImmutable(_ shown: Record?, _ entity: Entity) -> Edit.Content {
-    guard case .upsert(let payload, let schemaVersion) = self else { return self }
-    return .upsert(entity.keepingImmutable(payload, shown?.payload), schemaVersion: schemaVersion)
-  }
-
-  /// Returns the content with the edit's stamp, if the type declares a field for it.
-  fileprivate func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
-    guard case .upsert(let payload, let schemaVersion) = self else { return self }
-    return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
-  }
-}
-
-extension Entity {
-  /// Returns the records that a payload of a record refers to, except the record itself.
-  fileprivate func allReferences(of record: Record, reading payload: Payload) -> [RecordID] {
-    var record = record
-    record.fields = (try? fields(of: payload)) ?? []
-    return allReferences(of: record)
-  }
-}
-
-extension HybridClock {
-  private static let key = ValueKey<HybridClock>(.edits, "clock")
-
-  /// Loads the clock of the store's last edit. The replica's name is the store's.
-  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
-    if let clock = try snapshot.value(of: key) { return clock }
-    return HybridClock(replica: try snapshot.storeIdentity())
-  }
-
-  func save(in transaction: any StoreTransaction) throws(SyncError) {
-    try transaction.set(self, for: Self.key)
   }
 }

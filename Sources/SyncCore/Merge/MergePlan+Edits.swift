@@ -98,7 +98,7 @@ extension StoreChanges {
 extension Tally {
   /// Notes the untrusted clock, policy flaw and conflict of a settlement.
   mutating func note(_ settlement: EditSettlement, of entry: OutboxEntry) {
-    if let ahead = settlement.disbelieved { noteClock(of: entry.id, ahead: ahead) }
+    if let ahead = settlement.distrusted { noteClock(of: entry.id, ahead: ahead) }
     if let flaw = settlement.policyFlaw { notePolicyFlaw(of: entry.id, flaw) }
     if let conflict = settlement.conflict { note(conflict) }
   }

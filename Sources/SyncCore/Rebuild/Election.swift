@@ -54,8 +54,7 @@ extension Entity {
     if let pending { return pending.lastWrite }
     let taken = record.version.modifiedAt
     guard let stamp = stamp(in: record.payload) else { return EditStamp(physical: taken) }
-    // Some remotes do not report when they took a copy.
-    let isBelieved = taken.microseconds <= 0 || stamp.physical <= taken + maximumClockSkew
-    return isBelieved ? stamp : EditStamp(physical: taken)
+    let isTooLate = StampTrust.isTooLate(stamp, takenAt: taken, bound: maximumClockSkew)
+    return isTooLate ? EditStamp(physical: taken) : stamp
   }
 }
