@@ -16,7 +16,7 @@ struct RivalTests {
       let source = try DirectorySource(directory: directory.path, identity: "test")
       let engine = try await SyncEngine(schema: SyncSchema(Self.schema), store: store, source: source)
       let result = try await engine.sync()
-      #expect(result.total.fetched == result.total.fates - result.total.swept)
+      #expect(result.total.fetched == result.total.outcomes - result.total.swept)
       return result
     }
   }

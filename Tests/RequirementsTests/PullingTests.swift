@@ -168,7 +168,7 @@ struct PullingTests {
       #expect(first["teams"].inserted == 3)
       #expect(first["games"].deferred == 1)
       #expect(first["games"].quarantined == 1)
-      #expect(first.total.fates == first.total.fetched)
+      #expect(first.total.outcomes == first.total.fetched)
       #expect(!first.isEmpty)
       setting.clock.advance(by: .seconds(1))
       setting.remote.upsert("teams", "t1", #"{"id":"t1","name":"renamed"}"#)

@@ -5,7 +5,7 @@ import SyncPorts
 // result of both.
 extension MergePlan {
   mutating func planEdited(_ copy: Record, _ edit: MetEdit, _ origin: Incoming.Origin) {
-    guard let met = edit.settlement else { return note(edit.fate, of: copy.id, origin: origin) }
+    guard let met = edit.settlement else { return note(edit.outcome, of: copy.id, origin: origin) }
     let settlement = checked(met, of: edit, by: .copy(copy))
     var missing: [RecordID] = []
     if case .live(let row) = settlement.row { missing = row.missing(view.absentOfEdited, entity) }
@@ -20,9 +20,9 @@ extension MergePlan {
   }
 
   mutating func planEdited(_ tombstone: Tombstone, _ edit: MetEdit, _ origin: Incoming.Origin) {
-    guard let met = edit.settlement else { return note(edit.fate, of: tombstone.id, origin: origin) }
+    guard let met = edit.settlement else { return note(edit.outcome, of: tombstone.id, origin: origin) }
     let settlement = checked(met, of: edit, by: .deletion(tombstone))
-    guard edit.fate == .deleted, settlement.row.isDeleted, view.referenced.contains(tombstone.id) else {
+    guard edit.outcome == .deleted, settlement.row.isDeleted, view.referenced.contains(tombstone.id) else {
       return settle(edit, by: settlement, origin)
     }
     withheld.append(context.held(tombstone, origin: origin))
@@ -62,9 +62,9 @@ extension MergePlan {
     }
     tally.note(settlement, of: entry)
     // Without a conflict, the record's own edit came back, or another replica made the same edit.
-    let fate = settlement.conflict.map { $0.winner == .local ? .skippedOlder : edit.fate } ?? .unchanged
-    note(fate, of: entry.id, origin: origin)
-    if !fate.isVisible, !settlement.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
+    let outcome = settlement.conflict.map { $0.winner == .local ? .skippedOlder : edit.outcome } ?? .unchanged
+    note(outcome, of: entry.id, origin: origin)
+    if !outcome.isVisible, !settlement.row.shows(entry.edit.content) { tally.noteChanged(entry.id) }
   }
 }
 

@@ -59,8 +59,8 @@ struct MergePlan {
     finishWithheld()
   }
 
-  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin) {
-    tally.note(fate, of: id, origin: origin, by: context.finder)
+  mutating func note(_ outcome: MergeOutcome, of id: RecordID, origin: Incoming.Origin) {
+    tally.note(outcome, of: id, origin: origin, by: context.finder)
   }
 
   private mutating func planMarks(of round: MergeRound) {
@@ -116,29 +116,29 @@ struct MergePlan {
   /// Returns whether to show a copy to readers; counts it, and withholds it if not.
   private mutating func shows(_ round: MergeRound, _ place: Int, _ origin: Incoming.Origin) -> Bool {
     let stored = view.copyStates[place]
-    let fate = rule.fate(ofCopy: round.copies[place].version, over: stored)
+    let outcome = rule.outcome(ofCopy: round.copies[place].version, over: stored)
     // Not as an optional record, which is copied even if it is nil.
     let isUnrivalled = view.rivals.isEmpty || rival(of: round.copies[place].id) == nil
-    if fate == .unchanged || fate == .skippedOlder, isUnrivalled {
-      if fate == .unchanged, let stored, !rule.restates(round.copies[place].version, stored) {
+    if outcome == .unchanged || outcome == .skippedOlder, isUnrivalled {
+      if outcome == .unchanged, let stored, !rule.restates(round.copies[place].version, stored) {
         changes.versions.append(round.copies[place])
       }
-      if fate == .unchanged, !view.absent.isEmpty { noteUnsupported(round.copies[place]) }
-      note(fate, of: round.copies[place].id, origin: origin)
+      if outcome == .unchanged, !view.absent.isEmpty { noteUnsupported(round.copies[place]) }
+      note(outcome, of: round.copies[place].id, origin: origin)
       return false
     }
     // Only copies that need further checks are copied from the round.
     if view.absent.isEmpty, isUnrivalled {
       let id = round.copies[place].id
-      note(fate, of: id, origin: origin)
-      if fate.shows { appeared.append(id) }
+      note(outcome, of: id, origin: origin)
+      if outcome.shows { appeared.append(id) }
       return true
     }
     let record = round.copies[place]
     let missing = view.absent.isEmpty ? [] : record.missing(view.absent, entity)
     if let stored, let rival = rival(of: record.id) {
       // Of two records that cannot both be shown, a record that can be shown wins.
-      guard fate == .updated, missing.isEmpty else {
+      guard outcome == .updated, missing.isEmpty else {
         quarantineRival(record)
         return false
       }
@@ -153,12 +153,12 @@ struct MergePlan {
     }
     guard missing.isEmpty else {
       withheld.append(context.parked(record, waitingFor: missing, origin: origin))
-      if fate == .updated, unedited.contains(record.id) { noteUnsupported(record) }
+      if outcome == .updated, unedited.contains(record.id) { noteUnsupported(record) }
       note(.deferred, of: record.id, origin: origin)
       return false
     }
-    if fate.shows { appeared.append(record.id) }
-    note(fate, of: record.id, origin: origin)
+    if outcome.shows { appeared.append(record.id) }
+    note(outcome, of: record.id, origin: origin)
     return true
   }
 
@@ -210,15 +210,15 @@ struct MergePlan {
 
   /// Deletes an unreferenced record, or holds the tombstone until the record is unreferenced.
   private mutating func plan(_ tombstone: Tombstone, over stored: StoredState?, _ origin: Incoming.Origin) {
-    let fate = rule.fate(of: tombstone, over: stored)
-    if fate == .deleted, isReferenced(tombstone.id) {
+    let outcome = rule.outcome(of: tombstone, over: stored)
+    if outcome == .deleted, isReferenced(tombstone.id) {
       withheld.append(context.held(tombstone, origin: origin))
       return note(.deferred, of: tombstone.id, origin: origin)
     }
     // The tombstone of an unknown record is written as well, because an older copy may still
     // arrive.
-    if fate != .skippedOlder { changes.deleted.append(tombstone) }
-    note(fate, of: tombstone.id, origin: origin)
+    if outcome != .skippedOlder { changes.deleted.append(tombstone) }
+    note(outcome, of: tombstone.id, origin: origin)
   }
 
   /// Whether a live record, or one that this round shows, refers to a record.

@@ -42,8 +42,8 @@ extension PageMerge {
 
   /// Whether a remote deletion deletes an edited record; its merge policy decides.
   func deletes(_ tombstone: Tombstone, _ entry: OutboxEntry) -> Bool {
-    let fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
-    return fate != .skippedOlder && settler.meeting(.deletion(tombstone), entry).row.isDeleted
+    let outcome = rule.outcome(of: tombstone, over: entry.state(comparedWith: nil))
+    return outcome != .skippedOlder && settler.meeting(.deletion(tombstone), entry).row.isDeleted
   }
 
   /// Drops an edit for a winning parked copy, so that readers see the previous state.

@@ -64,7 +64,7 @@ extension PageMerge {
         // The merge policy decides what an edited record shows, and an older copy shows nothing. A
         // newer version of the app that shares the store may have parked a copy of its schema.
         if !edited.contains(copy.id), copy.schemaVersion <= other.schemaVersion,
-          rule.fate(ofCopy: copy.version, over: state).isVisible
+          rule.outcome(ofCopy: copy.version, over: state).isVisible
         {
           needs.add(copy.id, needing: missing)
         }

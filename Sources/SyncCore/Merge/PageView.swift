@@ -42,7 +42,7 @@ struct PageView {
 struct MetEdit {
   var entry: OutboxEntry
   /// The outcome of replicating the remote state over the edit's base.
-  var fate: Fate
+  var outcome: MergeOutcome
   /// The settlement; `nil` if the edit was made on this state or a later one.
   var settlement: EditSettlement?
   /// Whether the remote state answers a push of the sent edit.
@@ -117,18 +117,18 @@ extension PageMerge {
     let epoch = round.hasWithheldChanges ? try SourceExchange.epoch(of: entity.type, in: transaction) : nil
     for copy in round.copies {
       guard let entry = entries[copy.id] else { continue }
-      var fate = rule.fate(ofCopy: copy.version, over: entry.state(comparedWith: copy))
+      var outcome = rule.outcome(ofCopy: copy.version, over: entry.state(comparedWith: copy))
       // A withheld change of a former remote settles no edit.
-      if copy.version.isBefore(epoch) { fate = .skippedOlder }
-      view.edits[copy.id] = met(entry, by: .copy(copy), fate)
+      if copy.version.isBefore(epoch) { outcome = .skippedOlder }
+      view.edits[copy.id] = met(entry, by: .copy(copy), outcome)
     }
     for tombstone in round.tombstones {
       guard let entry = entries[tombstone.id] else { continue }
-      var fate = rule.fate(of: tombstone, over: entry.state(comparedWith: nil))
+      var outcome = rule.outcome(of: tombstone, over: entry.state(comparedWith: nil))
       // A record that exists only here is deleted there for the first time.
-      if entry.base == .none { fate = .deleted }
-      if tombstone.version.isBefore(epoch) { fate = .skippedOlder }
-      view.edits[tombstone.id] = met(entry, by: .deletion(tombstone), fate)
+      if entry.base == .none { outcome = .deleted }
+      if tombstone.version.isBefore(epoch) { outcome = .skippedOlder }
+      view.edits[tombstone.id] = met(entry, by: .deletion(tombstone), outcome)
     }
     // A merge policy may let a record refer only to live records.
     var targets: Set<RecordID> = []
@@ -151,14 +151,14 @@ extension PageMerge {
     view.dangling = Set(needs.filter { $0.value.contains(where: absent.contains) }.keys)
   }
 
-  private func met(_ entry: OutboxEntry, by state: RemoteState, _ fate: Fate) -> MetEdit {
+  private func met(_ entry: OutboxEntry, by state: RemoteState, _ outcome: MergeOutcome) -> MetEdit {
     // An answer always settles its edit: the sent edit is no longer under way.
     let isAnswer = answered.contains(entry.id)
     let isKnown =
       !isAnswer
-      && (fate == .skippedOlder || state.version == entry.base.version && state.isSame(as: entry.base))
+      && (outcome == .skippedOlder || state.version == entry.base.version && state.isSame(as: entry.base))
     return MetEdit(
-      entry: entry, fate: fate,
+      entry: entry, outcome: outcome,
       settlement: isKnown ? nil : settler.meeting(state, entry, isAnswer: isAnswer), isAnswer: isAnswer)
   }
 
@@ -184,7 +184,7 @@ extension PageMerge {
     if gap == nil { return }
     // The record of an accepted edit counts as listed, at a version later than the listing's.
     for (place, copy) in round.copies.enumerated()
-    where rule.fate(ofCopy: copy.version, over: view.copyStates[place]) == .skippedOlder {
+    where rule.outcome(ofCopy: copy.version, over: view.copyStates[place]) == .skippedOlder {
       view.rivals[copy.id] = nil
     }
   }

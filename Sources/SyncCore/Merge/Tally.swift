@@ -38,26 +38,27 @@ struct Tally: Sendable {
   ///
   /// A change that this sync had withheld was counted as withheld, and is now counted again. A
   /// change that an earlier sync had withheld was counted by that sync.
-  mutating func note(_ fate: Fate, of id: RecordID, origin: Incoming.Origin, by finder: WithheldChange.Finder)
-  {
+  mutating func note(
+    _ outcome: MergeOutcome, of id: RecordID, origin: Incoming.Origin, by finder: WithheldChange.Finder
+  ) {
     switch origin {
     case .page:
-      self[id.type][fate] += 1
+      self[id.type][outcome] += 1
     case .withheld(let entry) where entry.finder == finder:
-      if let before = entry.kind.fate { self[id.type][before] -= 1 }
-      self[id.type][fate] += 1
+      if let before = entry.kind.outcome { self[id.type][before] -= 1 }
+      self[id.type][outcome] += 1
     case .withheld(let entry) where entry.isFindOfSweep:
-      if fate == .deleted { return noteSwept(id) }
+      if outcome == .deleted { return noteSwept(id) }
     case .withheld:
-      if fate.isVisible { self[id.type].replayed += 1 }
+      if outcome.isVisible { self[id.type].replayed += 1 }
     }
-    if fate.isVisible { changed.insert(id) }
+    if outcome.isVisible { changed.insert(id) }
   }
 
   /// Counts a withheld change that a later copy replaced before it could be applied.
   mutating func noteSuperseded(_ entry: WithheldChange, by finder: WithheldChange.Finder) {
-    guard entry.finder == finder, let fate = entry.kind.fate else { return }
-    self[entry.key.type][fate] -= 1
+    guard entry.finder == finder, let outcome = entry.kind.outcome else { return }
+    self[entry.key.type][outcome] -= 1
     self[entry.key.type].skippedOlder += 1
   }
 
@@ -78,7 +79,7 @@ struct Tally: Sendable {
   mutating func note(
     _ malformed: MalformedRecord, insteadOf entry: WithheldChange, by finder: WithheldChange.Finder
   ) {
-    if entry.finder == finder, let before = entry.kind.fate {
+    if entry.finder == finder, let before = entry.kind.outcome {
       self[malformed.type][before] -= 1
       note(malformed)
     } else {
@@ -147,7 +148,7 @@ extension WithheldChange.Kind {
   /// The outcome as which a change of this kind is counted.
   ///
   /// `nil` for a missing record, which was not fetched, and for a hidden one.
-  var fate: Fate? {
+  var outcome: MergeOutcome? {
     switch self {
     case .parked, .held, .staged: .deferred
     case .incompatible: .skippedIncompatible

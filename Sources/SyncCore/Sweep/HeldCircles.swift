@@ -57,7 +57,7 @@ struct HeldCircles: Sendable {
       for (tombstone, state) in zip(tombstones, try transaction.states(of: tombstones)) {
         let goes =
           if let edit = edits[tombstone.id] { merge.deletes(tombstone, edit) } else {
-            merge.rule.fate(of: tombstone, over: state) == .deleted
+            merge.rule.outcome(of: tombstone, over: state) == .deleted
           }
         if goes { candidates.insert(tombstone.id) }
       }

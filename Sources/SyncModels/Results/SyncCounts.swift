@@ -44,7 +44,7 @@ public struct SyncCounts: Hashable, Sendable, Codable {
   public init() {}
 
   /// The sum of the outcomes.
-  public var fates: Int {
+  public var outcomes: Int {
     inserted + updated + deleted + unchanged + skippedOlder + skippedIncompatible + deferred + quarantined
   }
 

@@ -111,13 +111,13 @@ extension Incarnation {
       as: .sync,
       "synced\(result.wasCancelled ? ", as far as it may" : ""): \(total.fetched) fetched, \(total.inserted) "
         + "inserted, \(total.updated) updated, \(total.deleted) deleted, \(total.deferred) deferred")
-    world.trace.mix(UInt64(total.fates))
+    world.trace.mix(UInt64(total.outcomes))
     let ledger = world.ledger
     if result.wasCancelled { ledger.saw(.syncCancelled) }
     ledger.saw(.swept, times: total.swept)
     ledger.saw(.olderCopy, times: total.skippedOlder)
     ledger.saw(.replayed, times: total.replayed)
-    if total.fetched != total.fates - total.swept {
+    if total.fetched != total.outcomes - total.swept {
       ledger.report(.balance, "\(self) fetched \(total.fetched) and counted \(total)")
     }
     for (type, counts) in result.entities {

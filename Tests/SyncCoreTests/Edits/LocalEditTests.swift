@@ -159,7 +159,7 @@ struct LocalEditTests {
     world.remote.upsert("teams", "t2", #"{"id":"t2","name":"Later"}"#)
     let result = try await world.engine.sync()
     #expect(result["teams"].conflicts == 2)
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
     #expect(try await text(world, Self.team)?.contains("Mine") == true)
     #expect(try await text(world, RecordID(type: "teams", key: "t2"))?.contains("Later") == true)
     let kept = try #require(try await entry(world, Self.team))

@@ -110,5 +110,5 @@ final class Audit: Sendable {
 
 extension SyncResult {
   /// Whether every fetched change is counted once by its outcome, over all types.
-  var isBalanced: Bool { total.fetched == total.fates - total.swept }
+  var isBalanced: Bool { total.fetched == total.outcomes - total.swept }
 }

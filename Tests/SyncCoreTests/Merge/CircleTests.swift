@@ -34,7 +34,7 @@ struct CircleTests {
     add("c", next: "a", to: world)
     let counts = try await world.engine.sync()["nodes"]
     #expect(world.keys("nodes") == ["a", "b", "c"])
-    #expect(counts.inserted == 3 && counts.deferred == 0 && counts.fates == counts.fetched)
+    #expect(counts.inserted == 3 && counts.deferred == 0 && counts.outcomes == counts.fetched)
     #expect(try await withheld(world).isEmpty)
   }
 
@@ -206,7 +206,7 @@ struct CircleTests {
     for key in ["a", "b", "c"] { world.remote.delete("nodes", key) }
     let counts = try await world.engine.sync()["nodes"]
     #expect(world.keys("nodes") == [])
-    #expect(counts.deleted == 3 && counts.deferred == 0 && counts.fates == counts.fetched)
+    #expect(counts.deleted == 3 && counts.deferred == 0 && counts.outcomes == counts.fetched)
     #expect(try await withheld(world).isEmpty)
   }
 
@@ -217,7 +217,7 @@ struct CircleTests {
     add("d", next: nil, to: world)
     let counts = try await world.engine.sync()["nodes"]
     #expect(world.keys("nodes") == ["d"])
-    #expect(counts.swept == 3 && counts.fates - counts.swept == counts.fetched)
+    #expect(counts.swept == 3 && counts.outcomes - counts.swept == counts.fetched)
   }
 
   @Test func staysWhileAnythingElseRefersToIt() async throws {

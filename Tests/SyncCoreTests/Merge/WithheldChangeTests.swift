@@ -80,7 +80,7 @@ struct WithheldChangeTests {
       schema: SyncSchema(World.teams, entity), store: store, source: Listing(changes: listed),
       clock: ManualClock())
     let counts = try await engine.sync()["games"]
-    #expect(counts.quarantined == 1 && counts.fates == counts.fetched)
+    #expect(counts.quarantined == 1 && counts.outcomes == counts.fetched)
     let kept = try await store.read { (snapshot) throws(SyncError) in
       try snapshot.withheld("games", kinds: [.quarantined], after: nil, limit: 9).map(\.change)
     }
@@ -111,7 +111,7 @@ struct WithheldChangeTests {
     let second = try await SyncEngine(
       schema: SyncSchema(entity), store: store, source: source, clock: ManualClock())
     let counts = try await second.sync()["teams"]
-    #expect(counts.inserted == 1 && counts.quarantined == 0 && counts.fates == counts.fetched)
+    #expect(counts.inserted == 1 && counts.quarantined == 0 && counts.outcomes == counts.fetched)
     let kept = try await store.read { (snapshot) throws(SyncError) in
       try snapshot.withheldCounts("teams")[.quarantined]
     }

@@ -24,7 +24,7 @@ struct KeyListingTests {
     let before = world.remote.counters(for: "teams")
     let result = try await world.engine.sync()
     #expect(result["teams"].swept == 2 && result["teams"].deleted == 2)
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
     #expect(world.isEqual("teams"))
     let after = world.remote.counters(for: "teams")
     #expect(after.changes == before.changes, "No content was sent.")
@@ -45,7 +45,7 @@ struct KeyListingTests {
     world.remote.upsert("teams", "t4", #"{"name":"Newer"}"#, modifiedAt: past)
     let result = try await world.engine.sync()
     #expect(result["teams"].inserted == 1 && result["teams"].updated == 1)
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
     #expect(world.isEqual("teams"))
   }
 
@@ -108,7 +108,7 @@ struct KeyListingTests {
     for _ in 1...2 {
       let result = try await engine.resync()
       #expect(names(store) == [#"{"name":"old"}"#, #"{"name":"old"}"#])
-      #expect(result.total.fetched == result.total.fates - result.total.swept)
+      #expect(result.total.fetched == result.total.outcomes - result.total.swept)
       let withheld = try await engine.status()[0].withheld
       #expect(withheld == [.quarantined: 2])
     }

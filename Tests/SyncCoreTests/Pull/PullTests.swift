@@ -19,7 +19,7 @@ struct PullTests {
     #expect(result["teams"].inserted == 50)
     #expect(result["games"].inserted == 49)
     #expect(result["teams"].pages >= 8)
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
   }
 
   @Test(arguments: configurations)
@@ -42,7 +42,7 @@ struct PullTests {
       #expect(result["teams"].deleted == 1)
       #expect(world.isEqual("teams"))
     }
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
   }
 
   @Test func goesOnAfterACancellationWhereItStopped() async throws {
@@ -104,7 +104,7 @@ struct PullTests {
     #expect(result["teams"].deleted == 1)
     #expect(result["teams"].deferred == 0)
     #expect(result["games"].deleted == 1)
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
   }
 
   @Test func startsOverWhenTheTokenHasExpired() async throws {
@@ -213,6 +213,6 @@ struct PullTests {
     #expect(world.isEqual("teams"))
     #expect(result["teams"].inserted == 15)
     #expect(result["teams"].replayed == 20)
-    #expect(result.total.fetched == result.total.fates - result.total.swept)
+    #expect(result.total.fetched == result.total.outcomes - result.total.swept)
   }
 }

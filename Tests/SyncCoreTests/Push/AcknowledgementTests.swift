@@ -148,7 +148,7 @@ struct AcknowledgementTests {
     let result = try await world.engine.sync(SyncRequest(direction: direction))
     #expect(world.here() == world.there())
     #expect(result["meters"].updated == 0, "no other edit was met")
-    #expect(result.total.fetched == result.total.fates)
+    #expect(result.total.fetched == result.total.outcomes)
     let told = world.recorder.events.dropFirst(before).compactMap {
       if case .pageCommitted(let page) = $0, !page.changed.isEmpty { page.changed } else { nil }
     }

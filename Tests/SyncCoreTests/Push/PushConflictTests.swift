@@ -28,7 +28,7 @@ struct PushConflictTests {
     #expect(result.pushed.conflicts == 1)
     #expect(result.pushed.accepted == 1)
     #expect(result["meters"].conflicts == 1)
-    #expect(result["meters"].fates == 0)
+    #expect(result["meters"].outcomes == 0)
     #expect(world.there() == ["m1": #"{"name":1}"#])
     #expect(world.here() == world.there())
     #expect(conflicts(world).map(\.winner) == [.local])
@@ -171,7 +171,7 @@ struct PushConflictTests {
       for (name, value) in SyncCounts.names { #expect(value(counts) >= 0, "\(name) of \(type)") }
     }
     #expect(result.total.deferred == 0)
-    #expect(result.total.fetched == result.total.fates)
+    #expect(result.total.fetched == result.total.outcomes)
     #expect(result["meters"].inserted == 1)
   }
 

@@ -66,7 +66,7 @@ struct WholeListingTests {
     try await whole.replaceAll()
     let counts = try await whole.engine.sync()["teams"]
     #expect(counts.swept == 10 && counts.inserted == 10 && counts.updated == 30)
-    #expect(counts.fates - counts.swept == counts.fetched)
+    #expect(counts.outcomes - counts.swept == counts.fetched)
     #expect(whole.store.shown.allSatisfy { $0 == Self.old || $0 == Self.new })
     #expect(whole.names == Self.new)
     #expect(whole.remote.records(of: "teams").count == 40)

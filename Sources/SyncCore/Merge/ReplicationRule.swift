@@ -1,58 +1,5 @@
 import SyncModels
 
-/// The outcome of one incoming change.
-enum Fate: Hashable {
-  case inserted, updated, deleted, unchanged, skippedOlder, skippedIncompatible, deferred, quarantined
-
-  /// Whether the change is visible to readers.
-  var isVisible: Bool {
-    switch self {
-    case .inserted, .updated, .deleted: true
-    case .unchanged, .skippedOlder, .skippedIncompatible, .deferred, .quarantined: false
-    }
-  }
-
-  /// Whether readers now see a record that they did not see before.
-  var shows: Bool {
-    switch self {
-    case .inserted: true
-    case .updated, .deleted, .unchanged, .skippedOlder, .skippedIncompatible, .deferred, .quarantined: false
-    }
-  }
-}
-
-extension SyncCounts {
-  /// The count of an outcome.
-  ///
-  /// A key path would take longer than the counting of a record.
-  subscript(fate: Fate) -> Int {
-    get {
-      switch fate {
-      case .inserted: inserted
-      case .updated: updated
-      case .deleted: deleted
-      case .unchanged: unchanged
-      case .skippedOlder: skippedOlder
-      case .skippedIncompatible: skippedIncompatible
-      case .deferred: deferred
-      case .quarantined: quarantined
-      }
-    }
-    _modify {
-      switch fate {
-      case .inserted: yield &inserted
-      case .updated: yield &updated
-      case .deleted: yield &deleted
-      case .unchanged: yield &unchanged
-      case .skippedOlder: yield &skippedOlder
-      case .skippedIncompatible: yield &skippedIncompatible
-      case .deferred: yield &deferred
-      case .quarantined: yield &quarantined
-      }
-    }
-  }
-}
-
 /// Decides the outcome of a remote copy, by the store's state of the record.
 ///
 /// This is replication, in the remote's order. A newer copy replaces an older one. A copy of equal
@@ -65,7 +12,7 @@ struct ReplicationRule {
   /// Returns the outcome of a copy.
   ///
   /// For `unchanged` with a newer version, only the version is written.
-  func fate(ofCopy version: Version, over stored: StoredState?) -> Fate {
+  func outcome(ofCopy version: Version, over stored: StoredState?) -> MergeOutcome {
     guard let stored else { return .inserted }
     guard isCurrent(version, over: stored) else { return .skippedOlder }
     if stored.isDeleted { return .inserted }
@@ -75,7 +22,7 @@ struct ReplicationRule {
   /// Returns the outcome of a deletion.
   ///
   /// It changes nothing if the record was never here or is deleted already.
-  func fate(of tombstone: Tombstone, over stored: StoredState?) -> Fate {
+  func outcome(of tombstone: Tombstone, over stored: StoredState?) -> MergeOutcome {
     guard let stored else { return .unchanged }
     guard isCurrent(tombstone.version, over: stored) else { return .skippedOlder }
     return stored.isDeleted ? .unchanged : .deleted
