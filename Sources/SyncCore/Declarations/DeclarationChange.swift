@@ -34,7 +34,7 @@ struct DeclarationChange: Hashable {
   ///
   /// The copies may have lost their reason to wait, but go on waiting while versions of the app
   /// take turns.
-  var putsOffRelease = false
+  var postponesRelease = false
 
   /// A release that an earlier change postponed.
   static let overdueRelease = DeclarationChange(releases: true)
@@ -58,8 +58,8 @@ struct DeclarationChange: Hashable {
     let needsLess = !Set(old.references).isSubset(of: new.references)
     // When a declaration returns, two versions of an app take turns. The stricter one wins, or each
     // would undo the other's work forever.
-    putsOffRelease = needsLess && former.contains(new)
-    releases = needsLess && !putsOffRelease
+    postponesRelease = needsLess && former.contains(new)
+    releases = needsLess && !postponesRelease
     voidsRebuild = old.naturalKey != new.naturalKey
   }
 

@@ -90,7 +90,7 @@ struct StoredDeclarations: Hashable, Codable {
       guard let change = change(to: entity, at: now) else { continue }
       // Each turn of another version restarts a postponement.
       let isTurn = known(entity.type).carriedOut != shape && known(entity.type).releasePutOffAt != nil
-      if change.putsOffRelease || isTurn { update(entity.type) { $0.releasePutOffAt = now } }
+      if change.postponesRelease || isTurn { update(entity.type) { $0.releasePutOffAt = now } }
       if change.isEmpty {
         finish(entity)
       } else {

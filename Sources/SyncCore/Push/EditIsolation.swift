@@ -68,7 +68,7 @@ struct EditIsolation: Sendable {
       try transaction.giveUp([stored])
     } else {
       try transaction.queue([stored])
-      if case .postponed = stored.state { try PutOff.note(entry.id.type, at: now, in: transaction) }
+      if case .postponed = stored.state { try Postponement.note(entry.id.type, at: now, in: transaction) }
     }
     return stored.state
   }

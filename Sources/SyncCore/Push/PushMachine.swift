@@ -212,8 +212,8 @@ struct PushMachine {
     }
   }
 
-  /// Records that the sink's answers are settled, with the fates in their order.
-  mutating func settled(_ fates: [PushFate]) -> Action {
+  /// Records that the sink's answers are settled, with the results in their order.
+  mutating func settled(_ results: [SettlementResult]) -> Action {
     guard !batches.isEmpty else { return next() }
     let batch = batches.removeFirst()
     if batches.isEmpty { search = nil }
@@ -221,11 +221,11 @@ struct PushMachine {
     // An edit of an earlier leg that failed alone was sent once more, and waits for the next sync:
     // a batch is of one type.
     let isOfLeg = batch.first?.id.type == type
-    for (place, fate) in zip(batch.indices, fates) {
-      switch fate {
+    for (place, result) in zip(batch.indices, results) {
+      switch result {
       case .accepted: queue.noteDone(batch[place].id)
       case .lost: if legs.first?.stage != .deletions { queue.noteDone(batch[place].id) }
-      case .stands(let entry):
+      case .rebased(let entry):
         if entry.base.record != nil, legs.first?.stage != .deletions { queue.noteDone(entry.id) }
         conflicts[entry.id, default: 0] += 1
         if conflicts[entry.id, default: 0] >= settings.rounds {
@@ -233,8 +233,8 @@ struct PushMachine {
         } else if isOfLeg, legs.first?.stage == .deletions || entry.edit.content != .deletion {
           again.append(PushCandidate(entry: entry))
         }
-      case .full: if isOfLeg { starved.append(PushCandidate(entry: batch[place])) }
-      case .left, .refused, .postponed: break
+      case .noRoom: if isOfLeg { starved.append(PushCandidate(entry: batch[place])) }
+      case .unresolved, .refused, .postponed: break
       }
     }
     queue.putFirst(again)

@@ -21,7 +21,7 @@ struct PushOutset: Sendable {
     if try SourceExchange.forgetBases(of: entries, entity, in: transaction) {
       entries = try self.entries(in: transaction)
     }
-    if try PutOff.wake(entries, of: portion.type, at: now, in: transaction) {
+    if try Postponement.makeDue(entries, of: portion.type, at: now, in: transaction) {
       entries = try self.entries(in: transaction)
     }
     var tally: Tally?

@@ -149,7 +149,7 @@ struct PushRun {
 
   private func settle(
     _ answers: [PushAnswer], in session: inout SyncSession
-  ) async throws(SyncError) -> [PushFate] {
+  ) async throws(SyncError) -> [SettlementResult] {
     let environment = session.environment
     // A batch is of one type.
     guard let type = answers.first?.entry.id.type, let entity = environment.schema[type] else { return [] }
@@ -161,7 +161,7 @@ struct PushRun {
       try settlement.run(in: transaction)
     }
     session.note(outcome, of: type)
-    return outcome.fates
+    return outcome.results
   }
 
   /// Reports that the remote is full, and lets the app make room.
@@ -242,12 +242,12 @@ extension SyncSession {
 
   /// Counts and reports the settled answers to a batch.
   fileprivate mutating func note(_ outcome: PushSettlement.Outcome, of type: RecordType) {
-    for fate in outcome.fates {
-      switch fate {
+    for result in outcome.results {
+      switch result {
       case .accepted: progress.pushed.accepted += 1
       case .refused: progress.pushed.refused += 1
       case .postponed: progress.pushed.postponed += 1
-      case .lost, .stands, .left, .full: break
+      case .lost, .rebased, .unresolved, .noRoom: break
       }
     }
     progress.pushed.conflicts += outcome.tally.conflicts.count

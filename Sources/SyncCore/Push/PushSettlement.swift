@@ -7,18 +7,18 @@ struct PushAnswer: Hashable, Sendable {
   var outcome: PushOutcome
 }
 
-/// The outcome of one edit that was sent.
-enum PushFate: Hashable, Sendable {
+/// The result of one edit that was sent.
+enum SettlementResult: Hashable, Sendable {
   /// The remote has the edit.
   case accepted
   /// The remote state won; nothing is left to send.
   case lost
   /// The edit had a conflict, and stays on top of the remote state.
-  case stands(OutboxEntry)
+  case rebased(OutboxEntry)
   /// The edit had a conflict that cannot be resolved before the next pull.
-  case left
+  case unresolved
   /// The edit stays in the outbox: refused, postponed, or without room at the remote.
-  case refused, postponed, full
+  case refused, postponed, noRoom
 }
 
 /// Settles the remote's answers to a batch, in one transaction.
@@ -34,7 +34,7 @@ struct PushSettlement: Sendable {
 
   /// The results of the answers, in their order.
   struct Outcome: Sendable {
-    var fates: [PushFate] = []
+    var results: [SettlementResult] = []
     var tally = Tally()
     /// Edits that the remote refused for good, with its reasons.
     var refusals: [(id: RecordID, reason: String)] = []
@@ -47,7 +47,7 @@ struct PushSettlement: Sendable {
     var accepted: [(entry: OutboxEntry, remoteState: RemoteState)] = []
     var met: [RemoteState] = []
     var remoteStates: [RecordID: RemoteState] = [:]
-    var stay = Stay()
+    var kept = KeptEntries()
     for answer in answers {
       let remoteState = answer.remoteState(in: checkpoint?.epoch ?? 0)
       if !answer.isAccepted { remoteStates[answer.entry.id] = remoteState }
@@ -61,30 +61,30 @@ struct PushSettlement: Sendable {
         if let remoteState {
           accepted.append((entry, remoteState))
         } else {
-          stay.finish(entry)
+          kept.finish(entry)
         }
       case .conflict(.malformed(let malformed)?):
         let reason = "The remote's record with this id is malformed: it \(malformed.reason)."
-        stay.refuse(entry, reason: reason, at: now)
+        kept.refuse(entry, reason: reason, at: now)
       case .conflict:
         if let remoteState {
           met.append(remoteState)
         } else if entry.base == .none {
           // The remote refuses the creation, and reports no record that is in the way.
-          stay.keep(entry, as: .postponed(until: now + pause(nil, entry)))
+          kept.keep(entry, as: .postponed(until: now + pause(nil, entry)))
         } else {
-          stay.forgetBase(of: entry, entity)
+          kept.forgetBase(of: entry, entity)
         }
       case .refused(let reason):
-        stay.refuse(entry, reason: reason, at: now)
+        kept.refuse(entry, reason: reason, at: now)
       case .retryLater(let pause):
-        stay.keep(entry, as: .postponed(until: now + self.pause(pause, entry)))
+        kept.keep(entry, as: .postponed(until: now + self.pause(pause, entry)))
       case .quotaExceeded:
-        stay.keep(entry, as: .waiting)
+        kept.keep(entry, as: .waiting)
       }
     }
-    try stay.write(in: transaction)
-    if stay.isAnyPutOff { try PutOff.note(entity.type, at: now, in: transaction) }
+    try kept.write(in: transaction)
+    if kept.isAnyPostponed { try Postponement.note(entity.type, at: now, in: transaction) }
     var merge = PageMerge(entity, context: context(at: checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
     if accepted.contains(where: { $0.entry.attempts > 1 }) {
@@ -95,20 +95,20 @@ struct PushSettlement: Sendable {
     try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
     // The outcomes of the other edits follow from their entries afterwards.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
-    outcome.fates = answers.map { answer in
+    outcome.results = answers.map { answer in
       let id = answer.entry.id
-      return answer.fate(
+      return answer.result(
         before: before[id], after: after[id], remoteState: remoteStates[id],
         serverManagedFields: source.serverManagedFields)
     }
     outcome.tally = merge.tally
-    outcome.refusals = stay.refusals
+    outcome.refusals = kept.refusals
     return outcome
   }
 
   /// Returns the pause of a postponed edit: as the remote asks, up to the longest one.
   private func pause(_ asked: Duration?, _ entry: OutboxEntry) -> Duration {
-    min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), PutOff.longest)
+    min(asked ?? retry.ceiling(afterFailures: max(1, entry.attempts)), Postponement.longest)
   }
 
   private func entries(
@@ -149,16 +149,16 @@ extension PushAnswer {
     }
   }
 
-  fileprivate func fate(
+  fileprivate func result(
     before: OutboxEntry?, after: OutboxEntry?, remoteState: RemoteState?, serverManagedFields: [FieldName]
-  ) -> PushFate {
+  ) -> SettlementResult {
     switch outcome {
     case .accepted: return .accepted
     case .refused, .conflict(.malformed?):
       if case .refused? = after?.state { return .refused }
-      return .left
+      return .unresolved
     case .retryLater: return .postponed
-    case .quotaExceeded: return .full
+    case .quotaExceeded: return .noRoom
     case .conflict:
       guard before != nil else { return .lost }
       if case .postponed? = after?.state { return .postponed }
@@ -167,7 +167,7 @@ extension PushAnswer {
         if let sent = entry.sent, remoteState.fulfils(sent.content, on: entry.base) { return .accepted }
       }
       guard let after else { return .lost }
-      return after == before ? .left : .stands(after)
+      return after == before ? .unresolved : .rebased(after)
     }
   }
 }
@@ -175,7 +175,7 @@ extension PushAnswer {
 /// Entries whose answers say nothing about the remote state.
 ///
 /// They stay in the outbox, unless their edit was applied.
-private struct Stay {
+private struct KeptEntries {
   var done: [RecordID] = []
   var queue: [OutboxEntry] = []
   var moot: [OutboxEntry] = []
@@ -183,7 +183,7 @@ private struct Stay {
   var refusals: [(id: RecordID, reason: String)] = []
 
   /// Whether an edit waits for a time.
-  var isAnyPutOff: Bool { queue.contains { if case .postponed = $0.state { true } else { false } } }
+  var isAnyPostponed: Bool { queue.contains { if case .postponed = $0.state { true } else { false } } }
 
   /// Keeps a refused edit from being sent again. A newer edit of the record stays due.
   mutating func refuse(_ entry: OutboxEntry, reason: String, at now: Timestamp) {

@@ -10,8 +10,8 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   case history = "history"
   case listingGaps = "listing-gap/"
   case migrations = "migration/"
+  case postponements = "put-off/"
   case push = "push/"
-  case putOff = "put-off/"
   case rebuilds = "rebuild/"
   case sourceEpochs = "source-epoch/"
   case status = "status/"
@@ -30,8 +30,8 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   var survivesSalvage: Bool {
     switch self {
     case .expiring, .migrations, .throttle: true
-    case .checkpoints, .circles, .declarations, .edits, .history, .listingGaps, .push, .putOff, .rebuilds,
-      .sourceEpochs, .status, .sync:
+    case .checkpoints, .circles, .declarations, .edits, .history, .listingGaps, .postponements, .push,
+      .rebuilds, .sourceEpochs, .status, .sync:
       false
     }
   }

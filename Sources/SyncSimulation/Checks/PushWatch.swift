@@ -13,14 +13,14 @@ final class PushWatch: Sendable {
     var isOnDeletion: Bool
   }
   /// An edit that the remote postponed until a time, by the world's own clock.
-  private struct PutOff {
+  private struct Postponement {
     var stamp: EditStamp
     var until: Duration
   }
   private struct Postponed {
-    var edits: [RecordID: PutOff] = [:]
+    var edits: [RecordID: Postponement] = [:]
     /// Answers that may not have reached the store, by the sync's lease.
-    var answers: [Int64: [RecordID: PutOff]] = [:]
+    var answers: [Int64: [RecordID: Postponement]] = [:]
 
     /// Requires later syncs to respect an answer.
     mutating func settle(_ id: RecordID, under fence: Int64) {
@@ -60,9 +60,9 @@ final class PushWatch: Sendable {
   ///
   /// The pause does not count yet. If the sync stops while its batch is on the wire, or the store
   /// fails before the answer is settled, the batch stays prepared, and the next sync repeats it.
-  func putOff(_ change: OutgoingChange, for pause: Duration, at now: Duration, under fence: Int64) {
+  func postpone(_ change: OutgoingChange, for pause: Duration, at now: Duration, under fence: Int64) {
     postponed.withLock {
-      $0.answers[fence, default: [:]][change.id] = PutOff(stamp: change.stamp, until: now + pause)
+      $0.answers[fence, default: [:]][change.id] = Postponement(stamp: change.stamp, until: now + pause)
     }
   }
 

@@ -29,7 +29,7 @@ final class SimulatedSink: RemoteRecordSink {
     for words in world.watch.pushes.sending(changes) {
       world.ledger.report(.oneEffect, "\(incarnation) \(words)", about: changes.map(\.id))
     }
-    checkPutOff(changes)
+    checkPostponed(changes)
     checkSource(changes, type)
     if let other = changes.first(where: { $0.id.type != type }) {
       world.ledger.report(
@@ -91,7 +91,7 @@ final class SimulatedSink: RemoteRecordSink {
       case .retryLater(let pause):
         ledger.saw(.editRefused)
         if let pause {
-          world.watch.pushes.putOff(
+          world.watch.pushes.postpone(
             change, for: pause, at: world.time.elapsed, under: incarnation.book.fence)
         }
       case .quotaExceeded: ledger.saw(.remoteFull)
@@ -112,7 +112,7 @@ final class SimulatedSink: RemoteRecordSink {
   }
 
   /// A postponed edit is not sent before its time, as far as the clocks show.
-  private func checkPutOff(_ changes: [OutgoingChange]) {
+  private func checkPostponed(_ changes: [OutgoingChange]) {
     let world = incarnation.world
     guard !world.shape.hazards.contains(.jumpingClocks) else { return }
     world.watch.pushes.wentOn(under: incarnation.book.fence)

@@ -257,15 +257,15 @@ struct PushMachineTests {
     #expect(machine.settled([.accepted, .accepted]) == .prepare([entries[0].id], .upserts))
   }
 
-  @Test(arguments: [PushFate.refused, .postponed, .left])
-  func keepsARecordBackWhoseTargetTheRemoteHasNot(_ fate: PushFate) {
+  @Test(arguments: [SettlementResult.refused, .postponed, .unresolved])
+  func keepsARecordBackWhoseTargetTheRemoteHasNot(_ result: SettlementResult) {
     let entries = [Self.entry("child", 1), Self.entry("parent", 2)]
     var machine = Self.machine(2)
     _ = machine.loaded(Self.portion(entries, waiting: ["child": ["parent"]]))
     let batch = Self.sent([entries[1]])
     _ = machine.prepared(batch)
     _ = machine.answered([.refused(reason: "no")], random: 0)
-    #expect(machine.settled([fate]) == Self.deletions)
+    #expect(machine.settled([result]) == Self.deletions)
   }
 
   @Test func sendsWhatStandsAfterAConflictAgainAFewTimes() {
@@ -275,11 +275,11 @@ struct PushMachineTests {
     for _ in 1..<2 {
       _ = machine.prepared(Self.sent([entry]))
       _ = machine.answered([.conflict(nil)], random: 0)
-      #expect(machine.settled([.stands(entry)]) == .prepare([entry.id], .upserts))
+      #expect(machine.settled([.rebased(entry)]) == .prepare([entry.id], .upserts))
     }
     _ = machine.prepared(Self.sent([entry]))
     _ = machine.answered([.conflict(nil)], random: 0)
-    #expect(machine.settled([.stands(entry)]) == Self.deletions)
+    #expect(machine.settled([.rebased(entry)]) == Self.deletions)
     // The push does not begin with it again.
     #expect(machine.loaded(Self.portion([entry])) == .finish)
   }
@@ -290,12 +290,12 @@ struct PushMachineTests {
     _ = machine.loaded(Self.portion(entries))
     _ = machine.prepared(entries)
     _ = machine.answered([Self.accepted(entries[0]), .quotaExceeded], random: 0)
-    #expect(machine.settled([.accepted, .full]) == .onStorageFull)
+    #expect(machine.settled([.accepted, .noRoom]) == .onStorageFull)
     #expect(machine.roomMade(true) == .prepare([entries[1].id], .upserts))
     _ = machine.prepared([entries[1]])
     _ = machine.answered([.quotaExceeded], random: 0)
     #expect(!machine.isRemoteFull)
-    #expect(machine.settled([.full]) == Self.deletions)
+    #expect(machine.settled([.noRoom]) == Self.deletions)
     #expect(machine.isRemoteFull)
   }
 
@@ -310,7 +310,7 @@ struct PushMachineTests {
     #expect(
       machine.failed(full, random: 0)
         == .settle(entries.map { PushAnswer(entry: $0, outcome: .quotaExceeded) }))
-    #expect(machine.settled([.full, .full]) == .onStorageFull)
+    #expect(machine.settled([.noRoom, .noRoom]) == .onStorageFull)
     #expect(
       machine.roomMade(false)
         == .load(PushPortion(type: "games", stage: .upserts, after: nil, limit: 400)))
@@ -324,7 +324,7 @@ struct PushMachineTests {
     // Without room for that either, deletions may make some.
     _ = machine.failed(full, random: 0)
     #expect(
-      machine.settled([.full])
+      machine.settled([.noRoom])
         == .load(PushPortion(type: "games", stage: .deletions, after: nil, limit: 400)))
   }
 
@@ -385,6 +385,6 @@ struct PushMachineTests {
     _ = machine.answered([Self.accepted(r[0])], random: 0)
     #expect(machine.settled([.accepted]) == .send(m.map(\.outgoing)))
     _ = machine.answered([.conflict(nil)], random: 0)
-    #expect(machine.settled([.stands(m[0])]) == .prepare([r[1].id], .upserts))
+    #expect(machine.settled([.rebased(m[0])]) == .prepare([r[1].id], .upserts))
   }
 }

@@ -6,7 +6,7 @@ import SyncPorts
 /// A postponed edit becomes due early if the clock is set back to before its postponement, or if
 /// its time is more than a day ahead. A clock that was ahead and is corrected thus does not delay
 /// edits for as long as it was wrong.
-enum PutOff {
+enum Postponement {
   /// The longest pause of an edit, whatever the remote asks for.
   static let longest = Duration.seconds(86_400)
 
@@ -20,7 +20,7 @@ enum PutOff {
   /// Makes edits due that were postponed by a clock that was ahead.
   ///
   /// - Returns: Whether there were any.
-  static func wake(
+  static func makeDue(
     _ entries: [OutboxEntry], of type: RecordType, at now: Timestamp, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
     let waiting = entries.compactMap { entry in
@@ -38,5 +38,7 @@ enum PutOff {
     return !due.isEmpty
   }
 
-  private static func key(_ type: RecordType) -> ValueKey<Timestamp> { ValueKey(.putOff, type.rawValue) }
+  private static func key(_ type: RecordType) -> ValueKey<Timestamp> {
+    ValueKey(.postponements, type.rawValue)
+  }
 }
