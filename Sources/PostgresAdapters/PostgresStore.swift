@@ -18,12 +18,12 @@
   public final class PostgresStore: SharedStore {
     let address: PostgresAddress
     let configuration: Configuration
-    let writer: ConnectionLane
-    let readers: ConnectionPool
+    let writer: SerialConnection
+    let readers: ReaderPool
     private let listener: CommitListener
     private let declarations: DeclarationKeeper
     private let positions = PositionCount()
-    private let steps: [LayoutStep]
+    private let migrations: [Migration]
 
     /// The options for opening a store.
     public struct Configuration: Sendable {
@@ -79,17 +79,17 @@
       }
     }
 
-    private init(_ address: PostgresAddress, _ configuration: Configuration, _ steps: [LayoutStep]) {
+    private init(_ address: PostgresAddress, _ configuration: Configuration, _ migrations: [Migration]) {
       self.address = address
       self.configuration = configuration
-      self.steps = steps
+      self.migrations = migrations
       let isInline = configuration.isInline
-      writer = ConnectionLane(
+      writer = SerialConnection(
         ConnectionSettings(configuration, at: address, for: configuration.isReadOnly ? .reading : .writing),
         label: "CanonicalSync.postgres.writer", isInline: isInline)
-      readers = ConnectionPool(
+      readers = ReaderPool(
         (0..<max(1, configuration.readerCount)).map { number in
-          ConnectionLane(
+          SerialConnection(
             ConnectionSettings(configuration, at: address, for: .reading),
             label: "CanonicalSync.postgres.reader.\(number)", isInline: isInline)
         })
@@ -99,7 +99,7 @@
       listener = CommitListener(
         ConnectionSettings(configuration, at: address, for: .listening),
         context: {
-          TransactionContext(declarations: declarations.value, layout: steps.count, positions: positions)
+          TransactionContext(declarations: declarations.value, layout: migrations.count, positions: positions)
         })
     }
 
@@ -113,16 +113,16 @@
     public static func open(
       _ address: PostgresAddress, configuration: Configuration = .init()
     ) async throws(SyncError) -> PostgresStore {
-      try await open(address, configuration: configuration, steps: LayoutStep.all)
+      try await open(address, configuration: configuration, migrations: Migration.all)
     }
 
     package static func open(
-      _ address: PostgresAddress, configuration: Configuration, steps: [LayoutStep]
+      _ address: PostgresAddress, configuration: Configuration, migrations: [Migration]
     ) async throws(SyncError) -> PostgresStore {
-      let store = PostgresStore(address, configuration, steps)
+      let store = PostgresStore(address, configuration, migrations)
       do throws(SyncError) {
         try await store.writer.run { connection throws(SyncError) in
-          try connection.prepareStore(steps, isReadOnly: configuration.isReadOnly)
+          try connection.prepareStore(migrations, isReadOnly: configuration.isReadOnly)
         }
       } catch {
         await store.close()
@@ -146,7 +146,7 @@
     public func changes() -> PostgresChanges { PostgresChanges(listener: listener) }
 
     var context: TransactionContext {
-      TransactionContext(declarations: declarations.value, layout: steps.count, positions: positions)
+      TransactionContext(declarations: declarations.value, layout: migrations.count, positions: positions)
     }
 
     /// A mark of the commits so far, by one statement.

@@ -131,7 +131,7 @@
           ALTER TABLE \(schema).store DROP COLUMN digest_key; UPDATE \(schema).store SET layout = 2
           """)
         let store = try await PostgresStore.open(address)
-        #expect(try Database.run("SELECT layout FROM \(schema).store") == "\(LayoutStep.all.count)")
+        #expect(try Database.run("SELECT layout FROM \(schema).store") == "\(Migration.all.count)")
         try await store.register(try Games.schema())
         #expect(try await store.read { (snapshot) throws(SyncError) in try unmarked(snapshot) } == ["b"])
         try await store.write(.app) { (transaction) throws(SyncError) in

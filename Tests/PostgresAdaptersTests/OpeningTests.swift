@@ -100,7 +100,7 @@
         #expect(try await older.keys() == [])
         let newer = try await PostgresStore.open(
           try PostgresAddress(address(schema: schema)), configuration: .init(),
-          steps: LayoutStep.all + [LayoutStep("future", ["CREATE TABLE future (a int)"])])
+          migrations: Migration.all + [Migration("future", ["CREATE TABLE future (a int)"])])
         let state =
           "SELECT store::text, (SELECT string_agg(kept::text, ' ') FROM \(schema).kept) FROM \(schema).store"
         let before = try Database.run(state)
@@ -129,13 +129,13 @@
 
     @Test func leavesTheLayoutBeforeAFailedStep() async throws {
       try await Database.withSchema { schema in
-        let steps = LayoutStep.all + [LayoutStep("broken", ["CREATE TABLE half (a int)", "no SQL"])]
+        let migrations = Migration.all + [Migration("broken", ["CREATE TABLE half (a int)", "no SQL"])]
         let address = try PostgresAddress(address(schema: schema))
         let error = await #expect(throws: SyncError.self) {
-          try await PostgresStore.open(address, configuration: .init(), steps: steps)
+          try await PostgresStore.open(address, configuration: .init(), migrations: migrations)
         }
-        #expect(error?.message.contains("Step \(steps.count), \"broken\", failed") == true)
-        #expect(try Database.run("SELECT layout FROM \(schema).store") == "\(LayoutStep.all.count)")
+        #expect(error?.message.contains("Step \(migrations.count), \"broken\", failed") == true)
+        #expect(try Database.run("SELECT layout FROM \(schema).store") == "\(Migration.all.count)")
         let store = try await PostgresStore.open(address)
         await store.close()
       }

@@ -12,10 +12,10 @@
       var relations: Int64
     }
 
-    /// Finds or makes the store in the schema, and applies the missing layout steps.
+    /// Finds or makes the store in the schema, and applies the missing migrations.
     ///
     /// What the checks refuse stays unchanged.
-    func prepareStore(_ steps: [LayoutStep], isReadOnly: Bool) throws(SyncError) {
+    func prepareStore(_ migrations: [Migration], isReadOnly: Bool) throws(SyncError) {
       do throws(PostgresFailure) {
         try open()
       } catch {
@@ -41,21 +41,21 @@
         }
       }
       let layout = found.hasStore ? try self.layout() : 0
-      guard layout <= steps.count else {
+      guard layout <= migrations.count else {
         throw SyncError(
           .storeNewer, during: "opening the store",
           """
-          The store in \(schema) has layout \(layout) and this version of the library knows \(steps.count): \
+          The store in \(schema) has layout \(layout) and this version of the library knows \(migrations.count): \
           update the app. The store was not touched.
           """)
       }
-      if layout == steps.count { return }
+      if layout == migrations.count { return }
       guard !isReadOnly else {
         throw SyncError(
           .storeReadOnly, during: "opening the store",
           "The store has an older layout, and a read-only store is not brought up to date.")
       }
-      try apply(steps)
+      try apply(migrations)
     }
 
     private func look() throws(SyncError) -> Found {
@@ -77,7 +77,7 @@
     private func layout() throws(SyncError) -> Int {
       let row = try query(Statement("SELECT application, layout FROM store"), during: "opening the store")
         .first
-      guard let row, row.text(0) == LayoutStep.application, row.integer(1) >= 0 else {
+      guard let row, row.text(0) == Migration.application, row.integer(1) >= 0 else {
         throw SyncError(
           .storeUnreadable, during: "opening the store",
           "The schema \(settings.schema) holds tables of another application; it was not touched.")
@@ -85,11 +85,11 @@
       return Int(row.integer(1))
     }
 
-    /// Applies every missing step, each in its own transaction, one server at a time.
-    private func apply(_ steps: [LayoutStep]) throws(SyncError) {
+    /// Applies every missing migration, each in its own transaction, one server at a time.
+    private func apply(_ migrations: [Migration]) throws(SyncError) {
       while true {
         do throws(SyncError) {
-          if try applyNext(of: steps) { return }
+          if try applyNext(of: migrations) { return }
         } catch {
           rollback()
           throw error
@@ -97,8 +97,8 @@
       }
     }
 
-    /// Applies the next step, and returns whether none is left.
-    private func applyNext(of steps: [LayoutStep]) throws(SyncError) -> Bool {
+    /// Applies the next migration, and returns whether none is left.
+    private func applyNext(of migrations: [Migration]) throws(SyncError) -> Bool {
       let operation = "migrating the store's layout"
       enqueue(Statement("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"))
       enqueue(Statement("SELECT pg_advisory_xact_lock(\(settings.writeLock))"))
@@ -108,10 +108,10 @@
         enqueue(Statement("CREATE SCHEMA \(StoredName.quoted(settings.schema))", isKept: false))
       }
       let layout = found.hasStore ? try self.layout() : 0
-      if layout < steps.count {
-        let step = steps[layout]
+      if layout < migrations.count {
+        let migration = migrations[layout]
         do throws(SyncError) {
-          for statement in step.statements { enqueue(Statement(statement, isKept: false)) }
+          for statement in migration.statements { enqueue(Statement(statement, isKept: false)) }
           // Transactions that begin with a remembered row compare the catalog's number.
           enqueue(
             Statement("UPDATE store SET layout = \(layout + 1), catalog = catalog + 1", isKept: false))
@@ -119,13 +119,13 @@
         } catch {
           throw SyncError(
             error.code, during: operation,
-            "Step \(layout + 1), \"\(step.name)\", failed; the store is as it was before it. \(error.message)",
+            "Step \(layout + 1), \"\(migration.name)\", failed; the store is as it was before it. \(error.message)",
             underlying: error.underlying)
         }
       }
       enqueue(Statement("COMMIT"))
       try flush(during: operation)
-      return layout + 1 >= steps.count
+      return layout + 1 >= migrations.count
     }
   }
 #endif

@@ -6,13 +6,13 @@
   /// SQL has three truth values and conditions have two. Under AND and OR, unknown may stand for
   /// false. Only NOT treats them differently, so `IS NOT TRUE` stands there.
   struct ConditionCompiler {
-    let table: RowTable
+    let table: EntityTable
     private(set) var parameters = Parameters()
 
     private static let maximumDepth = 64
     private static let maximumParameters = 10_000
 
-    init(_ table: RowTable) { self.table = table }
+    init(_ table: EntityTable) { self.table = table }
 
     /// Splits a condition into clauses of SQL and the rest; all must hold.
     ///

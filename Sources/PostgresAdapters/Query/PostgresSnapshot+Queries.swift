@@ -37,7 +37,7 @@
 
     /// Reads a query over fields without a column, which only payloads have.
     private func records(
-      _ query: Query, in table: RowTable, _ compiled: CompiledQuery, limit: Int
+      _ query: Query, in table: EntityTable, _ compiled: CompiledQuery, limit: Int
     ) throws(SyncError) -> [Record] {
       var found: [Record] = []
       let isByKey = query.order.isEmpty
@@ -62,7 +62,7 @@
       return sortable.prefix(limit).map(\.record)
     }
 
-    private func values(of names: [FieldName], in record: Record, _ table: RowTable) -> [FieldValue] {
+    private func values(of names: [FieldName], in record: Record, _ table: EntityTable) -> [FieldValue] {
       let lifted = FieldLifter(names.map { StoredField(name: $0, isKey: false) }).values(in: record.payload)
       return names.enumerated().map { place, name in
         table.entity.fields.firstIndex(of: name).map { record.fields[safe: $0] ?? .null } ?? lifted[place]
@@ -84,7 +84,7 @@
     /// Whether SQL answers all of the query.
     private(set) var isWhole: Bool
 
-    init(_ query: Query, in table: RowTable) {
+    init(_ query: Query, in table: EntityTable) {
       var compiler = ConditionCompiler(table)
       (clauses, residual) = query.condition.map { compiler.split($0) } ?? ([], nil)
       conditionParameters = compiler.parameters

@@ -20,12 +20,13 @@
     var generation = -1
     /// The most recently registered declarations, by type.
     var stored: [Entity] = []
-    var tables: [RecordType: RowTable] = [:]
+    var tables: [RecordType: EntityTable] = [:]
     /// The types with unread references or unfilled columns.
     var unfinished: Set<RecordType> = []
 
     /// The table of a type, which must be registered.
-    func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError) -> RowTable
+    func table(_ type: RecordType, during operation: @autoclosure () -> String) throws(SyncError)
+      -> EntityTable
     {
       if let table = tables[type] { return table }
       throw SyncError(.invalidConfiguration, during: operation(), "\(type) is not registered in the store.")
@@ -78,7 +79,7 @@
         let declared = declarations.entities[entity.type] ?? entity
         let derived = DerivedColumns(
           of: declared, fields: columns[entity.type] ?? [], naturalKeys: naturalKeys[entity.type] ?? [])
-        catalog.tables[entity.type] = RowTable(declared, table: row.text(2), derived, digest)
+        catalog.tables[entity.type] = EntityTable(declared, table: row.text(2), derived, digest)
         if row.bool(3) { catalog.unfinished.insert(entity.type) }
       }
       cache.catalog = catalog

@@ -21,7 +21,7 @@
           (name, "shown(substr(\(column), CASE get_byte(\(column), 0) WHEN 1 THEN 12 ELSE 2 END))"),
           at: columns.count - 1)
       }
-      let view = StoredName.quoted(RowTable.viewName(of: entity.type))
+      let view = StoredName.quoted(EntityTable.viewName(of: entity.type))
       var former = try viewColumns(of: entity)
       let lost = former.filter { !taken.contains($0) }
       if !lost.isEmpty {
@@ -44,7 +44,7 @@
         AND attnum > 0 AND NOT attisdropped ORDER BY attnum
         """, of: entity
       ) {
-        $0.add(text: StoredName.quoted(RowTable.viewName(of: entity.type)))
+        $0.add(text: StoredName.quoted(EntityTable.viewName(of: entity.type)))
       }.map { $0.text(0) }
     }
 
@@ -52,7 +52,7 @@
     ///
     /// PostgreSQL would refuse it without their names.
     private func demandNoDependents(of entity: Entity, without columns: [String]) throws(SyncError) {
-      let view = RowTable.viewName(of: entity.type)
+      let view = EntityTable.viewName(of: entity.type)
       let dependents = try query(
         """
         SELECT DISTINCT coalesce(r.ev_class::regclass::text, pg_describe_object(d.classid, d.objid, d.objsubid)) \

@@ -75,14 +75,14 @@
         }, during: "registering \(entity.type)")
     }
 
-    func table(_ entity: Entity) -> String { StoredName.quoted(RowTable.name(of: entity.type)) }
+    func table(_ entity: Entity) -> String { StoredName.quoted(EntityTable.name(of: entity.type)) }
 
     private func makeTable(_ entity: Entity) throws(SyncError) {
       let known = try query(
         "SELECT declaration, EXISTS (SELECT FROM set_aside WHERE type = $1::text) FROM entities WHERE type = $1::text",
         of: entity)
       guard let row = known.first else {
-        let (table, name) = (table(entity), RowTable.name(of: entity.type))
+        let (table, name) = (table(entity), EntityTable.name(of: entity.type))
         execute(
           """
           CREATE TABLE \(table) (
@@ -102,7 +102,7 @@
             $0.add(text: entity.type.rawValue)
             $0.add(text: declaration)
             $0.add(text: name)
-            $0.add(text: RowTable.viewName(of: entity.type))
+            $0.add(text: EntityTable.viewName(of: entity.type))
           })
         // Withheld changes may have come before their type.
         execute(
@@ -119,19 +119,19 @@
 
     // MARK: Columns
 
-    struct Known {
+    struct KnownColumn {
       var column: String
       var isDeclared: Bool
       var isFilled: Bool
     }
 
-    func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: Known] {
+    func knownColumns(of entity: Entity) throws(SyncError) -> [StoredColumn: KnownColumn] {
       let rows = try query(
         "SELECT name, mark, column_name, is_declared, is_filled FROM fields WHERE type = $1::text", of: entity
       )
-      var known: [StoredColumn: Known] = [:]
+      var known: [StoredColumn: KnownColumn] = [:]
       for row in try rows.map({ $0 }) {
-        known[try StoredColumn(name: row.text(0), mark: row.integer(1))] = Known(
+        known[try StoredColumn(name: row.text(0), mark: row.integer(1))] = KnownColumn(
           column: row.text(2), isDeclared: row.bool(3), isFilled: row.bool(4))
       }
       return known
@@ -258,7 +258,7 @@
         Statement(
           """
           UPDATE \(table(entity)) AS r SET \(sets) FROM unnest(\(arrays)) AS k(id, rest, \(values)) \
-          WHERE \(RowTable.sameKey)
+          WHERE \(EntityTable.sameKey)
           """, isKept: false
         ) { $0.add(columns) })
     }
@@ -280,7 +280,7 @@
     // MARK: Indexes
 
     private func indexName(_ entity: Entity, _ column: String) -> String {
-      StoredName.quoted(StoredName.of("\(RowTable.name(of: entity.type)).\(column)"))
+      StoredName.quoted(StoredName.of("\(EntityTable.name(of: entity.type)).\(column)"))
     }
 
     private func makeIndexes(_ entity: Entity) throws(SyncError) {

@@ -258,7 +258,7 @@
   /// What a transaction needs to know of its store object.
   struct TransactionContext: Sendable {
     var declarations: Declarations
-    /// The number of layout steps that this version of the library knows.
+    /// The number of migrations that this version of the library knows.
     var layout: Int
     /// The positions that this store object's commits took.
     var positions: PositionCount

@@ -60,7 +60,7 @@
 
     /// All natural keys with their records, read from payloads, until a column has the keys.
     private func recordsByNaturalKey(
-      in table: RowTable
+      in table: EntityTable
     ) throws(SyncError) -> [[UInt8]: (records: [Record], places: [Int64])] {
       var found: [[UInt8]: (records: [Record], places: [Int64])] = [:]
       guard table.entity.naturalKey != nil else { return found }

@@ -11,7 +11,7 @@
     /// Whether the transaction left the numbers of entries as they were.
     private(set) final var areCountsCurrent = true
     /// The marks that were read, and those that wait to be written.
-    final var marks = MarkBook()
+    final var marks = MarkBitmaps()
     /// The reads of states that the server runs before they are asked for.
     final var readsAhead = ReadsAhead()
 
@@ -63,12 +63,12 @@
     }
 
     private func referenced(
-      among ids: [RecordID], at places: [Int], by reference: Reference, in table: RowTable
+      among ids: [RecordID], at places: [Int], by reference: Reference, in table: EntityTable
     ) throws(SyncError) -> [RecordID] {
       guard let column = table.column(of: reference.field) else {
         return try referencedByPayloads(among: ids, at: places, by: reference, in: table)
       }
-      let isSelf = table.entity.type == reference.target ? "AND NOT (\(RowTable.sameKey))" : ""
+      let isSelf = table.entity.type == reference.target ? "AND NOT (\(EntityTable.sameKey))" : ""
       let size = FieldCode.indexedSize
       let sql = """
         SELECT k.n FROM unnest($1::bytea[], $2::bytea[], $3::bytea[]) WITH ORDINALITY AS k(id, rest, value, n) \
@@ -86,7 +86,7 @@
 
     /// As long as a new reference's column is being filled.
     private func referencedByPayloads(
-      among ids: [RecordID], at places: [Int], by reference: Reference, in table: RowTable
+      among ids: [RecordID], at places: [Int], by reference: Reference, in table: EntityTable
     ) throws(SyncError) -> [RecordID] {
       let wanted = Set(places.map { ids[$0] })
       var found: Set<RecordID> = []
@@ -221,7 +221,7 @@
 
     /// Calls a body with each live record, by key, until it returns false.
     final func forEachRecord(
-      of table: RowTable, after key: String?, where clause: String = "",
+      of table: EntityTable, after key: String?, where clause: String = "",
       _ parameters: Parameters = Parameters(),
       _ body: (Record) throws(SyncError) -> Bool
     ) throws(SyncError) {

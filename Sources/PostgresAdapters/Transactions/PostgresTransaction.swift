@@ -161,7 +161,7 @@
           UPDATE entities SET round = round + 1 WHERE type = $1::text
           """
         ) { $0.add(text: type.rawValue) })
-      marks[type] = MarkBook.Marks()
+      marks[type] = MarkBitmaps.MarkBitmap()
     }
 
     // MARK: Kept values

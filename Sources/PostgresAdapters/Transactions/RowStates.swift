@@ -28,7 +28,7 @@
 
     /// Reads the rows of some records, which may be under way already.
     private func stateRows(
-      of ids: [RecordID], at places: [Int], comparing payloads: [Payload], in table: RowTable
+      of ids: [RecordID], at places: [Int], comparing payloads: [Payload], in table: EntityTable
     ) throws(SyncError) -> (ResultRows, SortedKeys) {
       let operation = "reading \(table.entity.type)"
       let ahead = readsAhead.take(ids, comparing: payloads)
@@ -40,12 +40,12 @@
     }
 
     /// Reads unknown marks of some rows, and sends the announced reads after that.
-    private func marks(of type: RecordType, at rows: [Int64]) throws(SyncError) -> MarkBook.Marks {
+    private func marks(of type: RecordType, at rows: [Int64]) throws(SyncError) -> MarkBitmaps.MarkBitmap {
       let missing = marks[type].missingChunks(of: rows)
       let reads = readsAhead.unsent
       if missing.isEmpty, reads.isEmpty { return marks[type] }
       let operation = "reading \(type)"
-      let chunks = missing.isEmpty ? [] : [MarkBook.chunks(missing, of: type)]
+      let chunks = missing.isEmpty ? [] : [MarkBitmaps.chunks(missing, of: type)]
       let numbers = try connection.send(chunks + reads.map(\.statement), during: operation)
       if !reads.isEmpty { readsAhead.noteSent(numbers.suffix(reads.count)) }
       if missing.isEmpty { return marks[type] }
@@ -77,7 +77,7 @@
       return try rows.map { row in
         StoredRow(
           id: RecordID(type: type, key: row.key(0)), version: row.version(2), entityTag: row.optionalText(5),
-          record: row.isNull(RowTable.payloadColumn) ? nil : row.record(of: table),
+          record: row.isNull(EntityTable.payloadColumn) ? nil : row.record(of: table),
           isMarked: row.bool(table.recordColumnCount))
       }
     }

@@ -12,7 +12,7 @@
     private let sizes: ClosedRange<Int>?
 
     /// - Parameter payloads: The payloads to compare with those of the rows, or none.
-    init(of ids: [RecordID], at places: [Int], comparing payloads: [Payload], in table: RowTable) {
+    init(of ids: [RecordID], at places: [Int], comparing payloads: [Payload], in table: EntityTable) {
       let keys = SortedKeys(ids, at: places)
       let sizes = payloads.isEmpty ? nil : Self.sizes(of: payloads, at: places)
       (self.ids, self.keys, self.sizes) = (ids, keys, sizes)

@@ -20,8 +20,8 @@
     @exclusivity(unchecked) private var trail = RowTrail()
     @exclusivity(unchecked) private var newRecords = NewRecordFilter()
     private var knownEdits = KnownEdits()
-    private var books: [RecordType: MarkBook] = [:]
-    private var lastBook: MarkBook?
+    private var bitmaps: [RecordType: MarkBitmap] = [:]
+    private var lastBitmap: MarkBitmap?
     // The data version of the file when it was last checked.
     private var knownVersion: Int64?
     private var isFresh = false
@@ -51,7 +51,7 @@
 
     private func endTransaction() {
       trail = RowTrail()
-      if lastBook != nil { (books, lastBook) = ([:], nil) }
+      if lastBitmap != nil { (bitmaps, lastBitmap) = ([:], nil) }
       isFresh = false
     }
 
@@ -137,17 +137,17 @@
     // MARK: Marks
 
     /// The marks of a type. Chunks that were read stay in memory.
-    func marks(of type: RecordType, on connection: Connection) -> MarkBook {
-      if let lastBook, lastBook.type == type { return lastBook }
-      let book = books[type] ?? MarkBook(of: type, on: connection)
-      books[type] = book
-      lastBook = book
-      return book
+    func marks(of type: RecordType, on connection: Connection) -> MarkBitmap {
+      if let lastBitmap, lastBitmap.type == type { return lastBitmap }
+      let bitmap = bitmaps[type] ?? MarkBitmap(of: type, on: connection)
+      bitmaps[type] = bitmap
+      lastBitmap = bitmap
+      return bitmap
     }
 
     /// Writes the new marks.
     func flushMarks() throws(SyncError) {
-      for book in books.values { try book.flush() }
+      for bitmap in bitmaps.values { try bitmap.flush() }
     }
   }
 #endif

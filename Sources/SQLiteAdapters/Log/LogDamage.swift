@@ -42,7 +42,7 @@
       var read: [UInt32: Int] = [:]
       while let frame = try frames.next() {
         let page = Array(frames.pageBytes)
-        switch frame.standing {
+        switch frame.integrity {
         case .intact: read[frame.page] = page.hashValue
         case .mended, .hidden:
           if read[frame.page] != page.hashValue, connection.page(frame.page, of: page.count) == page {
@@ -82,13 +82,13 @@
       var found: LogDamage?
       let size = Int64(LogHeader.frameSize + frames.header.pageSize)
       while let frame = try frames.next() {
-        switch frame.standing {
+        switch frame.integrity {
         case .intact: (intact, mayHideOlder) = (frame.number, frame.endsTransaction)
         case .mended where frame.number == intact + 1 && found == nil:
           mayHideOlder = frames.header.isConjectured
         case .mended, .hidden, .broken: break
         }
-        guard frame.standing != .intact, frame.endsTransaction else { continue }
+        guard frame.integrity != .intact, frame.endsTransaction else { continue }
         let end = Int64(LogHeader.size) + Int64(frame.number) * size
         let start = frames.header.isIntact ? Int64(LogHeader.size) + Int64(intact) * size : 0
         found = LogDamage(

@@ -18,13 +18,13 @@
       /// The file's pages after the transaction that the frame ends; 0 inside one.
       let pages: UInt32
       let checksum: LogChecksum
-      let standing: Standing
+      let integrity: Integrity
 
-      var endsTransaction: Bool { pages > 0 && standing != .broken }
+      var endsTransaction: Bool { pages > 0 && integrity != .broken }
     }
 
     /// What the checksums say of a frame.
-    enum Standing: Hashable {
+    enum Integrity: Hashable {
       /// It is intact, and so is every frame before it.
       case intact
       /// It is not as it was written.
@@ -109,10 +109,10 @@
       }
     }
 
-    private func described(as standing: Standing) -> Frame {
+    private func described(as integrity: Integrity) -> Frame {
       Frame(
         number: count, page: bytes.number(at: 0), pages: bytes.number(at: 4),
-        checksum: LogChecksum(storedIn: bytes[16..<24]), standing: standing)
+        checksum: LogChecksum(storedIn: bytes[16..<24]), integrity: integrity)
     }
   }
 #endif

@@ -23,8 +23,8 @@
       var repair = try LogRepair(frames.header, to: file)
       var damaged = extent.lastCommit
       while let frame = try frames.next(), frame.number <= extent.lastCommit {
-        if frame.standing != .broken { damaged -= 1 }
-        if frame.standing != .broken || extent.isPlausible(frame, frames.pageBytes) {
+        if frame.integrity != .broken { damaged -= 1 }
+        if frame.integrity != .broken || extent.isPlausible(frame, frames.pageBytes) {
           try repair.add(frame, frames.pageBytes, salts: frames.header.salts)
         }
       }

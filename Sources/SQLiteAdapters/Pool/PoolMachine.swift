@@ -23,7 +23,7 @@
     /// Answers to requests that have waited.
     typealias Answers = [(request: Int, answer: Answer)]
 
-    private enum Place {
+    private enum Slot {
       case opening
       case open(Store, lends: Int)
       /// - Parameters:
@@ -33,7 +33,7 @@
     }
 
     private let most: (open: Int, busy: Int)
-    private var places: [Key: Place] = [:]
+    private var slots: [Key: Slot] = [:]
     /// The requests that wait, in the order of their arrival.
     private var requests: [Key: [Int]] = [:]
     /// The keys whose requests wait for a turn, not for an opening in progress.
@@ -60,10 +60,10 @@
     var waiting: Int { requests.values.reduce(0) { $0 + $1.count } }
 
     /// Whether no store has room.
-    var isEmpty: Bool { places.isEmpty }
+    var isEmpty: Bool { slots.isEmpty }
 
     /// Whether a store is open, being opened or being closed.
-    func has(_ key: Key) -> Bool { places[key] != nil }
+    func has(_ key: Key) -> Bool { slots[key] != nil }
 
     // MARK: Requests
 
@@ -75,10 +75,10 @@
       _ key: Key, request: Int, isRepeated: Bool = false, refusal: @autoclosure () -> any Error
     ) -> Answer? {
       if isClosed { return .fail(refusal()) }
-      switch places[key] {
+      switch slots[key] {
       case .open(let store, let lends) where lends > 0 && (isRepeated || !isEnding(key)):
         // A lent store needs nothing more. A caller that has it may ask again without a deadlock.
-        places[key] = .open(store, lends: lends + 1)
+        slots[key] = .open(store, lends: lends + 1)
         return .use(store)
       case .opening:
         requests[key, default: []].append(request)
@@ -119,7 +119,7 @@
     ///
     /// Requests for it wait for that, and not for room.
     private func isEnding(_ key: Key) -> Bool {
-      switch places[key] {
+      switch slots[key] {
       case .closing: true
       case .open: condemned.contains(key)
       case .opening, nil: false
@@ -129,11 +129,11 @@
     /// Gives a key its store, or room to open it.
     private mutating func admit(_ key: Key) -> Answer? {
       guard busy < most.busy, !isEnding(key) else { return nil }
-      switch places[key] {
+      switch slots[key] {
       case .opening, .closing: return nil
       case .open(let store, _):
         idle.removeAll { $0 == key }
-        places[key] = .open(store, lends: 1)
+        slots[key] = .open(store, lends: 1)
         busy += 1
         return .use(store)
       case nil:
@@ -141,20 +141,20 @@
         if open < most.open {
           open += 1
         } else {
-          guard let key = idle.first, case .open(let store, _) = places[key] else { return nil }
+          guard let key = idle.first, case .open(let store, _) = slots[key] else { return nil }
           idle.removeFirst()
-          places[key] = .closing(hasRoom: false, isBusy: false)
+          slots[key] = .closing(hasRoom: false, isBusy: false)
           oldest = (key, store)
         }
         busy += 1
-        places[key] = .opening
+        slots[key] = .opening
         return .open(closing: oldest)
       }
     }
 
     private mutating func lend(_ key: Key, to others: [Int]) -> Answers {
-      guard case .open(let store, let lends) = places[key] else { return [] }
-      places[key] = .open(store, lends: lends + others.count)
+      guard case .open(let store, let lends) = slots[key] else { return [] }
+      slots[key] = .open(store, lends: lends + others.count)
       return others.map { ($0, .use(store)) }
     }
 
@@ -164,7 +164,7 @@
     ///
     /// Those who asked meanwhile get it as well.
     mutating func opened(_ key: Key, _ store: Store) -> Answers {
-      places[key] = .open(store, lends: 1)
+      slots[key] = .open(store, lends: 1)
       return lend(key, to: requests.removeValue(forKey: key) ?? [])
     }
 
@@ -187,16 +187,16 @@
     ///
     /// - Returns: A store that the caller has to close now, before ``closed(_:)``.
     mutating func giveBack(_ key: Key) -> (closing: Store?, answers: Answers) {
-      guard case .open(let store, let lends) = places[key] else { return (nil, []) }
+      guard case .open(let store, let lends) = slots[key] else { return (nil, []) }
       guard lends == 1 else {
-        places[key] = .open(store, lends: lends - 1)
+        slots[key] = .open(store, lends: lends - 1)
         return (nil, [])
       }
       if isClosed || condemned.contains(key) {
-        places[key] = .closing(hasRoom: true, isBusy: true)
+        slots[key] = .closing(hasRoom: true, isBusy: true)
         return (store, [])
       }
-      places[key] = .open(store, lends: 0)
+      slots[key] = .open(store, lends: 0)
       idle.append(key)
       busy -= 1
       return (nil, serve())
@@ -211,7 +211,7 @@
     private mutating func remove(_ key: Key) {
       condemned.remove(key)
       var (hasRoom, isBusy) = (true, true)
-      if case .closing(let room, let busy) = places.removeValue(forKey: key) {
+      if case .closing(let room, let busy) = slots.removeValue(forKey: key) {
         (hasRoom, isBusy) = (room, busy)
       }
       if hasRoom { open -= 1 }
@@ -229,7 +229,7 @@
     ///
     /// A store that is not idle is closed by its last user.
     mutating func condemn(_ key: Key) -> Store? {
-      switch places[key] {
+      switch slots[key] {
       case .open(_, lends: 0): return takeIdle(key)?.store
       case .open, .opening: condemned.insert(key)
       case .closing, nil: break
@@ -247,9 +247,9 @@
     }
 
     private mutating func takeIdle(_ key: Key) -> (key: Key, store: Store)? {
-      guard case .open(let store, lends: 0) = places[key] else { return nil }
+      guard case .open(let store, lends: 0) = slots[key] else { return nil }
       idle.removeAll { $0 == key }
-      places[key] = .closing(hasRoom: true, isBusy: false)
+      slots[key] = .closing(hasRoom: true, isBusy: false)
       return (key, store)
     }
   }

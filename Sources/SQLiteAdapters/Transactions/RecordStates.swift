@@ -43,10 +43,10 @@
       let statement = try connection.statement(table.statesFrom)
       var walk = StateWalk(statement)
       defer { statement.clear() }
-      let book = marks(of: table.entity.type)
+      let bitmap = marks(of: table.entity.type)
       while states.count < ids.count, !walk.isGivenUp, !walk.isAtEnd {
         let place = states.count
-        let found = try walk.find(ids[place].key, comparing: payloads[place], marks: book)
+        let found = try walk.find(ids[place].key, comparing: payloads[place], marks: bitmap)
         trail.append(row: found?.row)
         states.append(found?.state)
       }
@@ -57,7 +57,7 @@
       while states.count < ids.count {
         let places = states.count..<min(states.count + EntityTable.lookupsAtOnce, ids.count)
         let found = try connection.statement(table.statesOfMany).states(
-          of: ids[places], comparing: payloads[places], marks: book)
+          of: ids[places], comparing: payloads[places], marks: bitmap)
         for found in found {
           trail.append(row: found?.row)
           states.append(found?.state)

@@ -20,10 +20,10 @@
       // Keys are never empty, so all of them come after the empty string.
       try statement.bind(key ?? "", at: 1)
       defer { statement.reset() }
-      let book = marks(of: type)
+      let bitmap = marks(of: type)
       var found: [StoredRow] = []
       while found.count < limit, try statement.step() {
-        let isMarked = try book.isMarked(statement.integer(table.columnBehindRecord))
+        let isMarked = try bitmap.isMarked(statement.integer(table.columnBehindRecord))
         if isMarked, selection == .unmarked { continue }
         found.append(
           StoredRow(
@@ -51,10 +51,10 @@
     private func markedDeletions(_ table: EntityTable) throws(SyncError) -> Int {
       let statement = try connection.statement("SELECT row FROM \(table.name) WHERE payload IS NULL")
       defer { statement.reset() }
-      let book = marks(of: table.entity.type)
+      let bitmap = marks(of: table.entity.type)
       var count = 0
       while try statement.step() {
-        if try book.isMarked(statement.integer(0)) { count += 1 }
+        if try bitmap.isMarked(statement.integer(0)) { count += 1 }
       }
       return count
     }

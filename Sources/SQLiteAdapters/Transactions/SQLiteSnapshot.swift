@@ -80,7 +80,7 @@
       return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    // MARK: Small state
+    // MARK: Kept values
 
     func value(forKey key: String) throws(SyncError) -> [UInt8]? {
       let statement = try connection.statement("SELECT value FROM state WHERE key = ?")
@@ -114,7 +114,7 @@
     }
 
     /// The marks of a type.
-    final func marks(of type: RecordType) -> MarkBook { cache.marks(of: type, on: connection) }
+    final func marks(of type: RecordType) -> MarkBitmap { cache.marks(of: type, on: connection) }
   }
 
   extension Connection {

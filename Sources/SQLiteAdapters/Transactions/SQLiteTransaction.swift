@@ -185,7 +185,7 @@
       try marks(of: type).clear()
     }
 
-    // MARK: Small state
+    // MARK: Kept values
 
     private func keep(_ value: StoreChanges.KeptValue) throws(SyncError) {
       if let former = try self.value(forKey: value.key) {

@@ -8,10 +8,10 @@
   /// restarts behind it. After many wide gaps it is given up.
   struct StateWalk {
     private let statement: Statement
-    private var place = Place.unknown
+    private var position = Position.unknown
     private var wideGaps = 0
 
-    private enum Place { case unknown, row, end }
+    private enum Position { case unknown, row, end }
 
     // This many steps cost about as much as a restart.
     private static let maximumSteps = 4
@@ -23,19 +23,19 @@
     }
 
     /// Whether no row follows, so that the remaining records have none.
-    var isAtEnd: Bool { place == .end }
+    var isAtEnd: Bool { position == .end }
 
     /// Whether lookups of the remaining records cost less.
     var isGivenUp: Bool { wideGaps > Self.maximumWideGaps }
 
     /// The row and the state of a record. Keys must be in ascending order.
     mutating func find(
-      _ key: String, comparing payload: Payload, marks: MarkBook
+      _ key: String, comparing payload: Payload, marks: MarkBitmap
     ) throws(SyncError) -> (row: Int64, state: StoredState)? {
       var steps = 0
       var isSought = false
-      while place != .end {
-        if place == .row {
+      while position != .end {
+        if position == .row {
           switch statement.order(0, against: key) {
           case 0: return try statement.state(from: 1, comparing: payload, marks: marks)
           case 1: return nil
@@ -46,13 +46,13 @@
         }
         steps += 1
         if steps > Self.maximumSteps { wideGaps += 1 }
-        if place == .unknown || steps > Self.maximumSteps {
+        if position == .unknown || steps > Self.maximumSteps {
           statement.reset()
           try statement.bind(key, at: 1)
           steps = 0
           isSought = true
         }
-        place = try statement.step() ? .row : .end
+        position = try statement.step() ? .row : .end
       }
       return nil
     }

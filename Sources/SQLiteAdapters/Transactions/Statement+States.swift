@@ -4,7 +4,7 @@
   extension Statement {
     /// Reads a record's row and state from columns: row, version, payload.
     func state(
-      from column: Int32, comparing payload: Payload, marks: MarkBook
+      from column: Int32, comparing payload: Payload, marks: MarkBitmap
     ) throws(SyncError) -> (row: Int64, state: StoredState) {
       let row = integer(column)
       let isDeleted = isNull(column + 4)
@@ -17,7 +17,7 @@
 
     /// Runs ``EntityTable/statesOfMany``, and returns rows and states in the order of the ids.
     func states(
-      of ids: ArraySlice<RecordID>, comparing payloads: ArraySlice<Payload>, marks: MarkBook
+      of ids: ArraySlice<RecordID>, comparing payloads: ArraySlice<Payload>, marks: MarkBitmap
     ) throws(SyncError) -> [(row: Int64, state: StoredState)?] {
       // Parameters without an id match nothing, and no step reaches them.
       defer { clear() }

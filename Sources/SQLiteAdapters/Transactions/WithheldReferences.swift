@@ -40,7 +40,7 @@
 
   extension Connection {
     /// Stores the references of an entry's copy. References of staged copies are not needed.
-    func refer(_ entry: WithheldChange, number: Int64, by entity: Entity) throws(SyncError) {
+    func noteReferences(_ entry: WithheldChange, number: Int64, by entity: Entity) throws(SyncError) {
       guard entry.kind != .staged, !entity.references.isEmpty, case .upsert(var record) = entry.change else {
         return
       }
@@ -87,7 +87,7 @@
       for (number, entry) in entries {
         try removal.bind(number, at: 1)
         try removal.run()
-        try connection.refer(entry, number: number, by: entity)
+        try connection.noteReferences(entry, number: number, by: entity)
       }
       guard entries.count == Self.portion, let last = entries.last else {
         let statement = try connection.statement("DELETE FROM meta WHERE key = ?")

@@ -66,7 +66,7 @@
         try bind(malformed.location, at: 13)
       }
       try bind(entry.reason, at: 14)
-      try bind(try encoded(entry.waitsFor, what: "references of an entry that is set aside"), at: 15)
+      try bind(try encoded(entry.waitsFor, what: "references of a withheld change"), at: 15)
       try bind(entry.pass, at: 16)
       try bind(entry.finder.stored, at: 17)
       try bind(entry.since.microseconds, at: 18)
@@ -76,7 +76,7 @@
     func withheld(_ catalog: Catalog) throws(SyncError) -> WithheldChange {
       guard let kind = WithheldChange.Kind(rawValue: text(2)) else {
         throw SyncError(
-          .storeUnreadable, during: "reading what is set aside", "An entry has a kind that does not exist.")
+          .storeUnreadable, during: "reading withheld changes", "An entry has a kind that does not exist.")
       }
       let (key, change) = (key(0), change(catalog))
       if case .record(let id) = key, case .upsert(let record) = change, record.id != id { noteMisfiled() }
@@ -86,13 +86,13 @@
       return WithheldChange(
         key: key, kind: kind, change: change, reason: text(13),
         waitsFor: try decoded(
-          [RecordID].self, from: text(14), what: "references of an entry that is set aside"),
+          [RecordID].self, from: text(14), what: "references of a withheld change"),
         pass: integer(15), finder: WithheldChange.Finder(stored: integer(16)),
         since: Timestamp(microseconds: integer(17)))
     }
 
     private func noteMisfiled() {
-      noteDamage("something that is set aside under another record's key")
+      noteDamage("a withheld change under another record's key")
     }
 
     /// Reads the key from two columns.
@@ -196,15 +196,15 @@
         }
         let number = connection.lastRow
         try connection.noteRow(number, in: .withheld)
-        if entry.kind == .parked { try enqueue(entry, number: number) }
+        if entry.kind == .parked { try noteWaiting(entry, number: number) }
         if let entity = catalog.tables[entry.key.type]?.entity {
-          try connection.refer(entry, number: number, by: entity)
+          try connection.noteReferences(entry, number: number, by: entity)
         }
       }
     }
 
-    /// Stores what a parked entry waits for, in the order of the requests.
-    private func enqueue(_ entry: WithheldChange, number: Int64) throws(SyncError) {
+    /// Stores what a parked entry waits for.
+    private func noteWaiting(_ entry: WithheldChange, number: Int64) throws(SyncError) {
       try connection.statement("INSERT OR IGNORE INTO waiting VALUES (?, ?, ?, ?, ?, ?)")
         .tie(entry.key, number: number, to: entry.waitsFor)
     }

@@ -49,7 +49,7 @@
           .values, type: type, "the marks are of rows that do not exist",
           where: """
             SELECT type, NULL FROM marks WHERE type = \(literal(type.rawValue))
-              AND chunk * \(MarkBook.rowsPerChunk) > (SELECT coalesce(max(row), 0) FROM \(table))
+              AND chunk * \(MarkBitmap.rowsPerChunk) > (SELECT coalesce(max(row), 0) FROM \(table))
             """),
         FormatCheck(.naturalKeys, type: type, "the natural keys of \(type)") {
           connection, limit throws(SyncError) in

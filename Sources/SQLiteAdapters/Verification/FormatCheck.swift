@@ -326,7 +326,7 @@
         """
       try forEachRow(sql) { row throws(SyncError) in
         let waitsFor = try decoded(
-          [RecordID].self, from: row.text(3), what: "references of an entry that is set aside")
+          [RecordID].self, from: row.text(3), what: "references of a withheld change")
         let expected = row.holds("parked", in: 2) ? Set(waitsFor).count : 0
         guard row.count(4) != expected, found.count < limit else { return }
         found.append(

@@ -118,27 +118,27 @@
         var log = remains.log
         log[start + place + byte] ^= 1 << bit
         try directory.write(Data(log), to: "log")
-        let (standing, page) = try read(frame + 1, ofLog: path)
+        let (integrity, page) = try read(frame + 1, ofLog: path)
         // The highest bits of two words look alike, and so do the last word and the checksum.
         if place == places.last {
-          #expect(standing == .broken)
+          #expect(integrity == .broken)
         } else if 8 * byte + bit < 22 {
-          #expect(standing == .mended, "\(place) \(byte) \(bit)")
+          #expect(integrity == .mended, "\(place) \(byte) \(bit)")
         }
-        if standing == .broken { continue }
+        if integrity == .broken { continue }
         #expect(page == Array(remains.log[start..<start + 8] + remains.log[start + 24..<start + Self.frame]))
       }
     }
 
     /// Returns what the checksums say of a frame, and its number, size and page.
-    private func read(_ number: Int, ofLog path: String) throws -> (LogFrames.Standing?, [UInt8]) {
+    private func read(_ number: Int, ofLog path: String) throws -> (LogFrames.Integrity?, [UInt8]) {
       guard var frames = try LogFrames(path) else { return (nil, []) }
       while let frame = try frames.next() {
         if frame.number < number { continue }
         var start = [UInt8](repeating: 0, count: 8)
         start.set(frame.page, at: 0)
         start.set(frame.pages, at: 4)
-        return (frame.standing, start + frames.pageBytes)
+        return (frame.integrity, start + frames.pageBytes)
       }
       return (nil, [])
     }

@@ -100,7 +100,7 @@
     private func generationLength(_ path: String) throws -> Int {
       guard var frames = try LogFrames(path) else { return 0 }
       var count = 0
-      while let frame = try frames.next() { if frame.standing == .intact { count = frame.number } }
+      while let frame = try frames.next() { if frame.integrity == .intact { count = frame.number } }
       return count
     }
 

@@ -2,7 +2,7 @@
   import SyncModels
 
   /// The columns and statements of one type's table.
-  struct RowTable: Sendable {
+  struct EntityTable: Sendable {
     let entity: Entity
     let derived: DerivedColumns
     let digest: PayloadDigest
@@ -29,7 +29,7 @@
     let delete: String
 
     static let payloadColumn = 7
-    /// The condition for two names of one record.
+    /// The condition that joins a row `r` with a given key `k`.
     static let sameKey = "r.id = k.id AND r.rest = k.rest"
 
     init(_ entity: Entity, table: String, _ derived: DerivedColumns, _ digest: PayloadDigest) {
@@ -52,17 +52,17 @@
       let round = "(SELECT round FROM entities WHERE type = '\(type)')"
       isWritten = "r.round = \(round)"
       let noted = """
-        (SELECT get_bit(m.bits, r.row & \(MarkBook.rowsPerChunk - 1)) FROM marks AS m \
-        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBook.chunkShift)) = 1
+        (SELECT get_bit(m.bits, r.row & \(MarkBitmaps.rowsPerChunk - 1)) FROM marks AS m \
+        WHERE m.type = '\(type)' AND m.chunk = r.row >> \(MarkBitmaps.chunkShift)) = 1
         """
       isNoted = "coalesce(\(noted), false)"
       // All chunks as one value, which is read once; a chunk without marks has no row. The value
       // would be too large for a few rows with great numbers, whose bits are looked up instead.
       let last = "(SELECT max(chunk) FROM marks WHERE type = '\(type)')"
       isNotedInScan = """
-        coalesce(CASE WHEN \(last) >= \(MarkBook.mostChunksInScan) THEN \(noted) WHEN r.row < (\(last) + 1) * \(MarkBook.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
+        coalesce(CASE WHEN \(last) >= \(MarkBitmaps.mostChunksInScan) THEN \(noted) WHEN r.row < (\(last) + 1) * \(MarkBitmaps.rowsPerChunk) THEN get_bit((SELECT string_agg(coalesce( \
         (SELECT m.bits FROM marks AS m WHERE m.type = '\(type)' AND m.chunk = c), \
-        decode(repeat('00', \(MarkBook.chunkSize)), 'hex')), '' ORDER BY c) FROM generate_series(0, \(last)) AS c), \
+        decode(repeat('00', \(MarkBitmaps.chunkSize)), 'hex')), '' ORDER BY c) FROM generate_series(0, \(last)) AS c), \
         r.row) = 1 END, false)
         """
       let arrays = (types + made.map { _ in "bytea" }).enumerated().map {
@@ -154,13 +154,13 @@
   }
 
   extension ResultRow {
-    /// Reads the record from the columns of ``RowTable/recordColumns``.
-    func record(of table: RowTable) -> Record {
-      let payload = Payload(bytes(RowTable.payloadColumn))
+    /// Reads the record from the columns of ``EntityTable/recordColumns``.
+    func record(of table: EntityTable) -> Record {
+      let payload = Payload(bytes(EntityTable.payloadColumn))
       var fields: [FieldValue] = []
       if table.derived.hasAllFields {
         fields.reserveCapacity(table.entity.fields.count)
-        for column in RowTable.payloadColumn + 1..<table.recordColumnCount { fields.append(field(column)) }
+        for column in EntityTable.payloadColumn + 1..<table.recordColumnCount { fields.append(field(column)) }
       } else {
         fields = table.fields(of: payload)
       }

@@ -5,7 +5,7 @@
   ///
   /// A page's rows are mostly adjacent, so marking a page writes one or two chunks instead of its
   /// rows.
-  final class MarkBook {
+  final class MarkBitmap {
     static let rowsPerChunk: Int64 = 4096
 
     let type: RecordType
@@ -33,7 +33,7 @@
       func mark(_ rows: ArraySlice<Int64>) {
         var isChanged = false
         for row in rows {
-          let place = MarkBook.place(of: row)
+          let place = MarkBitmap.place(of: row)
           guard bits[place.byte] & place.bit == 0 else { continue }
           bits[place.byte] |= place.bit
           isChanged = true

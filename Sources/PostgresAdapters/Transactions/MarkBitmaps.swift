@@ -6,18 +6,18 @@
   /// The bits are in chunks, which are rows of the table `marks`. Rows of one page are mostly
   /// adjacent, so a page without changes writes one or two chunks in place of its rows. A row that
   /// the listing writes has the listing's number instead, which costs nothing more.
-  struct MarkBook {
+  struct MarkBitmaps {
     static let chunkShift: Int64 = 12
     static let rowsPerChunk: Int64 = 1 << chunkShift
     static let chunkSize = Int(rowsPerChunk / 8)
     /// The number of chunks that are read as one value, of 8 MiB.
     static let mostChunksInScan = 16384
 
-    private var types: [RecordType: Marks] = [:]
+    private var types: [RecordType: MarkBitmap] = [:]
 
     /// The marks of a type, as far as they were read.
-    subscript(type: RecordType) -> Marks {
-      get { types[type] ?? Marks() }
+    subscript(type: RecordType) -> MarkBitmap {
+      get { types[type] ?? MarkBitmap() }
       set { types[type] = newValue }
     }
 
@@ -40,9 +40,9 @@
     }
   }
 
-  extension MarkBook {
+  extension MarkBitmaps {
     /// The marks of one type.
-    struct Marks {
+    struct MarkBitmap {
       private var chunks: [Int64: Chunk] = [:]
 
       private struct Chunk {

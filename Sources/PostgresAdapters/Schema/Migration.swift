@@ -4,7 +4,7 @@
   /// One step of the layout of a store's schema.
   ///
   /// The list grows only at its end, and a released step never changes.
-  package struct LayoutStep: Sendable {
+  package struct Migration: Sendable {
     /// The permanent name of the step.
     package let name: String
     let statements: [String]
@@ -15,11 +15,11 @@
     }
 
     /// Every step, the oldest first. `store.layout` is the number of applied steps.
-    package static let all: [LayoutStep] = [
-      LayoutStep("initial", initial),
-      LayoutStep("keep alone", [keepAlone]),
-      LayoutStep("marks apart", marksApart),
-      LayoutStep("payload digests", payloadDigests),
+    package static let all: [Migration] = [
+      Migration("initial", initial),
+      Migration("keep alone", [keepAlone]),
+      Migration("marks apart", marksApart),
+      Migration("payload digests", payloadDigests),
     ]
 
     /// The text in `store.application`.
@@ -138,7 +138,7 @@
       """
       CREATE TABLE marks (
         type text COLLATE "C" NOT NULL, chunk bigint NOT NULL,
-        bits bytea NOT NULL CHECK (octet_length(bits) = \(MarkBook.chunkSize)), PRIMARY KEY (type, chunk))
+        bits bytea NOT NULL CHECK (octet_length(bits) = \(MarkBitmaps.chunkSize)), PRIMARY KEY (type, chunk))
         WITH (fillfactor = 50)
       """
     ]
