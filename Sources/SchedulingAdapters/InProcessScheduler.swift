@@ -83,7 +83,7 @@ public final class InProcessScheduler: BackgroundScheduler {
   public func submit(_ request: BackgroundRequest) -> Timestamp {
     let (now, delay) = (now, spread * random.fraction())
     let earliest = requests.withLock { $0.submit(request, delay: delay, at: now) }
-    submitted.ring()
+    submitted.signal()
     return earliest
   }
 

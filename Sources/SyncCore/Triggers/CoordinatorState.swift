@@ -23,7 +23,7 @@ struct CoordinatorState {
   /// The events to report to the observer after the lock is released, oldest first.
   var events: [SyncCoordinator.Event] = []
   /// Whether a thread is reporting events.
-  var isTelling = false
+  var isReporting = false
 
   /// Reports a trigger to the machine.
   mutating func report(
@@ -61,7 +61,7 @@ struct CoordinatorState {
     triggers.network(isOffline: connectivity == .offline)
     guard isReady else { return }
     // A monitor that cannot tell gives no later news to wait for.
-    if connectivity == .unknown, redeem(at: now) { debounce.forgive() }
+    if connectivity == .unknown, planOwed(at: now) { debounce.forgetLoss() }
     if debounce.isRegained(at: now.elapsed) { report(.connectivityRestored, at: now) }
   }
 
@@ -86,9 +86,9 @@ struct CoordinatorState {
     let early = early
     self.early = []
     for (trigger, first) in early { report(trigger, first: first, at: now) }
-    _ = redeem(at: now)
+    _ = planOwed(at: now)
     // A sync that starts at once also serves a network that came back before it.
-    if let next = triggers.next(after: now), next.waitsFor == nil { debounce.forgive() }
+    if let next = triggers.next(after: now), next.waitsFor == nil { debounce.forgetLoss() }
   }
 
   private static func newer(_ time: Timestamp?, than other: Timestamp?) -> Timestamp? {
@@ -99,8 +99,8 @@ struct CoordinatorState {
   /// Plans the syncs that were promised while the network was known to be away.
   ///
   /// - Returns: Whether there were any.
-  private mutating func redeem(at now: Moment) -> Bool {
-    let requests = triggers.redeem()
+  private mutating func planOwed(at now: Moment) -> Bool {
+    let requests = triggers.takeOwed()
     for request in requests { report(request.trigger, first: request.first, at: now) }
     return !requests.isEmpty
   }
@@ -142,7 +142,7 @@ struct CoordinatorState {
   /// Takes the next event to report. Without one, it ends the reporting.
   mutating func nextEvent() -> SyncCoordinator.Event? {
     if events.isEmpty {
-      isTelling = false
+      isReporting = false
       return nil
     }
     return events.removeFirst()

@@ -8,14 +8,14 @@ import SyncPorts
 struct DebounceMachine: Hashable, Sendable {
   private enum State: Hashable {
     /// No known state was seen yet.
-    case untold
+    case unknown
     case connected
     case lost
     /// The network came back, and counts as regained at this time.
     case settling(until: Duration)
   }
   private let settleTime: Duration
-  private var state = State.untold
+  private var state = State.unknown
 
   /// Creates a machine that has seen nothing yet.
   init(settleTime: Duration = .milliseconds(2500)) {
@@ -32,17 +32,17 @@ struct DebounceMachine: Hashable, Sendable {
     switch (connectivity, state) {
     case (.offline, _): state = .lost
     case (.online, .lost): state = .settling(until: now + settleTime)
-    case (.online, .untold): state = .connected
+    case (.online, .unknown): state = .connected
     case (.online, .connected), (.online, .settling), (.unknown, _): break
     }
   }
 
   /// Forgets a loss, or a return not counted yet, because a planned sync serves it.
-  mutating func forgive() {
+  mutating func forgetLoss() {
     switch state {
-    case .lost: state = .untold
+    case .lost: state = .unknown
     case .settling: state = .connected
-    case .untold, .connected: break
+    case .unknown, .connected: break
     }
   }
 

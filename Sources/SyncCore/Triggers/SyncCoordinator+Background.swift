@@ -36,7 +36,7 @@ extension SyncCoordinator {
       return true
     }
     guard isTaken else { return .succeeded }
-    bell.ring()
+    workSignal.signal()
     let stop = StopSignal(token: token)
     let clock = engine.environment.clock
     let outcome = await withTaskGroup(of: SyncOutcome??.self) { group in

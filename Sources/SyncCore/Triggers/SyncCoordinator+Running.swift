@@ -16,7 +16,7 @@ extension SyncCoordinator {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watchNetwork() }
       group.addTask { await self.watchAttempts() }
-      group.addTask { await self.tellNews() }
+      group.addTask { await self.reportWatcherEvents() }
       group.addTask { await self.serveBackground() }
       await workOff()
       end()
@@ -60,10 +60,10 @@ extension SyncCoordinator {
   /// Reports the watchers' events to the observer.
   ///
   /// A task of its own does this, so that a slow observer cannot delay the network's news.
-  private func tellNews() async {
+  private func reportWatcherEvents() async {
     while !Task.isCancelled {
-      await untold.wait()
-      tellEvents()
+      await eventSignal.wait()
+      reportEvents()
     }
   }
 
@@ -76,17 +76,17 @@ extension SyncCoordinator {
         // A process that was asleep receives its timer and the network's news together. The news go
         // first.
         await Task.yield()
-      case .idle: await bell.wait()
+      case .idle: await workSignal.wait()
       }
     }
   }
 
   /// Waits until a time, or for the next signal.
   private func sleep(until due: Duration) async {
-    let (timeline, bell) = (timeline, bell)
+    let (timeline, workSignal) = (timeline, workSignal)
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await timeline.sleep(until: due) }
-      group.addTask { await bell.wait() }
+      group.addTask { await workSignal.wait() }
       await group.next()
       group.cancelAll()
     }

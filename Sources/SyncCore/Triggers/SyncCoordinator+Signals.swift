@@ -57,6 +57,6 @@ extension SyncCoordinator {
 
   private func signal(_ trigger: SyncTrigger, first: [RecordType] = []) {
     update { state, now in state.report(trigger, first: first, at: now) }
-    bell.ring()
+    workSignal.signal()
   }
 }

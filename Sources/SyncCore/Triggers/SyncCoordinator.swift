@@ -31,9 +31,9 @@ public final class SyncCoordinator: Sendable {
   let push: Work?
   let cleanUp: Work?
   let timeline: Timeline
-  let bell = WakeSignal()
-  /// Rings when there are events for the observer.
-  let untold = WakeSignal()
+  let workSignal = WakeSignal()
+  /// Given when there are events for the observer.
+  let eventSignal = WakeSignal()
   private let observe: @Sendable (Event) -> Void
   private let state: Mutex<CoordinatorState>
   private let feed: ValueFeed<Status>
@@ -94,7 +94,7 @@ public final class SyncCoordinator: Sendable {
   @discardableResult
   func update<R>(news: NetworkStatus? = nil, _ body: (inout CoordinatorState, Moment) -> R) -> R {
     let (result, orphans) = change(news: news, body)
-    tellEvents()
+    reportEvents()
     for ticket in orphans { ticket.resolve(nil) }
     return result
   }
@@ -103,8 +103,8 @@ public final class SyncCoordinator: Sendable {
   func note(news: NetworkStatus? = nil) {
     let ((), orphans) = change(news: news) { _, _ in }
     for ticket in orphans { ticket.resolve(nil) }
-    bell.ring()
-    untold.ring()
+    workSignal.signal()
+    eventSignal.signal()
   }
 
   private func change<R>(
@@ -127,10 +127,10 @@ public final class SyncCoordinator: Sendable {
   ///
   /// One thread at a time reports. It also reports the events that other threads and the observer
   /// itself add meanwhile.
-  func tellEvents() {
+  func reportEvents() {
     let isMine = state.withLock { state in
-      defer { state.isTelling = true }
-      return !state.isTelling
+      defer { state.isReporting = true }
+      return !state.isReporting
     }
     guard isMine else { return }
     while let event = state.withLock({ $0.nextEvent() }) { observe(event) }

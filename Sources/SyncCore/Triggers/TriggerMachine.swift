@@ -128,7 +128,7 @@ struct TriggerMachine {
   /// Takes the triggers that are owed a sync, to be reported again.
   ///
   /// Empty while the network is known to be away.
-  mutating func redeem() -> [OwedSyncs.Request] {
+  mutating func takeOwed() -> [OwedSyncs.Request] {
     isOffline ? [] : owed.take()
   }
 

@@ -133,7 +133,8 @@ final class CoordinatorWorld: Sendable {
   /// Whether no task waits and no stream is in use.
   var isQuiet: Bool {
     clock.sleepers == 0 && connectivity.subscribers == 0 && coordinator.subscribers == 0
-      && coordinator.status.state == .stopped && !coordinator.bell.isAwaited && underWay.withLock { $0 } == 0
+      && coordinator.status.state == .stopped && !coordinator.workSignal.isAwaited
+      && underWay.withLock { $0 } == 0
   }
 }
 

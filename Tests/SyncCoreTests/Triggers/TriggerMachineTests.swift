@@ -189,16 +189,16 @@ struct TriggerMachineTests {
     machine.network(isOffline: true)
     _ = machine.report(.request, at: at(0.5))
     _ = machine.report(.background(.refresh), at: at(0.5))
-    #expect(machine.redeem().isEmpty)
+    #expect(machine.takeOwed().isEmpty)
     machine.network(isOffline: false)
-    #expect(machine.redeem().map(\.trigger) == [.pushSignal, .request])
-    #expect(machine.redeem().isEmpty)
+    #expect(machine.takeOwed().map(\.trigger) == [.pushSignal, .request])
+    #expect(machine.takeOwed().isEmpty)
     // Any sync that is planned meanwhile is sufficient.
     machine.network(isOffline: true)
     _ = machine.report(.request, at: at(1))
     machine.network(isOffline: false)
     _ = machine.report(.connectivityRestored, at: at(2))
-    #expect(machine.redeem().isEmpty)
+    #expect(machine.takeOwed().isEmpty)
   }
 
   // R2.3
@@ -209,7 +209,7 @@ struct TriggerMachineTests {
     machine.network(isOffline: true)
     #expect(machine.finished(.offline, at: at(1), random: 0) == nil)
     machine.network(isOffline: false)
-    #expect(machine.redeem().map(\.trigger) == [.request])
+    #expect(machine.takeOwed().map(\.trigger) == [.request])
   }
 
   /// Without an attempt's failure, its age keeps no later process from another one.
@@ -246,7 +246,7 @@ struct TriggerMachineTests {
     machine.network(isOffline: true)
     machine.finished(.offline, at: at(402), random: 0)
     machine.network(isOffline: false)
-    let owed = machine.redeem()
+    let owed = machine.takeOwed()
     #expect(owed.map(\.trigger) == [.foreground])
     for request in owed { _ = machine.report(request.trigger, at: at(403)) }
     #expect(machine.step(at: at(403)) == run(.foreground))
