@@ -117,11 +117,11 @@ struct CleanupRun {
       return kept.mark.isOver(at: now)
     }
     guard let age = policy.keepsSightings else { return }
-    report.sightings = try await purge(ThrottlePlace.sightings, lease, &report) { (bytes) in
+    report.sightings = try await purge(ThrottleKeys.sightings, lease, &report) { (bytes) in
       let seen = try? JSONByteDecoder().decode(AnySighting.self, from: bytes[...])
       return seen.map { $0.seenAt < now - age } ?? true
     }
-    _ = try await purge(ThrottlePlace.marks, lease, &report) { (bytes) in
+    _ = try await purge(ThrottleKeys.marks, lease, &report) { (bytes) in
       let machine = try? JSONByteDecoder().decode(ThrottleMachine.self, from: bytes[...])
       return machine?.lastSeen(at: now).map { $0 < now - age } ?? true
     }

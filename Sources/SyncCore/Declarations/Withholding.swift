@@ -52,19 +52,19 @@ struct Withholding {
     let records = try transaction.records(withIDs: ids).compactMap(\.self)
     let absent = try absent(among: records.flatMap { targets(of: $0) })
     let edited = Set(try transaction.outbox(for: ids).map(\.id))
-    let filed = try transaction.withheld(of: ids)
+    let withheld = try transaction.withheld(of: ids)
     var overruled: [WithheldChange] = []
     var parked: [(record: Record, missing: [RecordID])] = []
     var (deleted, left): ([Tombstone], [RecordID]) = ([], [])
     var carriedOut: [WithheldChange.Key] = []
     outcome.needed = staying(needed, among: records) { id in
-      let kind = filed[id]?.kind
+      let kind = withheld[id]?.kind
       return edited.contains(id) && kind != .parked || kind == .staged
     }
     for record in records {
       let missing = targets(of: record).filter { absent.contains($0) || others.contains($0) }
       if missing.isEmpty { continue }
-      let entry = filed[record.id]
+      let entry = withheld[record.id]
       if let entry, entry.kind == .parked, edited.contains(record.id) {
         overruled.append(entry)
         continue
@@ -120,8 +120,8 @@ struct Withholding {
   ///
   /// An edit that a parked copy has overruled only waits until no record refers to its own.
   func edited(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
-    let filed = try transaction.withheld(of: ids)
-    return Set(try transaction.outbox(for: ids).map(\.id).filter { filed[$0]?.kind != .parked })
+    let withheld = try transaction.withheld(of: ids)
+    return Set(try transaction.outbox(for: ids).map(\.id).filter { withheld[$0]?.kind != .parked })
   }
 
   /// Lets edits meet the parked copies that have overruled them.

@@ -37,7 +37,7 @@ struct MergePlan {
   /// Records whose copies this pass has listed and had to park.
   ///
   /// The mark on such a row belongs to the parked copy.
-  private var waited: Set<RecordID> = []
+  private var parkedInPass: Set<RecordID> = []
 
   /// Plans a round.
   ///
@@ -167,7 +167,7 @@ struct MergePlan {
   }
 
   /// The row that a copy of the same listing would replace.
-  private func rival(of id: RecordID) -> Record? { waited.contains(id) ? nil : view.rivals[id] }
+  private func rival(of id: RecordID) -> Record? { parkedInPass.contains(id) ? nil : view.rivals[id] }
 
   /// Notes copies whose stamps are further ahead of the local clock than the bound allows.
   private mutating func noteClocks(of records: [Record]) {
@@ -276,7 +276,7 @@ struct MergePlan {
         key = .beside(id)
       case .newer:
         changes.released.append(entry.key)
-        if entry.kind == .parked, entry.pass == context.pass { waited.insert(id) }
+        if entry.kind == .parked, entry.pass == context.pass { parkedInPass.insert(id) }
         if case .upsert(let record) = change, case .upsert(let loser) = entry.change,
           isRival(record, of: entry)
         {

@@ -36,7 +36,7 @@ struct PullMachine {
   /// A request without a token cannot reveal that the remote was replaced. A request with the token
   /// before the listing would miss a replacement between the two. The listing's own token does not
   /// reveal that either.
-  private var witness: SyncToken?
+  private var oldToken: SyncToken?
   private var queue = CommitQueue()
 
   /// The state of the listing. Commits of the pages that have arrived go on beside it.
@@ -60,7 +60,7 @@ struct PullMachine {
   private enum Question {
     case page(PullPosition)
     /// Whether the remote still knows an old token, while the listing's first page is held.
-    case witness(SyncToken, first: RecordPage, arrivedAt: Timestamp)
+    case oldToken(SyncToken, first: RecordPage, arrivedAt: Timestamp)
   }
 
   /// The machine's settings besides the checkpoint.
@@ -96,7 +96,7 @@ struct PullMachine {
       if base == nil, settings.capabilities.deltas != .fullOnly, let stored,
         stored.scope.source == settings.scope.source
       {
-        witness = stored.committed ?? stored.inFlight?.candidate
+        oldToken = stored.committed ?? stored.inFlight?.candidate
       }
       self.state = .due(.page(.start(since: base)))
     }
@@ -107,9 +107,9 @@ struct PullMachine {
   var coverage: RecordPage.Coverage { pass.coverage }
 
   /// Whether an old token is being shown, to find out whether the remote was replaced.
-  var isAskingAgain: Bool {
+  var isShowingOldToken: Bool {
     switch state {
-    case .due(.witness, _), .asking(.witness, _): true
+    case .due(.oldToken, _), .asking(.oldToken, _): true
     case .due, .asking, .listed, .failed: false
     }
   }
@@ -132,12 +132,12 @@ struct PullMachine {
     guard case .asking(let question, _) = state else { return [] }
     isFirstAnswer = false
     switch question {
-    case .witness(_, let first, let arrival):
-      return heardWitness(page.next, holding: first, arrivedAt: arrival)
+    case .oldToken(_, let first, let arrival):
+      return oldTokenAnswered(page.next, holding: first, arrivedAt: arrival)
     case .page(let position):
       if case .reset(let reason) = page.next { return reset(reason) }
-      guard let witness else { return take(page, of: position, at: now) }
-      state = .due(.witness(witness, first: page, arrivedAt: now))
+      guard let oldToken else { return take(page, of: position, at: now) }
+      state = .due(.oldToken(oldToken, first: page, arrivedAt: now))
       return fetchIfRoom()
     }
   }
@@ -164,7 +164,7 @@ struct PullMachine {
   /// Handles the answer to the old token.
   ///
   /// Only whether the versions start over matters. The listed records are not needed.
-  private mutating func heardWitness(
+  private mutating func oldTokenAnswered(
     _ answer: RecordPage.Continuation, holding first: RecordPage, arrivedAt arrival: Timestamp
   ) -> [Action] {
     if case .reset(.remoteReplaced) = answer {
@@ -172,7 +172,7 @@ struct PullMachine {
       if !first.present.isEmpty { return reset(.remoteReplaced) }
       checkpoint.epoch += 1
     }
-    witness = nil
+    oldToken = nil
     return take(first, of: .start(since: nil), at: arrival)
   }
 
@@ -181,8 +181,8 @@ struct PullMachine {
     guard case .asking(let question, let before) = state else { return [] }
     let failures = before + 1
     if error.code == .tokenExpired {
-      guard case .witness(_, let first, let arrival) = question else { return reset(.tokenExpired) }
-      return heardWitness(.reset(.tokenExpired), holding: first, arrivedAt: arrival)
+      guard case .oldToken(_, let first, let arrival) = question else { return reset(.tokenExpired) }
+      return oldTokenAnswered(.reset(.tokenExpired), holding: first, arrivedAt: arrival)
     }
     guard let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) else {
       return fail(.remote(error))
@@ -224,7 +224,7 @@ struct PullMachine {
     let (position, limit) =
       switch question {
       case .page(let position): (position, size)
-      case .witness(let token, _, _): (PullPosition.start(since: token), 1)
+      case .oldToken(let token, _, _): (PullPosition.start(since: token), 1)
       }
     return [.fetch(PageRequest(entity: entity, position: position, limit: limit, pass: pass.number))]
   }
@@ -272,11 +272,11 @@ struct PullMachine {
     let base = reason == .pageTokenExpired ? pass.base : nil
     if reason == .remoteReplaced {
       checkpoint.epoch += 1
-      witness = nil
+      oldToken = nil
     } else if base == nil, settings.capabilities.deltas != .fullOnly {
       // The remote may also be replaced before the new listing begins, and only an old token
       // reveals that.
-      witness = pass.base ?? pass.candidate ?? witness
+      oldToken = pass.base ?? pass.candidate ?? oldToken
     }
     pass = Checkpoint.Pass(
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,

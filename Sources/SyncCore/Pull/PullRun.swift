@@ -110,7 +110,7 @@ private struct PullRun {
     case .success(let page):
       // An old token was expected to expire, so this resets nothing.
       if case .reset(let reason) = page.next,
-        machines[type]?.isAskingAgain != true || reason == .remoteReplaced
+        machines[type]?.isShowingOldToken != true || reason == .remoteReplaced
       {
         session.environment.emit(.reset(type, reason))
       }

@@ -55,14 +55,14 @@ struct DeletionGate {
     let checkpoint = try snapshot.checkpoint(for: entity.type)
     let withheld = try WithheldReferrers(to: entity.type, in: schema).targets(
       among: losers.map(\.id), kinds: [.parked, .hidden, .incompatible], in: snapshot)
-    let standing = try standing(
+    let unchangedAtRemote = try unchangedAtRemote(
       among: losers.flatMap { groups.records(of: $0.id) ?? [] }, checkpoint, in: snapshot)
     var obstacles: [RecordID: DeletionObstacle] = [:]
     for loser in losers {
       if withheld.contains(loser.id) { obstacles[loser.id] = .withheld }
       guard let rebuilt = loser.loser, let records = groups.records(of: loser.id) else { continue }
       let isConfirmed = checkpoint.map { $0.hasSeen(since: rebuilt.pass) } ?? false
-      if !records.contains(where: { standing.contains($0.id) }) {
+      if !records.contains(where: { unchangedAtRemote.contains($0.id) }) {
         obstacles[loser.id] = .winner(records.first?.id)
       } else if !isConfirmed {
         obstacles[loser.id] = .pull
@@ -96,19 +96,19 @@ struct DeletionGate {
   }
 
   /// Returns those of some records whose remote state is the same as here.
-  private func standing(
+  private func unchangedAtRemote(
     among records: [Record], _ checkpoint: Checkpoint?, in snapshot: any StoreSnapshot
   ) throws(SyncError) -> Set<RecordID> {
     // A copy without a version was bundled with the app. The delta that begins with its token
     // brings its later changes. If deltas bring no deletions, the pass after that delta does.
     let areBundledKnown = checkpoint?.hasSeen(since: 1) ?? false
-    var standing = Set(records.filter { areBundledKnown || $0.version != .unversioned }.map(\.id))
-    let ids = Array(standing)
-    standing.subtract(try snapshot.outbox(for: ids).map(\.id))
+    var unchangedAtRemote = Set(records.filter { areBundledKnown || $0.version != .unversioned }.map(\.id))
+    let ids = Array(unchangedAtRemote)
+    unchangedAtRemote.subtract(try snapshot.outbox(for: ids).map(\.id))
     if try !snapshot.withheldCounts(entity.type).isEmpty {
-      standing.subtract(try snapshot.withheld(for: ids.map { .record($0) }).compactMap(\.change.id))
+      unchangedAtRemote.subtract(try snapshot.withheld(for: ids.map { .record($0) }).compactMap(\.change.id))
     }
-    return standing
+    return unchangedAtRemote
   }
 }
 

@@ -22,12 +22,12 @@ struct CollapsePlan {
     in snapshot: any StoreSnapshot
   ) throws(SyncError) {
     let mayBePending = try snapshot.outboxCount(entity.type) > 0
-    let mayBeFiled = try !snapshot.withheldCounts(entity.type).isEmpty
-    let ids = mayBePending || mayBeFiled ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
+    let mayBeWithheld = try !snapshot.withheldCounts(entity.type).isEmpty
+    let ids = mayBePending || mayBeWithheld ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
     if mayBePending {
       for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
     }
-    let filed = mayBeFiled ? try snapshot.withheld(of: ids) : [:]
+    let withheld = mayBeWithheld ? try snapshot.withheld(of: ids) : [:]
     let barred = try WithheldReferrers(to: entity.type, in: schema).targets(
       among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)
     let stamps = try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)
@@ -38,8 +38,9 @@ struct CollapsePlan {
         continue
       }
       // In most runs no withheld change can postpone a group.
-      let mayBeOpen = !barred.isEmpty || !filed.isEmpty
-      if mayBeOpen, records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, filed[$0.id]) }) {
+      let mayBeOpen = !barred.isEmpty || !withheld.isEmpty
+      if mayBeOpen, records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, withheld[$0.id]) })
+      {
         counts.postponed += 1
         postponed.append(key)
         continue
@@ -48,7 +49,7 @@ struct CollapsePlan {
       candidates.reserveCapacity(records.count)
       for record in records {
         let stamp = try stamps.lastWrite(of: record, pending: pending[record.id], in: snapshot)
-        let deletion = filed[record.id]?.deletion
+        let deletion = withheld[record.id]?.deletion
         candidates.append(Candidate(record: record, stamp: stamp, deletion: deletion))
       }
       guard let election = Election(consume candidates) else {
@@ -57,7 +58,7 @@ struct CollapsePlan {
       }
       counts.groups += 1
       counts.losers += election.losers.count
-      if !filed.isEmpty { notes += election.losers.compactMap { filed[$0.id]?.key } }
+      if !withheld.isEmpty { notes += election.losers.compactMap { withheld[$0.id]?.key } }
       elections.append(election)
     }
   }

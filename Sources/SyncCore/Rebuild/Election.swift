@@ -32,8 +32,8 @@ struct Election: Hashable {
   }
 
   private static func place(ofWinnerAmong candidates: [Candidate]) -> Int? {
-    let standing = candidates.indices.lazy.filter { candidates[$0].deletion == nil }
-    return standing.min { precedes(candidates[$0], candidates[$1]) }
+    let present = candidates.indices.lazy.filter { candidates[$0].deletion == nil }
+    return present.min { precedes(candidates[$0], candidates[$1]) }
   }
 
   /// Orders later writes first, and simultaneous ones by record id.

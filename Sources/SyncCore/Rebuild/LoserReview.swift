@@ -80,12 +80,12 @@ struct LoserReview: SyncPhase {
     _ orphans: [OutboxEntry], by merge: inout PageMerge, in transaction: any StoreTransaction
   ) throws(SyncError) {
     guard !orphans.isEmpty else { return }
-    let filed = try transaction.withheld(of: orphans.map(\.id))
+    let withheld = try transaction.withheld(of: orphans.map(\.id))
     try transaction.giveUp(orphans)
     // A withheld change of a record is newer than the base, and is shown when it can be.
     try merge.release(
       orphans.compactMap { orphan in
-        guard let record = orphan.base.record, filed[orphan.id] == nil else { return nil }
+        guard let record = orphan.base.record, withheld[orphan.id] == nil else { return nil }
         return WithheldChange(
           key: .record(orphan.id), kind: .parked, change: .upsert(record), reason: "", pass: 0,
           finder: .store,

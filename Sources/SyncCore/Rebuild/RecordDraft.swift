@@ -50,15 +50,15 @@ struct RecordDraft {
       for field in theirs.fields where choice.includes(field, of: entity) && map.isLacking(field) {
         guard let value = theirs[field], !theirs.isLacking(field) else { continue }
         map[field] = value
-        if let target = entity.target(of: field, in: loser.record) {
-          let standing = referrers.winners[target] ?? target
-          if standing == record.id {
+        if let former = entity.target(of: field, in: loser.record) {
+          let target = referrers.winners[former] ?? former
+          if target == record.id {
             // References between the records of a group mean nothing for the one record that
             // remains.
             map[field] = nil
             continue
           }
-          if standing != target { point(field, to: standing) }
+          if target != former { point(field, to: target) }
         }
         count += 1
       }

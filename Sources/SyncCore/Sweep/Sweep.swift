@@ -54,23 +54,24 @@ struct Sweep: Sendable {
     // A live record with a withheld change has no room for a note that it was missed. The change's
     // own pass shows that.
     let missed = Set(entries.filter { isMissedBefore($0) }.compactMap(\.change.id))
-    let filed = Set(entries.filter { $0.kind != .missing && !isMissedBefore($0) }.compactMap(\.change.id))
+    let withheld = Set(entries.filter { $0.kind != .missing && !isMissedBefore($0) }.compactMap(\.change.id))
     let gone = absence == .twice ? candidates.filter { missed.contains($0.id) } : candidates
     if absence == .twice {
-      let first = candidates.filter { !missed.contains($0.id) && !filed.contains($0.id) }
+      let first = candidates.filter { !missed.contains($0.id) && !withheld.contains($0.id) }
       if !first.isEmpty { try transaction.withhold(first.map(context.missing)) }
     }
-    try remove(gone, filed: filed, &result, in: transaction)
+    try remove(gone, withheld: withheld, &result, in: transaction)
     return result
   }
 
   private func remove(
-    _ gone: [Tombstone], filed: Set<RecordID>, _ result: inout Portion, in transaction: any StoreTransaction
+    _ gone: [Tombstone], withheld: Set<RecordID>, _ result: inout Portion,
+    in transaction: any StoreTransaction
   ) throws(SyncError) {
     let referenced =
       context.schema.referrers(to: entity.type).isEmpty
       ? [] : try transaction.referenced(among: gone.map(\.id), by: context.schema)
-    let held = gone.filter { referenced.contains($0.id) && !filed.contains($0.id) }
+    let held = gone.filter { referenced.contains($0.id) && !withheld.contains($0.id) }
     if !held.isEmpty { try transaction.withhold(held.map(context.heldAfterSweep)) }
     let removable = gone.filter { !referenced.contains($0.id) }
     guard !removable.isEmpty else { return }

@@ -46,8 +46,8 @@ struct WholeListing: Sendable {
   /// - Throws: The remote's failure to confirm, if it ends the sync. If the failure concerns the
   ///   type alone, the copies are published without the sweep, which stays due.
   func commit() async throws(SyncError) -> CommittedPages {
-    var committed = try await session.write { (open) throws(SyncError) in
-      try stage(in: open)
+    var committed = try await session.write { (transaction) throws(SyncError) in
+      try stage(in: transaction)
     }
     guard committed.isUnconfirmed else { return committed }
     let check = AbsenceCheck(sweep: staging, session: session)
@@ -61,10 +61,10 @@ struct WholeListing: Sendable {
       guard error.endsOneTypeAlone else { throw error }
       confirmation = .failed
     }
-    let published = try await session.write { (open) throws(SyncError) in
+    let published = try await session.write { (transaction) throws(SyncError) in
       var published = CommittedPages()
       try publish(
-        PageMerge(last.entity, context: last.context), confirmation, into: &published, in: open)
+        PageMerge(last.entity, context: last.context), confirmation, into: &published, in: transaction)
       return published
     }
     committed.changes += published.pages + published.changes
@@ -84,53 +84,57 @@ struct WholeListing: Sendable {
   }
 
   /// Merges the pages, and publishes the type if no lookup is needed.
-  private func stage(in open: any StoreTransaction) throws(SyncError) -> CommittedPages {
+  private func stage(in transaction: any StoreTransaction) throws(SyncError) -> CommittedPages {
     var committed = CommittedPages()
-    for page in pages { committed.pages.append(try page.run(in: open)) }
-    let merge = try last.merge(in: open)
-    if let refusal = try guardian?.refusal(in: open) {
+    for page in pages { committed.pages.append(try page.run(in: transaction)) }
+    let merge = try last.merge(in: transaction)
+    if let refusal = try guardian?.refusal(in: transaction) {
       committed.refusal = refusal
-      try publish(merge, .refused(refusal), into: &committed, in: open)
-    } else if sweep.absence == .lookedUp, try open.counts(sweep.entity.type, rows: true).rows?.unmarked != 0 {
+      try publish(merge, .refused(refusal), into: &committed, in: transaction)
+    } else if sweep.absence == .lookedUp,
+      try transaction.counts(sweep.entity.type, rows: true).rows?.unmarked != 0
+    {
       committed.isUnconfirmed = true
       var staged = last
       staged.status = nil
-      committed.pages.append(try staged.finish(merge, with: unpublished, in: open))
+      committed.pages.append(try staged.finish(merge, with: unpublished, in: transaction))
     } else {
-      try publish(merge, .byListing, into: &committed, in: open)
+      try publish(merge, .byListing, into: &committed, in: transaction)
     }
     return committed
   }
 
   private func publish(
     _ merge: PageMerge, _ confirmation: Confirmation, into committed: inout CommittedPages,
-    in open: any StoreTransaction
+    in transaction: any StoreTransaction
   ) throws(SyncError) {
     var merge = merge
     var checkpoint = last.commit.checkpoint
-    try last.publish(with: &merge, in: open)
+    try last.publish(with: &merge, in: transaction)
     switch confirmation {
     case .byListing:
-      committed.changes += try sweep.removeAll(confirmed: nil, in: open)
-      try noteSwept(&checkpoint, in: open)
+      committed.changes += try sweep.removeAll(confirmed: nil, in: transaction)
+      try noteSwept(&checkpoint, in: transaction)
     case .absent(let absent):
-      committed.changes += try sweep.removeAll(confirmed: absent, in: open)
+      committed.changes += try sweep.removeAll(confirmed: absent, in: transaction)
       // A copy from before the listing may have waited for a record that the listing brought. That
       // copy was not looked up, so the sweep stays due.
-      if try !isAnythingUnasked(besides: absent, in: open) { try noteSwept(&checkpoint, in: open) }
+      if try !isAnythingUnasked(besides: absent, in: transaction) {
+        try noteSwept(&checkpoint, in: transaction)
+      }
     case .failed:
       break
     case .refused(let refusal):
       checkpoint.sweep?.refusal = refusal
     }
-    committed.pages.append(try last.finish(merge, with: checkpoint, in: open))
+    committed.pages.append(try last.finish(merge, with: checkpoint, in: transaction))
   }
 
   /// Whether live records are unlisted and were not looked up.
   private func isAnythingUnasked(
-    besides asked: Set<RecordID>, in open: any StoreTransaction
+    besides asked: Set<RecordID>, in transaction: any StoreTransaction
   ) throws(SyncError) -> Bool {
-    var portions = open.portions(unmarked: sweep.entity.type)
+    var portions = transaction.portions(unmarked: sweep.entity.type)
     while let unmarked = try portions.next() {
       if unmarked.contains(where: { !asked.contains($0.id) }) { return true }
     }
@@ -138,10 +142,11 @@ struct WholeListing: Sendable {
   }
 
   private func noteSwept(
-    _ checkpoint: inout Checkpoint, in open: any StoreTransaction
+    _ checkpoint: inout Checkpoint, in transaction: any StoreTransaction
   ) throws(SyncError) {
     checkpoint.noteSwept(
-      by: session.fence, at: sweep.context.now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: open))
+      by: session.fence, at: sweep.context.now,
+      isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
   }
 
   /// The sweep before any record of the listing is shown.

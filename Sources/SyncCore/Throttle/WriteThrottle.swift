@@ -43,13 +43,13 @@ public struct WriteThrottle: Sendable {
     let (now, interval) = (clock.timestamp, interval)
     let id = RecordID(type: T.recordType, key: key)
     return try await edits.perform { (batch) throws(SyncError) in
-      let place = ThrottlePlace(id)
+      let keys = ThrottleKeys(id)
       var machine =
-        try batch.transaction.value(of: place.mark) ?? ThrottleMachine()
+        try batch.transaction.value(of: keys.mark) ?? ThrottleMachine()
       let decision = machine.see(at: now, interval: interval)
       if decision == .record { try batch.upsert(value, key: key) }
-      try batch.transaction.set(machine, for: place.mark)
-      try batch.transaction.set(Sighting(value: value, seenAt: now), for: place.sighting())
+      try batch.transaction.set(machine, for: keys.mark)
+      try batch.transaction.set(Sighting(value: value, seenAt: now), for: keys.sighting())
       return switch decision {
       case .record: .recorded
       case .cache(let end): .cached(until: end)
@@ -63,10 +63,10 @@ public struct WriteThrottle: Sendable {
   public func latest<T: SyncedRecord>(
     _ type: T.Type, key: String
   ) async throws(SyncError) -> (value: T, seenAt: Timestamp)? {
-    let place = ThrottlePlace(RecordID(type: T.recordType, key: key))
+    let keys = ThrottleKeys(RecordID(type: T.recordType, key: key))
     return try await store.read { (snapshot) throws(SyncError) in
       // Another version of the app may have kept a value of another shape.
-      let sighting = try snapshot.value(ifReadableOf: place.sighting(of: T.self))
+      let sighting = try snapshot.value(ifReadableOf: keys.sighting(of: T.self))
       return sighting.map { ($0.value, $0.seenAt) }
     }
   }
@@ -76,7 +76,7 @@ public struct WriteThrottle: Sendable {
   /// The last sighting stays known.
   public func reset(_ id: RecordID) async throws(SyncError) {
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try transaction.remove(ThrottlePlace(id).mark)
+      try transaction.remove(ThrottleKeys(id).mark)
     }
   }
 }
@@ -91,7 +91,7 @@ extension Sighting: Encodable where Value: Encodable {}
 extension Sighting: Decodable where Value: Decodable {}
 
 /// The store keys of a throttle's knowledge of a record.
-struct ThrottlePlace {
+struct ThrottleKeys {
   private static let (mark, seen) = ("mark/", "seen/")
   static let marks = ValueFamily.throttle.rawValue + mark
   static let sightings = ValueFamily.throttle.rawValue + seen

@@ -6,11 +6,11 @@ extension WriteThrottle {
   func recordApart<T: SyncedRecord & Encodable>(
     _ value: T, key: String, _ now: Timestamp
   ) async throws(SyncError) -> Outcome {
-    let (place, interval) = (ThrottlePlace(RecordID(type: T.recordType, key: key)), interval)
+    let (keys, interval) = (ThrottleKeys(RecordID(type: T.recordType, key: key)), interval)
     let decision = try await store.write(.app) { (transaction) throws(SyncError) in
-      var machine = try transaction.value(of: place.mark) ?? ThrottleMachine()
+      var machine = try transaction.value(of: keys.mark) ?? ThrottleMachine()
       let decision = machine.see(at: now, interval: interval)
-      try transaction.set(machine, for: place.mark)
+      try transaction.set(machine, for: keys.mark)
       return decision
     }
     guard decision == .record else { return .cached(until: now) }
