@@ -126,8 +126,7 @@ struct WithheldTable: Sendable {
 extension WithheldChange {
   /// The references of the entry's copy. Those of staged copies are not needed.
   fileprivate func references(by entity: Entity) -> [RecordID] {
-    guard kind != .staged, case .upsert(var record) = change else { return [] }
-    record.fields = (try? entity.fields(of: record.payload)) ?? []
-    return entity.allReferences(of: record)
+    guard kind != .staged, case .upsert(let record) = change else { return [] }
+    return entity.allReferences(of: record.withFields(of: entity))
   }
 }

@@ -65,7 +65,8 @@
     private func values(of names: [FieldName], in record: Record, _ table: EntityTable) -> [FieldValue] {
       let lifted = FieldLifter(names.map { StoredField(name: $0, isKey: false) }).values(in: record.payload)
       return names.enumerated().map { place, name in
-        table.entity.fields.firstIndex(of: name).map { record.fields[safe: $0] ?? .null } ?? lifted[place]
+        table.entity.fields.firstIndex(of: name).map { record.fields.element(at: $0) ?? .null }
+          ?? lifted[place]
       }
     }
   }

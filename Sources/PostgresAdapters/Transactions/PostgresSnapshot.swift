@@ -92,7 +92,7 @@
       var found: Set<RecordID> = []
       guard let index = table.entity.fields.firstIndex(of: reference.field) else { return [] }
       try forEachRecord(of: table, after: nil) { record in
-        if case .string(let key)? = record.fields[safe: index] {
+        if case .string(let key)? = record.fields.element(at: index) {
           let id = RecordID(type: reference.target, key: key)
           if id != record.id, wanted.contains(id) { found.insert(id) }
         }
@@ -277,9 +277,5 @@
       }
       add(columns)
     }
-  }
-
-  extension Array {
-    subscript(safe index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
   }
 #endif

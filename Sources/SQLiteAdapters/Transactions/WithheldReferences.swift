@@ -41,12 +41,10 @@
   extension Connection {
     /// Stores the references of an entry's copy. References of staged copies are not needed.
     func noteReferences(_ entry: WithheldChange, number: Int64, by entity: Entity) throws(SyncError) {
-      guard entry.kind != .staged, !entity.references.isEmpty, case .upsert(var record) = entry.change else {
+      guard entry.kind != .staged, !entity.references.isEmpty, case .upsert(let copy) = entry.change else {
         return
       }
-      if record.fields.count != entity.fields.count {
-        record.fields = (try? entity.fields(of: record.payload)) ?? []
-      }
+      let record = copy.fields.count == entity.fields.count ? copy : copy.withFields(of: entity)
       try statement("INSERT OR IGNORE INTO set_aside_references VALUES (?, ?, ?, ?, ?, ?)")
         .tie(entry.key, number: number, to: entity.allReferences(of: record))
     }

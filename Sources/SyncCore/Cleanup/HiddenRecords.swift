@@ -45,11 +45,10 @@ struct HiddenRecords {
     for referrer in schema.referrers(to: id.type) where !isAny { isAny = try isAnyHidden(referrer.type) }
     var portions = transaction.portions(withheldReferringTo: [id], [.hidden])
     while isAny, let entries = try portions.next() {
-      for case .upsert(var record) in entries.map(\.change) {
+      for case .upsert(let record) in entries.map(\.change) {
         // References that are no longer declared or no longer ordered do not count.
         guard let entity = schema[record.id.type] else { continue }
-        record.fields = (try? entity.fields(of: record.payload)) ?? []
-        if entity.requiredReferences(of: record).contains(id) { return record.id }
+        if entity.requiredReferences(of: record.withFields(of: entity)).contains(id) { return record.id }
       }
     }
     return nil
@@ -70,8 +69,8 @@ struct HiddenRecords {
       asked.formUnion(wanted)
       var targets: Set<RecordID> = []
       for entry in try hidden(among: wanted).values {
-        guard case .upsert(var record) = entry.change, let entity = schema[record.id.type] else { continue }
-        record.fields = (try? entity.fields(of: record.payload)) ?? []
+        guard case .upsert(let copy) = entry.change, let entity = schema[copy.id.type] else { continue }
+        let record = copy.withFields(of: entity)
         found[record.id] = (entry, record)
         targets.formUnion(entity.requiredReferences(of: record))
       }

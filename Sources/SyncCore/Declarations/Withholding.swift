@@ -169,9 +169,7 @@ struct Withholding {
   /// Returns the records that a record needs, by the current declaration of its type.
   private func targets(of record: Record) -> [RecordID] {
     guard let entity = schema[record.id.type] else { return [] }
-    var record = record
-    record.fields = (try? entity.fields(of: record.payload)) ?? []
-    return entity.requiredReferences(of: record)
+    return entity.requiredReferences(of: record.withFields(of: entity))
   }
 
   private func absent(among targets: [RecordID]) throws(SyncError) -> Set<RecordID> {

@@ -146,9 +146,7 @@ struct EditWriter {
 
   /// Shows a hidden record again, unchanged.
   private mutating func showAgain(_ hidden: Record, _ entity: Entity) throws(SyncError) {
-    var record = hidden
-    record.fields = (try? entity.fields(of: hidden.payload)) ?? []
-    try checkReferences(of: record, entity)
+    try checkReferences(of: hidden.withFields(of: entity), entity)
     if try !reveal([hidden.id]).isEmpty { appeared.append(hidden.id) }
   }
 

@@ -38,9 +38,7 @@ extension OutboxEntry.Base {
   /// Returns the row without a pending edit: the last remote state, byte for byte.
   func row(of id: RecordID, _ entity: Entity) -> EditSettlement.Row {
     switch self {
-    case .copy(var record):
-      record.fields = (try? entity.fields(of: record.payload)) ?? []
-      return .live(record)
+    case .copy(let record): return .live(record.withFields(of: entity))
     case .deleted(let tombstone): return .deleted(tombstone)
     case .none: return .deleted(Tombstone(id: id, version: .unversioned))
     }

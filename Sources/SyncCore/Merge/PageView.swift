@@ -196,11 +196,8 @@ extension PageMerge {
     of ids: @autoclosure () -> [RecordID], in snapshot: any StoreSnapshot
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
     guard try snapshot.outboxCount(entity.type) > 0 else { return [:] }
-    var entries: [RecordID: OutboxEntry] = [:]
     let edited = unedited.isEmpty ? ids() : ids().filter { !unedited.contains($0) }
-    guard !edited.isEmpty else { return entries }
-    for entry in try snapshot.outbox(for: edited) { entries[entry.id] = entry }
-    return entries
+    return edited.isEmpty ? [:] : try snapshot.edits(of: edited)
   }
 
   /// Returns those of some records that live records refer to by ordered references.

@@ -77,8 +77,7 @@ private struct KnownCopies {
     let ids = listed.map(\.id)
     let withheld = try snapshot.withheld(of: ids).filter { $0.value.kind != .missing }
       .mapValues { $0.lifted(by: entity) }
-    var edited: [RecordID: OutboxEntry] = [:]
-    for entry in try snapshot.outbox(for: ids) { edited[entry.id] = entry }
+    let edited = try snapshot.edits(of: ids)
     for (present, row) in zip(listed, try snapshot.records(withIDs: ids)) {
       func isCurrent(_ version: Version?) -> Bool {
         guard let version, version.epoch == epoch else { return false }

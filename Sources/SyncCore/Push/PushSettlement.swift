@@ -114,10 +114,7 @@ struct PushSettlement: Sendable {
   private func entries(
     of answers: [PushAnswer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
-    if answers.isEmpty { return [:] }
-    var entries = [RecordID: OutboxEntry](minimumCapacity: answers.count)
-    for entry in try transaction.outbox(for: answers.map(\.entry.id)) { entries[entry.id] = entry }
-    return entries
+    answers.isEmpty ? [:] : try transaction.edits(of: answers.map(\.entry.id))
   }
 
   private func context(at checkpoint: Checkpoint?) -> MergeContext {

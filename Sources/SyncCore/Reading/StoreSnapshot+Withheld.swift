@@ -10,4 +10,12 @@ extension StoreSnapshot {
     }
     return withheld
   }
+
+  /// Returns the pending edits of some records, by record.
+  func edits(of ids: [RecordID]) throws(SyncError) -> [RecordID: OutboxEntry] {
+    let entries = try outbox(for: ids)
+    var edits = [RecordID: OutboxEntry](minimumCapacity: entries.count)
+    for entry in entries { edits[entry.id] = entry }
+    return edits
+  }
 }

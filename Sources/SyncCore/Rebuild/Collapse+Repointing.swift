@@ -32,8 +32,7 @@ extension Collapse {
       _ = referrers.point(&draft, found.fields)
       drafts.append(draft)
     }
-    var pending: [RecordID: OutboxEntry] = [:]
-    for entry in try transaction.outbox(for: drafts.map(\.record.id)) { pending[entry.id] = entry }
+    let pending = try transaction.edits(of: drafts.map(\.record.id))
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
     let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
     try writer.edit(try changes(drafts, pending, pass: pass, in: transaction), pending: pending)
@@ -59,10 +58,10 @@ extension Collapse {
   ) throws(SyncError) {
     let transaction = writer.transaction
     for entry in entries {
-      guard case .upsert(var record) = entry.change, let own = schema[record.id.type],
-        referrers.winners[record.id] == nil
+      guard case .upsert(let copy) = entry.change, let own = schema[copy.id.type],
+        referrers.winners[copy.id] == nil
       else { continue }
-      record.fields = (try? own.fields(of: record.payload)) ?? []
+      let record = copy.withFields(of: own)
       let absent = try transaction.absent(among: own.requiredReferences(of: record))
       guard absent.allSatisfy({ referrers.winners[$0] != nil }) else { continue }
       var pending = try transaction.outbox(for: [record.id]).first

@@ -109,9 +109,7 @@ struct Collapse: Sendable {
     let written = drafts.values.sorted { $0.record.id < $1.record.id }
     var pending = plan.pending
     let strangers = written.map(\.record.id).filter { id in pending[id] == nil }
-    if !strangers.isEmpty {
-      for entry in try transaction.outbox(for: strangers) { pending[entry.id] = entry }
-    }
+    if !strangers.isEmpty { pending.merge(try transaction.edits(of: strangers)) { _, edit in edit } }
     let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
     try writer.edit(try changes(written, pending, pass: pass, in: transaction), pending: pending)
     if deletesLosers, !plan.elections.isEmpty {

@@ -24,9 +24,7 @@ struct CollapsePlan {
     let mayBePending = try snapshot.outboxCount(entity.type) > 0
     let mayBeWithheld = try !snapshot.withheldCounts(entity.type).isEmpty
     let ids = mayBePending || mayBeWithheld ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
-    if mayBePending {
-      for entry in try snapshot.outbox(for: ids) { pending[entry.id] = entry }
-    }
+    if mayBePending { pending = try snapshot.edits(of: ids) }
     let withheld = mayBeWithheld ? try snapshot.withheld(of: ids) : [:]
     let barred = try WithheldReferrers(to: entity.type, in: schema).targets(
       among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)

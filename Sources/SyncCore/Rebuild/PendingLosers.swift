@@ -87,8 +87,7 @@ struct LoserGroups {
     let ended = try EndedGroups(of: entity.type, in: snapshot)
     var keyed: [(id: RecordID, key: String)] = []
     for loser in losers {
-      guard var record = loser.base.record else { continue }
-      record.fields = (try? entity.fields(of: record.payload)) ?? []
+      guard let record = loser.base.record?.withFields(of: entity) else { continue }
       guard let key = entity.naturalKey(of: record), try !ended.contains(key, in: snapshot) else { continue }
       keyed.append((loser.id, key))
     }

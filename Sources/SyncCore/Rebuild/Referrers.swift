@@ -95,7 +95,3 @@ struct Referrers {
     }
   }
 }
-
-extension Array {
-  func element(at index: Int) -> Element? { indices.contains(index) ? self[index] : nil }
-}

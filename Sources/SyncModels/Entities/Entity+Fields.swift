@@ -71,3 +71,14 @@ extension FieldValue {
     }
   }
 }
+
+extension Record {
+  /// Returns the record with the values of the fields that a declaration names.
+  ///
+  /// The payload was parsed when the record was read or edited. On a failure the fields stay empty.
+  package func withFields(of entity: Entity) -> Record {
+    var record = self
+    record.fields = (try? entity.fields(of: payload)) ?? []
+    return record
+  }
+}
