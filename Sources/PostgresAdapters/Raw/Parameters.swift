@@ -59,6 +59,17 @@
       case int64 = 20
       case int32 = 23
       case text = 25
+
+      /// The name of the type in SQL.
+      var sqlType: String {
+        switch self {
+        case .boolean: "boolean"
+        case .bytes: "bytea"
+        case .int64: "bigint"
+        case .int32: "integer"
+        case .text: "text"
+        }
+      }
     }
 
     private let element: Element
@@ -132,6 +143,13 @@
     }
 
     private static func word(_ value: UInt32) -> [UInt8] { Parameters.bytes(of: value) }
+  }
+
+  extension [ColumnArray.Element] {
+    /// The parameters of columns with these elements in SQL, numbered from one on.
+    func placeholders(from first: Int = 1) -> String {
+      enumerated().map { "$\($0.offset + first)::\($0.element.sqlType)[]" }.joined(separator: ", ")
+    }
   }
 
   extension [ColumnArray] {

@@ -10,15 +10,14 @@
       "remote_entity_tag", "remote_schema_version", "remote_physical", "remote_counter", "remote_replica",
       "local_payload", "remote_payload", "base_payload",
     ]
-    static let types = [
-      "text", "bytea", "bigint", "text", "bytea", "bigint", "bigint", "bytea", "bigint", "text", "bigint",
-      "bigint",
-      "bigint", "bytea", "bigint", "bigint", "bigint", "bytea", "bytea", "bytea", "bytea",
+    static let elements: [ColumnArray.Element] = [
+      .text, .bytes, .int64, .text, .bytes, .int64, .int64, .bytes, .int64, .text, .int64, .int64, .int64,
+      .bytes, .int64, .int64, .int64, .bytes, .bytes, .bytes, .bytes,
     ]
     static let columns = names.joined(separator: ", ")
     static let add = """
       INSERT INTO conflicts (\(columns)) SELECT \(columns) FROM \
-      unnest(\(types.enumerated().map { "$\($0.offset + 1)::\($0.element)[]" }.joined(separator: ", "))) \
+      unnest(\(elements.placeholders())) \
       WITH ORDINALITY AS k(\(columns), n) ORDER BY n
       """
   }
@@ -41,9 +40,7 @@
 
   extension PostgresTransaction {
     func insertConflicts(_ conflicts: [Conflict]) throws(SyncError) {
-      var columns = ConflictRows.types.map { type in
-        ColumnArray(type == "text" ? .text : type == "bigint" ? .int64 : .bytes)
-      }
+      var columns = ConflictRows.elements.map { ColumnArray($0) }
       for conflict in conflicts { try columns.append(conflict) }
       connection.enqueue(Statement(ConflictRows.add) { $0.add(columns) })
     }

@@ -13,35 +13,22 @@
     ]
     static let elements: [ColumnArray.Element] = [
       .text, .bytes, .bytes, .int64, .int64, .bytes, .int64, .text, .int64, .int64, .int64, .bytes, .int64,
-      .text,
-      .int64, .int64, .bytes, .int64, .text, .int64, .bytes, .int64, .bytes, .bytes, .bytes, .int64, .int64,
-      .int64,
-      .bytes, .bytes,
+      .text, .int64, .int64, .bytes, .int64, .text, .int64, .bytes, .int64, .bytes, .bytes, .bytes, .int64,
+      .int64, .int64, .bytes, .bytes,
     ]
     static let columns = names.map { "o.\($0)" }.joined(separator: ", ")
     static let given = "unnest($1::text[], $2::bytea[], $3::bytea[])"
     static let sameKey = "o.type = k.type AND o.id = k.id AND o.rest = k.rest"
 
-    static let put: String = {
-      let arrays = elements.enumerated().map { place, element in
-        let type =
-          switch element {
-          case .text: "text"
-          case .int64: "bigint"
-          default: "bytea"
-          }
-        return "$\(place + 1)::\(type)[]"
-      }
-      return """
-        WITH put AS (INSERT INTO outbox (\(names.joined(separator: ", "))) \
-        SELECT * FROM unnest(\(arrays.joined(separator: ", "))) \
-        ON CONFLICT (type, id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET \
-        \(names.dropFirst(3).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) \
-        RETURNING type, (xmax = 0) AS is_new) \
-        INSERT INTO counts SELECT type, '\(StoreHeader.pending)', count(*) FROM put WHERE is_new GROUP BY type \
-        ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries
-        """
-    }()
+    static let put = """
+      WITH put AS (INSERT INTO outbox (\(names.joined(separator: ", "))) \
+      SELECT * FROM unnest(\(elements.placeholders())) \
+      ON CONFLICT (type, id, \(StoredKey.digest(of: "rest"))) DO UPDATE SET \
+      \(names.dropFirst(3).map { "\($0) = excluded.\($0)" }.joined(separator: ", ")) \
+      RETURNING type, (xmax = 0) AS is_new) \
+      INSERT INTO counts SELECT type, '\(StoreHeader.pending)', count(*) FROM put WHERE is_new GROUP BY type \
+      ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries
+      """
     static let remove = """
       WITH gone AS (DELETE FROM outbox AS o USING \(given) AS k(type, id, rest) WHERE \(sameKey) RETURNING o.type) \
       INSERT INTO counts SELECT type, '\(StoreHeader.pending)', -count(*) FROM gone GROUP BY type \

@@ -11,13 +11,10 @@
     ]
     static let elements: [ColumnArray.Element] = [
       .text, .boolean, .bytes, .bytes, .text, .text, .text, .bytes, .int64, .int64, .int64, .bytes, .int64,
-      .bytes,
-      .bytes, .bytes, .bytes, .int64, .int64, .int64, .bytes,
+      .bytes, .bytes, .bytes, .bytes, .int64, .int64, .int64, .bytes,
     ]
-    static let types = [
-      "text", "boolean", "bytea", "bytea", "text", "text", "text", "bytea", "bigint", "bigint", "bigint",
-      "bytea",
-      "bigint", "bytea", "bytea", "bytea", "bytea", "bigint", "bigint", "bigint", "bytea",
+    static let tieElements: [ColumnArray.Element] = [
+      .int32, .text, .boolean, .bytes, .bytes, .text, .bytes, .bytes,
     ]
     static let columns = names.map { "a.\($0)" }.joined(separator: ", ")
     static let order = "a.is_bytes, a.type, a.id, a.rest"
@@ -31,21 +28,17 @@
       ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries
       """
 
-    static let insert: String = {
-      let arrays = types.enumerated().map { "$\($0.offset + 1)::\($0.element)[]" }.joined(separator: ", ")
-      let next = types.count + 1
-      let ties = ["integer", "text", "boolean", "bytea", "bytea", "text", "bytea", "bytea"].enumerated()
-        .map { "$\($0.offset + next)::\($0.element)[]" }.joined(separator: ", ")
-      return """
-        WITH put AS (INSERT INTO set_aside (\(names.joined(separator: ", "))) SELECT * FROM unnest(\(arrays)) \
-        RETURNING entry, type, is_bytes, id, rest, kind), \
-        counted AS (INSERT INTO counts SELECT type, kind, count(*) FROM put GROUP BY type, kind \
-        ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries) \
-        INSERT INTO ties SELECT k.relation, k.target_type, k.target_id, k.target_rest, a.entry \
-        FROM unnest(\(ties)) AS k(relation, type, is_bytes, id, rest, target_type, target_id, target_rest) \
-        JOIN put AS a ON \(sameKey)
-        """
-    }()
+    static let insert = """
+      WITH put AS (INSERT INTO set_aside (\(names.joined(separator: ", "))) \
+      SELECT * FROM unnest(\(elements.placeholders())) \
+      RETURNING entry, type, is_bytes, id, rest, kind), \
+      counted AS (INSERT INTO counts SELECT type, kind, count(*) FROM put GROUP BY type, kind \
+      ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries) \
+      INSERT INTO ties SELECT k.relation, k.target_type, k.target_id, k.target_rest, a.entry \
+      FROM unnest(\(tieElements.placeholders(from: elements.count + 1))) \
+      AS k(relation, type, is_bytes, id, rest, target_type, target_id, target_rest) \
+      JOIN put AS a ON \(sameKey)
+      """
   }
 
   /// The numbers of relations in `ties`.
@@ -207,7 +200,7 @@
       removeWithheld(entries.map(\.key))
       forgetCounts()
       var columns = WithheldRows.elements.map { ColumnArray($0) }
-      var ties = [ColumnArray](.int32, .text, .boolean, .bytes, .bytes, .text, .bytes, .bytes)
+      var ties = WithheldRows.tieElements.map { ColumnArray($0) }
       for entry in entries {
         try columns.append(entry)
         if entry.kind == .parked { ties.tie(entry.key, .waitingFor, to: entry.waitsFor) }
@@ -226,9 +219,8 @@
   extension WithheldChange {
     /// The references of the entry's copy. Those of staged copies are not needed.
     func references(by entity: Entity) -> [RecordID] {
-      guard kind != .staged, !entity.references.isEmpty, case .upsert(var record) = change else { return [] }
-      record.fields = (try? entity.fields(of: record.payload)) ?? []
-      return entity.allReferences(of: record)
+      guard kind != .staged, !entity.references.isEmpty, case .upsert(let record) = change else { return [] }
+      return entity.allReferences(of: record.withFields(of: entity))
     }
   }
 
