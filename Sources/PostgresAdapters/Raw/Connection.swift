@@ -2,25 +2,6 @@
   import CanonicalSyncCPostgres
   import SyncModels
 
-  /// One statement and its parameters.
-  struct Statement {
-    var sql: String
-    var parameters = Parameters()
-    /// Whether the server keeps the statement, and its plan, for the next time.
-    var isKept = true
-
-    init(_ sql: String, _ parameters: Parameters = Parameters(), isKept: Bool = true) {
-      self.sql = sql
-      self.parameters = parameters
-      self.isKept = isKept
-    }
-
-    init(_ sql: String, isKept: Bool = true, _ fill: (inout Parameters) -> Void) {
-      self.init(sql, isKept: isKept)
-      fill(&parameters)
-    }
-  }
-
   /// A connection to the server, used by one thread at a time.
   ///
   /// Writes wait in ``pending``, and go to the server together with the next statement whose result
@@ -219,24 +200,6 @@
         PQfreemem(notification)
       }
       return hasCome
-    }
-  }
-
-  /// Cancels the statement that a connection runs, from any thread.
-  final class StatementCancellation: Sendable {
-    // libpq documents that this object may be used on any thread, beside the connection.
-    private nonisolated(unsafe) let handle: OpaquePointer
-
-    init?(_ connection: OpaquePointer) {
-      guard let handle = PQgetCancel(connection) else { return nil }
-      self.handle = handle
-    }
-
-    deinit { PQfreeCancel(handle) }
-
-    func cancel() {
-      var words = [CChar](repeating: 0, count: 256)
-      _ = PQcancel(handle, &words, Int32(words.count))
     }
   }
 #endif

@@ -1,7 +1,6 @@
 #if Postgres
   import SyncModels
   import SyncPorts
-  import Synchronization
 
   extension Connection {
     private static let isolated = Statement("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -253,23 +252,5 @@
         .leaseLost, during: "writing",
         "The server has lost this sync's last commits, as after a failover; the next sync repeats them.")
     }
-  }
-
-  /// What a transaction needs to know of its store object.
-  struct TransactionContext: Sendable {
-    var declarations: Declarations
-    /// The number of migrations that this version of the library knows.
-    var layout: Int
-    /// The positions that this store object's commits took.
-    var positions: PositionCount
-  }
-
-  /// Counts the positions that a store object's own commits took.
-  final class PositionCount: Sendable {
-    private let count = Atomic<Int64>(0)
-
-    var value: Int64 { count.load(ordering: .relaxed) }
-
-    func add() { count.add(1, ordering: .relaxed) }
   }
 #endif

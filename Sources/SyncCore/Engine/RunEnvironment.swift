@@ -32,6 +32,13 @@ struct RunEnvironment: Sendable {
       source: source.capabilities, markPass: markPass)
   }
 
+  /// Returns the scope of a type's checkpoints.
+  func scope(of entity: Entity, store identity: String) -> Checkpoint.Scope {
+    Checkpoint.Scope(
+      source: source.identity, query: source.query(for: entity.type), schemaVersion: entity.schemaVersion,
+      store: identity)
+  }
+
   /// Fetches a page, or fails at once if the network is known to be away.
   ///
   /// - Parameter epoch: The epoch of the page's versions.

@@ -39,35 +39,6 @@ struct PageCommit: Hashable {
   }
 }
 
-/// The pages of a pass that have arrived and are not in the store yet.
-struct CommitQueue {
-  /// The pages that are being committed.
-  var committing: [PageCommit] = []
-  /// The pages to commit together once those are in the store.
-  var waiting: [PageCommit] = []
-
-  /// The most bytes of memory for three or more uncommitted pages.
-  static let bytesAhead = 4 << 20
-
-  var isEmpty: Bool { committing.isEmpty && waiting.isEmpty }
-
-  /// Whether another page may be fetched.
-  ///
-  /// - Parameter ahead: The number of pages besides one that may be uncommitted.
-  func hasRoom(ahead: Int) -> Bool {
-    let pages = committing.count + waiting.count
-    guard pages <= ahead else { return false }
-    return pages < 2 || (committing + waiting).reduce(0) { $0 + $1.size } < Self.bytesAhead
-  }
-
-  /// Returns the pages to commit now; `nil` while others are being committed.
-  mutating func commit() -> [PageCommit]? {
-    guard committing.isEmpty, !waiting.isEmpty else { return nil }
-    swap(&committing, &waiting)
-    return committing
-  }
-}
-
 extension RecordPage {
   /// Returns the page with the remote's epoch in its versions. Most remotes have only the first.
   func stamped(epoch: Int64) -> RecordPage {
@@ -109,48 +80,6 @@ extension RecordChange {
       return .tombstone(tombstone)
     case .malformed:
       return self
-    }
-  }
-}
-
-/// The reason why the pass over one type cannot go on.
-enum PullFailure: Hashable {
-  /// The remote failed, permanently or past the budget.
-  case remote(SyncError)
-  /// The remote keeps answering with the same continuation.
-  case stuck
-  /// The remote keeps starting over.
-  case resetsWithoutEnd(ResetReason)
-
-  static func == (a: PullFailure, b: PullFailure) -> Bool {
-    switch (a, b) {
-    case (.remote(let a), .remote(let b)): a.code == b.code && a.operation == b.operation
-    case (.stuck, .stuck): true
-    case (.resetsWithoutEnd(let a), .resetsWithoutEnd(let b)): a == b
-    default: false
-    }
-  }
-
-  func hash(into hasher: inout Hasher) {
-    switch self {
-    case .remote(let error): hasher.combine(error.code)
-    case .stuck: hasher.combine(0)
-    case .resetsWithoutEnd(let reason): hasher.combine(reason)
-    }
-  }
-
-  /// Returns the failure as an error for the caller.
-  func error(type: RecordType) -> SyncError {
-    switch self {
-    case .remote(let error): error
-    case .stuck:
-      SyncError(
-        .inconsistentData, during: "pulling \(type)",
-        "The remote keeps answering with the same continuation, so the listing would never end.")
-    case .resetsWithoutEnd(let reason):
-      SyncError(
-        .inconsistentData, during: "pulling \(type)",
-        "The remote keeps starting its listing over (\(reason.rawValue)); try again when it is quiet.")
     }
   }
 }

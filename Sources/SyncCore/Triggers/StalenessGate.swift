@@ -14,11 +14,3 @@ struct StalenessGate: Hashable, Sendable {
     return opening <= now ? nil : opening
   }
 }
-
-/// The last begin and end of a pull of all types in this process.
-///
-/// It counts whether the app or a coordinator asked for the pull.
-struct Attempts: Hashable, Sendable {
-  var lastBegin: Timestamp?
-  var lastSuccess: Timestamp?
-}
