@@ -12,7 +12,7 @@ struct Salvage {
     self.isJSON = isJSON
   }
 
-  /// Salvages a store.
+  /// Salvages a store into a file.
   ///
   /// The new store is built under another name, and gets its own name once it is complete. After a
   /// failure or Ctrl-C there is none.
@@ -27,7 +27,7 @@ struct Salvage {
         .invalidConfiguration, during: "salvaging \(path)",
         "\(name) exists already; name a new store that has no files yet.")
     }
-    let source = Self.resolved(path)
+    let source = OpenedStore.isDatabase(path) ? nil : Self.resolved(path)
     guard !Self.partialNames(of: target).contains(where: { Self.resolved($0) == source }) else {
       throw SyncError(
         .invalidConfiguration, during: "salvaging \(path)",
@@ -38,7 +38,10 @@ struct Salvage {
       report = try await Self.build(target + ".incomplete", from: path, token: stop)
     } catch {
       Self.remove(target + ".incomplete")
-      if error.code == .cancelled { return .interrupted }
+      if error.code == .cancelled {
+        if isJSON { output.line(JSON.cancelled) }
+        return .interrupted
+      }
       throw error
     }
     try Self.finish(target)

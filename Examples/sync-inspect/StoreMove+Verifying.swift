@@ -6,7 +6,7 @@ extension StoreMove {
     for type in types {
       var last: String?
       while true {
-        _ = try await target.renew(lease, for: Self.leaseDuration)
+        try await keep(lease)
         let after = last
         let (old, new) = try await both { (snapshot) throws(SyncError) in
           try snapshot.rows(type, .all, after: after, limit: Self.portion)

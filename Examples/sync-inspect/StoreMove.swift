@@ -10,6 +10,7 @@ struct StoreMove {
   let source: any MovableStore
   let target: any MovableStore
   private let place: String
+  private let stop: CancellationSource
   private let say: @Sendable (String) -> Void
 
   static let portion = 1000
@@ -34,15 +35,19 @@ struct StoreMove {
     enum Part: String, Codable { case rows, withheld, outbox }
   }
 
+  /// Creates a move.
+  ///
+  /// - Parameter stop: A token that stops the move after the current portion.
   init(
-    from source: OpenedStore, to target: OpenedStore, at place: String,
+    from source: OpenedStore, to target: OpenedStore, at place: String, stop: CancellationSource,
     say: @escaping @Sendable (String) -> Void
   ) throws(SyncError) {
     guard let source = source.store as? any MovableStore, let target = target.store as? any MovableStore
     else {
       throw SyncError(.invalidConfiguration, during: "moving a store", "One of the stores cannot be moved.")
     }
-    (self.source, self.target, self.place, self.say) = (source, target, place, say)
+    (self.source, self.target, self.place) = (source, target, place)
+    (self.stop, self.say) = (stop, say)
   }
 
   /// Demands that a store has begun to move to a place.
@@ -56,13 +61,26 @@ struct StoreMove {
   }
 
   /// Makes the old store usable again, unless the new one has taken its place.
+  ///
+  /// The new store is no longer a target then. A move that went on there would end with a second
+  /// store of the same identity.
   func abandon() async throws(SyncError) {
-    guard try await identity(of: source) != identity(of: target) else {
-      throw SyncError(
-        .invalidConfiguration, during: "abandoning a move",
-        "The move is complete: the new store has the identity of the old one, and is in use.")
+    try await demandUnfinished()
+    // A move under way has the lease, and would go on.
+    let lease = try await target.acquireLease(for: Self.leaseDuration)
+    try await releasing(lease) { () throws(SyncError) in
+      try await demandUnfinished()
+      // First, so that an abandonment that is interrupted can be repeated.
+      if try await progress()?.identity == identity(of: source) { try await forgetProgress(lease) }
+      try await source.retire(movedTo: nil)
     }
-    try await source.retire(movedTo: nil)
+  }
+
+  private func demandUnfinished() async throws(SyncError) {
+    guard try await identity(of: source) == identity(of: target) else { return }
+    throw SyncError(
+      .invalidConfiguration, during: "abandoning a move",
+      "The move is complete: the new store has the identity of the old one, and is in use.")
   }
 
   func run() async throws(SyncError) {
@@ -77,7 +95,7 @@ struct StoreMove {
     }
     var progress = try await begin(identity)
     let lease = try await target.acquireLease(for: Self.leaseDuration)
-    do throws(SyncError) {
+    try await releasing(lease) { () throws(SyncError) in
       let entities = try await source.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities()
       }
       try await target.register(try SyncSchema(entities))
@@ -87,17 +105,47 @@ struct StoreMove {
       if !progress.hasConflicts { try await copyConflicts(&progress, lease) }
       if !progress.isComplete { try await copyValues(&progress, lease) }
       try await verify(entities.map(\.type), lease)
+      // The move may have been abandoned before this one had the lease, or after it was lost.
+      try await keep(lease)
+      try await demandRetirement()
       try await target.adopt(identity: identity)
-      try await target.write(.lease(lease)) { (transaction) throws(SyncError) in
-        try transaction.setValue(nil, forKey: Self.key)
-      }
+      try await forgetProgress(lease)
+    }
+    say("Moved to \(place).")
+  }
+
+  /// Holds the new store's lease for the time of some work.
+  private func releasing(
+    _ lease: Lease, _ work: () async throws(SyncError) -> Void
+  ) async throws(SyncError) {
+    do throws(SyncError) {
+      try await work()
     } catch {
       // The lease ends by itself too.
       try? await target.release(lease)
       throw error
     }
     try await target.release(lease)
-    say("Moved to \(place).")
+  }
+
+  /// Renews the lease between two portions.
+  ///
+  /// - Throws: `cancelled` if a stop was requested, and `leaseLost`.
+  func keep(_ lease: Lease) async throws(SyncError) {
+    if stop.isCancelled { throw SyncError(.cancelled, during: "moving a store") }
+    _ = try await target.renew(lease, for: Self.leaseDuration)
+  }
+
+  /// Demands that the old store sends its readers to this place, and to no other.
+  private func demandRetirement() async throws(SyncError) {
+    let found = try await source.placeMovedTo()
+    guard found != place else { return }
+    if let found {
+      throw SyncError(.storeReadOnly, during: "moving a store", "The store has moved to \(found).")
+    }
+    throw SyncError(
+      .invalidConfiguration, during: "moving a store",
+      "The move to \(place) was abandoned, and the old store is in use; name an empty store.")
   }
 
   // MARK: Beginning
@@ -120,7 +168,7 @@ struct StoreMove {
         throw SyncError(
           .invalidConfiguration, during: "moving a store", "Another store is being moved to \(place).")
       }
-      try await source.retire(movedTo: place)
+      try await demandRetirement()
       return progress
     }
     let isEmpty = try await target.read { (snapshot) throws(SyncError) in
@@ -152,6 +200,12 @@ struct StoreMove {
     return progress
   }
 
+  private func forgetProgress(_ lease: Lease) async throws(SyncError) {
+    try await target.write(.lease(lease)) { (transaction) throws(SyncError) in
+      try transaction.setValue(nil, forKey: Self.key)
+    }
+  }
+
   private static func bytes(of progress: Progress) throws(SyncError) -> [UInt8] {
     Array(try encoded(progress, what: "progress of a move").utf8)
   }
@@ -161,7 +215,7 @@ struct StoreMove {
     _ progress: Progress, _ lease: Lease, _ set: @Sendable (inout StoreChanges) -> Void
   ) async throws(SyncError) {
     let bytes = try Self.bytes(of: progress)
-    _ = try await target.renew(lease, for: Self.leaseDuration)
+    try await keep(lease)
     try await target.write(.lease(lease)) { (transaction) throws(SyncError) in
       var changes = StoreChanges()
       set(&changes)

@@ -27,10 +27,14 @@ func withWritableStore<R>(
 
 /// Opens a damaged store, for the time of some work. It is not changed.
 ///
-/// - Parameter scratch: The path of a copy, which is made if the file cannot be read in place.
+/// - Parameter scratch: The path of a copy, which is made if a file cannot be read in place.
 func withSalvageSource<R>(
   at path: String, scratch: String, _ work: (any SalvageSource) async throws(SyncError) -> R
 ) async throws(SyncError) -> R {
+  if OpenedStore.isDatabase(path) {
+    // A database checks its own pages, and is read as any store.
+    return try await work(PortSalvage(try await openStore(at: path)))
+  }
   #if SQLite
     let source = SQLiteSalvage(path: path, scratch: scratch)
     let result: Result<R, SyncError>

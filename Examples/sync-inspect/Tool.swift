@@ -21,7 +21,7 @@ import Foundation
   private static let discard = Option.flag(
     "discard", "discard the edit in the outbox, and restore the remote's last known state")
   private static let from = Option.requiredText(
-    "from", "BROKEN", "the damaged store's file; it is not changed")
+    "from", "BROKEN", "the damaged store, a file or the address of a database; it is not changed")
   private static let to = Option.requiredText("to", "NEW", "the new store's file; it must not exist")
   private static let oldStore = Option.requiredText("from", OpenedStore.placeholder, "the store to move")
   private static let newStore = Option.requiredText(
@@ -107,30 +107,48 @@ import Foundation
     if arguments.command == "report", arguments[json], arguments[out] == "-" {
       command.refuse(UsageError("--json has no place after the page on standard output; name a file"))
     }
+    if arguments.command == "salvage", OpenedStore.isDatabase(arguments[to]) {
+      command.refuse(
+        UsageError("--to must be a file; `sync-inspect copy` then moves it to an empty store in a database"))
+    }
     // Once the reader of a pipe is gone, an error message has no reader either.
     signal(SIGPIPE, SIG_DFL)
     do throws(SyncError) {
-      switch arguments.command {
-      case "verify":
-        try await Verification(isJSON: arguments[json]).run(at: arguments[store]).endProcess()
-      case "salvage":
-        try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to]).endProcess()
-      case "copy":
-        try await move(from: arguments[oldStore], to: arguments[newStore], abandons: arguments[abandon])
-        if arguments[json] {
-          StandardStream.output.line(JSON.object([("moved", .bool(!arguments[abandon]))]))
-        }
-        ExitCode.success.endProcess()
-      default: break
-      }
-      let inspection = Inspection(
-        store: try await openStore(at: arguments[store]), isJSON: arguments[json])
-      try await run(arguments, alteration, on: inspection).endProcess()
+      try await perform(arguments, alteration).endProcess()
     } catch {
       error.tell(
         by: "sync-inspect", error.message.isEmpty ? nil : error.message, isJSON: arguments[json])
       ExitCode.failure.endProcess()
     }
+  }
+
+  private static func perform(
+    _ arguments: Arguments, _ alteration: Alteration?
+  ) async throws(SyncError) -> ExitCode {
+    switch arguments.command {
+    case "verify":
+      return try await Verification(isJSON: arguments[json]).run(at: arguments[store])
+    case "salvage":
+      return try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to])
+    case "copy":
+      return try await move(arguments)
+    default:
+      let isJSON = arguments[json]
+      // These read, or change a single record in one transaction: nothing is to be saved.
+      let interrupt = Interrupt { interrupted(isJSON: isJSON) }
+      defer { withExtendedLifetime(interrupt) {} }
+      let inspection = Inspection(store: try await openStore(at: arguments[store]), isJSON: isJSON)
+      return try await run(arguments, alteration, on: inspection)
+    }
+  }
+
+  private static func interrupted(isJSON: Bool) -> Never {
+    if isJSON {
+      StandardStream.output.line(JSON.cancelled)
+      StandardStream.output.flush()
+    }
+    // Unlike `exit`, it may be called while the main task ends the process too.
+    _exit(ExitCode.interrupted.rawValue)
   }
 
   private static func alteration(_ arguments: Arguments) -> Alteration {
@@ -143,9 +161,11 @@ import Foundation
     }
   }
 
-  private static func move(
-    from old: String, to new: String, abandons: Bool
-  ) async throws(SyncError) {
+  private static func move(_ arguments: Arguments) async throws(SyncError) -> ExitCode {
+    let (old, new, abandons) = (arguments[oldStore], arguments[newStore], arguments[abandon])
+    let stop = CancellationSource()
+    let interrupt = Interrupt { stop.cancel() }
+    defer { withExtendedLifetime(interrupt) {} }
     guard old != new else {
       throw SyncError(.invalidConfiguration, during: "moving a store", "Both stores are the same.")
     }
@@ -154,10 +174,19 @@ import Foundation
     let source = try await OpenedStore.open(old)
     if abandons { try await StoreMove.demandMove(of: source, to: new) }
     let target = try await OpenedStore.open(new)
-    let move = try StoreMove(from: source, to: target, at: new) { StandardStream.error.line($0) }
-    try await abandons ? move.abandon() : move.run()
+    let move = try StoreMove(from: source, to: target, at: new, stop: stop) { StandardStream.error.line($0) }
+    do throws(SyncError) {
+      try await abandons ? move.abandon() : move.run()
+    } catch {
+      guard error.code == .cancelled else { throw error }
+      StandardStream.error.line("Stopped. Run the same command again to continue.")
+      if arguments[json] { StandardStream.output.line(JSON.cancelled) }
+      return .interrupted
+    }
     await source.close()
     await target.close()
+    if arguments[json] { StandardStream.output.line(JSON.object([("moved", .bool(!abandons))])) }
+    return .success
   }
 
   private static func run(

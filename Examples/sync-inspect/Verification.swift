@@ -29,7 +29,9 @@ struct Verification {
     } catch {
       switch error.code {
       case .storeUnreadable: report.add([StoreFinding(.file, error.message)])
-      case .cancelled: return .interrupted
+      case .cancelled:
+        if isJSON { output.line(JSON.cancelled) }
+        return .interrupted
       default: throw error
       }
     }

@@ -119,6 +119,113 @@
       }
     }
 
+    /// Starts a move, and sends it a signal once all games are there.
+    private func stopped(
+      by signal: Int32, _ old: String, to new: String, _ more: String...
+    ) async throws -> RunningTool {
+      let running = try Self.tool.start(["copy", "--from", old, "--to", new] + more)
+      await running.waitForErrors {
+        $0.contains("games is there.")
+      } then: {
+        running.send(signal)
+      }
+      return running
+    }
+
+    @Test func leavesOneStoreOfOneIdentityWhereAMoveIsAbandoned() async throws {
+      try await withFolder { folder in
+        let (old, partial, new) = (folder.path("old.db"), folder.path("partial.db"), folder.path("new.db"))
+        try await make(at: old, records: 20_000)
+        let killed = try await stopped(by: SIGKILL, old, to: partial).outcome()
+        #expect(killed.wasKilled)
+        _ = try await output("copy", "--abandon", "--from", old, "--to", partial)
+        // The partial store can take up nothing any more, also after edits of the old one.
+        _ = try await output("edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old)
+        let again = try await Self.tool.start(["copy", "--from", old, "--to", partial]).outcome()
+        #expect(again.status == 1 && again.errors.contains("holds something"), "\(again.errors)")
+        _ = try await output("copy", "--from", old, "--to", new)
+        let late = try await Self.tool.start(["copy", "--from", old, "--to", partial]).outcome()
+        #expect(late.status == 1, "\(late.errors)")
+        let edit = ["edit", "--type", "teams", "--id", "t1", "--set", "name=2", "--store", old]
+        let refused = try await Self.tool.start(edit).outcome()
+        #expect(refused.status == 1 && refused.errors.contains("moved to \(new)"))
+        #expect(try await identity(of: partial) != identity(of: new))
+      }
+    }
+
+    /// An earlier version left the progress in the new store when it abandoned a move.
+    @Test func goesOnOnlyWhereTheOldStoreHasMoved() async throws {
+      try await withFolder { folder in
+        let (old, partial, new) = (folder.path("old.db"), folder.path("partial.db"), folder.path("new.db"))
+        try await make(at: old, records: 20_000)
+        #expect(try await stopped(by: SIGKILL, old, to: partial).outcome().wasKilled)
+        for (place, words) in [(new, "has moved to \(new)"), (nil, "was abandoned")] {
+          let store = try await SQLiteStore.open(path: old)
+          try await store.retire(movedTo: place)
+          await store.close()
+          let refused = try await Self.tool.start(["copy", "--from", old, "--to", partial]).outcome()
+          #expect(refused.status == 1 && refused.errors.contains(words), "\(refused.errors)")
+        }
+      }
+    }
+
+    @Test func isNotAbandonedWhileItIsUnderWay() async throws {
+      try await withFolder { folder in
+        let (old, new) = (folder.path("old.db"), folder.path("new.db"))
+        try await make(at: old, records: 20_000)
+        let running = try await stopped(by: SIGSTOP, old, to: new)
+        let abandoned = try await Self.tool.start(["copy", "--abandon", "--from", old, "--to", new]).outcome()
+        #expect(abandoned.status == 1)
+        running.send(SIGCONT)
+        let outcome = await running.outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        let edit = ["edit", "--type", "teams", "--id", "t1", "--set", "name=1", "--store", old]
+        #expect(try await Self.tool.start(edit).outcome().status == 1)
+      }
+    }
+
+    @Test func stopsAtCtrlCAndGoesOnFromThere() async throws {
+      try await withFolder { folder in
+        let (old, new) = (folder.path("old.db"), folder.path("new.db"))
+        try await make(at: old, records: 20_000)
+        let before = try await story(of: old)
+        let outcome = try await stopped(by: SIGINT, old, to: new, "--json").outcome()
+        #expect(outcome.status == 130 && !outcome.wasKilled, "\(outcome.errors)")
+        #expect(outcome.output == "{\"wasCancelled\":true}\n")
+        #expect(outcome.errors.contains("same command again"))
+        _ = try await output("copy", "--from", old, "--to", new)
+        #expect(try await story(of: new) == before)
+      }
+    }
+
+    @Test func salvagesNoStoreIntoADatabase() async throws {
+      try await withFolder { folder in
+        try await make(at: folder.path("old.db"), records: 5)
+        let outcome = try await Self.tool.start(
+          ["salvage", "--from", "old.db", "--to", "postgres://localhost/league?schema=foo"], in: folder.url
+        ).outcome()
+        #expect(outcome.status == 2 && outcome.errors.contains("--to must be a file"), "\(outcome.errors)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(names.allSatisfy { $0.hasPrefix("old.db") })
+      }
+    }
+
+    @Test func stopsASalvageAtCtrlC() async throws {
+      try await withFolder { folder in
+        let (old, new) = (folder.path("old.db"), folder.path("new.db"))
+        try await make(at: old, records: 20_000)
+        let running = try Self.tool.start(["salvage", "--from", old, "--to", new, "--json"])
+        while !FileManager.default.fileExists(atPath: new + ".incomplete"), running.isRunning {
+          try await Task.sleep(for: .milliseconds(2))
+        }
+        running.send(SIGINT)
+        let outcome = await running.outcome()
+        #expect(outcome.status == 130 && outcome.output == "{\"wasCancelled\":true}\n", "\(outcome)")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(!names.contains { $0.hasPrefix("new.db") && !$0.hasSuffix(".lease") }, "\(names)")
+      }
+    }
+
     /// The new store's log outlives its closing while another program has it open.
     @Test func salvagesNothingIntoAStoreThatIsOpen() async throws {
       try await withFolder { folder in
@@ -174,6 +281,23 @@
           #expect(try await story(of: database) == before)
           try await move(database, to: back, kills: 5)
           #expect(try await story(of: back) == before)
+        }
+      }
+
+      @Test(.enabled(if: database != nil)) func salvagesADatabase() async throws {
+        try await withFolder { folder in
+          let schema = "copy_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+          let (old, new) = (folder.path("old.db"), folder.path("new.db"))
+          let database = "\(Self.database ?? "")?schema=\(schema)"
+          try await make(at: old, records: 500)
+          _ = try await output("copy", "--from", old, "--to", database)
+          _ = try await output("salvage", "--from", database, "--to", new)
+          #expect(try await output("verify", "--store", new).hasPrefix("The store is sound."))
+          let pending = try await Self.tool.run("outbox", "--store", database, "--json").json["pending"]
+          let salvaged = try await Self.tool.run("outbox", "--store", new, "--json").json["pending"]
+          #expect(pending as? Int == salvaged as? Int && salvaged as? Int ?? 0 > 0)
+          let games = try await output("export", "--store", database, "--type", "games")
+          #expect(try await output("export", "--store", new, "--type", "games") == games)
         }
       }
     #endif

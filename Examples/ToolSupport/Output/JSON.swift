@@ -26,6 +26,9 @@ package enum JSON: Sendable {
     }
   }
 
+  /// The object of `--json` after a request to stop, if there are no counts.
+  package static let cancelled: JSON = ["wasCancelled": true]
+
   private static func quoted(_ text: String) -> String {
     String(decoding: JSONString.quoted(text), as: UTF8.self)
   }
