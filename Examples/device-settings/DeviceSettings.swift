@@ -26,7 +26,10 @@ enum DeviceSettings {
       let stage = try await Stage.set(in: folder)
       var ending: [(key: String, value: JSON)] = []
       for chapter in Chapter.all {
-        if interrupt.hasCome { return .interrupted }
+        if interrupt.hasCome {
+          if options.isJSON { stage.output.line(JSON.cancelled) }
+          return .interrupted
+        }
         stage.output.line("\n\(chapter.title)\n")
         ending.append((chapter.name, try await chapter.tell(stage)))
       }

@@ -40,8 +40,10 @@ package struct Command: Sendable {
   ///
   /// After a request for help, or a mistake, it prints an answer and ends the process.
   package func argumentsOrExit() -> Arguments {
-    // A file that grows past its limit must be a reported error, not the end of the process.
+    // A file that grows past its limit must be a reported error, not the end of the process. Nor
+    // may the reader of a log end a sync by its own end.
     signal(SIGXFSZ, SIG_IGN)
+    signal(SIGPIPE, SIG_IGN)
     do throws(UsageError) {
       switch try parse(CommandLine.words) {
       case .run(let arguments):
