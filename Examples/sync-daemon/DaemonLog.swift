@@ -7,6 +7,8 @@ final class DaemonLog: SyncObserver {
   private let isJSON: Bool
   private let logsPages: Bool
   private let pace = Mutex(ProgressPace())
+  // The wall clock may be set back, and no line would be due for as long.
+  private let began = ContinuousClock.now
 
   init(isJSON: Bool, logsPages: Bool) {
     self.isJSON = isJSON
@@ -64,7 +66,7 @@ final class DaemonLog: SyncObserver {
     guard page.fetched > 0, page.elapsed >= .seconds(2) else { return }
     let progress = ProgressState(
       page.type.rawValue, done: page.fetched, total: page.total, elapsed: page.elapsed)
-    guard pace.withLock({ $0.isDue(progress, at: Timestamp.now.sinceEpoch) }) else { return }
+    guard pace.withLock({ $0.isDue(progress, at: ContinuousClock.now - began) }) else { return }
     write(Self.entry("progress", page))
   }
 
@@ -83,7 +85,4 @@ final class DaemonLog: SyncObserver {
 extension Timestamp {
   /// The time by the machine's own clock.
   static var now: Timestamp { ContinuousClock().timestamp }
-
-  /// The time since 1970.
-  var sinceEpoch: Duration { .microseconds(microseconds) }
 }
