@@ -29,10 +29,11 @@ struct DirectoryTypes {
     }
     let types = DeclarableTypes(names.filter { !declared.contains($0) }, beside: declared)
     undeclared = types.usable
-    for type in types.refused.map(\.type) {
-      notices.append(
-        "\(type).ndjson is not synced: its name is not a valid record type, or equals another's except for case."
-      )
-    }
+    notices += types.refused.map { Self.notice(of: $0.type) }
+  }
+
+  /// The notice about a file that is not synced.
+  static func notice(of type: RecordType) -> String {
+    "\(type).ndjson is not synced: its name is not a valid record type, or equals another's except for case."
   }
 }

@@ -36,10 +36,24 @@ package struct Schedule {
   }
 
   /// Adds the store's types from the same directory, so that a missing file is detected.
-  package mutating func addTypes(syncedInto store: any LocalStore) async throws(SyncError) {
-    guard bootstrap == nil else { return }
-    let known = try await store.types(syncedFrom: source.identity).filter { schema[$0] == nil }
-    self.schema = try SyncSchema(schema.entities + known.map { Entity($0) })
+  ///
+  /// Files that cannot be synced beside the store's types are left out.
+  ///
+  /// - Returns: Notices about these files, for a person.
+  package mutating func addTypes(syncedInto store: any LocalStore) async throws(SyncError) -> [String] {
+    guard bootstrap == nil else { return [] }
+    let declared = ScheduleTypes.entities.map(\.type)
+    let registered = try await store.read { (snapshot) throws(SyncError) in
+      try snapshot.registeredEntities().map(\.type)
+    }
+    let files = DeclarableTypes(
+      schema.entities.map(\.type).filter { !declared.contains($0) }, beside: registered + declared)
+    let known = try await store.types(syncedFrom: source.identity).filter { !declared.contains($0) }
+    let missing = DeclarableTypes(
+      known.filter { !files.usable.contains($0) }, beside: declared + files.usable)
+    self.schema = try SyncSchema(
+      ScheduleTypes.entities + (files.usable + missing.usable).map { Entity($0) })
+    return files.refused.map { DirectoryTypes.notice(of: $0.type) }
   }
 
   /// Describes where records are in their files, a sentence each.

@@ -26,13 +26,13 @@ struct ScheduleReport {
     self.waitingEdits = status.reduce(0) { $0 + $1.pending }
   }
 
-  func print() async throws(SyncError) {
+  func print() async {
     output.line("The sync \(outcome) after \(seconds) s. These are its counts, and the records in the store:")
     output.line("")
     output.line(result.table(live: live).description)
     printWaiting()
     printWaitingEdits()
-    try await printGames()
+    await printGames()
     output.line("")
     for line in suggestions { output.line(line) }
     if options.isJSON { output.line(json) }
@@ -62,40 +62,53 @@ struct ScheduleReport {
 
   // MARK: Reads
 
-  private func printGames() async throws(SyncError) {
+  /// Prints some games, if the records have the fields of the report.
+  private func printGames() async {
+    let lines: [String]
+    do throws(SyncError) {
+      lines = try await games()
+    } catch {
+      // The remote's records may have any form. What is synced is synced.
+      lines = ["", "Some records cannot be shown here as games and teams: \(error)."]
+    }
+    for line in lines { output.line(line) }
+  }
+
+  private func games() async throws(SyncError) -> [String] {
+    var lines: [String] = []
     let latest = try await records.filter(GameRecord.self, order: [.descending("date")], limit: 1).first
-    guard let latest, let last = latest.date else { return }
+    guard let latest, let last = latest.date else { return lines }
     if let home = latest.homeTeam, let team = try await records.find(TeamRecord.self, key: home) {
       let count = try await records.count(
         GameRecord.self, where: .equal("home_team_id", .string(home)))
-      output.line("")
-      output.line(
+      lines.append("")
+      lines.append(
         "\(team.name ?? home) play \(Counted(count, "game at home", "games at home, the last ones").grouped):"
       )
-      try await printTable(
+      lines += try await table(
         where: .equal("home_team_id", .string(home)), order: [.descending("date")], limit: 5)
     }
-    guard let first = Self.day(6, before: last) else { return }
+    guard let first = Self.day(6, before: last) else { return lines }
     let week = Condition.range("date", from: .string(first), to: .string(last))
     let count = try await records.count(GameRecord.self, where: week)
-    output.line("")
-    output.line(
+    lines.append("")
+    lines.append(
       "From \(first) to \(last) there \(Counted(count, "is", "are").words) \(Counted(count, "game", "games, the first ones").grouped):"
     )
-    try await printTable(where: week, order: ["date"], limit: 5)
+    return lines + (try await table(where: week, order: ["date"], limit: 5))
   }
 
-  private func printTable(
+  private func table(
     where condition: Condition, order: [Query.SortField], limit: Int
-  ) async throws(SyncError) {
+  ) async throws(SyncError) -> [String] {
     let games = try await records.filter(
       GameRecord.self, where: condition, order: order, limit: limit,
       including: ["home_team_id", "away_team_id", "stadium_id"])
-    for game in games {
+    return try games.map { (game) throws(SyncError) in
       let home = try game.reference("home_team_id", as: TeamRecord.self)?.name ?? "?"
       let away = try game.reference("away_team_id", as: TeamRecord.self)?.name ?? "?"
       let place = try game.reference("stadium_id", as: StadiumRecord.self)?.name.map { ", \($0)" } ?? ""
-      output.line("  \(game.record.date ?? "?")  \(away) at \(home)\(place)")
+      return "  \(game.record.date ?? "?")  \(away) at \(home)\(place)"
     }
   }
 

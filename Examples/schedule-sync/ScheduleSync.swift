@@ -28,7 +28,7 @@
         var schedule = try Schedule(directory: options.data, latency: options.latency)
         for notice in schedule.notices { screen.say(notice) }
         let store = try await OpenedStore.open(options.store).store
-        try await schedule.addTypes(syncedInto: store)
+        for notice in try await schedule.addTypes(syncedInto: store) { screen.say(notice) }
         if let bundle = schedule.bootstrap {
           let loaded = try await bundle.load(into: store, schema: schedule.schema, source: schedule.source)
             .loaded
@@ -68,7 +68,8 @@
       // sync.
       let places = result.wasCancelled ? nil : try? await schedule.places(of: rivals.ids)
       for place in places ?? [] { screen.say(place) }
-      try await ScheduleReport(result, of: engine, options: options).print()
+      let report = try await ScheduleReport(result, of: engine, options: options)
+      await report.print()
       return result.failures.isEmpty ? .success : .failure
     }
   }

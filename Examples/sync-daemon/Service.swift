@@ -19,9 +19,9 @@
 
     init(_ options: DaemonOptions, _ log: DaemonLog, _ stop: CancellationSource) async throws(SyncError) {
       var schedule = try Schedule(directory: options.data, latency: options.latency)
-      for notice in schedule.notices { log.write(LogEntry("notice", ("text", .string(notice)))) }
+      Self.write(schedule.notices, log)
       let store = try await OpenedStore.open(options.store).store
-      try await schedule.addTypes(syncedInto: store)
+      Self.write(try await schedule.addTypes(syncedInto: store), log)
       if let bundle = schedule.bootstrap {
         try await Self.load(bundle, of: schedule, into: store, log)
       }
@@ -48,6 +48,10 @@
       (self.options, self.log, self.stop) = (options, log, stop)
       (self.engine, self.outcomes, self.tidying) = (engine, outcomes, tidying)
       metrics = options.metricsFile.map { MetricsFile(path: $0, observer, log) }
+    }
+
+    private static func write(_ notices: [String], _ log: DaemonLog) {
+      for notice in notices { log.write(LogEntry("notice", ("text", .string(notice)))) }
     }
 
     /// Loads the bundle. If another process is syncing the store, loading is up to that process.

@@ -78,6 +78,52 @@
       }
     }
 
+    @Test func countsWhatItSyncedIfTheRecordsAreNoGames() async throws {
+      try await withFolder { folder in
+        try folder.write("data/teams.ndjson", [#"{"id":"t","name":5}"#])
+        try folder.write(
+          "data/games.ndjson", [#"{"id":"g","date":"2026-01-01","home_team_id":"t"}"#])
+        let options = ["--store", folder.path("s"), "--data", folder.path("data"), "--json"]
+        for inserted in [2, 0] {
+          let outcome = try await tool.start(options).outcome()
+          #expect(outcome.status == 0, "\(outcome.errors)")
+          #expect(try outcome.count("inserted") == inserted)
+          #expect(outcome.output.contains("cannot be shown here as games and teams"))
+        }
+        // A team that is found later, by a game's reference.
+        try folder.write(
+          "data/teams.ndjson", [#"{"id":"t","name":5,"v":2}"#, #"{"id":"u","name":"Us"}"#])
+        try folder.write(
+          "data/games.ndjson",
+          [#"{"id":"g","date":"2026-01-01","home_team_id":"u","away_team_id":"t"}"#])
+        let outcome = try await tool.start(options).outcome()
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        #expect(try outcome.count("inserted") == 1)
+      }
+    }
+
+    @Test func leavesOutAFileWhoseNameDiffersFromATypeInCaseAlone() async throws {
+      try await withFolder { folder in
+        try folder.write("data/teams.ndjson", [#"{"id":"t"}"#])
+        try folder.write("data/notes.ndjson", [#"{"id":"n"}"#])
+        let options = ["--store", folder.path("s"), "--data", folder.path("data")]
+        #expect(try await tool.start(options + ["--json"]).outcome().count("inserted") == 2)
+        try FileManager.default.moveItem(
+          atPath: folder.path("data/notes.ndjson"), toPath: folder.path("data/Notes.ndjson"))
+        try folder.write("data/teams.ndjson", [#"{"id":"t"}"#, #"{"id":"u"}"#])
+        let outcome = try await tool.start(options + ["--json"]).outcome()
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("Notes.ndjson is not synced"), "\(outcome.errors)")
+        #expect(try outcome.count("inserted", of: "teams") == 1)
+        #expect((try outcome.json["failures"] as? [String: String])?.keys.sorted() == ["notes"])
+        // The file that is gone is a failure of its own type.
+        let daemon = try await Tool(name: "sync-daemon").start(options + ["--once", "--json-log"]).outcome()
+        let lines = daemon.errors.daemonLines
+        #expect(lines.contains { $0.event == "notice" && $0["text"].contains("Notes.ndjson") })
+        #expect(lines.contains { $0.event == "sync.finished" && $0["outcome"] == "partly" })
+      }
+    }
+
     @Test(arguments: ["1", "2", "400"])
     func saysWhereTheRecordsStandThatShareAnID(_ pageSize: String) async throws {
       try await withFolder { folder in
