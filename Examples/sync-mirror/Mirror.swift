@@ -41,8 +41,9 @@
         return Look(result: SyncResult(wasCancelled: true), live: [:])
       }
       let known = try await store.read { (snapshot) throws(SyncError) in try snapshot.registeredEntities() }
-      let named = DeclarableTypes(listed.map(\.type), beside: known.map(\.type))
-      var types = named.usable
+      let mirrored = MirroredTypes(of: remote, listing: listed, beside: known)
+      let refused = mirrored.refused.filter { refused in listed.contains { $0.type == refused.type } }
+      var types = listed.map(\.type).filter { type in !refused.contains { $0.type == type } }
       if case .listed = remote.types {
         // A deleted collection is not listed, and its records in the store have to go.
         types += try await store.types(syncedFrom: remote.source.identity).filter { type in
@@ -55,35 +56,20 @@
         observers.append(LogObserver { screen.say($0) })
       }
       let engine = try await SyncEngine(
-        schema: schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
+        schema: mirrored.schema(of: types, beside: known), store: store, source: remote.source, sink: sink,
         options: SyncOptions(pageSize: options.pageSize, leaseDuration: options.lease), observers: observers)
       var result = try await engine.sync(
         SyncRequest(
           types: types, fullPull: options.listsEverything ? Set(types) : [],
           allowsMassDeletion: options.allowsMassDeletion, direction: sink == nil ? .pull : .both),
         token: stop)
-      for (type, error) in named.refused { screen.say("\(type) is not mirrored. \(error.message)") }
-      result.failures += named.refused
+      for (type, error) in refused { screen.say("\(type) is not mirrored. \(error.message)") }
+      result.failures += refused
       let reports = try await engine.status().filter { types.contains($0.type) }
       return Look(
         result: result,
         live: reports.live,
         waiting: reports.reduce(0) { $0 + $1.pending })
-    }
-
-    /// The declarations of the store's types and of the mirrored ones.
-    ///
-    /// A description decides about its types. Otherwise, an app that shares the store may have
-    /// declared fields and references; they stay.
-    private func schema(
-      of types: [RecordType], beside known: [Entity]
-    ) throws(SyncError) -> SyncSchema {
-      guard case .declared(let declared) = remote.types else {
-        let added = types.filter { type in !known.contains { $0.type == type } }
-        return try SyncSchema(known + added.map { Entity($0) })
-      }
-      return try SyncSchema(
-        known.filter { entity in !declared.contains { $0.type == entity.type } } + declared)
     }
 
     /// The sink for edits. A dry run must not reach the server.
@@ -96,15 +82,7 @@
       let list: @Sendable () async throws(SyncError) -> [RecordType]
       switch remote.types {
       case .declared(let declared):
-        guard !options.collections.isEmpty else { return declared }
-        let names = declared.map(\.type.rawValue)
-        if let stranger = options.collections.first(where: { !names.contains($0) }) {
-          throw SyncError(
-            .invalidConfiguration, during: "choosing the types",
-            "The description has no type \"\(stranger)\"; \(Spelling.nearest(to: stranger, among: names, "it has"))"
-          )
-        }
-        return declared.filter { options.collections.contains($0.type.rawValue) }
+        return try MirroredTypes.chosen(options.collections, among: declared)
       case .named(let names):
         var types: [Entity] = []
         for name in names where !types.contains(where: { $0.type == name }) { types.append(Entity(name)) }

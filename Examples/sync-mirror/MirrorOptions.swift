@@ -47,7 +47,8 @@
         "store", OpenedStore.placeholder, OpenedStore.meaning + "; --check needs none")
       let auth = Option<String?>.text(
         "auth", "USER:PASSWORD",
-        "who you are; better kept in the environment's \(Self.variable), since other users see command lines")
+        "who you are at a Kinto server; better kept in the environment's \(Self.variable), since other users see command lines"
+      )
       let pageSize = Option<Int>.pageSize(upTo: 10_000)
       let lease = Option<Int>.lease
       let push = Option<Bool>.flag(
@@ -57,8 +58,9 @@
         "poll-min", "SECONDS",
         "the pause of --watch after a change; it doubles each time without one",
         in: 1...86_400, default: 1)
-      let latest = Option<Int>.number(
-        "poll-max", "SECONDS", "the longest pause of --watch", in: 1...86_400, default: 60)
+      let latest = Option<Int?>.number(
+        "poll-max", "SECONDS", "the longest pause of --watch; by default 60, or --poll-min if that is longer",
+        in: 1...86_400)
       let dryRun = Option<Bool>.flag(
         "dry-run", "show what a sync would change, and change nothing: it runs on a copy of the store")
       let check = Option<Bool>.flag(
@@ -79,9 +81,7 @@
         "Mirrors a Kinto server, a JSON API or a CloudKit database into an SQLite store, and local edits back.",
         options: [server, bucket] + files + [
           collections, store, auth, pageSize, lease, push, watch, soonest, latest, dryRun, check, resync,
-          allow,
-          plain,
-          authorities, log, json,
+          allow, plain, authorities, log, json,
         ],
         examples: [
           (
@@ -105,8 +105,7 @@
       do {
         self.remote = try Self.remote(
           server: arguments[server], bucket: arguments[bucket], files: files.map { ($0.name, arguments[$0]) })
-        self.credentials = try Self.credentials(
-          arguments[auth] ?? ProcessInfo.processInfo.environment[Self.variable])
+        self.credentials = try Self.credentials(arguments[auth], for: remote)
       } catch {
         command.refuse(error)
       }
@@ -114,7 +113,7 @@
       self.lease = .seconds(arguments[lease])
       self.pushes = arguments[push]
       self.watches = arguments[watch]
-      self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest]))
+      self.pace = PollPace(from: .seconds(arguments[soonest]), to: .seconds(arguments[latest] ?? 60))
       self.isDryRun = arguments[dryRun]
       self.listsEverything = arguments[resync]
       self.allowsMassDeletion = arguments[allow]
@@ -132,7 +131,10 @@
         command.refuse(
           UsageError("--watch and --dry-run do not go together: a dry run happens once"))
       }
-      if arguments[latest] < arguments[soonest] {
+      if checks, let other = [push, watch, dryRun, resync, allow].first(where: { arguments[$0] }) {
+        command.refuse(UsageError("--check and --\(other.name) do not go together: a check syncs nothing"))
+      }
+      if let most = arguments[latest], most < arguments[soonest] {
         command.refuse(UsageError("--poll-max must not be less than --poll-min"))
       }
     }
@@ -161,8 +163,17 @@
       return .kinto(server: server, bucket: bucket)
     }
 
-    private static func credentials(_ text: String?) throws(UsageError) -> HTTPCredentials? {
-      guard let text else { return nil }
+    /// The credentials of a Kinto server, as given or from the environment.
+    private static func credentials(
+      _ given: String?, for remote: Remote
+    ) throws(UsageError) -> HTTPCredentials? {
+      guard case .kinto = remote else {
+        guard given == nil else {
+          throw UsageError("--auth is for a Kinto server; a description names its own credentials")
+        }
+        return nil
+      }
+      guard let text = given ?? ProcessInfo.processInfo.environment[variable] else { return nil }
       guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
         // Not quoted: it may be a secret.
         throw UsageError("credentials must be USER:PASSWORD")

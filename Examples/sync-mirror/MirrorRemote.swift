@@ -20,8 +20,8 @@
     var types: Types
     /// What it means that there is no type to mirror.
     var emptiness: String
-    /// Asks the remote what the description finds, and reports it; `nil` if there is none.
-    var check: (@Sendable () async throws(SyncError) -> CheckReport)?
+    /// Reports what the description finds of some types; `nil` without a description.
+    var check: (@Sendable (_ types: [RecordType]) async throws(SyncError) -> CheckReport)?
   }
 
   /// What `--check` found.

@@ -52,8 +52,11 @@
         notes.append(emptiness)
       }
       if let type = look.live.max(by: { $0.value < $1.value })?.key, !options.isDryRun, !options.watches {
-        notes.append(
-          "Read it:\n  sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'")
+        let command =
+          OpenedStore.isDatabase(options.store)
+          ? "sync-inspect export --store '\(options.store)' --type '\(type)' | head -5"
+          : "sqlite3 -readonly \(options.store) 'SELECT id, payload FROM \"live_\(type)\" LIMIT 5'"
+        notes.append("Read it:\n  \(command)")
       }
       // Last, where they are visible: they ask for an action.
       return notes + editNotes

@@ -16,9 +16,9 @@
       return MirrorRemote(
         source: source, sink: RESTSink(source), types: .declared(try api.schema.entities),
         emptiness: "The description has no type.",
-        check: { () throws(SyncError) in
+        check: { (chosen) throws(SyncError) in
           var types: [CheckReport.TypeReport] = []
-          for type in api.collections.map(\.entity.type) {
+          for type in api.collections.map(\.entity.type) where chosen.contains(type) {
             let survey = try await source.survey(type, pageSize: settings.options.pageSize)
             types.append(
               CheckReport.TypeReport(type: type, notes: survey.notes, problems: survey.problems))

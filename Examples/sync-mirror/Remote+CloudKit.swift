@@ -14,9 +14,9 @@
         return MirrorRemote(
           source: source, sink: CloudKitSink(source), types: .declared(declaration.schema.entities),
           emptiness: "The description has no type.",
-          check: { () throws(SyncError) in
+          check: { (chosen) throws(SyncError) in
             var types: [CheckReport.TypeReport] = []
-            for entity in declaration.schema.entities {
+            for entity in declaration.schema.entities where chosen.contains(entity.type) {
               types.append(try await check(entity, source, isPublic: declaration.database.scope == .public))
             }
             return CheckReport(types: types)

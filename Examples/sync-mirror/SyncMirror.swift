@@ -22,8 +22,12 @@
       let termination = Interrupt(on: [SIGTERM]) { stop.cancel() }
       do throws(SyncError) {
         let remote = try MirrorRemote.opened(options) { screen.say("The server reports: \($0)") }
-        if options.checks, let check = remote.check {
-          guard let report = try await stop.race(check) else { return .interrupted }
+        if options.checks, let check = remote.check, case .declared(let declared) = remote.types {
+          let types = try MirroredTypes.chosen(options.collections, among: declared).map(\.type)
+          guard let report = try await stop.race({ () throws(SyncError) in try await check(types) }) else {
+            if options.isJSON { StandardStream.output.line(JSON.cancelled) }
+            return .interrupted
+          }
           report.print(isJSON: options.isJSON)
           return report.hasProblems ? .failure : .success
         }

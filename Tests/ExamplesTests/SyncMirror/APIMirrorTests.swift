@@ -89,6 +89,12 @@
         ["--server", "http://127.0.0.1:1/v1", "--bucket", "b", "--check"], "--check needs a described remote"
       ),
       (["--store", "s"], "--server URL is required, or --api FILE"),
+      (["--api", "a.json", "--store", "s", "--auth", "u:p"], "--auth is for a Kinto server"),
+      (["--cloudkit", "c.json", "--store", "s", "--auth", "u:p"], "--auth is for a Kinto server"),
+      (["--api", "a.json", "--check", "--push"], "--check and --push do not go together"),
+      (["--api", "a.json", "--check", "--watch"], "--check and --watch do not go together"),
+      (["--api", "a.json", "--check", "--dry-run"], "--check and --dry-run do not go together"),
+      (["--api", "a.json", "--check", "--resync"], "--check and --resync do not go together"),
     ])
     func mistakesAreTold(_ options: [String], _ message: String) async throws {
       try await withFolder { folder in
@@ -104,6 +110,17 @@
           "--api", "none.json", "--store", "s.sqlite", in: folder.url)
         #expect(outcome.status == 1)
         #expect(outcome.errors.contains("none.json cannot be opened."))
+      }
+    }
+
+    @Test func neitherAnUnusedVariableNorADefaultIsAMistake() async throws {
+      try await withFolder { folder in
+        let outcome = try await Tool(name: "sync-mirror").start(
+          ["--api", "none.json", "--store", "s.sqlite", "--poll-min", "120"], in: folder.url,
+          environment: ["SYNC_MIRROR_AUTH": "no colon"]
+        ).outcome()
+        #expect(outcome.status == 1)
+        #expect(outcome.errors.contains("none.json cannot be opened."), "\(outcome.errors)")
       }
     }
   }

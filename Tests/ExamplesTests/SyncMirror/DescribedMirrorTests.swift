@@ -1,0 +1,104 @@
+#if SQLite
+  import CanonicalSyncTestServers
+  import Foundation
+  import Testing
+
+  /// The tool with an API of a few records, whose description changes.
+  @Suite("A described mirror", .timeLimit(.minutes(10)))
+  struct DescribedMirrorTests {
+    private static let tool = Tool(name: "sync-mirror")
+    private static let database = ProcessInfo.processInfo.environment["CANONICALSYNC_POSTGRESQL"]
+
+    /// Answers each request with one record.
+    private static let answer: LoopbackServer.Answer = { _, send in
+      let body = #"{"data":[{"id":"a","last_modified":1,"home":"a"}]}"#
+      _ = send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)".utf8))
+    }
+
+    /// Writes a description of types, some of which refer to others, and returns the arguments.
+    private func describe(
+      _ server: LoopbackServer, _ types: [(name: String, home: String?)], in folder: Folder
+    ) throws -> [String] {
+      let described = types.map { name, home in
+        let reference = home.map { #","references":{"home":"\#($0)"}"# } ?? ""
+        return
+          #""\#(name)":{"path":"\#(name)","records":"/data","version":"/last_modified","#
+          + #""paging":{"cursor":"/cursor","parameter":"after"}\#(reference)}"#
+      }
+      try folder.write(
+        "api.json", [#"{"base":"\#(server.origin)","types":{\#(described.joined(separator: ","))}}"#])
+      return ["--api", folder.path("api.json"), "--json"]
+    }
+
+    @Test func leavesOutWhatDiffersFromATypeInCaseAloneAndWhatRefersToIt() async throws {
+      try await LoopbackServer.with(Self.answer) { server in
+        try await withFolder { folder in
+          let store = ["--store", folder.path("m.sqlite")]
+          let before = try describe(server, [("teams", nil), ("games", nil)], in: folder)
+          let first = try await Self.tool.start(before + store).outcome()
+          #expect(first.status == 0, "\(first.errors)")
+          let after = try describe(
+            server, [("Teams", nil), ("games", nil), ("players", "Teams"), ("coaches", "games")], in: folder)
+          let second = try await Self.tool.start(after + store).outcome()
+          #expect(second.status == 1)
+          let failures = try second.json["failures"] as? [String: String]
+          #expect(failures?.keys.sorted() == ["Teams", "players"], "\(second.errors)")
+          #expect(second.errors.contains("Teams is not mirrored."))
+          #expect(
+            second.errors.contains("players is not mirrored. It refers to Teams, which is not mirrored."))
+          #expect(try second.count("inserted", of: "coaches") == 1)
+          // What is left out is no failure of the others.
+          let chosen = try await Self.tool.start(after + store + ["--collection", "games"]).outcome()
+          #expect(chosen.status == 0, "\(chosen.errors)")
+        }
+      }
+    }
+
+    @Test func checksOnlyWhatIsNamed() async throws {
+      try await LoopbackServer.with(Self.answer) { server in
+        try await withFolder { folder in
+          let options = try describe(server, [("teams", nil), ("games", nil)], in: folder) + ["--check"]
+          let all = try await Self.tool.start(options).outcome().json["types"] as? [String: Any]
+          #expect(all?.keys.sorted() == ["games", "teams"])
+          let named = try await Self.tool.start(options + ["--collection", "games"]).outcome()
+          #expect((try named.json["types"] as? [String: Any])?.keys.sorted() == ["games"])
+          let unknown = try await Self.tool.start(options + ["--collection", "game"]).outcome()
+          #expect(unknown.status == 1)
+          #expect(unknown.errors.contains("The description has no type \"game\""), "\(unknown.errors)")
+        }
+      }
+    }
+
+    @Test func aCheckStopsAtCtrlCWithAnObject() async throws {
+      let (asked, ask) = AsyncStream.makeStream(of: Void.self)
+      // It never answers.
+      try await LoopbackServer.with({ _, _ in ask.yield() }) { server in
+        try await withFolder { folder in
+          let options = try describe(server, [("games", nil)], in: folder)
+          let running = try Self.tool.start(options + ["--check"])
+          for await _ in asked { break }
+          running.send(SIGINT)
+          let outcome = await running.outcome()
+          #expect(outcome.status == 130)
+          #expect(outcome.output == "{\"wasCancelled\":true}\n")
+        }
+      }
+    }
+
+    #if Postgres
+      @Test(.enabled(if: database != nil)) func saysHowToReadADatabase() async throws {
+        try await LoopbackServer.with(Self.answer) { server in
+          try await withFolder { folder in
+            let schema = "mirror_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+            let store = "\(Self.database ?? "")?schema=\(schema)"
+            let options = try describe(server, [("games", nil)], in: folder)
+            let outcome = try await Self.tool.start(options + ["--store", store]).outcome()
+            #expect(outcome.status == 0, "\(outcome.errors)")
+            #expect(!outcome.output.contains("sqlite3"))
+            #expect(outcome.output.contains("sync-inspect export --store '\(store)' --type 'games'"))
+          }
+        }
+      }
+    #endif
+  }
+#endif
