@@ -6,7 +6,7 @@ struct ConflictSides: Hashable, Sendable {
   /// One member of the record on both sides.
   struct Row: Hashable, Sendable {
     /// The member's name.
-    var name: String
+    var name: FieldName
     /// The value of the local edit.
     var local: Side
     /// The remote's value.
@@ -29,7 +29,7 @@ struct ConflictSides: Hashable, Sendable {
   /// Compares the sides of a conflict. A deleted record has no members.
   init(_ conflict: Conflict) {
     let local = Self.members(of: conflict.local.content.payload)
-    let remote: [String: Member]
+    let remote: [FieldName: Member]
     if case .upsert(let record) = conflict.remote {
       remote = Self.members(of: record.payload)
     } else {
@@ -38,7 +38,11 @@ struct ConflictSides: Hashable, Sendable {
     let base = conflict.base.map(Self.members)
     var rows: [Row] = []
     var equal = 0
-    for name in Set(local.keys).union(remote.keys).sorted() {
+    // Names are different members if their bytes differ, even if they look the same.
+    let names = Set(local.keys).union(remote.keys).sorted {
+      $0.rawValue.utf8.lexicographicallyPrecedes($1.rawValue.utf8)
+    }
+    for name in names {
       let (here, there) = (local[name], remote[name])
       guard here?.canonical != there?.canonical else {
         equal += 1
@@ -61,12 +65,12 @@ struct ConflictSides: Hashable, Sendable {
   }
 
   /// The members of a payload. A whole that is not an object is a member without a name.
-  private static func members(of payload: Payload?) -> [String: Member] {
+  private static func members(of payload: Payload?) -> [FieldName: Member] {
     guard let payload else { return [:] }
-    var members: [String: Member] = [:]
+    var members: [FieldName: Member] = [:]
     do throws(JSONError) {
       try JSONScanner.members(of: payload.bytes) { member throws(JSONError) in
-        members[member.key] = Self.member(member.value.bytes)
+        members[FieldName(member.key)] = Self.member(member.value.bytes)
       }
     } catch {
       return ["": Self.member(payload.bytes)]

@@ -30,7 +30,7 @@ extension ReportPage {
     let sides = ConflictSides(conflict)
     let rest = sides.rows.count - Self.shownMembers
     let rows = sides.rows.prefix(Self.shownMembers).map { row -> HTML in
-      let name: HTML = row.name.isEmpty ? "the whole record" : "\(row.name.shortened(to: 100))"
+      let name: HTML = row.name == "" ? "the whole record" : "\(row.name.rawValue.shortened(to: 100))"
       return
         "<tr><th scope=\"row\">\(name)</th><td>\(cell(row.local))</td><td>\(cell(row.remote))</td></tr>\n"
     }

@@ -142,6 +142,19 @@
       #expect(ConflictSides(deleted).rows.first?.local.value == "[1]", "a record that is no object")
     }
 
+    /// Stores compare names by their bytes, and so does the page.
+    @Test func tellsNamesApartThatLookTheSame() async throws {
+      var conflict = try #require(try await model().conflicts.shown.first)
+      let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+      let payload = Payload(Array(#"{"\#(composed)":1,"\#(decomposed)":2}"#.utf8))
+      conflict.base = nil
+      conflict.local.content = .upsert(payload, schemaVersion: 1)
+      conflict.remote = .tombstone(Tombstone(id: conflict.id, version: .unversioned))
+      let rows = ConflictSides(conflict).rows
+      #expect(rows.map { Array($0.name.rawValue.utf8) } == [Array(decomposed.utf8), Array(composed.utf8)])
+      #expect(rows.map(\.local.value) == ["2", "1"])
+    }
+
     @Test func showsTheOldestEditsFirst() async throws {
       let page = try await page()
       let order = ["theme", "language", "North &amp; South</th>"].compactMap {
