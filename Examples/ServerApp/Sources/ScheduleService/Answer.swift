@@ -30,8 +30,8 @@ extension ScheduleService {
       default: return Answer(404, "not found\n")
       }
     } catch {
-      // The error's text names no record and no secret.
-      return Answer(503, "\(error)\n")
+      // The error's text may name records, and is none of the client's business. Its code does not.
+      return Answer(503, "\(error.code)\n")
     }
   }
 }

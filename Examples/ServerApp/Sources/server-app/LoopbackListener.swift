@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import ScheduleService
 import Synchronization
@@ -46,7 +47,11 @@ final class LoopbackListener: Sendable {
     Thread.detachNewThread { [self] in
       while isOpen.load(ordering: .relaxed) {
         let connection = accept(descriptor, nil, nil)
-        guard connection >= 0 else { continue }
+        guard connection >= 0 else {
+          // Without free descriptors, each attempt would fail at once.
+          if isOpen.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: 0.1) }
+          continue
+        }
         Self.serve(connection, answer)
       }
       _ = Foundation.close(descriptor)
@@ -60,24 +65,29 @@ final class LoopbackListener: Sendable {
     shutdown(listening, Int32(SHUT_RDWR))
   }
 
+  /// Answers on a thread of the connection's own, which a slow client may hold up.
   private static func serve(_ connection: Int32, _ answer: @escaping @Sendable (String) async -> Answer) {
     Thread.detachNewThread {
-      guard let path = path(from: connection) else {
-        _ = Foundation.close(connection)
-        return
+      defer { _ = Foundation.close(connection) }
+      var patience = timeval(tv_sec: 5, tv_usec: 0)
+      for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+        setsockopt(connection, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
       }
+      guard let path = path(from: connection) else { return }
+      let answered = Mutex<Answer?>(nil)
+      let isThere = DispatchSemaphore(value: 0)
       Task {
         let answer = await answer(path)
-        write(answer, to: connection)
-        _ = Foundation.close(connection)
+        answered.withLock { $0 = answer }
+        isThere.signal()
       }
+      isThere.wait()
+      if let answer = answered.withLock({ $0 }) { write(answer, to: connection) }
     }
   }
 
   /// Reads a request's head, and returns its path.
   private static func path(from connection: Int32) -> String? {
-    var patience = timeval(tv_sec: 5, tv_usec: 0)
-    setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
     var head: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while head.count < 16_384 {

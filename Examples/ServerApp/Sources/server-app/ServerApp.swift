@@ -9,22 +9,36 @@ import ScheduleService
 ///
 /// `server-app STORE DIRECTORY PORT SECONDS` answers on a loopback port (0 for a free one, which it
 /// prints), from the store at an address of PostgreSQL, which it syncs with a directory of records
-/// every so many seconds. SIGTERM and Ctrl-C stop it.
+/// every so many seconds, a day at the most. SIGTERM and Ctrl-C stop it.
 @main struct ServerApp {
   /// The time that stopping may take.
   private static let grace = Duration.seconds(10)
 
-  static func main() async throws {
+  static func main() async {
     let arguments = CommandLine.arguments
-    guard arguments.count == 5, let port = UInt16(arguments[3]), let seconds = Double(arguments[4]) else {
+    // A duration of zero or less would sync without a pause; infinity and NaN are no durations.
+    guard arguments.count == 5, let port = UInt16(arguments[3]), let seconds = Double(arguments[4]),
+      seconds > 0, seconds <= 86_400
+    else {
       say("usage: server-app STORE DIRECTORY PORT SECONDS", to: .standardError)
       exit(64)
     }
+    do {
+      try await serve(arguments[1], arguments[2], port: port, interval: .seconds(seconds))
+    } catch {
+      say("server-app: \(error)", to: .standardError)
+      exit(1)
+    }
+  }
+
+  private static func serve(
+    _ address: String, _ directory: String, port: UInt16, interval: Duration
+  ) async throws {
     let stop = StopRequest(grace: grace)
-    let store = try await PostgresStore.open(try PostgresAddress(arguments[1]))
+    let store = try await PostgresStore.open(try PostgresAddress(address))
     let service = try await ScheduleService(
-      store: store, source: try DirectorySource(directory: arguments[2], identity: "schedule"),
-      policy: SyncPolicy(interval: .seconds(seconds)), connectivity: ManualConnectivity(.online))
+      store: store, source: try DirectorySource(directory: directory, identity: "schedule"),
+      policy: SyncPolicy(interval: interval), connectivity: ManualConnectivity(.online))
     let listener = try LoopbackListener(port: port) { path in await service.answer(path) }
     say("http://127.0.0.1:\(listener.port)/")
 

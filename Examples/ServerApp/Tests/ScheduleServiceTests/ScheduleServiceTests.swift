@@ -35,6 +35,13 @@ struct ScheduleServiceTests {
     #expect(try await service.games(on: "2026-04-02").isEmpty)
   }
 
+  @Test func tellsAClientNothingOfARecordThatItCannotRead() async throws {
+    remote.upsert("games", "secret", #"{"id":"secret","date":"2026-04-03"}"#)
+    let service = try await service()
+    _ = try await service.syncIfDue()
+    #expect(await service.answer("/games/2026-04-03") == Answer(503, "undecodable\n"))
+  }
+
   @Test func syncsAgainOnlyWhenItIsDueAlsoAfterARestart() async throws {
     _ = try await service().syncIfDue()
     addGame("2")
