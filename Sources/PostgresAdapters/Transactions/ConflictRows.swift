@@ -2,22 +2,31 @@
   import SyncModels
   import SyncPorts
 
-  /// The columns of the conflict log.
+  /// The columns of the conflict log, besides the number.
+  private enum ConflictColumn: Int, TableColumn {
+    case type, key, settledAt, winner, reason, localPhysical, localCounter, localReplica, localSchemaVersion,
+      remote, remoteEpoch, remoteSequence, remoteModifiedAt, remoteEntityTag, remoteSchemaVersion,
+      remotePhysical, remoteCounter, remoteReplica, localPayload, remotePayload, basePayload
+
+    var element: ColumnArray.Element {
+      switch self {
+      case .type, .winner, .remote: .text
+      case .key, .reason, .localReplica, .remoteEntityTag, .remoteReplica, .localPayload, .remotePayload,
+        .basePayload:
+        .bytes
+      case .settledAt, .localPhysical, .localCounter, .localSchemaVersion, .remoteEpoch, .remoteSequence,
+        .remoteModifiedAt, .remoteSchemaVersion, .remotePhysical, .remoteCounter:
+        .int64
+      }
+    }
+  }
+
+  /// The statements of the conflict log.
   private enum ConflictRows {
-    static let names = [
-      "type", "key", "settled_at", "winner", "reason", "local_physical", "local_counter", "local_replica",
-      "local_schema_version", "remote", "remote_epoch", "remote_sequence", "remote_modified_at",
-      "remote_entity_tag", "remote_schema_version", "remote_physical", "remote_counter", "remote_replica",
-      "local_payload", "remote_payload", "base_payload",
-    ]
-    static let elements: [ColumnArray.Element] = [
-      .text, .bytes, .int64, .text, .bytes, .int64, .int64, .bytes, .int64, .text, .int64, .int64, .int64,
-      .bytes, .int64, .int64, .int64, .bytes, .bytes, .bytes, .bytes,
-    ]
-    static let columns = names.joined(separator: ", ")
+    static let columns = ConflictColumn.names.joined(separator: ", ")
     static let add = """
       INSERT INTO conflicts (\(columns)) SELECT \(columns) FROM \
-      unnest(\(elements.placeholders())) \
+      unnest(\(ConflictColumn.elements.placeholders())) \
       WITH ORDINALITY AS k(\(columns), n) ORDER BY n
       """
   }
@@ -26,7 +35,7 @@
     func conflicts(_ type: RecordType?, before: Int64?, limit: Int) throws(SyncError) -> [Conflict] {
       guard limit > 0 else { return [] }
       let sql = """
-        SELECT number, \(ConflictRows.columns) FROM conflicts WHERE number < $1::bigint \
+        SELECT \(ConflictRows.columns), number FROM conflicts WHERE number < $1::bigint \
         \(type == nil ? "" : "AND type = $3::text") ORDER BY \(type == nil ? "" : "type DESC, ")number DESC LIMIT $2::bigint
         """
       let rows = try query(sql, during: "reading the conflicts") { parameters in
@@ -34,15 +43,15 @@
         parameters.add(Int64(limit))
         if let type { parameters.add(text: type.rawValue) }
       }
-      return try rows.map { (row) throws(SyncError) in try row.conflict() }
+      return try rows.map { (row) throws(SyncError) in try TableRow<ConflictColumn>(row).conflict() }
     }
   }
 
   extension PostgresTransaction {
     func insertConflicts(_ conflicts: [Conflict]) throws(SyncError) {
-      var columns = ConflictRows.elements.map { ColumnArray($0) }
+      var columns = TableArrays<ConflictColumn>()
       for conflict in conflicts { try columns.append(conflict) }
-      connection.enqueue(Statement(ConflictRows.add) { $0.add(columns) })
+      connection.enqueue(Statement(ConflictRows.add) { $0.add(columns.arrays) })
     }
 
     func deleteConflicts(settledBefore instant: Timestamp) {
@@ -51,56 +60,61 @@
     }
   }
 
-  extension [ColumnArray] {
+  extension TableArrays<ConflictColumn> {
     fileprivate mutating func append(_ conflict: Conflict) throws(SyncError) {
-      self[0].append(conflict.id.type.rawValue)
-      self[1].append(conflict.id.key)
-      self[2].append(conflict.settledAt.microseconds)
-      self[3].append(conflict.winner.rawValue)
-      self[4].append(conflict.reason)
-      append(conflict.local.stamp, at: 5)
-      append(schemaVersionOf: conflict.local.content, at: 8)
+      self[.type].append(conflict.id.type.rawValue)
+      self[.key].append(conflict.id.key)
+      self[.settledAt].append(conflict.settledAt.microseconds)
+      self[.winner].append(conflict.winner.rawValue)
+      self[.reason].append(conflict.reason)
+      append(conflict.local.stamp, at: .localPhysical)
+      append(schemaVersionOf: conflict.local.content, at: .localSchemaVersion)
       switch conflict.remote {
       case .upsert(let record):
-        self[9].append("upsert")
-        append(record.version, tag: record.entityTag, at: 10)
-        self[14].append(Int64(record.schemaVersion))
-        self[19].append(record.payload.bytes)
+        self[.remote].append("upsert")
+        append(record.version, tag: record.entityTag, at: .remoteEpoch)
+        self[.remoteSchemaVersion].append(Int64(record.schemaVersion))
+        self[.remotePayload].append(record.payload.bytes)
       case .tombstone(let tombstone):
-        self[9].append("tombstone")
-        append(tombstone.version, tag: tombstone.entityTag, at: 10)
-        self[14].appendNull()
-        self[19].appendNull()
+        self[.remote].append("tombstone")
+        append(tombstone.version, tag: tombstone.entityTag, at: .remoteEpoch)
+        self[.remoteSchemaVersion].appendNull()
+        self[.remotePayload].appendNull()
       case .malformed:
         throw SyncError(
           .invalidConfiguration, during: "logging a conflict over \(conflict.id)",
           "The remote state must be a copy or a tombstone.")
       }
-      append(conflict.remoteStamp, at: 15)
-      self[18].append(conflict.local.content.payload?.bytes)
-      self[20].append(conflict.base?.bytes)
+      append(conflict.remoteStamp, at: .remotePhysical)
+      self[.localPayload].append(conflict.local.content.payload?.bytes)
+      self[.basePayload].append(conflict.base?.bytes)
     }
   }
 
-  extension ResultRow {
-    /// Reads the conflict from a row of its number and ``ConflictRows/columns``.
+  extension TableRow<ConflictColumn> {
+    /// Reads the conflict from a row of ``ConflictRows/columns`` and its number.
     fileprivate func conflict() throws(SyncError) -> Conflict {
-      let id = RecordID(type: RecordType(text(1)), key: text(2))
-      guard let winner = Conflict.Winner(rawValue: text(4)) else {
+      let id = RecordID(type: RecordType(text(.type)), key: text(.key))
+      guard let winner = Conflict.Winner(rawValue: text(.winner)) else {
         throw SyncError(
           .storeUnreadable, during: "reading the conflicts", "One has a winner that does not exist.")
       }
       let remote: RecordChange =
-        isNull(15)
-        ? .tombstone(Tombstone(id: id, version: version(11), entityTag: optionalText(14)))
+        isNull(.remoteSchemaVersion)
+        ? .tombstone(
+          Tombstone(id: id, version: version(.remoteEpoch), entityTag: optionalText(.remoteEntityTag)))
         : .upsert(
           Record(
-            id: id, version: version(11), entityTag: optionalText(14), schemaVersion: Int(integer(15)),
-            payload: Payload(bytes(20)), fields: []))
+            id: id, version: version(.remoteEpoch), entityTag: optionalText(.remoteEntityTag),
+            schemaVersion: Int(integer(.remoteSchemaVersion)),
+            payload: Payload(bytes(.remotePayload)), fields: []))
       return Conflict(
-        number: integer(0), id: id, settledAt: Timestamp(microseconds: integer(3)),
-        local: Edit(content(payload: 19, schemaVersion: 9), stamp: stamp(6)), remote: remote,
-        remoteStamp: stamp(16), base: isNull(21) ? nil : Payload(bytes(21)), winner: winner, reason: text(5))
+        number: integerBehind, id: id, settledAt: time(.settledAt),
+        local: Edit(
+          content(payload: .localPayload, schemaVersion: .localSchemaVersion), stamp: stamp(.localPhysical)),
+        remote: remote,
+        remoteStamp: stamp(.remotePhysical), base: isNull(.basePayload) ? nil : Payload(bytes(.basePayload)),
+        winner: winner, reason: text(.reason))
     }
   }
 #endif

@@ -2,21 +2,28 @@
   import SyncModels
   import SyncPorts
 
-  /// The columns and statements of withheld changes.
+  /// The columns of withheld changes.
+  private enum WithheldColumn: Int, TableColumn {
+    case type, isBytes, id, rest, kind, change, recordType, recordKey, versionEpoch, versionSequence,
+      versionModifiedAt, entityTag, schemaVersion, flaw, location, reason, waitsFor, pass, fence, since,
+      payload
+
+    var element: ColumnArray.Element {
+      switch self {
+      case .type, .kind, .change, .recordType: .text
+      case .isBytes: .boolean
+      case .id, .rest, .recordKey, .entityTag, .flaw, .location, .reason, .waitsFor, .payload: .bytes
+      case .versionEpoch, .versionSequence, .versionModifiedAt, .schemaVersion, .pass, .fence, .since: .int64
+      }
+    }
+  }
+
+  /// The statements of withheld changes.
   private enum WithheldRows {
-    static let names = [
-      "type", "is_bytes", "id", "rest", "kind", "change", "record_type", "record_key", "version_epoch",
-      "version_sequence", "version_modified_at", "entity_tag", "schema_version", "flaw", "location", "reason",
-      "waits_for", "pass", "fence", "since", "payload",
-    ]
-    static let elements: [ColumnArray.Element] = [
-      .text, .boolean, .bytes, .bytes, .text, .text, .text, .bytes, .int64, .int64, .int64, .bytes, .int64,
-      .bytes, .bytes, .bytes, .bytes, .int64, .int64, .int64, .bytes,
-    ]
     static let tieElements: [ColumnArray.Element] = [
       .int32, .text, .boolean, .bytes, .bytes, .text, .bytes, .bytes,
     ]
-    static let columns = names.map { "a.\($0)" }.joined(separator: ", ")
+    static let columns = WithheldColumn.names.map { "a.\($0)" }.joined(separator: ", ")
     static let order = "a.is_bytes, a.type, a.id, a.rest"
     static let sameKey = "a.type = k.type AND a.is_bytes = k.is_bytes AND a.id = k.id AND a.rest = k.rest"
     static let given =
@@ -29,13 +36,13 @@
       """
 
     static let insert = """
-      WITH put AS (INSERT INTO set_aside (\(names.joined(separator: ", "))) \
-      SELECT * FROM unnest(\(elements.placeholders())) \
+      WITH put AS (INSERT INTO set_aside (\(WithheldColumn.names.joined(separator: ", "))) \
+      SELECT * FROM unnest(\(WithheldColumn.elements.placeholders())) \
       RETURNING entry, type, is_bytes, id, rest, kind), \
       counted AS (INSERT INTO counts SELECT type, kind, count(*) FROM put GROUP BY type, kind \
       ON CONFLICT (type, kind) DO UPDATE SET entries = counts.entries + excluded.entries) \
       INSERT INTO ties SELECT k.relation, k.target_type, k.target_id, k.target_rest, a.entry \
-      FROM unnest(\(tieElements.placeholders(from: elements.count + 1))) \
+      FROM unnest(\(tieElements.placeholders(from: WithheldColumn.allCases.count + 1))) \
       AS k(relation, type, is_bytes, id, rest, target_type, target_id, target_rest) \
       JOIN put AS a ON \(sameKey)
       """
@@ -85,7 +92,7 @@
         parameters.add(slot: after)
         parameters.add(Int64(limit))
       }
-      return try rows.map { (row) throws(SyncError) in try row.withheld(catalog) }
+      return try rows.map { (row) throws(SyncError) in try TableRow<WithheldColumn>(row).withheld(catalog) }
     }
 
     func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
@@ -94,7 +101,7 @@
         SELECT \(WithheldRows.columns) FROM \(WithheldRows.given) JOIN set_aside AS a ON \(WithheldRows.sameKey)
         """
       let rows = try query(sql, during: "reading withheld changes") { $0.add(keys: keys) }
-      return try rows.map { (row) throws(SyncError) in try row.withheld(catalog) }
+      return try rows.map { (row) throws(SyncError) in try TableRow<WithheldColumn>(row).withheld(catalog) }
     }
 
     func withheld(
@@ -119,7 +126,7 @@
         parameters.add(text: after?.1)
         parameters.add(Int64(limit))
       }
-      return try rows.map { (row) throws(SyncError) in try row.withheld(catalog) }
+      return try rows.map { (row) throws(SyncError) in try TableRow<WithheldColumn>(row).withheld(catalog) }
     }
   }
 
@@ -147,42 +154,45 @@
     }
   }
 
-  extension ResultRow {
+  extension TableRow<WithheldColumn> {
     /// Reads the entry from a row of ``WithheldRows/columns``.
     fileprivate func withheld(_ catalog: Catalog) throws(SyncError) -> WithheldChange {
-      guard let kind = WithheldChange.Kind(rawValue: text(4)) else {
+      guard let kind = WithheldChange.Kind(rawValue: text(.kind)) else {
         throw SyncError(
           .storeUnreadable, during: "reading withheld changes", "An entry has a kind that does not exist.")
       }
-      let type = RecordType(text(0))
+      let type = RecordType(text(.type))
       let key: WithheldChange.Key =
-        bool(1)
-        ? .bytes(type, digest: bytes(2).reduce(0) { $0 << 8 | UInt64($1) })
-        : .record(RecordID(type: type, key: self.key(2)))
+        bool(.isBytes)
+        ? .bytes(type, digest: bytes(.id).reduce(0) { $0 << 8 | UInt64($1) })
+        : .record(RecordID(type: type, key: self.key(.id)))
       return WithheldChange(
-        key: key, kind: kind, change: change(catalog), reason: text(15),
-        waitsFor: try decoded([RecordID].self, from: text(16), what: "references of a withheld change"),
-        pass: integer(17), finder: WithheldChange.Finder(stored: integer(18)),
-        since: Timestamp(microseconds: integer(19)))
+        key: key, kind: kind, change: change(catalog), reason: text(.reason),
+        waitsFor: try decoded(
+          [RecordID].self, from: text(.waitsFor), what: "references of a withheld change"),
+        pass: integer(.pass), finder: WithheldChange.Finder(stored: integer(.fence)),
+        since: time(.since))
     }
 
     private func change(_ catalog: Catalog) -> RecordChange {
-      let type = RecordType(text(6))
-      let id = RecordID(type: type, key: text(7))
-      switch text(5) {
+      let type = RecordType(text(.recordType))
+      let id = RecordID(type: type, key: text(.recordKey))
+      switch text(.change) {
       case "upsert":
-        let payload = Payload(bytes(20))
+        let payload = Payload(bytes(.payload))
         return .upsert(
           Record(
-            id: id, version: version(8), entityTag: optionalText(11), schemaVersion: Int(integer(12)),
+            id: id, version: version(.versionEpoch), entityTag: optionalText(.entityTag),
+            schemaVersion: Int(integer(.schemaVersion)),
             payload: payload, fields: catalog.tables[type]?.fields(of: payload) ?? []))
       case "tombstone":
-        return .tombstone(Tombstone(id: id, version: version(8), entityTag: optionalText(11)))
+        return .tombstone(
+          Tombstone(id: id, version: version(.versionEpoch), entityTag: optionalText(.entityTag)))
       default:
         return .malformed(
           MalformedRecord(
-            type: type, key: optionalText(7), bytes: Payload(bytes(20)), reason: text(13),
-            location: optionalText(14)))
+            type: type, key: optionalText(.recordKey), bytes: Payload(bytes(.payload)), reason: text(.flaw),
+            location: optionalText(.location)))
       }
     }
   }
@@ -199,7 +209,7 @@
     func insertWithheld(_ entries: [WithheldChange]) throws(SyncError) {
       removeWithheld(entries.map(\.key))
       forgetCounts()
-      var columns = WithheldRows.elements.map { ColumnArray($0) }
+      var columns = TableArrays<WithheldColumn>()
       var ties = WithheldRows.tieElements.map { ColumnArray($0) }
       for entry in entries {
         try columns.append(entry)
@@ -210,7 +220,7 @@
       }
       connection.enqueue(
         Statement(WithheldRows.insert) { parameters in
-          parameters.add(columns)
+          parameters.add(columns.arrays)
           parameters.add(ties)
         })
     }
@@ -236,45 +246,47 @@
         append(key: target.key, at: 6)
       }
     }
+  }
 
+  extension TableArrays<WithheldColumn> {
     fileprivate mutating func append(_ entry: WithheldChange) throws(SyncError) {
-      append(entry.key, at: 0)
-      self[4].append(entry.kind.rawValue)
+      arrays.append(entry.key, at: WithheldColumn.type.rawValue)
+      self[.kind].append(entry.kind.rawValue)
       switch entry.change {
       case .upsert(let record):
         appendChange("upsert", record.id.type, record.id.key)
-        append(record.version, tag: record.entityTag, at: 8)
-        self[12].append(Int64(record.schemaVersion))
+        append(record.version, tag: record.entityTag, at: .versionEpoch)
+        self[.schemaVersion].append(Int64(record.schemaVersion))
         appendFlaw(nil, nil)
-        self[20].append(record.payload.bytes)
+        self[.payload].append(record.payload.bytes)
       case .tombstone(let tombstone):
         appendChange("tombstone", tombstone.id.type, tombstone.id.key)
-        append(tombstone.version, tag: tombstone.entityTag, at: 8)
-        self[12].appendNull()
+        append(tombstone.version, tag: tombstone.entityTag, at: .versionEpoch)
+        self[.schemaVersion].appendNull()
         appendFlaw(nil, nil)
-        self[20].appendNull()
+        self[.payload].appendNull()
       case .malformed(let malformed):
         appendChange("poison", malformed.type, malformed.key)
-        for place in 8...12 { self[place].appendNull() }
+        appendNull(from: .versionEpoch, through: .schemaVersion)
         appendFlaw(malformed.reason, malformed.location)
-        self[20].append(malformed.bytes.bytes)
+        self[.payload].append(malformed.bytes.bytes)
       }
-      self[15].append(entry.reason)
-      self[16].append(try encoded(entry.waitsFor, what: "references of a withheld change"))
-      self[17].append(entry.pass)
-      self[18].append(entry.finder.stored)
-      self[19].append(entry.since.microseconds)
+      self[.reason].append(entry.reason)
+      self[.waitsFor].append(try encoded(entry.waitsFor, what: "references of a withheld change"))
+      self[.pass].append(entry.pass)
+      self[.fence].append(entry.finder.stored)
+      self[.since].append(entry.since.microseconds)
     }
 
     private mutating func appendChange(_ form: String, _ type: RecordType, _ key: String?) {
-      self[5].append(form)
-      self[6].append(type.rawValue)
-      self[7].append(key)
+      self[.change].append(form)
+      self[.recordType].append(type.rawValue)
+      self[.recordKey].append(key)
     }
 
     private mutating func appendFlaw(_ flaw: String?, _ location: String?) {
-      self[13].append(flaw)
-      self[14].append(location)
+      self[.flaw].append(flaw)
+      self[.location].append(location)
     }
   }
 
@@ -294,8 +306,9 @@
       }
       var entries = ColumnArray(.int64)
       var ties = [ColumnArray](.int64, .text, .bytes, .bytes)
-      for row in try rows.map({ $0 }) {
-        let number = row.integer(WithheldRows.names.count)
+      let found = try rows.map { TableRow<WithheldColumn>($0) }
+      for row in found {
+        let number = row.integerBehind
         entries.append(number)
         for target in Set(try row.withheld(catalog).references(by: entity)) {
           ties[0].append(number)
@@ -315,7 +328,7 @@
           FROM unnest($1::bigint[], $2::text[], $3::bytea[], $4::bytea[]) AS k(entry, type, id, rest)
           """
         ) { $0.add(ties) })
-      return rows.count < limit ? nil : rows[rows.count - 1].integer(WithheldRows.names.count)
+      return found.count < limit ? nil : found.last?.integerBehind
     }
   }
 #endif
