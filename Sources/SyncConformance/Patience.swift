@@ -11,10 +11,17 @@ package enum Patience {
   /// Waits for a condition, and repeats an action meanwhile.
   static func lasts(until isSo: () -> Bool, meanwhile act: () -> Void) async -> Bool {
     let end = ContinuousClock.now.advanced(by: limit)
+    var turns = 0
     while !isSo() {
       if ContinuousClock.now >= end || Task.isCancelled { return isSo() }
       act()
-      await Task.yield()
+      turns += 1
+      if turns < 500 {
+        await Task.yield()
+      } else {
+        // It throws only when the task is cancelled, which ends the loop.
+        try? await ContinuousClock().sleep(for: .milliseconds(1))
+      }
     }
     return true
   }

@@ -11,11 +11,14 @@ public protocol SharedStore: LocalStore {
   func commitMark() async throws(SyncError) -> CommitMark
 }
 
-/// A mark of a store's commits: two marks differ if there were commits between them.
+/// A mark of a store's commits, which differs after a commit that readers see.
+///
+/// A commit that readers see is one with a ``StorePosition``. Others may change a mark too. Without
+/// commits, the mark stays.
 public struct CommitMark: Hashable, Sendable {
-  /// A number that changes with each commit made through this object.
+  /// A number that changes with the visible commits made through this object.
   public var own: Int64
-  /// A number that changes with commits of other connections and processes.
+  /// A number that changes with the visible commits of other connections and processes.
   public var others: Int64
 
   /// Creates a mark.

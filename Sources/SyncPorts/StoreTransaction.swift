@@ -7,8 +7,8 @@ public protocol StoreTransaction: StoreSnapshot {
   /// A transaction may apply several rounds. When this throws, the body has to throw as well, and
   /// nothing is written.
   ///
-  /// - Throws: `invalidConfiguration` for a type that is not registered, or a conflict whose remote
-  ///   side is malformed.
+  /// - Throws: `invalidConfiguration` for a copy, a deletion or cleared marks of a type that is not
+  ///   registered, or a conflict whose remote side is malformed.
   /// - Complexity: O(*n* log *m*) for *n* changes in a store of *m* records.
   func apply(_ changes: StoreChanges) throws(SyncError)
 }

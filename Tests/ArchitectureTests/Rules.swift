@@ -57,6 +57,8 @@ enum Rules {
     "Sources/SyncPorts/Clock.swift": platform,
     // Threads belong to it too. A job on a foreign thread must be told from the world's own.
     "Sources/SyncSimulation/Execution/ThreadIdentity.swift": platform,
+    // The body of a transaction cannot suspend, so it blocks its thread.
+    "Sources/SyncConformance/Signal.swift": platform,
   ]
 
   /// Unstructured tasks, sleeps without a clock, and uses of the main thread.

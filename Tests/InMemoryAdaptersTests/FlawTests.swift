@@ -1,14 +1,64 @@
 import InMemoryAdapters
 import SyncConformance
+import Synchronization
 import Testing
 
 @Suite("The checks of a port", .timeLimit(.minutes(10)))
 struct FlawTests {
-  @Test(arguments: FlawedStore.Flaw.allCases)
-  func noticeAStoreThatBreaksAPromise(_ flaw: FlawedStore.Flaw) async throws {
+  @Test(arguments: FlawedStore.Flaw.found)
+  func noticeAStoreThatBreaksAPromise(_ flaw: FlawedStore.Flaw, in check: LocalStoreCheck) async throws {
+    // A check waits no longer for an event that never comes.
     await #expect(throws: ConformanceFailure.self) {
-      try await flaw.check.run(on: harness { FlawedStore(flaw, identity: $0, leaseClock: $1) })
+      try await Patience.$limit.withValue(.seconds(2)) {
+        _ = try await check.run(on: harness { FlawedStore(flaw, identity: $0, leaseClock: $1) })
+      }
     }
+  }
+
+  /// The checks of several handles, which a single flawed object cannot break.
+  private static let checksOfHandles: [LocalStoreCheck] = [
+    .handlesSeeEachOthersCommits, .changesOfOtherHandlesAreObserved, .concurrentWritesQueue,
+    .leaseHasOneHolder, .racedLeaseHasOneHolder,
+  ]
+
+  @Test(arguments: checksOfHandles)
+  func noticeHandlesThatShareNothing(_ check: LocalStoreCheck) async throws {
+    let harness = LocalStoreHarness(
+      open: { InMemoryStore() }, openAnother: { InMemoryStore(identity: "other") }, advanceLeaseClock: nil)
+    await #expect(throws: ConformanceFailure.self) { try await check.run(on: harness) }
+  }
+
+  @Test func haveAFlawEach() {
+    let noticed = Set(FlawedStore.Flaw.found.map(\.1) + Self.checksOfHandles)
+    #expect(
+      LocalStoreCheck.allCases.filter { !noticed.contains($0) } == [.reopenedStoreHoldsWhatWasCommitted])
+    #expect(Set(FlawedSharedStore.Flaw.allCases.map(\.check)) == Set(SharedStoreCheck.allCases))
+  }
+
+  @Test(arguments: FlawedSharedStore.Flaw.allCases)
+  func noticeASharedStoreThatBreaksAPromise(_ flaw: FlawedSharedStore.Flaw) async throws {
+    let store = InMemoryStore()
+    let commits = FlawedSharedStore.Commits()
+    let harness = LocalStoreHarness(
+      open: { FlawedSharedStore(flaw, store, commits) }, openAnother: { InMemoryStore(identity: "other") },
+      advanceLeaseClock: nil)
+    await #expect(throws: ConformanceFailure.self) { try await flaw.check.run(on: harness) }
+  }
+
+  @Test func skipAStoreWithoutMarks() async throws {
+    let outcome = try await SharedStoreCheck.markStaysWithoutCommits.run(on: harness(of: InMemoryStore.init))
+    #expect(outcome == .skipped("The store has no marks of its commits."))
+  }
+
+  @Test(arguments: [
+    LocalStoreCheck.readSeesOneUnchangingState, .readSeesNothingUncommitted, .readsRunBesideEachOther,
+  ])
+  func skipAStoreWhoseReadsWait(_ check: LocalStoreCheck) async throws {
+    let harness = LocalStoreHarness(
+      open: { InMemoryStore() }, openAnother: { InMemoryStore(identity: "other") }, advanceLeaseClock: nil,
+      readsAreConcurrent: false)
+    #expect(
+      try await check.run(on: harness) == .skipped("The store's reads wait for other reads or for writes."))
   }
 
   @Test(arguments: FlawedSource.Flaw.allCases)
@@ -37,6 +87,22 @@ struct FlawTests {
     let world = World(.timestampedCollection(overlap: .milliseconds(10)))
     await #expect(throws: ConformanceFailure.self) {
       try await SourceCheck.lateCommitIsFound.run(on: world.harness())
+    }
+  }
+
+  @Test func noticeAStoreThatIsKeptOnlyWhileItIsOpen() async throws {
+    let stores = Mutex<InMemoryStore?>(nil)
+    let kept = LocalStoreHarness(
+      open: {
+        stores.withLock { store in
+          let opened = store ?? InMemoryStore()
+          store = opened
+          return opened
+        }
+      }, openAnother: { InMemoryStore(identity: "other") }, advanceLeaseClock: nil, isDurable: true,
+      close: { _ in stores.withLock { $0 = nil } })
+    await #expect(throws: ConformanceFailure.self) {
+      try await LocalStoreCheck.reopenedStoreHoldsWhatWasCommitted.run(on: kept)
     }
   }
 

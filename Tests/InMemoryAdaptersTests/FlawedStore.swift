@@ -7,79 +7,50 @@ import Synchronization
 
 /// A store that breaks one promise, to test that the checks detect it.
 final class FlawedStore: LocalStore {
-  enum Flaw: String, CaseIterable, Sendable {
-    case keepsWritesOfThrowingBody, ignoresFences, givesLeaseToAll, renewsLostLeases, givesUpWhenCancelled
-    case forgetsDeletionsOfUnknownRecords, countsOwnReferences, showsWhatIsWithheld
-    case countsUpToTheLimit
-    case sortsKeysAsStrings, roundsIntegers, losesReasons, listsByOneKindOnly, marksNothing
-    case mixesEmptyWithNil, clearsAllMarks, updatesNoVersions, seesPayloadsAlike, parksForever,
-      movesOnUnderReads, showsUncommitted
-    case losesWhatWasSent, keepsReplacedEdits, sendsEditsByRecord, countsAllEdits, losesBases
-    case listsOldConflictsFirst, mixesConflictsOfTypes, forgetsYoungConflicts, comparesKeysAsTheyAreSpelled
-    case findsOneRecordForEachKey, missesTheLastDuplicate, matchesNothingWithNothing
-    case findsNamesByCharacters, countsPlacesByPortion, showsPendingDeletions
-    case keepsGroupsTogether, findsWhatWaitsAlone, forgetsNewReferences, findsOneThatLeaves, forgetsAuthors
-    case listsLiveRowsOnly, observesOneChange, neverAsksToReload
-
-    /// The check that detects the flaw.
-    var check: LocalStoreCheck {
-      switch self {
-      case .keepsWritesOfThrowingBody: .throwingBodyLeavesNothing
-      case .ignoresFences: .lostLeaseCannotWrite
-      case .givesLeaseToAll: .leaseHasOneHolder
-      case .renewsLostLeases: .lostLeaseCannotBeRenewed
-      case .givesUpWhenCancelled: .cancelledTaskCompletesItsWrite
-      case .forgetsDeletionsOfUnknownRecords: .deletionOfUnknownRecordIsRemembered
-      case .countsOwnReferences: .referencesByOthersAreTold
-      case .showsWhatIsWithheld: .entriesShowNothing
-      case .countsUpToTheLimit: .limitsAndPortions
-      case .sortsKeysAsStrings: .keysCompareByBytes
-      case .roundsIntegers: .equalComparesExactlyWithinAType
-      case .losesReasons: .everyKindAndChangeComesBack
-      case .listsByOneKindOnly: .kindsAreToldApartAndCounted
-      case .marksNothing: .marksTellWhatAListingHeld
-      case .mixesEmptyWithNil: .valuesComeBack
-      case .clearsAllMarks: .marksTellWhatAListingHeld
-      case .updatesNoVersions: .newVersionsKeepPayloads
-      case .seesPayloadsAlike: .statesTellWhatAMergeNeeds
-      case .parksForever: .parkedEntriesAreFoundByWhatTheyWaitFor
-      case .movesOnUnderReads: .readSeesOneUnchangingState
-      case .showsUncommitted: .readSeesNothingUncommitted
-      case .losesWhatWasSent, .losesBases: .outboxEntriesComeBackWhole
-      case .keepsReplacedEdits: .outboxEntryReplacesItsRecords
-      case .sendsEditsByRecord: .outboxComesByStampInPortions
-      case .countsAllEdits: .outboxIsCountedByType
-      case .listsOldConflictsFirst, .mixesConflictsOfTypes: .conflictsAreNumberedNewestFirst
-      case .forgetsYoungConflicts: .oldConflictsAreForgotten
-      case .comparesKeysAsTheyAreSpelled: .naturalKeysAreNormalized
-      case .findsOneRecordForEachKey: .recordsAreFoundByNaturalKey
-      case .missesTheLastDuplicate: .duplicatesComeInByteOrderAndPortions
-      case .countsPlacesByPortion: .duplicatesKeepTheirPlaces
-      case .showsPendingDeletions: .pendingDeletionsMatchNothing
-      case .findsWhatWaitsAlone: .entriesAreFoundByWhatTheyReferTo
-      case .forgetsNewReferences: .changedReferencesHoldForAllEntries
-      case .findsOneThatLeaves: .outboxEntriesAreFoundByWhatTheyLeave
-      case .forgetsAuthors: .outboxEntriesComeBackWhole
-      case .keepsGroupsTogether: .groupsAreReadAsTheyAre
-      case .listsLiveRowsOnly: .rowsShowLiveAndDeletedRecords
-      case .observesOneChange: .changesAreObserved
-      case .neverAsksToReload: .manyChangesAreReloaded
-      case .findsNamesByCharacters: .keysAreFoundByPrefix
-      case .matchesNothingWithNothing: .nullsHaveNoNaturalKey
-      }
-    }
+  /// The lease that was acquired last, and the calls before it.
+  private struct State {
+    var lease: Lease?
+    var isHeld = false
+    var isRegistered = false
   }
 
   private let flaw: Flaw
   private let base: InMemoryStore
+  private let leaseClock: @Sendable () -> Timestamp
   private let uncommitted = UncommittedCopies()
+  private let state = Mutex(State())
 
   init(_ flaw: Flaw, identity: String, leaseClock: @escaping @Sendable () -> Timestamp) {
     self.flaw = flaw
+    self.leaseClock = leaseClock
     base = InMemoryStore(identity: identity, leaseClock: leaseClock)
   }
 
-  func register(_ schema: SyncSchema) async throws(SyncError) { try await base.register(schema) }
+  func register(_ schema: SyncSchema) async throws(SyncError) {
+    let isRegistered = state.withLock { state in
+      defer { state.isRegistered = true }
+      return state.isRegistered
+    }
+    guard isRegistered else { return try await base.register(schema) }
+    if flaw == .keepsFirstDeclarations {
+      let known = try await base.read { snapshot throws(SyncError) in try snapshot.registeredEntities() }
+      let new = schema.entities.filter { entity in !known.contains { $0.type == entity.type } }
+      return new.isEmpty ? () : try await base.register(SyncSchema(new))
+    }
+    try await base.register(schema)
+    try await base.write(.app) { transaction throws(SyncError) in
+      for entity in schema.entities {
+        switch flaw {
+        case .forgetsRecordsWhenRegistered:
+          let records = try transaction.records(Query(entity.type))
+          try transaction.delete(records.map { Tombstone(id: $0.id, version: $0.version) })
+        case .forgetsEditsWhenRegistered:
+          try transaction.dequeue(try transaction.outbox(entity.type, after: nil, limit: 9).map(\.id))
+        default: break
+        }
+      }
+    }
+  }
 
   func read<R: Sendable>(
     _ body: @Sendable (any StoreSnapshot) throws(SyncError) -> R
@@ -96,25 +67,66 @@ final class FlawedStore: LocalStore {
   func write<R: Sendable>(
     _ authority: WriteAuthority, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    if flaw == .givesUpWhenCancelled && Task.isCancelled { throw SyncError(.cancelled, during: "writing") }
-    let authority = flaw == .ignoresFences ? .app : authority
-    let result = try await base.write(authority) { transaction throws(SyncError) in
-      do throws(SyncError) {
-        let flawed = FlawedTransaction(flaw: flaw, base: transaction, uncommitted: uncommitted)
-        return Result<R, SyncError>.success(try body(flawed))
-      } catch {
-        guard flaw == .keepsWritesOfThrowingBody else { throw error }
-        return .failure(error)
+    var authority = authority
+    var values: [String: [UInt8]]?
+    switch (flaw, authority) {
+    case (.givesUpWhenCancelled, _):
+      if Task.isCancelled { throw SyncError(.cancelled, during: "writing") }
+    case (.ignoresFences, _): authority = .app
+    case (.comparesFencesFirst, .lease):
+      try await base.write(authority) { _ in }
+      for _ in 0..<200 { await Task.yield() }
+      authority = .app
+    case (.endsLeasesOnTime, .lease(let lease)):
+      if leaseClock() >= lease.expiresAt { throw SyncError(.leaseLost, during: "writing") }
+    case (.refusesAppsDuringSyncs, .app):
+      if state.withLock({ $0.isHeld }) { throw SyncError(.storeBusy, during: "writing") }
+    case (.readsBeforeItsTurn, _):
+      values = try await base.read { snapshot throws(SyncError) in
+        var values: [String: [UInt8]] = [:]
+        for key in try snapshot.keys(withPrefix: "", after: nil, limit: 9) {
+          values[key] = try snapshot.value(forKey: key)
+        }
+        return values
       }
+      for _ in 0..<200 { await Task.yield() }
+    default: break
     }
-    return try result.get()
+    let uncommittedResult = Mutex<R?>(nil)
+    do throws(SyncError) {
+      let result = try await base.write(authority) { [values] transaction throws(SyncError) in
+        let flawed = FlawedTransaction(
+          flaw: flaw, base: transaction, uncommitted: uncommitted, values: values)
+        do throws(SyncError) {
+          let result = try body(flawed)
+          for changes in flawed.waiting { try transaction.apply(changes) }
+          if flaw == .commitsNothing {
+            uncommittedResult.withLock { $0 = result }
+            throw SyncError(.cancelled, during: "writing")
+          }
+          return Result<R, SyncError>.success(result)
+        } catch {
+          guard flaw == .keepsWritesOfThrowingBody else { throw error }
+          return .failure(error)
+        }
+      }
+      return try result.get()
+    } catch {
+      guard let result = uncommittedResult.withLock({ $0 }) else { throw error }
+      return result
+    }
   }
 
   func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
+    let wasHeld = state.withLock { $0.isHeld }
+    if flaw == .takesLeasesInTwoSteps { for _ in 0..<200 { await Task.yield() } }
+    if flaw == .takesNoLeaseOver, wasHeld { throw SyncError(.syncAlreadyInProgress, during: "waiting") }
     do throws(SyncError) {
-      return try await base.acquireLease(for: duration)
+      let lease = try await base.acquireLease(for: duration)
+      state.withLock { ($0.lease, $0.isHeld) = (lease, true) }
+      return flaw == .repeatsFences ? Lease(fence: 1, expiresAt: lease.expiresAt) : lease
     } catch {
-      guard flaw == .givesLeaseToAll else { throw error }
+      guard flaw == .givesLeaseToAll || flaw == .takesLeasesInTwoSteps && !wasHeld else { throw error }
       return Lease(fence: .max, expiresAt: Timestamp(milliseconds: 0))
     }
   }
@@ -123,7 +135,15 @@ final class FlawedStore: LocalStore {
     flaw == .renewsLostLeases ? lease : try await base.renew(lease, for: duration)
   }
 
-  func release(_ lease: Lease) async throws(SyncError) { try await base.release(lease) }
+  func release(_ lease: Lease) async throws(SyncError) {
+    if flaw == .keepsReleasedLeases { return }
+    let last = state.withLock { state in
+      state.isHeld = false
+      return state.lease
+    }
+    let isAnyReleased = flaw == .releasesAnyLease || flaw == .repeatsFences
+    try await base.release(isAnyReleased ? last ?? lease : lease)
+  }
 }
 
 /// The number of copies that the current transaction has put.

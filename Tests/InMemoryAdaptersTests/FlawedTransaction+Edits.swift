@@ -5,7 +5,12 @@ extension FlawedTransaction {
   // MARK: Local edits
 
   func outbox(for ids: [RecordID]) throws(SyncError) -> [OutboxEntry] {
-    try base.outbox(for: ids).map(flawed)
+    guard flaw == .findsEditsByCharacters else { return try base.outbox(for: ids).map(flawed) }
+    var found: [OutboxEntry] = []
+    for id in ids {
+      found += try base.outbox(id.type, after: nil, limit: 99).filter { $0.id.key == id.key }
+    }
+    return found
   }
 
   func outbox(_ type: RecordType, after: EditStamp?, limit: Int) throws(SyncError) -> [OutboxEntry] {
@@ -22,7 +27,9 @@ extension FlawedTransaction {
   }
 
   func outbox(leaving ids: [RecordID], limit: Int) throws(SyncError) -> [[OutboxEntry]] {
-    try base.outbox(leaving: ids, limit: flaw == .findsOneThatLeaves ? min(1, limit) : limit)
+    let found = try base.outbox(leaving: ids, limit: flaw == .findsOneThatLeaves ? min(1, limit) : limit)
+    guard flaw == .sortsLeavingEditsByCharacters else { return found }
+    return found.map { $0.sorted { $0.id.key < $1.id.key } }
   }
 
   // MARK: Conflicts

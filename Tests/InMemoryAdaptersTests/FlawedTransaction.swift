@@ -8,9 +8,20 @@ final class FlawedTransaction: ForwardingTransaction {
   let base: any StoreTransaction
   private let uncommitted: UncommittedCopies?
   var readGroups: [String: [Record]] = [:]
+  /// The rounds that are written after the body.
+  private(set) var waiting: [StoreChanges] = []
+  /// The values from before the transaction, if it sees those.
+  private var values: [String: [UInt8]]?
+  private var readValues = 0
+  private var lookedUp: [RecordID] = []
+  private var announced: [[RecordID]] = []
 
-  init(flaw: FlawedStore.Flaw, base: any StoreTransaction, uncommitted: UncommittedCopies? = nil) {
+  init(
+    flaw: FlawedStore.Flaw, base: any StoreTransaction, uncommitted: UncommittedCopies? = nil,
+    values: [String: [UInt8]]? = nil
+  ) {
     self.flaw = flaw
+    self.values = values
     self.uncommitted = uncommitted
     self.base = base
   }
@@ -19,7 +30,47 @@ final class FlawedTransaction: ForwardingTransaction {
 
   func apply(_ changes: StoreChanges) throws(SyncError) {
     var changes = changes
+    var (earlier, later) = (StoreChanges(), StoreChanges())
     switch flaw {
+    case .writesAtTheEnd: return waiting.append(changes)
+    case .writesUnknownTypes:
+      let known = try base.registeredEntities().map(\.type)
+      changes.put.removeAll { !known.contains($0.id.type) }
+    case .clearsMarksLast: swap(&changes.unmarkedTypes, &later.unmarkedTypes)
+    case .releasesLast: swap(&changes.released, &later.released)
+    case .dequeuesLast: swap(&changes.dequeued, &later.dequeued)
+    case .marksFirst:
+      (earlier.unmarkedTypes, changes.unmarkedTypes) = (changes.unmarkedTypes, [])
+      swap(&changes.marked, &earlier.marked)
+    case .forgetsConflictsFirst: swap(&changes.forgottenConflicts, &earlier.forgottenConflicts)
+    case .losesEpochs: for place in changes.put.indices { changes.put[place].version.epoch = 0 }
+    case .keepsGreaterVersions:
+      let states = try base.states(of: changes.put)
+      changes.put = zip(changes.put, states).filter { copy, state in
+        state.map { $0.version.sequence <= copy.version.sequence } ?? true
+      }.map(\.0)
+    case .losesVersionsOfDeletions:
+      changes.deleted = changes.deleted.map { Tombstone(id: $0.id, version: .unversioned) }
+    case .marksByPlace where !lookedUp.isEmpty:
+      changes.marked = Array(lookedUp.prefix(changes.marked.count))
+    case .tidiesPayloads:
+      for place in changes.put.indices {
+        changes.put[place].payload = Payload(
+          changes.put[place].payload.bytes.filter { $0 != UInt8(ascii: " ") })
+      }
+    case .writesAThousandAtMost: changes.put = Array(changes.put.prefix(1000))
+    case .keepsFirstEntries:
+      let known = Set(try base.withheld(for: changes.withheld.map(\.key)).map(\.key))
+      changes.withheld.removeAll { known.contains($0.key) }
+    case .losesMarksOfWrittenRecords: try loseMarks(of: changes.put.map(\.id), in: &changes)
+    case .losesMarksOfDeletedRecords: try loseMarks(of: changes.deleted.map(\.id), in: &changes)
+    case .rewritesOthersForNothing:
+      for gone in try base.absent(among: changes.deleted.map(\.id)) {
+        changes.put += try base.records(Query(gone.type, limit: 1))
+      }
+    case .losesReasonsOfConflicts:
+      for place in changes.conflicts.indices { changes.conflicts[place].reason = "" }
+    case .readsBeforeItsTurn: for value in changes.values { values?[value.key] = value.bytes }
     case .showsUncommitted: uncommitted?.add(changes.put.count)
     case .updatesNoVersions: changes.versions = []
     case .forgetsDeletionsOfUnknownRecords:
@@ -39,10 +90,30 @@ final class FlawedTransaction: ForwardingTransaction {
       changes.forgottenConflicts = Timestamp(microseconds: .max)
     default: break
     }
-    try base.apply(changes)
+    for round in [earlier, changes, later] { try base.apply(round) }
   }
 
+  /// Removes the marks of some records, and of no others.
+  private func loseMarks(of ids: [RecordID], in changes: inout StoreChanges) throws(SyncError) {
+    for type in Set(ids.map(\.type)) {
+      let rows = try base.rows(type, .all, after: nil, limit: 99)
+      changes.unmarkedTypes.append(type)
+      changes.marked += rows.filter { $0.isMarked && !ids.contains($0.id) }.map(\.id)
+    }
+  }
+
+  func readAhead(_ pages: [[RecordChange]]) { announced = pages.map { $0.compactMap(\.id) } }
+
   // MARK: Records
+
+  func storeIdentity() throws(SyncError) -> String {
+    flaw == .hasTheNameOfAll ? "store" : try base.storeIdentity()
+  }
+
+  func registeredEntities() throws(SyncError) -> [Entity] {
+    let entities = try base.registeredEntities()
+    return flaw == .listsOneDeclaration ? Array(entities.prefix(1)) : entities
+  }
 
   func records(_ query: Query) throws(SyncError) -> [Record] {
     switch flaw {
@@ -59,16 +130,63 @@ final class FlawedTransaction: ForwardingTransaction {
       var rounded = query
       rounded.condition = .isIn(field, [.double(Double(value)), .integer(value)])
       return try base.records(rounded)
-    default: return try base.records(query)
+    case .findsNothingInUnknownTypes:
+      return try base.registeredEntities().contains { $0.type == query.type } ? try base.records(query) : []
+    case .readsFirstMembers:
+      guard case .equal(let field, .integer(let value))? = query.condition else {
+        return try base.records(query)
+      }
+      return try base.records(Query(query.type)).filter { record in
+        let text = String(decoding: record.payload.bytes, as: UTF8.self)
+        let members = text.dropFirst().dropLast().split(separator: ",")
+        return members.first { $0.hasPrefix("\"\(field)\":") }?.hasSuffix(":\(value)") ?? false
+      }
+    default: return try base.records(flawed(query))
     }
   }
 
   func count(_ query: Query) throws(SyncError) -> Int {
-    flaw == .countsUpToTheLimit ? try base.records(query).count : try base.count(query)
+    switch flaw {
+    case .countsUpToTheLimit: try base.records(query).count
+    case .countsDeletedRecords: try base.rows(query.type, .all, after: nil, limit: 99).count
+    default: try base.count(flawed(query))
+    }
+  }
+
+  private func flawed(_ query: Query) -> Query {
+    var query = query
+    switch (flaw, query.condition) {
+    case (.findsFirstMembersOnly, .isIn(let field, let values)):
+      query.condition = .isIn(field, Array(values.prefix(1)))
+    case (.ignoresUpperBounds, .within(let field, let lower, _)):
+      query.condition = .within(field, lower: lower, upper: nil)
+    case (.joinsAllByAny, .all(let conditions)): query.condition = .any(conditions)
+    case (.missesNullsInNegations, .not(let condition)):
+      query.condition = .all([.not(condition)] + condition.fields.map { .not(.equal($0, .null)) })
+    case (.dropsQuotesInNames, .equal(let field, let value)):
+      query.condition = .equal(FieldName(field.rawValue.filter { $0 != "\"" }), value)
+    case (.sortsInOneDirection, _):
+      for place in query.order.indices { query.order[place].isDescending = false }
+    case (.sortsByOneField, _): query.order = Array(query.order.prefix(1))
+    default: break
+    }
+    return query
+  }
+
+  func records(withIDs ids: [RecordID]) throws(SyncError) -> [Record?] {
+    let found = try base.records(withIDs: ids)
+    return flaw == .leavesOutUnknownRecords ? found.filter { $0 != nil } : found
   }
 
   func states(of ids: [RecordID], comparing payloads: [Payload]) throws(SyncError) -> [StoredState?] {
+    var ids = ids
+    lookedUp += ids
+    if flaw == .trustsAnnouncements, let page = announced.first, page.count == ids.count {
+      announced.removeFirst()
+      ids = page
+    }
     var states = try base.states(of: ids, comparing: payloads)
+    if flaw == .takesKnownForLive { for index in states.indices { states[index]?.isDeleted = false } }
     if flaw == .seesPayloadsAlike, !payloads.isEmpty {
       for index in states.indices { states[index]?.hasSamePayload = true }
     }
@@ -79,7 +197,11 @@ final class FlawedTransaction: ForwardingTransaction {
     _ type: RecordType, _ selection: RowSelection, after key: String?, limit: Int
   ) throws(SyncError) -> [StoredRow] {
     let rows = try base.rows(type, selection, after: key, limit: limit)
-    return flaw == .listsLiveRowsOnly ? rows.filter { $0.record != nil } : rows
+    switch flaw {
+    case .listsLiveRowsOnly: return rows.filter { $0.record != nil }
+    case .listsRowsByCharacters: return rows.filter { row in key.map { row.id.key > $0 } ?? true }
+    default: return rows
+    }
   }
 
   func referenced(among ids: [RecordID]) throws(SyncError) -> Set<RecordID> {
@@ -122,7 +244,14 @@ final class FlawedTransaction: ForwardingTransaction {
     _ type: RecordType, kinds: Set<WithheldChange.Kind>, after: WithheldChange.Key?, limit: Int
   ) throws(SyncError) -> [WithheldChange] {
     let kinds = flaw == .listsByOneKindOnly ? Set(kinds.prefix(1)) : kinds
-    return try base.withheld(type, kinds: kinds, after: after, limit: limit)
+    let found = try base.withheld(type, kinds: kinds, after: after, limit: limit)
+    return flaw == .listsEntriesBackwards ? found.reversed() : found
+  }
+
+  func withheld(for keys: [WithheldChange.Key]) throws(SyncError) -> [WithheldChange] {
+    let found = try base.withheld(for: keys)
+    guard flaw == .findsEntriesOfRecordsOnly else { return found }
+    return found.filter { if case .record = $0.key { true } else { false } }
   }
 
   func withheld(
@@ -136,6 +265,8 @@ final class FlawedTransaction: ForwardingTransaction {
       let isAsItWas = try base.registeredEntities().contains { $0.references.contains { $0.field == "away" } }
       return isAsItWas ? found : []
     case (.parksForever, .waitingFor): return []
+    case (.waitsFromTheStart, .waitingFor):
+      return try base.withheld(relation, ids, kinds: kinds, after: nil, limit: limit)
     default: return found
     }
   }
@@ -143,6 +274,9 @@ final class FlawedTransaction: ForwardingTransaction {
   // MARK: Kept values
 
   func value(forKey key: String) throws(SyncError) -> [UInt8]? {
+    readValues += 1
+    if flaw == .remembersAThousandValues, readValues > 1000 { return nil }
+    if let values { return values[key] }
     let value = try base.value(forKey: key)
     return flaw == .mixesEmptyWithNil && value?.isEmpty == true ? nil : value
   }

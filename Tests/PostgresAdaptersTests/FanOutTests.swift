@@ -64,21 +64,5 @@
         await store.close()
       }
     }
-
-    @Test func areToldApartFromOnesOwn() async throws {
-      try await Database.withSchema { schema in
-        let (a, b) = (try await Database.open(schema), try await Database.open(schema))
-        for store in [a, b] { try await store.register(try Games.schema()) }
-        let start = try await a.commitMark()
-        try await a.put(Games.record("own"))
-        let own = try await a.commitMark()
-        #expect(own.own != start.own && own.others == start.others)
-        try await b.put(Games.record("other"))
-        let other = try await a.commitMark()
-        #expect(other.own == own.own && other.others != own.others)
-        await a.close()
-        await b.close()
-      }
-    }
   }
 #endif

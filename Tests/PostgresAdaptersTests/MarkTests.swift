@@ -73,24 +73,6 @@
       }
     }
 
-    @Test func stayWithARowThatIsWrittenDeletedAndWrittenAgain() async throws {
-      try await Games.withStore { store, _ in
-        try await store.put(try Games.record("a"), try Games.record("b"), try Games.record("c"))
-        try await store.write(.app) { (transaction) throws(SyncError) in
-          try transaction.mark(ids(["a", "b"]))
-          try transaction.put([try Games.record("a", #"{"v":1}"#, version: 2)])
-          try transaction.delete([
-            Tombstone(
-              id: ids(["b"])[0], version: Version(sequence: 2, modifiedAt: Timestamp(milliseconds: 2)))
-          ])
-        }
-        try await store.write(.app) { (transaction) throws(SyncError) in
-          try transaction.put([try Games.record("b", version: 3)])
-        }
-        #expect(try await store.read { (snapshot) throws(SyncError) in try unmarked(snapshot) } == ["c"])
-      }
-    }
-
     @Test func areThereForRecordsNewToTheStore() async throws {
       try await Games.withStore { store, _ in
         try await store.put(try Games.record("b"))

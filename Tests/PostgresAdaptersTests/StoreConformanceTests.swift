@@ -19,7 +19,24 @@
       try await run(check, isInline: true)
     }
 
+    @Test(arguments: SharedStoreCheck.allCases)
+    func keepsThoseOfASharedStore(_ check: SharedStoreCheck) async throws {
+      try await withHarness(isInline: false) { harness in
+        let outcome = try await check.run(on: harness)
+        #expect(outcome == .kept, "\(outcome)")
+      }
+    }
+
     private func run(_ check: LocalStoreCheck, isInline: Bool) async throws {
+      try await withHarness(isInline: isInline) { harness in
+        let outcome = try await check.run(on: harness)
+        #expect(outcome == .kept, "\(outcome)")
+      }
+    }
+
+    private func withHarness(
+      isInline: Bool, _ body: (LocalStoreHarness) async throws -> Void
+    ) async throws {
       let clock = ManualClock()
       try await Database.withSchemas(2) { schemas in
         let handles = Handles()
@@ -33,9 +50,9 @@
         }
         let harness = LocalStoreHarness(
           open: { try await open(schemas[0]) }, openAnother: { try await open(schemas[1]) },
-          advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true)
-        let outcome = try await check.run(on: harness)
-        #expect(outcome == .kept, "\(outcome)")
+          advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true,
+          close: { await ($0 as? PostgresStore)?.close() })
+        try await body(harness)
         await handles.closeAll()
       }
     }

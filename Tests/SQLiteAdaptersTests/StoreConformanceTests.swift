@@ -20,7 +20,24 @@
       try await run(check, executor: .inline)
     }
 
+    @Test(arguments: SharedStoreCheck.allCases)
+    func keepsThoseOfASharedStore(_ check: SharedStoreCheck) async throws {
+      try await withHarness(executor: .dispatch) { harness in
+        let outcome = try await check.run(on: harness)
+        #expect(outcome == .kept, "\(outcome)")
+      }
+    }
+
     private func run(_ check: LocalStoreCheck, executor: SQLiteExecutor) async throws {
+      try await withHarness(executor: executor) { harness in
+        let outcome = try await check.run(on: harness)
+        #expect(outcome == .kept, "\(outcome)")
+      }
+    }
+
+    private func withHarness(
+      executor: SQLiteExecutor, _ body: (LocalStoreHarness) async throws -> Void
+    ) async throws {
       let directory = try TemporaryDirectory()
       let clock = ManualClock()
       let configuration = SQLiteStore.Configuration(leaseClock: { clock.timestamp }, executor: executor)
@@ -36,9 +53,12 @@
         openAnother: {
           try await SQLiteStore.open(path: directory.file("other.db"), configuration: configuration)
         },
-        advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true)
-      let outcome = try await check.run(on: harness)
-      #expect(outcome == .kept, "\(outcome)")
+        advanceLeaseClock: { clock.advance(by: $0) }, isDurable: true,
+        close: { handle in
+          await (handle as? SQLiteStore)?.close()
+          handles.withLock { handles in handles.removeAll { $0 === handle as? SQLiteStore } }
+        })
+      try await body(harness)
       for store in handles.withLock({ $0 }) { #expect(try await store.busyStatements() == 0) }
       // Whatever the check has written, the sums are those of the rows.
       let differing = try await directory.tablesWithWrongSums(in: "store.db")

@@ -132,7 +132,8 @@ enum AtomicityChecks {
       try await bench.record(copy.id) == copy, "A write of a cancelled task remains.")
   }
 
-  private static let turn = Turn()
+  /// The turn of the checks that block a thread, of whatever store.
+  static let turn = Turn()
 
   private static func tally(_ snapshot: any StoreSnapshot) throws(SyncError) -> [Int] {
     [try snapshot.count(Query("games")), try snapshot.outboxCount("games")]
@@ -140,7 +141,7 @@ enum AtomicityChecks {
 
   static func readSeesOneUnchangingState(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("games", "g")
-    let (before, after) = try await turn.take {
+    let (before, after, isBeside) = try await turn.take {
       let (reading, written) = (Signal(), Signal())
       async let write: Void = {
         await reading.wait()
@@ -153,13 +154,13 @@ enum AtomicityChecks {
       let counts = try await bench.read { snapshot throws(SyncError) in
         let before = try tally(snapshot)
         reading.give()
-        // A store whose writes wait for reads stops waiting here, and still keeps the promise.
-        written.waitBriefly()
-        return (before, try tally(snapshot))
+        let isBeside = written.waitBriefly()
+        return (before, try tally(snapshot), isBeside)
       }
       try await write
       return counts
     }
+    try expect(isBeside, "A write is completed beside a read.")
     try expect(after, equals: before, "A read sees one state, despite concurrent writes.")
     try expect(
       try await bench.keys(Query("games")), equals: ["g"], "A write concurrent with a read remains.")
@@ -167,8 +168,8 @@ enum AtomicityChecks {
 
   static func readSeesNothingUncommitted(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("games", "g")
-    let count = try await turn.take {
-      let (written, read) = (Signal(), Signal())
+    let (count, isBeside) = try await turn.take {
+      let (written, read, isBeside) = (Signal(), Signal(), Signal())
       async let seen: [Int] = {
         await written.wait()
         defer { read.give() }
@@ -179,13 +180,13 @@ enum AtomicityChecks {
           try transaction.put([copy])
           try transaction.queue([StoreBench.pending(copy.id, at: StoreBench.stamp(1))])
           written.give()
-          // A store whose reads wait for writes stops waiting here.
-          read.waitBriefly()
+          if read.waitBriefly() { isBeside.give() }
           throw SyncError(.inconsistentData, during: "checking")
         }
       }
-      return try await seen
+      return (try await seen, isBeside.wasGiven)
     }
+    try expect(isBeside, "A read runs beside a write.")
     try expect(count, equals: [0, 0], "A read never sees uncommitted writes.")
   }
 }

@@ -20,8 +20,8 @@ enum DurabilityChecks {
     let lease = try await bench.store.acquireLease(for: .seconds(60))
     try await bench.store.release(lease)
 
-    let reopened = StoreBench(harness: bench.harness, store: try await bench.harness.open())
-    try await reopened.store.register(try StoreBench.schema())
+    await bench.harness.close?(bench.store)
+    let reopened = try await bench.another()
     try expect(
       try await reopened.records(Query("games", where: .equal("v", 1))), equals: [copy], "Records are there.")
     try expect(try await reopened.state(copy.id)?.isMarked, equals: true, "Marks are there.")
@@ -46,8 +46,7 @@ enum DurabilityChecks {
   }
 
   static func handlesSeeEachOthersCommits(_ bench: StoreBench) async throws {
-    let other = StoreBench(harness: bench.harness, store: try await bench.harness.open())
-    try await other.store.register(try StoreBench.schema())
+    let other = try await bench.another()
     let first = try StoreBench.copy("games", "a")
     let second = try StoreBench.copy("games", "b")
     try await bench.put(first)

@@ -56,6 +56,38 @@ enum KeptStateChecks {
     try expect(counts, equals: [keys.count, live], "Unmarked and live records are counted.")
   }
 
+  static func marksStayWithTheirRecord(_ bench: StoreBench) async throws {
+    let keys = ["deleted", "moved", "put", "touched", "unmarked"]
+    try await bench.put(keys.map { try StoreBench.copy("games", $0) })
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.mark(keys.dropLast().map(StoreBench.game))
+    }
+    let (put, touched) = (
+      try StoreBench.copy("games", "put", #"{"v":1}"#, version: 2),
+      try StoreBench.copy("games", "touched", version: 2, tag: "t")
+    )
+    let again = try StoreBench.copy("games", "deleted", version: 20)
+    let moved = try StoreBench.copy("games", "moved", version: 20)
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.put([put])
+      try transaction.updateVersions([touched])
+      try transaction.delete([
+        StoreBench.tombstone("games", "deleted"), StoreBench.tombstone("games", "moved"),
+      ])
+      try transaction.put([moved])
+    }
+    try await expectUnmarked(bench, ["unmarked"], of: 4)
+    try expect(
+      try await bench.state(again.id)?.isMarked, equals: true, "A deleted record keeps its mark.")
+    try await bench.put(again)
+    try await expectUnmarked(bench, ["unmarked"], of: 5)
+    let declared = Entity(
+      "games", schemaVersion: 3, schemaVersionField: "schema", references: StoreBench.games.references,
+      naturalKey: NaturalKey("code"), indexes: ["v", "w"])
+    try await bench.store.register(try SyncSchema(declared, StoreBench.venues, StoreBench.teams))
+    try await expectUnmarked(bench, ["unmarked"], of: 5)
+  }
+
   static func rowsShowLiveAndDeletedRecords(_ bench: StoreBench) async throws {
     let live = try StoreBench.copy("games", "b", #"{"v":1}"#, version: 2, tag: "x")
     try await bench.put(live, StoreBench.copy("games", "a"), StoreBench.copy("teams", "t"))

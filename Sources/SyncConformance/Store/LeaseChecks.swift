@@ -5,12 +5,26 @@ import SyncPorts
 enum LeaseChecks {
   private static let minute = Duration.seconds(60)
 
+  /// Checks that a call succeeds, and returns its result.
+  private static func expectSuccess<R>(
+    _ sentence: @autoclosure () -> String, of operation: () async throws(SyncError) -> R
+  ) async throws(ConformanceFailure) -> R {
+    do {
+      return try await operation()
+    } catch {
+      throw ConformanceFailure("\(sentence()) It failed: \(error).")
+    }
+  }
+
   /// An expired lease, and its successor, taken by another handle.
   private static func takeOver(_ bench: StoreBench) async throws -> (lost: Lease, current: Lease) {
     let lost = try await bench.store.acquireLease(for: minute)
     bench.harness.advanceLeaseClock?(.seconds(61))
     let other = try await bench.harness.open()
-    return (lost, try await other.acquireLease(for: minute))
+    let current = try await expectSuccess("A lease that has expired is taken over.") {
+      () throws(SyncError) in try await other.acquireLease(for: minute)
+    }
+    return (lost, current)
   }
 
   static func leaseHasOneHolder(_ bench: StoreBench) async throws {
@@ -22,6 +36,30 @@ enum LeaseChecks {
     try await expect(.syncAlreadyInProgress, "A lease that is held cannot be taken by another handle.") {
       () throws(SyncError) in _ = try await other.acquireLease(for: minute)
     }
+  }
+
+  static func racedLeaseHasOneHolder(_ bench: StoreBench) async throws {
+    let handles = [bench.store, try await bench.harness.open()]
+    let failures: [SyncError.Code?] = await withTaskGroup(of: SyncError.Code?.self) { group in
+      for number in 0..<20 {
+        let handle = handles[number % 2]
+        group.addTask {
+          do throws(SyncError) {
+            _ = try await handle.acquireLease(for: minute)
+            return nil
+          } catch {
+            return error.code
+          }
+        }
+      }
+      var failures: [SyncError.Code?] = []
+      for await failure in group { failures.append(failure) }
+      return failures
+    }
+    try expect(failures.count { $0 == nil }, equals: 1, "One of many that ask at once gets the lease.")
+    try expect(
+      Set(failures.compactMap(\.self)), equals: [.syncAlreadyInProgress],
+      "The others hear that a sync is in progress.")
   }
 
   static func leaseThatRanOutIsTakenOver(_ bench: StoreBench) async throws {
@@ -55,6 +93,78 @@ enum LeaseChecks {
     try expect(try await bench.keys(Query("games")), equals: ["g"], "The latest lease can commit.")
   }
 
+  /// The store may let the new holder wait for the write. Then the write stands.
+  static func leaseTakenOverDuringAWriteStopsIt(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("games", "g")
+    let lost = try await bench.store.acquireLease(for: minute)
+    bench.harness.advanceLeaseClock?(.seconds(61))
+    let other = try await bench.harness.open()
+    let (wasTaken, failure) = try await AtomicityChecks.turn.take {
+      let (begun, asked, taken) = (Signal(), Signal(), Signal())
+      async let takeover: Void = {
+        await begun.wait()
+        asked.give()
+        _ = try await other.acquireLease(for: minute)
+        taken.give()
+      }()
+      var (wasTaken, failure): (Bool, SyncError?) = (false, nil)
+      do throws(SyncError) {
+        wasTaken = try await bench.store.write(.lease(lost)) { transaction throws(SyncError) in
+          begun.give()
+          let wasTaken = asked.waitBriefly() && taken.waitBriefly(atMost: .seconds(1))
+          try transaction.put([copy])
+          return wasTaken
+        }
+      } catch {
+        failure = error
+      }
+      begun.give()
+      try await takeover
+      return (wasTaken, failure)
+    }
+    try expectNoLaterCommit(failure, isThere: try await bench.record(copy.id) != nil, wasThere: !wasTaken)
+  }
+
+  /// The write waits for another one, behind which the lease is taken over.
+  static func leaseTakenOverBeforeAWriteStopsIt(_ bench: StoreBench) async throws {
+    let other = try await bench.another()
+    for round in 0..<10 {
+      let copy = try StoreBench.copy("games", "g\(round)")
+      let others = try (0..<100).map { try StoreBench.copy("teams", "t\($0)", version: Int64(round)) }
+      let lost = try await bench.store.acquireLease(for: minute)
+      bench.harness.advanceLeaseClock?(.seconds(61))
+      async let takeover: (lease: Lease, wasThere: Bool) = {
+        try await other.put(others)
+        let lease = try await other.store.acquireLease(for: minute)
+        return (lease, try await other.record(copy.id) != nil)
+      }()
+      var failure: SyncError?
+      for _ in 0..<round { await Task.yield() }
+      do throws(SyncError) {
+        try await bench.store.write(.lease(lost)) { transaction throws(SyncError) in
+          try transaction.put([copy])
+        }
+      } catch {
+        failure = error
+      }
+      let (lease, wasThere) = try await takeover
+      let isThere = try await bench.record(copy.id) != nil
+      try expectNoLaterCommit(failure, isThere: isThere, wasThere: wasThere)
+      try await other.store.release(lease)
+    }
+  }
+
+  /// Checks that a write under a lost lease came before the takeover, or was refused.
+  private static func expectNoLaterCommit(
+    _ failure: SyncError?, isThere: Bool, wasThere: Bool
+  ) throws(ConformanceFailure) {
+    if let failure {
+      try expect(failure.code, equals: .leaseLost, "A write fails only because its lease was taken over.")
+    }
+    try expect(isThere, equals: failure == nil, "A refused write leaves nothing, and another one remains.")
+    try expect(wasThere || !isThere, "Nothing is committed under a lease that was taken over.")
+  }
+
   static func lostLeaseCannotBeRenewed(_ bench: StoreBench) async throws {
     let (lost, current) = try await takeOver(bench)
     try await expect(.leaseLost, "A lease that was taken over cannot be renewed.") { () throws(SyncError) in
@@ -81,7 +191,10 @@ enum LeaseChecks {
     let lease = try await bench.store.acquireLease(for: minute)
     bench.harness.advanceLeaseClock?(.seconds(61))
     let copy = try StoreBench.copy("games", "g")
-    try await bench.store.write(.lease(lease)) { transaction throws(SyncError) in try transaction.put([copy])
+    try await expectSuccess("An overdue lease can commit until it is taken over.") { () throws(SyncError) in
+      try await bench.store.write(.lease(lease)) { transaction throws(SyncError) in
+        try transaction.put([copy])
+      }
     }
     _ = try await bench.store.renew(lease, for: minute)
     try await expect(.syncAlreadyInProgress, "A lease renewed late, and not too late, is held.") {
@@ -93,7 +206,9 @@ enum LeaseChecks {
     let lease = try await bench.store.acquireLease(for: minute)
     try await bench.store.release(lease)
     let other = try await bench.harness.open()
-    let next = try await other.acquireLease(for: minute)
+    let next = try await expectSuccess("A released lease is free.") { () throws(SyncError) in
+      try await other.acquireLease(for: minute)
+    }
     try expect(next.fence > lease.fence, "Each later lease has a greater fence.")
   }
 
@@ -108,7 +223,8 @@ enum LeaseChecks {
 
   static func appWritesNeedNoLease(_ bench: StoreBench) async throws {
     _ = try await bench.store.acquireLease(for: minute)
-    try await bench.put(StoreBench.copy("games", "g"))
+    let copy = try StoreBench.copy("games", "g")
+    try await expectSuccess("The app needs no lease.") { () throws(SyncError) in try await bench.put(copy) }
     try expect(
       try await bench.keys(Query("games")), equals: ["g"], "The app writes while a sync holds the lease.")
   }

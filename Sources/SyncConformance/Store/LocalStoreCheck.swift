@@ -3,29 +3,33 @@
 /// Run every case with its own empty store, and report each separately; see ``LocalStoreHarness``.
 public enum LocalStoreCheck: String, CaseIterable, Sendable {
   /// A promise about the registration of types.
-  case unregisteredTypeIsRefused, registeringAgainChangesNothing, newFieldIsFilledIn, droppedFieldIsGone,
-    undeclaredTypeStays, storeHasItsOwnIdentity
+  case unregisteredTypeIsRefused, unregisteredTypeIsNotWritten, registeringAgainChangesNothing,
+    newFieldIsFilledIn, droppedFieldIsGone, undeclaredTypeStays, registrationKeepsTheRest,
+    storeHasItsOwnIdentity
   /// A promise about atomicity and isolation.
   case throwingBodyLeavesNothing, returningBodyCommitsAll, transactionSeesItsOwnWrites,
-    cancelledTaskCompletesItsWrite, readSeesOneUnchangingState, readSeesNothingUncommitted
+    cancelledTaskCompletesItsWrite, roundIsWrittenInOrder, concurrentWritesQueue, readSeesOneUnchangingState,
+    readSeesNothingUncommitted, readsRunBesideEachOther
   /// A promise about the lease.
-  case leaseHasOneHolder, leaseThatRanOutIsTakenOver, fencesRise, lostLeaseCannotWrite,
+  case leaseHasOneHolder, racedLeaseHasOneHolder, leaseThatRanOutIsTakenOver, fencesRise,
+    lostLeaseCannotWrite, leaseTakenOverDuringAWriteStopsIt, leaseTakenOverBeforeAWriteStopsIt,
     lostLeaseCannotBeRenewed, renewedLeaseLasts, overdueLeaseGoesOnUntilTakenOver, releasedLeaseIsFree,
     releasingALostLeaseDoesNothing, appWritesNeedNoLease
   /// A promise about records.
   case versionsComeBackWhole, putMakesACopyTheLiveOne, newVersionsKeepPayloads,
     deletedRecordKeepsItsVersion, deletionOfUnknownRecordIsRemembered, statesTellWhatAMergeNeeds,
-    liveOnesAreTold, referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp, recordsKeepTheirPlaces,
-    payloadsKeepTheirBytes, keysCompareByBytes, batchesMayBeEmptyOrLarge
+    liveOnesAreTold, referencesByOthersAreTold, aBatchMayBePartOfTheOneLookedUp,
+    wrongAnnouncementsChangeNothing, recordsKeepTheirPlaces, payloadsKeepTheirBytes, keysCompareByBytes,
+    batchesMayBeEmptyOrLarge
   /// A promise about withheld changes.
   case everyKindAndChangeComesBack, entryReplacesTheOneWithItsKey, entriesComeByKeyInPortions,
     kindsAreToldApartAndCounted, entriesAreFoundByKey, parkedEntriesAreFoundByWhatTheyWaitFor,
     entriesAreFoundByWhatTheyReferTo, changedReferencesHoldForAllEntries, entriesShowNothing
   /// A promise about the state that the engine keeps.
-  case marksTellWhatAListingHeld, rowsShowLiveAndDeletedRecords, valuesComeBack, manyValuesComeBack,
-    keysAreFoundByPrefix
+  case marksTellWhatAListingHeld, marksStayWithTheirRecord, rowsShowLiveAndDeletedRecords, valuesComeBack,
+    manyValuesComeBack, keysAreFoundByPrefix
   /// A promise about observed changes.
-  case changesAreObserved, manyChangesAreReloaded, oldPositionsAreReloaded
+  case changesAreObserved, changesOfOtherHandlesAreObserved, manyChangesAreReloaded, oldPositionsAreReloaded
   /// A promise about queries.
   case equalComparesExactlyWithinAType, membershipIsEqualityWithAny, rangesStayWithinAType,
     conditionsCombine, notHoldsWhereTheConditionDoesNot, fieldNamesMayHoldAnything,
@@ -53,14 +57,25 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     if needsDurability && !harness.isDurable {
       return .skipped("The store does not outlive its process.")
     }
+    if needsConcurrentReads && !harness.readsAreConcurrent {
+      return .skipped("The store's reads wait for other reads or for writes.")
+    }
     return try await ConformanceOutcome { try await body(StoreBench(harness)) }
   }
 
   private var needsLeaseClock: Bool {
     switch self {
-    case .leaseThatRanOutIsTakenOver, .lostLeaseCannotWrite, .lostLeaseCannotBeRenewed, .renewedLeaseLasts,
+    case .leaseThatRanOutIsTakenOver, .lostLeaseCannotWrite, .leaseTakenOverDuringAWriteStopsIt,
+      .leaseTakenOverBeforeAWriteStopsIt, .lostLeaseCannotBeRenewed, .renewedLeaseLasts,
       .overdueLeaseGoesOnUntilTakenOver, .releasingALostLeaseDoesNothing:
       true
+    default: false
+    }
+  }
+
+  private var needsConcurrentReads: Bool {
+    switch self {
+    case .readSeesOneUnchangingState, .readSeesNothingUncommitted, .readsRunBesideEachOther: true
     default: false
     }
   }
@@ -70,21 +85,29 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
   private var body: @Sendable (StoreBench) async throws -> Void {
     switch self {
     case .unregisteredTypeIsRefused: RegistrationChecks.unregisteredTypeIsRefused
+    case .unregisteredTypeIsNotWritten: RegistrationChecks.unregisteredTypeIsNotWritten
     case .registeringAgainChangesNothing: RegistrationChecks.registeringAgainChangesNothing
     case .newFieldIsFilledIn: RegistrationChecks.newFieldIsFilledIn
     case .droppedFieldIsGone: RegistrationChecks.droppedFieldIsGone
     case .undeclaredTypeStays: RegistrationChecks.undeclaredTypeStays
+    case .registrationKeepsTheRest: RegistrationChecks.registrationKeepsTheRest
     case .storeHasItsOwnIdentity: RegistrationChecks.storeHasItsOwnIdentity
     case .throwingBodyLeavesNothing: AtomicityChecks.throwingBodyLeavesNothing
     case .returningBodyCommitsAll: AtomicityChecks.returningBodyCommitsAll
     case .transactionSeesItsOwnWrites: AtomicityChecks.transactionSeesItsOwnWrites
     case .cancelledTaskCompletesItsWrite: AtomicityChecks.cancelledTaskCompletesItsWrite
+    case .roundIsWrittenInOrder: ConcurrencyChecks.roundIsWrittenInOrder
+    case .concurrentWritesQueue: ConcurrencyChecks.concurrentWritesQueue
     case .readSeesOneUnchangingState: AtomicityChecks.readSeesOneUnchangingState
     case .readSeesNothingUncommitted: AtomicityChecks.readSeesNothingUncommitted
+    case .readsRunBesideEachOther: ConcurrencyChecks.readsRunBesideEachOther
     case .leaseHasOneHolder: LeaseChecks.leaseHasOneHolder
+    case .racedLeaseHasOneHolder: LeaseChecks.racedLeaseHasOneHolder
     case .leaseThatRanOutIsTakenOver: LeaseChecks.leaseThatRanOutIsTakenOver
     case .fencesRise: LeaseChecks.fencesRise
     case .lostLeaseCannotWrite: LeaseChecks.lostLeaseCannotWrite
+    case .leaseTakenOverDuringAWriteStopsIt: LeaseChecks.leaseTakenOverDuringAWriteStopsIt
+    case .leaseTakenOverBeforeAWriteStopsIt: LeaseChecks.leaseTakenOverBeforeAWriteStopsIt
     case .lostLeaseCannotBeRenewed: LeaseChecks.lostLeaseCannotBeRenewed
     case .renewedLeaseLasts: LeaseChecks.renewedLeaseLasts
     case .overdueLeaseGoesOnUntilTakenOver: LeaseChecks.overdueLeaseGoesOnUntilTakenOver
@@ -100,6 +123,7 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .liveOnesAreTold: RowChecks.liveOnesAreTold
     case .referencesByOthersAreTold: RowChecks.referencesByOthersAreTold
     case .aBatchMayBePartOfTheOneLookedUp: RowChecks.aBatchMayBePartOfTheOneLookedUp
+    case .wrongAnnouncementsChangeNothing: RowChecks.wrongAnnouncementsChangeNothing
     case .recordsKeepTheirPlaces: RowChecks.recordsKeepTheirPlaces
     case .payloadsKeepTheirBytes: RowChecks.payloadsKeepTheirBytes
     case .keysCompareByBytes: RowChecks.keysCompareByBytes
@@ -114,8 +138,10 @@ public enum LocalStoreCheck: String, CaseIterable, Sendable {
     case .changedReferencesHoldForAllEntries: WithheldChecks.changedReferencesHoldForAllEntries
     case .entriesShowNothing: WithheldChecks.entriesShowNothing
     case .marksTellWhatAListingHeld: KeptStateChecks.marksTellWhatAListingHeld
+    case .marksStayWithTheirRecord: KeptStateChecks.marksStayWithTheirRecord
     case .rowsShowLiveAndDeletedRecords: KeptStateChecks.rowsShowLiveAndDeletedRecords
     case .changesAreObserved: ObservationChecks.changesAreObserved
+    case .changesOfOtherHandlesAreObserved: ObservationChecks.changesOfOtherHandlesAreObserved
     case .manyChangesAreReloaded: ObservationChecks.manyChangesAreReloaded
     case .oldPositionsAreReloaded: ObservationChecks.oldPositionsAreReloaded
     case .valuesComeBack: KeptStateChecks.valuesComeBack

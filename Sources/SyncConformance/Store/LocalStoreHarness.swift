@@ -21,6 +21,8 @@ public struct LocalStoreHarness: Sendable {
   let openAnother: @Sendable () async throws -> any LocalStore
   let advanceLeaseClock: (@Sendable (Duration) -> Void)?
   let isDurable: Bool
+  let readsAreConcurrent: Bool
+  let close: (@Sendable (any LocalStore) async -> Void)?
 
   /// Creates access to a store.
   ///
@@ -30,14 +32,21 @@ public struct LocalStoreHarness: Sendable {
   ///   - openAnother: Opens another, empty store.
   ///   - advanceLeaseClock: Advances the lease clock of both stores; `nil` if that is impossible.
   ///   - isDurable: Whether committed data remain when the store is opened again.
+  ///   - readsAreConcurrent: Whether reads run beside each other and beside a write. If not, the
+  ///     store breaks a promise, and the checks that need it are skipped.
+  ///   - close: Closes a handle before the store is opened again, so that only what was kept is
+  ///     there. `nil` if a handle holds nothing.
   public init(
     open: @escaping @Sendable () async throws -> any LocalStore,
     openAnother: @escaping @Sendable () async throws -> any LocalStore,
-    advanceLeaseClock: (@Sendable (Duration) -> Void)?, isDurable: Bool = false
+    advanceLeaseClock: (@Sendable (Duration) -> Void)?, isDurable: Bool = false,
+    readsAreConcurrent: Bool = true, close: (@Sendable (any LocalStore) async -> Void)? = nil
   ) {
     self.open = open
     self.openAnother = openAnother
     self.advanceLeaseClock = advanceLeaseClock
     self.isDurable = isDurable
+    self.readsAreConcurrent = readsAreConcurrent
+    self.close = close
   }
 }

@@ -10,7 +10,8 @@ enum ObservationChecks {
   }
 
   static func changesAreObserved(_ bench: StoreBench) async throws {
-    try await bench.put(StoreBench.copy("games", "old"), StoreBench.copy("teams", "gone"))
+    try await bench.put(
+      StoreBench.copy("games", "old"), StoreBench.copy("teams", "gone"), StoreBench.copy("teams", "stays"))
     let start = try await changes(bench, after: nil)
     try expect(start.scope, equals: .records([]), "Without a position there is only the current one.")
     let same = try await changes(bench, after: start.position)
@@ -40,14 +41,41 @@ enum ObservationChecks {
     }
     let unseen = try await changes(bench, after: found.position)
     try expect(unseen.scope, equals: .records([]), "Invisible writes do not notify observers.")
+    let absent = [StoreBench.team("gone"), StoreBench.team("never")]
+    try await bench.delete(
+      StoreBench.tombstone("teams", "gone", version: 10), StoreBench.tombstone("teams", "never"))
+    let deleted = try await changes(bench, after: unseen.position)
+    guard case .records(let ids) = deleted.scope else {
+      throw ConformanceFailure("Deleting what is not live asks nobody to reload.")
+    }
+    try expect(
+      Set(ids).isSubset(of: absent), "Deleting what is not live names these records at most.")
     try await expect(.inconsistentData, "The write throws the body's error.") { () throws(SyncError) in
       try await bench.write { transaction throws(SyncError) in
         try transaction.put([parked])
         throw SyncError(.inconsistentData, during: "checking")
       }
     }
-    let rolledBack = try await changes(bench, after: unseen.position)
+    let rolledBack = try await changes(bench, after: deleted.position)
     try expect(rolledBack.scope, equals: .records([]), "A body that throws does not notify observers.")
+  }
+
+  static func changesOfOtherHandlesAreObserved(_ bench: StoreBench) async throws {
+    let other = try await bench.another()
+    let start = try await changes(other, after: nil).position
+    try await bench.put(StoreBench.copy("games", "a"), StoreBench.copy("games", "c"))
+    let first = try await changes(other, after: start)
+    try expect(
+      first.scope, equals: .records([StoreBench.game("a"), StoreBench.game("c")]),
+      "A commit is observed through another handle.")
+    try await other.put(StoreBench.copy("games", "b"))
+    try await bench.delete(StoreBench.tombstone("games", "c"))
+    for handle in [bench, other] {
+      let found = try await changes(handle, after: first.position)
+      try expect(
+        found.scope, equals: .records([StoreBench.game("b"), StoreBench.game("c")]),
+        "A position of one handle is good for another one.")
+    }
   }
 
   static func manyChangesAreReloaded(_ bench: StoreBench) async throws {

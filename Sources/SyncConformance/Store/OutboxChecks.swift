@@ -106,8 +106,11 @@ enum OutboxChecks {
 
   static func outboxEntriesAreFoundByWhatTheyLeave(_ bench: StoreBench) async throws {
     let (s, t) = (StoreBench.team("s"), StoreBench.team("t"))
-    func pending(_ key: String, leaves: [RecordID], sent: Bool = false) -> OutboxEntry {
-      var entry = StoreBench.pending(StoreBench.game(key), at: StoreBench.stamp(Int64(key.utf8.count)))
+    func pending(
+      _ key: String, leaves: [RecordID], sent: Bool = false, at time: Int? = nil
+    ) -> OutboxEntry {
+      var entry = StoreBench.pending(
+        StoreBench.game(key), at: StoreBench.stamp(Int64(time ?? key.utf8.count)))
       entry.leaves = leaves
       if sent { entry.sent = entry.edit }
       return entry
@@ -131,6 +134,15 @@ enum OutboxChecks {
       try transaction.dequeue([StoreBench.game("ccc"), StoreBench.game("a")])
     }
     try expect(try await found([s, t]), equals: [[], ["bb"]], "An entry taken out leaves nothing.")
+    let keys = ["e\u{301}", "f", "\u{e9}", "～", "😀"]
+    try await bench.queue(pending("\u{e9}", leaves: [StoreBench.team("\u{e9}")], at: 10))
+    for (place, key) in keys.enumerated() {
+      try await bench.queue(pending(key, leaves: [StoreBench.team("e\u{301}")], at: 20 - place))
+    }
+    try expect(
+      try await found([StoreBench.team("\u{e9}"), StoreBench.team("e\u{301}")]),
+      equals: [[], keys.map { Bytes($0) }],
+      "Entries come by the bytes of their keys, for the record with the very bytes.")
   }
 
   static func outboxIsCountedByType(_ bench: StoreBench) async throws {

@@ -13,6 +13,29 @@ enum RegistrationChecks {
     }
   }
 
+  static func unregisteredTypeIsNotWritten(_ bench: StoreBench) async throws {
+    let copy = try StoreBench.copy("nobodys", "n")
+    var conflict = StoreBench.conflict(StoreBench.game("g"), settledAt: 1)
+    conflict.remote = .malformed(MalformedRecord(type: "games", key: "g", bytes: Payload([]), reason: "r"))
+    let (gone, malformed) = (StoreBench.tombstone("nobodys", "n"), conflict)
+    let refused: [(sentence: String, set: @Sendable (inout StoreChanges) -> Void)] = [
+      ("A copy of a type that is not registered is refused.", { $0.put = [copy] }),
+      ("A deletion of a type that is not registered is refused.", { $0.deleted = [gone] }),
+      ("Marks of a type that is not registered are not cleared.", { $0.unmarkedTypes = ["nobodys"] }),
+      ("A conflict whose remote side is malformed is refused.", { $0.conflicts = [malformed] }),
+    ]
+    for (sentence, set) in refused {
+      try await expect(.invalidConfiguration, sentence) { () throws(SyncError) in
+        try await bench.write { transaction throws(SyncError) in
+          try transaction.setValue([1], forKey: "k")
+          try transaction.apply(set)
+        }
+      }
+    }
+    let value = try await bench.read { snapshot throws(SyncError) in try snapshot.value(forKey: "k") }
+    try expect(value, equals: nil, "A body whose round is refused leaves nothing.")
+  }
+
   static func registeringAgainChangesNothing(_ bench: StoreBench) async throws {
     let copy = try StoreBench.copy("games", "g", #"{"v":1}"#)
     try await bench.put(copy)
@@ -51,6 +74,47 @@ enum RegistrationChecks {
       try transaction.referenced(among: [StoreBench.team("p")])
     }
     try expect(referenced, equals: [], "A reference that is no longer declared does not count.")
+  }
+
+  /// What a store keeps beside live records.
+  private struct KeptState: Equatable {
+    var entries: [WithheldChange]
+    var outbox: [OutboxEntry]
+    var conflicts: [Conflict]
+    var value: [UInt8]?
+    var states: [StoredState?]
+  }
+
+  static func registrationKeepsTheRest(_ bench: StoreBench) async throws {
+    let ids = ["a", "b", "gone"].map(StoreBench.game)
+    try await bench.put(StoreBench.copy("games", "a", #"{"w":"x"}"#), StoreBench.copy("games", "b"))
+    try await bench.delete(StoreBench.tombstone("games", "gone"))
+    try await bench.withhold(StoreBench.entry(.record(StoreBench.game("aside")), waitsFor: [ids[0]]))
+    try await bench.queue(StoreBench.pending(ids[1], at: StoreBench.stamp(1)))
+    try await bench.log(StoreBench.conflict(ids[0], settledAt: 1))
+    try await bench.write { transaction throws(SyncError) in
+      try transaction.mark([ids[0], ids[2]])
+      try transaction.setValue([1], forKey: "k")
+    }
+    func kept() async throws -> KeptState {
+      try await bench.read { snapshot throws(SyncError) in
+        KeptState(
+          entries: try snapshot.withheld("games", kinds: [.parked], after: nil, limit: 9),
+          outbox: try snapshot.outbox("games", after: nil, limit: 9),
+          conflicts: try snapshot.conflicts("games", before: nil, limit: 9),
+          value: try snapshot.value(forKey: "k"), states: try snapshot.states(of: ids, comparing: []))
+      }
+    }
+    let before = try await kept()
+    for entity in [
+      Entity("games", references: [.to("venues", by: "home")], naturalKey: NaturalKey("w"), indexes: ["w"]),
+      Entity("games"), StoreBench.games,
+    ] {
+      try await bench.store.register(try SyncSchema(entity, StoreBench.venues, StoreBench.teams))
+      try expect(
+        try await kept(), equals: before,
+        "A changed declaration leaves edits, conflicts, values, marks, deletions and withheld changes.")
+    }
   }
 
   static func undeclaredTypeStays(_ bench: StoreBench) async throws {

@@ -224,6 +224,13 @@ enum RowChecks {
     let sorted = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Bytes($0) }
     try expect(
       try await bench.keys(Query("games")), equals: sorted, "Keys are distinct and sorted by their bytes.")
+    for (place, key) in sorted.enumerated() {
+      let rows = try await bench.read { snapshot throws(SyncError) in
+        try snapshot.rows("games", .all, after: key.description, limit: 2).map { Bytes($0.id.key) }
+      }
+      try expect(
+        rows, equals: Array(sorted[(place + 1)...].prefix(2)), "Rows come after a key by its bytes.")
+    }
     for key in keys {
       let found = try await bench.record(StoreBench.game(key))
       try expect(found?.id.key.utf8.elementsEqual(key.utf8) == true, "A key finds its own record.")
@@ -232,6 +239,31 @@ enum RowChecks {
     try expect(
       try await bench.state(StoreBench.game("\u{e9}"))?.isDeleted, equals: false,
       "Deleting a record keeps a record with a similar key.")
+  }
+
+  static func wrongAnnouncementsChangeNothing(_ bench: StoreBench) async throws {
+    let copies = try ["a", "b", "c", "d", "e"].map { try StoreBench.copy("games", $0, #"{"v":1}"#) }
+    try await bench.put(Array(copies.prefix(3)))
+    let other = try StoreBench.copy("games", "a", #"{"v":2}"#)
+    let (first, second) = try await bench.write { transaction throws(SyncError) in
+      // The questions come in another order, with other copies, one twice and one never.
+      (transaction as? any PageGroupTransaction)?.readAhead([
+        [.upsert(copies[0]), .upsert(copies[3])], [.upsert(copies[1])],
+        [.tombstone(StoreBench.tombstone("games", "c"))],
+      ])
+      let first = try transaction.states(of: [copies[4], copies[1]])
+      try transaction.put([copies[3]])
+      try transaction.delete([StoreBench.tombstone("games", "b")])
+      return (first, try transaction.states(of: [other, copies[3], copies[1], copies[4], copies[3]]))
+    }
+    try expect(
+      first.map { $0?.hasSamePayload }, equals: [nil, true], "States are those of the records asked for.")
+    try expect(
+      second.map { $0?.hasSamePayload }, equals: [false, true, false, nil, true],
+      "States are those of the transaction's own writes, whatever was announced.")
+    try expect(
+      second.map { $0?.isDeleted }, equals: [false, false, true, nil, false],
+      "States show deletions, whatever was announced.")
   }
 
   static func batchesMayBeEmptyOrLarge(_ bench: StoreBench) async throws {

@@ -17,6 +17,9 @@ struct StoreBench: Sendable {
     try await store.register(try Self.schema())
   }
 
+  /// Another handle of the store, with the same types.
+  func another() async throws -> StoreBench { try await StoreBench(harness) }
+
   static let teams = Entity(
     "teams", references: [.to("teams", by: "parent")], indexes: ["city"])
   static let venues = Entity("venues")

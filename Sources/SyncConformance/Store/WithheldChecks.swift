@@ -148,6 +148,23 @@ enum WithheldChecks {
     try expect(found, equals: wanted, "Parked entries that wait for any of the records come once, by key.")
     try expect(first, equals: Array(wanted.prefix(2)), "No more come than the limit.")
     try expect(none, equals: [], "Entries that wait for other records stay.")
+    let (rest, absent, kinds) = try await bench.read { snapshot throws(SyncError) in
+      func found(
+        _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key
+      ) throws(SyncError) -> [WithheldChange.Key] {
+        try snapshot.withheld(.waitingFor, [t, u], kinds: kinds, after: key, limit: 1).map(\.key)
+      }
+      return (
+        try wanted.map { (key) throws(SyncError) in try found([.parked], after: key) },
+        try found([.parked], after: .record(StoreBench.game("b"))),
+        try found([.hidden, .staged], after: .record(StoreBench.game("")))
+      )
+    }
+    try expect(
+      rest, equals: [[wanted[1]], [wanted[2]], []],
+      "A portion begins after the key given and holds no more than its limit.")
+    try expect(absent, equals: [wanted[1]], "A portion may begin after a key that does not wait.")
+    try expect(kinds, equals: [], "Only entries of the kinds asked for come.")
     let left = try await bench.write { transaction throws(SyncError) in
       try transaction.release([wanted[0]])
       return try transaction.parked(waitingFor: [t, u], limit: 9).map(\.key)

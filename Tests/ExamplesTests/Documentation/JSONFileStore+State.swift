@@ -23,6 +23,7 @@ final class JSONFileState: Codable, StoreTransaction {
   var fence: Int64 = 0
   /// The end of the last lease; `nil` after it was given back.
   var leaseEnd: Timestamp?
+  var hasSent: Bool { outbox.contains { $0.sent != nil } }
 
   func apply(_ changes: StoreChanges) throws(SyncError) {
     for type in changes.unmarkedTypes {

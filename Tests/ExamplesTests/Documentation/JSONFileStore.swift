@@ -72,7 +72,7 @@ struct JSONFileStore: LocalStore {
     }
     let result = try body(state)
     do {
-      try replace(with: state, durably: authority == .app)
+      try replace(with: state, durably: authority == .app || state.hasSent)
     } catch {
       throw Self.translated(error)
     }
