@@ -34,9 +34,9 @@ final class Signal: Sendable {
 
   /// Blocks until the signal, and returns whether it was given.
   ///
-  /// The body of a transaction cannot suspend. Without another limit, this takes two minutes at most. The limit is reached only if the other
-  /// task waits for this one, and cannot give the signal. On a busy machine with few threads, that
-  /// task may wait long for one.
+  /// The body of a transaction cannot suspend. Without another limit, this takes two minutes at
+  /// most. The limit is reached only if the other task waits for this one, and cannot give the
+  /// signal. On a busy machine with few threads, that task may wait long for one.
   func waitBriefly(atMost limit: Duration? = nil) -> Bool {
     let end = ContinuousClock.now.advanced(by: min(limit ?? self.limit, self.limit))
     while !wasGiven {

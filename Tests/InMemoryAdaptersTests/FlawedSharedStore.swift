@@ -7,14 +7,14 @@ import Synchronization
 /// A handle of a store with marks of its commits, which breaks one promise.
 final class FlawedSharedStore: ForwardingStore, SharedStore {
   enum Flaw: String, CaseIterable, Sendable {
-    case changesWithEachMark, countsNothingOfItsOwn, hearsNobody, takesOthersForItself
+    case changesWithEachMark, countsNothingOfItsOwn, hearsNoOthers, takesOthersForItself
 
     /// The check that detects the flaw.
     var check: SharedStoreCheck {
       switch self {
       case .changesWithEachMark: .markStaysWithoutCommits
       case .countsNothingOfItsOwn: .ownCommitChangesOwnNumber
-      case .hearsNobody, .takesOthersForItself: .commitOfOthersChangesTheirNumber
+      case .hearsNoOthers, .takesOthersForItself: .commitOfOthersChangesTheirNumber
       }
     }
   }
@@ -49,7 +49,7 @@ final class FlawedSharedStore: ForwardingStore, SharedStore {
     case .changesWithEachMark:
       return CommitMark(own: marks.add(1, ordering: .relaxed).newValue, others: all - own)
     case .countsNothingOfItsOwn: return CommitMark(own: 0, others: all - own)
-    case .hearsNobody: return CommitMark(own: own, others: 0)
+    case .hearsNoOthers: return CommitMark(own: own, others: 0)
     case .takesOthersForItself: return CommitMark(own: all, others: all - own)
     }
   }

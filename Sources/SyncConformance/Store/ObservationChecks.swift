@@ -46,7 +46,7 @@ enum ObservationChecks {
       StoreBench.tombstone("teams", "gone", version: 10), StoreBench.tombstone("teams", "never"))
     let deleted = try await changes(bench, after: unseen.position)
     guard case .records(let ids) = deleted.scope else {
-      throw ConformanceFailure("Deleting what is not live asks nobody to reload.")
+      throw ConformanceFailure("Deleting what is not live leads to no reload.")
     }
     try expect(
       Set(ids).isSubset(of: absent), "Deleting what is not live names these records at most.")
