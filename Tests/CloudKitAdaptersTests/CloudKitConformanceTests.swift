@@ -30,11 +30,13 @@
     }
 
     /// No service sends truncated JSON among records. A public database has no tombstones, and no
-    /// listing tells a total; a zone's versions may go back. Times are never void.
+    /// listing tells a total; a zone's versions may go back. Times are never void, and a query's
+    /// continuation ends with its process. No listing of keys is due.
     private static let inapplicable: Set<SourceCheck> = [
       .malformedRecordComesInItsPlace, .malformedRecordsMayFillAPage, .deletionComesAsTombstone,
-      .totalCountsTheListing, .versionsRise,
-      .lateCommitIsFound, .voidTokenIsNoError,
+      .deletionsHaveRisingVersions, .totalCountsTheListing, .versionsRise,
+      .resumablePassGoesOnInAnotherProcess,
+      .lateCommitIsFound, .voidTokenIsNoError, .keysAreListedWithTheirVersions,
     ]
 
     @Test(arguments: SourceCheck.allCases, Service.allCases)

@@ -83,7 +83,7 @@ final class FakeKinto: HTTPTransport {
   }
 
   private static func answer(_ request: HTTPRequest, _ state: State) -> HTTPResponse {
-    guard request.address.path == path else { return HTTPResponse(status: 404) }
+    guard request.address.path == path else { return record(request, state) }
     let etag = "\"\(state.etag)\""
     var headers: HTTPHeaders = ["ETag": etag, "Date": HTTPDateText.text(state.now)]
     if request.headers["If-None-Match"] == etag { return HTTPResponse(status: 304, headers: headers) }
@@ -127,10 +127,27 @@ final class FakeKinto: HTTPTransport {
     let elements = page.map { key, row in
       if let malformed = row.malformed { return String(decoding: malformed, as: UTF8.self) }
       let content = row.value.map { #""value":\#($0)"# } ?? #""deleted":true"#
-      return #"{"id":"\#(key)","last_modified":\#(row.modified),\#(content)}"#
+      return #"{"id":\#(quoted(key)),"last_modified":\#(row.modified),\#(content)}"#
     }
     return HTTPResponse(
       status: 200, headers: headers, body: Array(#"{"data":[\#(elements.joined(separator: ","))]}"#.utf8))
+  }
+
+  /// The answer to a request for one record.
+  private static func record(_ request: HTTPRequest, _ state: State) -> HTTPResponse {
+    guard request.method == "GET", request.address.path.hasPrefix("\(path)/"),
+      let key = String(request.address.path.dropFirst(path.utf8.count + 1)).removingPercentEncoding
+    else { return HTTPResponse(status: 404) }
+    guard let row = state.rows[key], row.isVisible, let value = row.value else {
+      return HTTPResponse(status: 404, body: Array(#"{"errno":110}"#.utf8))
+    }
+    let body = #"{"data":{"id":\#(quoted(key)),"last_modified":\#(row.modified),"value":\#(value)}}"#
+    let headers: HTTPHeaders = ["ETag": "\"\(row.modified)\"", "Date": HTTPDateText.text(state.now)]
+    return HTTPResponse(status: 200, headers: headers, body: Array(body.utf8))
+  }
+
+  private static func quoted(_ key: String) -> String {
+    "\"\(key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
   }
 
   private static func decoded(_ text: Substring) -> String { String(text).removingPercentEncoding ?? "" }

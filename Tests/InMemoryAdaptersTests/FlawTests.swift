@@ -1,5 +1,6 @@
 import InMemoryAdapters
 import SyncConformance
+import SyncModels
 import Synchronization
 import Testing
 
@@ -68,19 +69,34 @@ struct FlawTests {
     let world = World(configuration)
     var harness = world.harness()
     harness.source = FlawedSource(flaw: flaw, base: world.remote)
+    harness.reopen = { FlawedSource(flaw: flaw, base: world.again().remote, isReopened: true) }
     let flawed = harness
-    await #expect(throws: (any Error).self) { try await flaw.check.run(on: flawed) }
+    if flaw == .failsOnVoidTokens {
+      // The source's own error, where it promised none.
+      await #expect(throws: SyncError.self) { try await flaw.check.run(on: flawed) }
+    } else {
+      await #expect(throws: ConformanceFailure.self) { try await flaw.check.run(on: flawed) }
+    }
   }
 
-  @Test(arguments: FlawedSink.Flaw.allCases)
-  func noticeASinkThatBreaksAPromise(_ flaw: FlawedSink.Flaw) async throws {
+  @Test(arguments: FlawedSink.Flaw.allCases.flatMap { flaw in flaw.checks.map { (flaw, $0) } })
+  func noticeASinkThatBreaksAPromise(_ flaw: FlawedSink.Flaw, _ check: SinkCheck) async throws {
     var configuration = InMemoryRemote.Configuration.privateZone
     configuration.supportsLookup = true
     let world = World(configuration)
     var harness = world.sinkHarness()
     harness.sink = FlawedSink(flaw, base: world.remote)
+    harness.reopen = { FlawedSink(flaw, base: world.remote) }
     let flawed = harness
-    await #expect(throws: ConformanceFailure.self) { try await flaw.check.run(on: flawed) }
+    await #expect(throws: ConformanceFailure.self) { try await check.run(on: flawed) }
+  }
+
+  /// A check that no flaw names may be one that cannot fail.
+  @Test func ofSourcesAndSinksAreEachSeenToFail() {
+    // Below.
+    let seen: Set<SourceCheck> = [.lateCommitIsFound]
+    #expect(Set(SourceCheck.allCases).subtracting(FlawedSource.Flaw.allCases.map(\.check)) == seen)
+    #expect(Set(SinkCheck.allCases).subtracting(FlawedSink.Flaw.allCases.flatMap(\.checks)) == [])
   }
 
   @Test func noticeARemoteThatReachesBackTooLittle() async throws {

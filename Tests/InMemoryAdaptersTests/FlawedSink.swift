@@ -11,24 +11,35 @@ final class FlawedSink: RemoteRecordSink {
       keepsConflictsToItself
     case neverAccepts, deletesNothing, inventsVersions, forgetsMembers, changesItsName, answersEmptyPushes
     case stopsAtAConflict, bringsBackTheDead, deletesUnseen, addsMembers
+    case nullsUnknownMembers, roundsUnknownMembers, takesHalfOfItsBytes, appliesHalfOfTheBytes
+    case takesEditsForCreations, refusesNewLives, refusesRepeats, datesDeletionsBack
 
-    /// The check that detects the flaw.
-    var check: SinkCheck {
+    /// The checks that detect the flaw.
+    var checks: [SinkCheck] {
       switch self {
-      case .asksNothing: .editOfAnOldCopyIsAConflict
-      case .losesOutcomes, .answersInReverse, .stopsAtAConflict: .everyChangeHasItsOutcome
-      case .appliesHalfOfTooMuch: .tooMuchIsRefusedWhole
-      case .appliesTwice: .changeSentAgainHasOneEffect
-      case .keepsConflictsToItself: .newRecordMeetsAnExistingOne
-      case .neverAccepts: .newRecordIsCreated
-      case .deletesNothing: .deletionOfTheCurrentCopyIsApplied
-      case .inventsVersions: .sourceReadsTheAcceptedCopy
-      case .forgetsMembers: .payloadIsKeptWhole
-      case .changesItsName: .identityStays
-      case .answersEmptyPushes: .emptyPushHasNoOutcomes
-      case .bringsBackTheDead: .creationSentAgainBringsNothingBack
-      case .addsMembers: .remoteWritesOnlyWhatItDeclares
-      case .deletesUnseen: .deletionOfAnUnseenRecordIsAConflict
+      case .asksNothing:
+        [
+          .editOfAnOldCopyIsAConflict, .deletionOfAnOldCopyIsAConflict, .editOfADeletedRecordIsAConflict,
+          .changeSentAgainLeavesALaterOneAlone,
+        ]
+      case .losesOutcomes, .answersInReverse, .stopsAtAConflict: [.everyChangeHasItsOutcome]
+      case .appliesHalfOfTooMuch: [.tooMuchIsRefusedWhole]
+      case .appliesTwice: [.changeSentAgainHasOneEffect, .batchSentAgainByAnotherProcessHasOneEffect]
+      case .keepsConflictsToItself: [.newRecordMeetsAnExistingOne]
+      case .neverAccepts: [.newRecordIsCreated]
+      case .deletesNothing: [.deletionOfTheCurrentCopyIsApplied]
+      case .inventsVersions: [.sourceReadsTheAcceptedCopy]
+      case .forgetsMembers, .nullsUnknownMembers, .roundsUnknownMembers: [.payloadIsKeptWhole]
+      case .changesItsName: [.identityStays]
+      case .answersEmptyPushes: [.emptyPushHasNoOutcomes]
+      case .bringsBackTheDead: [.creationSentAgainBringsNothingBack]
+      case .addsMembers: [.remoteWritesOnlyWhatItDeclares]
+      case .deletesUnseen: [.deletionOfAnUnseenRecordIsAConflict]
+      case .takesHalfOfItsBytes, .appliesHalfOfTheBytes: [.bytesUpToTheLimitAreTaken]
+      case .takesEditsForCreations: [.editOfTheCurrentCopyIsApplied]
+      case .refusesNewLives: [.deletedRecordIsCreatedAnew]
+      case .refusesRepeats: [.deletionSentAgainHasOneEffect]
+      case .datesDeletionsBack: [.acceptedVersionsRise]
       }
     }
   }
@@ -36,6 +47,7 @@ final class FlawedSink: RemoteRecordSink {
   let flaw: Flaw
   let base: InMemoryRemote
   private let pushes = Mutex(0)
+  private let keys = Mutex<Set<IdempotencyKey>>([])
 
   init(_ flaw: Flaw, base: InMemoryRemote) {
     self.flaw = flaw
@@ -62,13 +74,13 @@ final class FlawedSink: RemoteRecordSink {
     case .asksNothing, .appliesTwice:
       for index in changes.indices {
         changes[index].base = try await current(changes[index].id)
-        changes[index].key = IdempotencyKey("\(number)")
+        changes[index].key = IdempotencyKey("\(number) of \(ObjectIdentifier(self))")
       }
     case .bringsBackTheDead:
       for index in changes.indices {
         let current = try await current(changes[index].id)
         if current.record == nil { changes[index].base = current }
-        changes[index].key = IdempotencyKey("\(number)")
+        changes[index].key = IdempotencyKey("\(number) of \(ObjectIdentifier(self))")
       }
     case .deletesUnseen:
       for index in changes.indices where changes[index].content == .deletion && changes[index].base == .none {
@@ -79,6 +91,30 @@ final class FlawedSink: RemoteRecordSink {
         changes[index].content = .upsert(
           Payload(Array(#"{"value":9007199254740993}"#.utf8)), schemaVersion: 1)
       }
+    case .nullsUnknownMembers, .roundsUnknownMembers:
+      let value = flaw == .nullsUnknownMembers ? "null" : #"{"a":[1.5,null,"é"],"n":9007199254740992}"#
+      for index in changes.indices {
+        guard let payload = changes[index].content.payload, var map = try? FieldMap(payload),
+          map["unknown"] != nil
+        else { continue }
+        map["unknown"] = Array(value.utf8)[...]
+        changes[index].content = .upsert(map.payload, schemaVersion: 1)
+      }
+    case .takesHalfOfItsBytes where Self.bytes(of: changes) > base.configuration.pushLimits.maximumBytes / 2:
+      throw SyncError(.batchTooLarge, during: "pushing edits")
+    case .appliesHalfOfTheBytes where Self.bytes(of: changes) > base.configuration.pushLimits.maximumBytes:
+      _ = try await base.push(Array(changes.prefix(1)), entities: entities)
+    case .takesEditsForCreations:
+      for index in changes.indices where changes[index].content != .deletion {
+        if case .copy = changes[index].base { changes[index].base = .none }
+      }
+    case .refusesNewLives:
+      for index in changes.indices {
+        if case .deleted = changes[index].base { changes[index].base = .none }
+      }
+    case .refusesRepeats:
+      let isRepeated = keys.withLock { keys in changes.contains { !keys.insert($0.key).inserted } }
+      if isRepeated { return changes.map { _ in .refused(reason: "It was sent before.") } }
     case .addsMembers:
       for index in changes.indices {
         guard let payload = changes[index].content.payload, var map = try? FieldMap(payload) else { continue }
@@ -108,9 +144,19 @@ final class FlawedSink: RemoteRecordSink {
         record.version.sequence += 1
         return .accepted(.upsert(record))
       }
+    case .datesDeletionsBack:
+      outcomes = outcomes.map { outcome in
+        guard case .accepted(.tombstone(var tombstone)) = outcome else { return outcome }
+        tombstone.version = Version(modifiedAt: Timestamp(milliseconds: 1))
+        return .accepted(.tombstone(tombstone))
+      }
     default: break
     }
     return outcomes
+  }
+
+  private static func bytes(of changes: [OutgoingChange]) -> Int {
+    changes.reduce(0) { $0 + ($1.content.payload?.bytes.count ?? 0) }
   }
 
   /// The remote state as an edit's base. Such an edit is applied.

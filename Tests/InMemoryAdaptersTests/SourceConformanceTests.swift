@@ -13,22 +13,38 @@ struct SourceConformanceTests {
     #expect(kind.inapplicable.contains(check), "\(reason)")
     try Test.cancel("\(reason)")
   }
+
+  @Test(arguments: SourceCheck.allCases)
+  func keepsThemIfItsListingsAreOfKeysAlone(_ check: SourceCheck) async throws {
+    let world = World(RemoteKind.movingPrivateZone.configuration)
+    var harness = world.harness()
+    harness.source = KeyListing(base: world.remote)
+    harness.reopen = { KeyListing(base: world.again().remote) }
+    #expect(try await check.run(on: harness) == .kept)
+  }
 }
 
 /// The kinds of remotes to check.
 enum RemoteKind: String, CaseIterable, Sendable {
-  case privateZone, movingPrivateZone, publicDatabase, timestampedCollection, coarseClock, fullOnly,
-    movingFullOnly
+  case privateZone, movingPrivateZone, publicDatabase, sweptDatabase, timestampedCollection, coarseClock,
+    fullOnly, movingFullOnly
+
+  private static let lookups: Set<SourceCheck> = [
+    .lookupGivesCurrentCopies, .lookupOfManyFindsEach, .lookupTakesAnyKey,
+  ]
+  private static let tombstones: Set<SourceCheck> = [.deletionComesAsTombstone, .deletionsHaveRisingVersions]
 
   /// The checks that do not apply to this kind, as it declares. No other check may be skipped.
   var inapplicable: Set<SourceCheck> {
-    switch self {
-    case .privateZone, .timestampedCollection, .coarseClock: [.lookupGivesCurrentCopies]
-    case .movingPrivateZone: []
-    case .publicDatabase:
-      [.resumablePassGoesOnInAnotherProcess, .totalCountsTheListing, .deletionComesAsTombstone]
-    case .fullOnly: [.lookupGivesCurrentCopies, .deletionComesAsTombstone]
-    case .movingFullOnly: [.lookupGivesCurrentCopies, .deletionComesAsTombstone, .versionsRise]
+    let keys: Set<SourceCheck> = self == .sweptDatabase ? [] : [.keysAreListedWithTheirVersions]
+    return switch self {
+    case .privateZone, .timestampedCollection, .coarseClock: keys.union(Self.lookups)
+    case .movingPrivateZone: keys
+    case .publicDatabase, .sweptDatabase:
+      keys.union(Self.tombstones).union([.resumablePassGoesOnInAnotherProcess, .totalCountsTheListing])
+        .union(self == .sweptDatabase ? [.deltaOfNothingIsEmpty] : [])
+    case .fullOnly: keys.union(Self.lookups).union(Self.tombstones)
+    case .movingFullOnly: keys.union(Self.lookups).union(Self.tombstones).union([.versionsRise])
     }
   }
 
@@ -43,6 +59,8 @@ enum RemoteKind: String, CaseIterable, Sendable {
     case .publicDatabase:
       configuration = .publicDatabase()
       configuration.supportsLookup = true
+    // Each delta lists all keys.
+    case .sweptDatabase: configuration = .sweptDatabase(every: .zero)
     case .timestampedCollection: configuration = .timestampedCollection()
     case .coarseClock:
       configuration = .timestampedCollection(overlap: .seconds(10))

@@ -7,11 +7,11 @@ import Testing
   "A real Kinto as a source", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
   .timeLimit(.minutes(10)))
 struct RealKintoConformanceTests {
-  /// Checks that do not apply: the server accepts no such key, sets its own times, and stores only
-  /// JSON.
+  /// Checks that do not apply: the server accepts no such keys, sets its own times, stores only
+  /// JSON, and lists no keys alone.
   private static let inapplicable: Set<SourceCheck> = [
-    .recordsAreReadWhole, .malformedRecordComesInItsPlace, .malformedRecordsMayFillAPage,
-    .voidTokenIsNoError, .lateCommitIsFound,
+    .recordsAreReadWhole, .lookupTakesAnyKey, .malformedRecordComesInItsPlace,
+    .malformedRecordsMayFillAPage, .voidTokenIsNoError, .lateCommitIsFound, .keysAreListedWithTheirVersions,
   ]
 
   @Test(arguments: Set(SourceCheck.allCases).subtracting(inapplicable).sorted { $0.rawValue < $1.rawValue })

@@ -40,15 +40,7 @@ enum BatchChecks {
       throw Inapplicable(reason: "The sink takes more at once than is sensible to try.")
     }
     let changes = (0...limits.maximumRecords).map { bench.upsert("n\($0)", $0) }
-    let wasTaken: Bool
-    do {
-      let outcomes = try await bench.push(changes)
-      for (change, outcome) in zip(changes, outcomes) { _ = try bench.base(of: outcome, of: change.id) }
-      wasTaken = true
-    } catch let error as SyncError {
-      try expect(error.code, equals: .batchTooLarge, "More than a sink takes is too large a batch.")
-      wasTaken = false
-    }
+    let wasTaken = try await isTaken(changes, bench)
     for change in [changes.first, changes.last].compactMap(\.self) {
       try expect(
         try await bench.value(change.id.key) != nil, equals: wasTaken,
@@ -62,5 +54,35 @@ enum BatchChecks {
     for (change, outcome) in zip(changes, fitting) where !wasTaken {
       _ = try bench.base(of: outcome, of: change.id)
     }
+  }
+
+  /// Pushes more than the limits: every change is accepted, or the batch is refused.
+  private static func isTaken(_ changes: [OutgoingChange], _ bench: SinkBench) async throws -> Bool {
+    do {
+      let outcomes = try await bench.push(changes)
+      for (change, outcome) in zip(changes, outcomes) { _ = try bench.base(of: outcome, of: change.id) }
+      return true
+    } catch let error as SyncError {
+      try expect(error.code, equals: .batchTooLarge, "More than a sink takes is too large a batch.")
+      return false
+    }
+  }
+
+  static func bytesUpToTheLimitAreTaken(_ bench: SinkBench) async throws {
+    let limits = try await bench.harness.sink.limits()
+    guard limits.maximumRecords > 1, (100..<10_000_000).contains(limits.maximumBytes) else {
+      throw Inapplicable(reason: "The sink takes more or fewer bytes at once than is sensible to try.")
+    }
+    let half = limits.maximumBytes / 2
+    let rest = limits.maximumBytes - half
+    let fitting = [bench.upsert("a", 1, bytes: half), bench.upsert("b", 2, bytes: rest)]
+    let sentence = "A batch of as many bytes as a sink takes is applied."
+    try expect(try await isTaken(fitting, bench), sentence)
+    try expect([try await bench.value("a"), try await bench.value("b")], equals: [1, 2], sentence)
+    let tooMany = [bench.upsert("c", 3, bytes: half + 1), bench.upsert("d", 4, bytes: half + 1)]
+    let wasTaken = try await isTaken(tooMany, bench)
+    try expect(
+      [try await bench.value("c"), try await bench.value("d")], equals: wasTaken ? [3, 4] : [nil, nil],
+      "A batch of too many bytes is refused or applied as a whole.")
   }
 }

@@ -17,6 +17,14 @@ struct SinkBench: Sendable {
       key, .upsert(Payload(Array(#"{"value":\#(value)}"#.utf8)), schemaVersion: 1), on: base, edit: value)
   }
 
+  /// An upsert of a payload with this many bytes, in an undeclared member.
+  func upsert(_ key: String, _ value: Int, bytes: Int) -> OutgoingChange {
+    let (start, end) = (#"{"value":\#(value),"text":""#, #""}"#)
+    let text = String(repeating: "x", count: max(0, bytes - start.utf8.count - end.utf8.count))
+    return change(
+      key, .upsert(Payload(Array((start + text + end).utf8)), schemaVersion: 1), on: .none, edit: value)
+  }
+
   /// A deletion as the engine sends it.
   func deletion(_ key: String, on base: OutboxEntry.Base) -> OutgoingChange {
     change(key, .deletion, on: base, edit: 0)

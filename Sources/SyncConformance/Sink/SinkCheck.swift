@@ -10,7 +10,7 @@ public enum SinkCheck: String, CaseIterable, Sendable {
     editOfAnOldCopyIsAConflict, deletionOfTheCurrentCopyIsApplied, deletionOfAnOldCopyIsAConflict,
     editOfADeletedRecordIsAConflict, deletionOfAnUnseenRecordIsAConflict, deletedRecordIsCreatedAnew
   /// A promise about batches.
-  case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole
+  case everyChangeHasItsOutcome, emptyPushHasNoOutcomes, tooMuchIsRefusedWhole, bytesUpToTheLimitAreTaken
   /// A promise about repeated changes.
   case changeSentAgainHasOneEffect, deletionSentAgainHasOneEffect, changeSentAgainLeavesALaterOneAlone,
     creationSentAgainBringsNothingBack, batchSentAgainByAnotherProcessHasOneEffect
@@ -46,6 +46,7 @@ public enum SinkCheck: String, CaseIterable, Sendable {
     case .everyChangeHasItsOutcome: BatchChecks.everyChangeHasItsOutcome
     case .emptyPushHasNoOutcomes: BatchChecks.emptyPushHasNoOutcomes
     case .tooMuchIsRefusedWhole: BatchChecks.tooMuchIsRefusedWhole
+    case .bytesUpToTheLimitAreTaken: BatchChecks.bytesUpToTheLimitAreTaken
     case .changeSentAgainHasOneEffect: RepeatChecks.changeSentAgainHasOneEffect
     case .deletionSentAgainHasOneEffect: RepeatChecks.deletionSentAgainHasOneEffect
     case .changeSentAgainLeavesALaterOneAlone: RepeatChecks.changeSentAgainLeavesALaterOneAlone

@@ -27,8 +27,35 @@ enum ListingChecks {
       let most = min(limit, bench.capabilities.maximumPageSize ?? .max)
       let pass = try await bench.pull(limit: limit)
       try expect(
-        pass.pages.allSatisfy { $0.changes.count <= most }, "A page holds no more than the limit \(limit).")
+        pass.pages.allSatisfy { $0.listed <= most }, "A page holds no more than the limit \(limit).")
       try expect(pass.upserted.count, equals: 12, "A full listing holds each record once, limit \(limit).")
+    }
+    guard let token = try bench.token(of: try await bench.pull()) else { return }
+    for number in 0..<12 { try await bench.harness.upsert(SourceBench.key(number), 100 + number) }
+    for limit in [1, 5] {
+      let most = min(limit, bench.capabilities.maximumPageSize ?? .max)
+      let pass = try await bench.pull(since: token, limit: limit, pass: 2)
+      try expect(
+        pass.pages.allSatisfy { $0.listed <= most },
+        "A page of a delta holds no more than the limit \(limit).")
+      try expect(Set(pass.upserted).count, equals: 12, "A delta has each changed record, limit \(limit).")
+    }
+  }
+
+  static func keysAreListedWithTheirVersions(_ bench: SourceBench) async throws {
+    try await bench.fill(5)
+    let first = try await bench.pull()
+    try await bench.harness.upsert("i01", 100)
+    let second = try await bench.pull(since: try bench.token(of: first), pass: 2)
+    let passes = [first, second].filter { $0.pages.contains { !$0.present.isEmpty } }
+    if passes.isEmpty { throw Inapplicable(reason: "The source lists no record without its contents.") }
+    for (page, copies) in passes.flatMap({ zip($0.pages, $0.copies) }) {
+      let versions = Dictionary(copies.compactMap(\.copy).map { ($0.id, $0.version) }) { $1 }
+      for present in page.present {
+        try expect(
+          present.version, equals: versions[present.id] ?? .unversioned,
+          "A record that is listed without its contents has the version of its current copy.")
+      }
     }
   }
 
@@ -53,27 +80,35 @@ enum ListingChecks {
     let first = try await bench.page(.start(since: nil))
     let again = try await bench.page(.start(since: nil))
     try expect(again.changes, equals: first.changes, "A repeated start gets the same answer.")
+    try expect(again.present, equals: first.present, "A repeated start gets the same answer.")
     guard case .more(let token, _) = first.next else {
       throw Inapplicable(reason: "The source lists everything on one page.")
     }
     let second = try await bench.page(.resume(token))
     let repeated = try await bench.page(.resume(token))
     try expect(
-      Set(first.changes.map(\.id)).isDisjoint(with: second.changes.map(\.id)) && second.next != first.next,
+      Set(ids(first)).isDisjoint(with: ids(second)) && second.next != first.next,
       "A continuation leads on, when nothing changes meanwhile.")
     try expect(repeated.changes, equals: second.changes, "A repeated continuation gets the same answer.")
+    try expect(repeated.present, equals: second.present, "A repeated continuation gets the same answer.")
+  }
+
+  private static func ids(_ page: RecordPage) -> [RecordID?] {
+    page.changes.map(\.id) + page.present.map(\.id)
   }
 
   static func resumablePassGoesOnInAnotherProcess(_ bench: SourceBench) async throws {
     try await bench.fill(10)
     let first = try await bench.page(.start(since: nil))
     guard case .more(let token, resumable: true) = first.next, let reopen = bench.harness.reopen else {
-      return
+      throw Inapplicable(reason: "The source's continuations end with the process.")
     }
     let here = try await bench.page(.resume(token))
     let there = try await reopen().page(bench.request(.resume(token)))
     try expect(
       there.changes, equals: here.changes, "A resumable continuation is understood by another process.")
+    try expect(
+      there.present, equals: here.present, "A resumable continuation is understood by another process.")
   }
 
   static func deletedRecordIsNotListed(_ bench: SourceBench) async throws {
@@ -115,10 +150,11 @@ enum ListingChecks {
   static func malformedRecordsMayFillAPage(_ bench: SourceBench) async throws {
     try await bench.fill(1)
     for _ in 0..<5 { try await bench.harness.putMalformed?(bench.harness.malformedBytes) }
-    try await bench.harness.upsert("last", 1)
+    // After the malformed records, in the order of keys as in the order of changes.
+    try await bench.harness.upsert("zz", 1)
     let pass = try await bench.pull(limit: 2)
     try expect(
-      Set(pass.upserted), equals: ["i00", "last"],
+      Set(pass.upserted), equals: ["i00", "zz"],
       "A page of malformed records alone leads on to the records after it.")
   }
 
@@ -140,5 +176,37 @@ enum ListingChecks {
       }
     }
     try expect(values, equals: [77], "A lookup gives the current copy.")
+  }
+
+  static func lookupOfManyFindsEach(_ bench: SourceBench) async throws {
+    // The engine looks up as many records as a portion or a page holds, several hundred at once.
+    let count = 450
+    try await bench.fill(count)
+    try await bench.harness.delete("i07")
+    let keys = (0..<count).map(SourceBench.key)
+    let found = try await bench.lookup(keys + ["never"])
+    let missing = keys.filter { found[$0] == nil && $0 != "i07" }
+    try expect(
+      missing, equals: [], "A lookup of many records finds each that exists: others count as deleted.")
+    try expect(found.count, equals: count - 1, "A lookup returns copies of existing records.")
+    for (key, value) in found {
+      try expect(SourceBench.key(Int(value)), equals: key, "A lookup gives each record its own copy.")
+    }
+  }
+
+  static func lookupTakesAnyKey(_ bench: SourceBench) async throws {
+    let keys = ["é/1,2", "a b&c=d", "\"e\"", "%2C", "+f?#g"]
+    for (number, key) in keys.enumerated() { try await bench.harness.upsert(key, number) }
+    let found = try await bench.lookup(keys)
+    for (number, key) in keys.enumerated() {
+      try expect(found[key], equals: Int64(number), "A lookup finds a record by any key, such as \(key).")
+    }
+  }
+}
+
+extension RecordChange {
+  /// The copy of an upsert.
+  fileprivate var copy: Record? {
+    if case .upsert(let record) = self { record } else { nil }
   }
 }

@@ -12,10 +12,13 @@ struct SourceBench: Sendable {
   struct Pass: Sendable {
     var coverage: RecordPage.Coverage
     var pages: [RecordPage]
+    /// For each page, the copies of the records that it lists without their contents.
+    var copies: [[RecordChange]]
     /// The start of the next delta.
     var token: SyncToken?
 
-    var changes: [RecordChange] { pages.flatMap(\.changes) }
+    /// The changes of all pages, with the copies that were looked up.
+    var changes: [RecordChange] { zip(pages, copies).flatMap { $0.changes + $1 } }
 
     /// The listed values by key. The last listing of a key counts, also a deletion.
     var values: [String: Int64] {
@@ -49,7 +52,7 @@ struct SourceBench: Sendable {
 
   /// Pulls one pass to its end. After a reset it starts over with a full listing.
   ///
-  /// The engine does the same.
+  /// Records that are listed without their contents are looked up. The engine does the same.
   ///
   /// - Parameter between: Called after each page but the last, with the page's number from 1.
   func pull(
@@ -57,22 +60,45 @@ struct SourceBench: Sendable {
     between: @Sendable (Int) async throws -> Void = { _ in }
   ) async throws -> Pass {
     var position = PullPosition.start(since: token)
-    var pages: [RecordPage] = []
+    var (pages, copies): ([RecordPage], [[RecordChange]]) = ([], [])
     for _ in 0..<1000 {
       let page = try await page(position, limit: limit, pass: pass)
       pages.append(page)
+      copies.append(try await contents(of: page))
       switch page.next {
       case .more(let next, _):
         try await between(pages.count)
         position = .resume(next)
       case .done(let own):
-        return Pass(coverage: pages[0].coverage, pages: pages, token: own ?? pages[0].startToken)
+        return Pass(
+          coverage: pages[0].coverage, pages: pages, copies: copies, token: own ?? pages[0].startToken)
       case .reset(let reason):
-        pages = []
+        (pages, copies) = ([], [])
         position = .start(since: reason == .pageTokenExpired ? token : nil)
       }
     }
     throw ConformanceFailure("A pass over few records ends.")
+  }
+
+  /// The copies of the records that a page lists without their contents.
+  private func contents(of page: RecordPage) async throws -> [RecordChange] {
+    guard !page.present.isEmpty else { return [] }
+    try expect(
+      capabilities.supportsLookup, "Only a source that has lookups lists records without their contents.")
+    try expect(page.coverage, equals: .everything, "A delta has the contents of its records.")
+    return try await source.lookup(page.present.map(\.id), of: SourceHarness.entity)
+  }
+
+  /// The values that a lookup finds, by key.
+  func lookup(_ keys: [String]) async throws -> [String: Int64] {
+    var values: [String: Int64] = [:]
+    for change in try await source.lookup(keys.map(Self.id), of: SourceHarness.entity) {
+      guard case .upsert(let record) = change, case .integer(let value)? = record.fields.first else {
+        continue
+      }
+      values[record.id.key] = value
+    }
+    return values
   }
 
   /// Writes items `i00`, `i01`… with their numbers as values.

@@ -9,11 +9,13 @@ public enum SourceCheck: String, CaseIterable, Sendable {
   case listingHoldsEveryRecordOnce, emptyRemoteListsNothing, pagesObeyTheirLimit, recordsAreReadWhole,
     samePositionIsAnsweredAlike, resumablePassGoesOnInAnotherProcess, deletedRecordIsNotListed,
     totalCountsTheListing, malformedRecordComesInItsPlace, malformedRecordsMayFillAPage,
-    lookupGivesCurrentCopies
+    keysAreListedWithTheirVersions
+  /// A promise about lookups.
+  case lookupGivesCurrentCopies, lookupOfManyFindsEach, lookupTakesAnyKey
   /// A promise about deltas and tokens.
   case deltaHoldsWhatChanged, deltaOfNothingIsEmpty, deletionComesAsTombstone, changesDuringAPassAreNotLost,
     changesDuringADeltaAreNotLost, lateCommitIsFound, tokenComesFromTheStart, unknownTokenIsNoError,
-    voidTokenIsNoError, versionsRise, identityStays
+    voidTokenIsNoError, versionsRise, deletionsHaveRisingVersions, identityStays
 
   /// Runs the check on a harness that no other check has used.
   ///
@@ -35,9 +37,16 @@ public enum SourceCheck: String, CaseIterable, Sendable {
       .malformedRecordsMayFillAPage where harness.putMalformed == nil:
       "The harness cannot put malformed records."
     case .voidTokenIsNoError where harness.voidTokens == nil: "The harness cannot make tokens void."
-    case .lookupGivesCurrentCopies where !capabilities.supportsLookup: "The source has no lookup."
-    case .deletionComesAsTombstone where !capabilities.sendsTombstones: "The source sends no tombstones."
+    case .lookupGivesCurrentCopies where !capabilities.supportsLookup,
+      .lookupOfManyFindsEach where !capabilities.supportsLookup,
+      .lookupTakesAnyKey where !capabilities.supportsLookup:
+      "The source has no lookup."
+    case .deletionComesAsTombstone where !capabilities.sendsTombstones,
+      .deletionsHaveRisingVersions where !capabilities.sendsTombstones:
+      "The source sends no tombstones."
     case .versionsRise where capabilities.versions == .latestFetched: "The source's versions may go back."
+    case .deletionsHaveRisingVersions where capabilities.versions != .perChange:
+      "The source's versions do not order the changes of a record."
     default: nil
     }
   }
@@ -54,7 +63,10 @@ public enum SourceCheck: String, CaseIterable, Sendable {
     case .totalCountsTheListing: ListingChecks.totalCountsTheListing
     case .malformedRecordComesInItsPlace: ListingChecks.malformedRecordComesInItsPlace
     case .malformedRecordsMayFillAPage: ListingChecks.malformedRecordsMayFillAPage
+    case .keysAreListedWithTheirVersions: ListingChecks.keysAreListedWithTheirVersions
     case .lookupGivesCurrentCopies: ListingChecks.lookupGivesCurrentCopies
+    case .lookupOfManyFindsEach: ListingChecks.lookupOfManyFindsEach
+    case .lookupTakesAnyKey: ListingChecks.lookupTakesAnyKey
     case .deltaHoldsWhatChanged: DeltaChecks.deltaHoldsWhatChanged
     case .deltaOfNothingIsEmpty: DeltaChecks.deltaOfNothingIsEmpty
     case .deletionComesAsTombstone: DeltaChecks.deletionComesAsTombstone
@@ -65,6 +77,7 @@ public enum SourceCheck: String, CaseIterable, Sendable {
     case .unknownTokenIsNoError: DeltaChecks.unknownTokenIsNoError
     case .voidTokenIsNoError: DeltaChecks.voidTokenIsNoError
     case .versionsRise: DeltaChecks.versionsRise
+    case .deletionsHaveRisingVersions: DeltaChecks.deletionsHaveRisingVersions
     case .identityStays: DeltaChecks.identityStays
     }
   }
