@@ -25,8 +25,17 @@ struct DoublesConformanceTests {
       expire: { scheduler.expire() }, setOnline: { connectivity.connectivity = $0 ? .online : .offline },
       setPowered: { scheduler.hasExternalPower = $0 })
     // On one thread, no time passes before every task has run.
-    #expect(try await OneThread.run { try await check.run(on: harness) } == .kept)
+    #expect(try await OneThread.run { try await check.run(on: harness.here) } == .kept)
     #expect(clock.sleepers == 0)
     #expect(connectivity.subscribers == 0)
+  }
+}
+
+extension SchedulerHarness {
+  /// The harness for a run on the thread of the test.
+  var here: SchedulerHarness {
+    var harness = self
+    harness.executor = OneThread.current
+    return harness
   }
 }

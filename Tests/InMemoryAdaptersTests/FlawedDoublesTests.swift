@@ -9,15 +9,18 @@ import Testing
 /// A monitor that breaks one promise.
 private final class FlawedMonitor: ConnectivityMonitor {
   enum Flaw: String, CaseIterable, Sendable {
-    case beginsWithNothingKnown, tellsLate, repeatsItself, keepsOnlyTheNewest, sharesOneStream
+    case beginsWithNothingKnown, tellsLate, repeatsItself, keepsOnlyTheNewest, keepsThirteen, sharesOneStream
+    case hidesLosses, keepsStreams
 
     var check: ConnectivityCheck {
       switch self {
       case .beginsWithNothingKnown: .streamBeginsWithTheStatusNow
       case .tellsLate: .statusTellsWhatIsSo
       case .repeatsItself: .sameStatusIsNoChange
-      case .keepsOnlyTheNewest: .lossIsSeenByASlowListener
+      case .keepsOnlyTheNewest, .keepsThirteen: .lossIsSeenByASlowListener
       case .sharesOneStream: .eachStreamIsItsOwn
+      case .hidesLosses: .changesComeInTheirOrder
+      case .keepsStreams: .endedStreamLeavesNothingBehind
       }
     }
   }
@@ -35,6 +38,8 @@ private final class FlawedMonitor: ConnectivityMonitor {
   }
 
   var status: NetworkStatus { state.withLock { $0.shown } }
+  /// The streams that were ever in use.
+  var streams: Int { state.withLock { $0.streams.count } }
 
   func become(_ connectivity: Connectivity) {
     state.withLock { state in
@@ -42,6 +47,7 @@ private final class FlawedMonitor: ConnectivityMonitor {
       state.status = NetworkStatus(connectivity)
       state.shown = flaw == .tellsLate ? before : state.status
       guard before != state.status || flaw == .repeatsItself else { return }
+      if flaw == .hidesLosses, connectivity == .offline { return }
       let streams = flaw == .sharesOneStream ? Array(state.streams.suffix(1)) : state.streams
       for stream in streams { stream.yield(state.status) }
     }
@@ -49,7 +55,7 @@ private final class FlawedMonitor: ConnectivityMonitor {
 
   func statuses() -> AsyncStream<NetworkStatus> {
     let policy = AsyncStream<NetworkStatus>.Continuation.BufferingPolicy.bufferingNewest(
-      flaw == .keepsOnlyTheNewest ? 1 : 16)
+      flaw == .keepsOnlyTheNewest ? 1 : flaw == .keepsThirteen ? 13 : 16)
     let (stream, continuation) = AsyncStream.makeStream(of: NetworkStatus.self, bufferingPolicy: policy)
     state.withLock { state in
       state.streams.append(continuation)
@@ -63,7 +69,8 @@ private final class FlawedMonitor: ConnectivityMonitor {
 private final class FlawedScheduler: BackgroundScheduler {
   enum Flaw: String, CaseIterable, Sendable {
     case beginsAtOnce, keepsTheFirstRequest, forgetsTheOtherKind, forgetsItsToken, ignoresTheNetwork
-    case ignoresThePower, doesNotWaitForItsWork
+    case ignoresThePower, doesNotWaitForItsWork, abandonsExpiredWork, ignoresCancellation
+    case takesNothingDuringItsRun, tellsTheTimeThatIsOver, forgetsWhatTheWorkSubmits, beginsAgainMeanwhile
 
     var check: SchedulerCheck {
       switch self {
@@ -73,7 +80,12 @@ private final class FlawedScheduler: BackgroundScheduler {
       case .forgetsItsToken: .expirationCancelsAndIsWaitedFor
       case .ignoresTheNetwork: .networkIsWaitedForWhereItIsNeeded
       case .ignoresThePower: .powerIsWaitedForWhereItIsNeeded
-      case .doesNotWaitForItsWork: .cancelledRunWaitsAndKeepsThePending
+      case .doesNotWaitForItsWork, .ignoresCancellation: .cancelledRunWaitsAndKeepsThePending
+      case .abandonsExpiredWork: .expirationCancelsAndIsWaitedFor
+      case .takesNothingDuringItsRun: .requestIsTakenWhileItRuns
+      case .tellsTheTimeThatIsOver: .timeOfDayIsTheNextOne
+      case .forgetsWhatTheWorkSubmits: .workSubmitsTheNextOfItsKind
+      case .beginsAgainMeanwhile: .oneKindRunsOnceAtATime
       }
     }
   }
@@ -81,6 +93,7 @@ private final class FlawedScheduler: BackgroundScheduler {
   private let flaw: Flaw
   private let base: InMemoryScheduler
   private let clock: ManualClock
+  private let state = Mutex((isRunning: false, isWorking: false))
 
   init(_ flaw: Flaw, _ base: InMemoryScheduler, _ clock: ManualClock) {
     (self.flaw, self.base, self.clock) = (flaw, base, clock)
@@ -88,7 +101,12 @@ private final class FlawedScheduler: BackgroundScheduler {
 
   func submit(_ request: BackgroundRequest) throws(SyncError) -> Timestamp {
     var request = request
+    let (isRunning, isWorking) = state.withLock { $0 }
     switch flaw {
+    case .takesNothingDuringItsRun where isRunning, .forgetsWhatTheWorkSubmits where isWorking:
+      return clock.timestamp
+    case .tellsTheTimeThatIsOver:
+      return try base.submit(request) + .seconds(-48 * 3600)
     case .beginsAtOnce:
       request.earliest = .after(.zero)
       return try base.submit(request) + .seconds(600)
@@ -100,8 +118,7 @@ private final class FlawedScheduler: BackgroundScheduler {
       request.needsNetwork = false
     case .ignoresThePower:
       request.needsExternalPower = false
-    case .forgetsItsToken, .doesNotWaitForItsWork:
-      break
+    default: break
     }
     return try base.submit(request)
   }
@@ -109,15 +126,32 @@ private final class FlawedScheduler: BackgroundScheduler {
   func run(
     _ work: @escaping @Sendable (BackgroundRequest.Kind, any CancellationToken) async -> BackgroundOutcome
   ) async {
-    let flaw = flaw
+    state.withLock { $0.isRunning = true }
+    if flaw == .ignoresCancellation {
+      // The run of a task that nothing cancels.
+      await Task { await serve(work) }.value
+    } else {
+      await serve(work)
+    }
+  }
+
+  private func serve(
+    _ work: @escaping @Sendable (BackgroundRequest.Kind, any CancellationToken) async -> BackgroundOutcome
+  ) async {
     await base.run { kind, token in
-      switch flaw {
+      switch self.flaw {
       case .forgetsItsToken:
         return await work(kind, CancellationSource())
-      case .doesNotWaitForItsWork:
-        Task { await work(kind, token) }
+      case .doesNotWaitForItsWork, .beginsAgainMeanwhile:
+        Task(executorPreference: OneThread.current) { await work(kind, token) }
         return .succeeded
+      case .abandonsExpiredWork:
+        Task(executorPreference: OneThread.current) { await work(kind, token) }
+        if let own = token as? CancellationSource { await own.waitUntilCancelled() }
+        return .failed
       default:
+        self.state.withLock { $0.isWorking = true }
+        defer { self.state.withLock { $0.isWorking = false } }
         return await work(kind, token)
       }
     }
@@ -129,7 +163,8 @@ struct FlawedDoublesTests {
   @Test(arguments: FlawedMonitor.Flaw.allCases)
   fileprivate func noticeAMonitorThatBreaksAPromise(_ flaw: FlawedMonitor.Flaw) async throws {
     let monitor = FlawedMonitor(flaw)
-    let harness = ConnectivityHarness(monitor: monitor, become: { monitor.become($0) })
+    let harness = ConnectivityHarness(
+      monitor: monitor, become: { monitor.become($0) }, followers: { monitor.streams })
     // A check waits no longer for an event that never comes.
     await #expect(throws: ConformanceFailure.self) {
       try await Patience.$limit.withValue(.seconds(2)) { _ = try await flaw.check.run(on: harness) }
@@ -150,8 +185,14 @@ struct FlawedDoublesTests {
     // every task has run.
     await #expect(throws: ConformanceFailure.self) {
       try await Patience.$limit.withValue(.seconds(2)) {
-        try await OneThread.run { _ = try await flaw.check.run(on: harness) }
+        try await OneThread.run { _ = try await flaw.check.run(on: harness.here) }
       }
     }
+  }
+
+  /// A check that no flaw names may be one that cannot fail.
+  @Test func ofThesePortsAreEachSeenToFail() {
+    #expect(Set(FlawedMonitor.Flaw.allCases.map(\.check)) == Set(ConnectivityCheck.allCases))
+    #expect(Set(FlawedScheduler.Flaw.allCases.map(\.check)) == Set(SchedulerCheck.allCases))
   }
 }

@@ -66,7 +66,8 @@ enum ConnectivityChecks {
   static func lossIsSeenByASlowListener(_ bench: ConnectivityBench) async throws {
     try await bench.become(.online)
     let stream = bench.monitor.statuses()
-    let changes = (0..<12).map { $0.isMultiple(of: 2) ? Connectivity.offline : .online }
+    // With the status before them, there are sixteen.
+    let changes = (0..<15).map { $0.isMultiple(of: 2) ? Connectivity.offline : .online }
     for change in changes { try await bench.become(change) }
     try await bench.consuming(stream) { follower in
       let sentence = "A slow reader gets at least the newest sixteen statuses."

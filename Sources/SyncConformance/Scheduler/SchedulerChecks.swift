@@ -20,7 +20,9 @@ enum SchedulerChecks {
   static func requestIsTakenWhileItRuns(_ bench: SchedulerBench) async throws {
     try await bench.running {
       // A long request first, so that the scheduler sleeps when the short one arrives.
+      await bench.letOthersRun()
       try bench.submit(.processing, after: .seconds(3600))
+      await bench.letOthersRun()
       try bench.submit(.refresh, after: .seconds(60))
       try await bench.pass(
         until: { !bench.begun.isEmpty }, "A request that is submitted during the run is begun.")
@@ -152,15 +154,29 @@ enum SchedulerChecks {
     guard let expire = bench.harness.expire else {
       throw Inapplicable(reason: "The harness cannot let the time run out.")
     }
+    let (isTold, mayEnd) = (CancellationSource(), CancellationSource())
     try bench.submit(.refresh, after: .zero)
-    try await bench.running { _, token in
+    try await bench.running { kind, token in
+      guard !isTold.isCancelled else { return }
       try expect(!token.isCancelled, "Work begins with time to do it in.")
       expire()
-      let isTold = await Patience.lasts(until: { token.isCancelled })
-      try expect(isTold, "When the time is up, the token is cancelled.")
+      try expect(
+        await Patience.lasts(until: { token.isCancelled }), "When the time is up, the token is cancelled.")
+      try bench.submit(kind, after: .zero)
+      isTold.cancel()
+      await mayEnd.waitUntilCancelled()
     } _: {
-      try await bench.pass(
-        until: { bench.begun.contains(where: \.isOver) }, "Work whose time is up is waited for.")
+      defer { mayEnd.cancel() }
+      try await bench.pass(until: { isTold.isCancelled }, "When the time is up, the token is cancelled.")
+      for _ in 0..<100 {
+        bench.harness.pass(.seconds(10))
+        await Task.yield()
+      }
+      let sentence = "Work whose time is up is waited for."
+      try expect(bench.begun.count, equals: 1, "\(sentence) No other begins meanwhile.")
+      try expect(bench.isRunning, "\(sentence) The run does not return meanwhile.")
+      mayEnd.cancel()
+      try await bench.pass(until: { bench.begun.contains(where: \.isOver) }, sentence)
     }
   }
 

@@ -17,6 +17,10 @@ public struct SchedulerHarness: Sendable {
   public var setOnline: (@Sendable (Bool) -> Void)?
   /// Sets whether the machine has external power; `nil` if that is impossible.
   public var setPowered: (@Sendable (Bool) -> Void)?
+  /// Where the scheduler's run begins; `nil` for the global executor.
+  ///
+  /// On one thread with the check, no time passes before every task has run.
+  public var executor: (any TaskExecutor)?
 
   /// Creates access to a scheduler. Checks that need a `nil` function are skipped.
   public init(
