@@ -1,4 +1,5 @@
 import SyncModels
+import Synchronization
 
 /// Answers without an end.
 enum BoundChecks {
@@ -77,28 +78,55 @@ enum BoundChecks {
   }
 
   static func cancellationEndsTheTransferAtOnce(_ bench: TransportBench) async throws {
-    let (hasArrived, hasEnded) = (Signal(), Signal())
+    let course = Course()
     try await bench.serving({ _, send in
-      hasArrived.give()
+      course.hasBegun = true
       _ = send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
-      while send(Array("1\r\n \r\n".utf8)) { Pause.briefly() }
-      hasEnded.give()
+      while !course.isChecked, send(Array("1\r\n \r\n".utf8)) { Pause.briefly() }
+      course.hasEnded = true
       return false
     }) { server in
-      let request = bench.request(server)
-      try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-          try await expect(.cancelled, "A cancelled transfer ends with `cancelled`.") {
-            () async throws(SyncError) in
-            _ = try await bench.harness.send(request)
-          }
-        }
-        await hasArrived.wait()
-        group.cancelAll()
-        try await group.waitForAll()
-      }
+      defer { course.isChecked = true }
+      // Not a child task, because a transport that ignores its cancellation is not waited for.
+      let transfer = Task { course.outcome = await bench.outcome(of: bench.request(server)) }
+      _ = await Patience.lasts(until: { course.hasBegun || course.outcome != nil })
+      transfer.cancel()
+      try expect(course.hasBegun, "A request reaches its server.")
+      let ends = await Patience.lasts(until: { course.outcome != nil })
+      try expect(ends, "A cancelled transfer ends at once.")
+      try expect(course.outcome, equals: .failed(.cancelled), "A cancelled transfer ends with `cancelled`.")
       // The server notices that the client has stopped reading.
-      await hasEnded.wait()
+      let isNoticed = await Patience.lasts(until: { course.hasEnded })
+      try expect(isNoticed, "A cancelled transfer leaves no connection on which its answer arrives.")
+    }
+  }
+
+  /// The course of one transfer, at the server and at the client.
+  private final class Course: Sendable {
+    private struct State {
+      var hasBegun = false
+      var hasEnded = false
+      var outcome: TransportBench.Outcome?
+      var isChecked = false
+    }
+    private let state = Mutex(State())
+
+    var hasBegun: Bool {
+      get { state.withLock { $0.hasBegun } }
+      set { state.withLock { $0.hasBegun = newValue } }
+    }
+    var hasEnded: Bool {
+      get { state.withLock { $0.hasEnded } }
+      set { state.withLock { $0.hasEnded = newValue } }
+    }
+    var outcome: TransportBench.Outcome? {
+      get { state.withLock { $0.outcome } }
+      set { state.withLock { $0.outcome = newValue } }
+    }
+    /// Whether the check is over, so that the server need not go on.
+    var isChecked: Bool {
+      get { state.withLock { $0.isChecked } }
+      set { state.withLock { $0.isChecked = newValue } }
     }
   }
 }

@@ -30,6 +30,22 @@ struct TransportBench: Sendable {
     try await harness.send(request(server, target))
   }
 
+  /// The end of a transfer.
+  enum Outcome: Equatable {
+    /// An answer with a status.
+    case answered(Int)
+    case failed(SyncError.Code)
+  }
+
+  /// Sends a request, and returns how it ended.
+  func outcome(of request: Request) async -> Outcome {
+    do {
+      return .answered(try await harness.send(request).status)
+    } catch {
+      return .failed(error.code)
+    }
+  }
+
   func request(_ server: any WireServer, _ target: String = "/", method: String = "GET") -> Request {
     var request = Request(server.origin + target)
     request.method = method
