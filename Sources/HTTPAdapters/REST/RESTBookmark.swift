@@ -29,7 +29,7 @@ struct RESTBookmark: Hashable, Sendable {
   var isShifting = false
   /// Whether the collection is known to have moved during the pass.
   var hasMoved = false
-  /// The keys of the last page's ends.
+  /// The ends of the last page that had any.
   var ends: Ends?
   /// The tags of the listing that this one confirms, digested; `nil` if it confirms none.
   var confirms: String?
@@ -42,13 +42,19 @@ struct RESTBookmark: Hashable, Sendable {
   /// The pages so far; `nil` if a tag is missing, or they are too many.
   var tagged: [RESTToken.Page]?
 
-  /// The first and the last key of a page, and its number of records.
+  /// The names of a page's first and last record, and its number of records.
   struct Ends: Hashable, Sendable {
     var first: String
     var last: String
     var count: Int
     /// The first and the last record, digested.
     var content = ""
+
+    /// What the name of a record without a key begins with.
+    static let namelessPrefix = "without a key: "
+
+    /// Whether neither end has a key, so that other records may have the same names.
+    var isNameless: Bool { first.hasPrefix(Self.namelessPrefix) && last.hasPrefix(Self.namelessPrefix) }
 
     /// Whether this page is another one again.
     ///

@@ -159,7 +159,7 @@ struct RESTListing: Sendable {
     try pagination.note(
       RESTBookmark.Ends(changes, answer.rows), isOverlapping: isOverlapping, &bookmark)
     if isOverlapping {
-      if changes.first?.id?.key == before.ends?.last {
+      if RESTBookmark.Ends.name(of: changes.first, answer.rows.first) == before.ends?.last {
         changes.removeFirst()
       } else {
         bookmark.hasMoved = true
@@ -212,9 +212,16 @@ struct RESTListing: Sendable {
 }
 
 extension RESTBookmark.Ends {
-  /// The ends of a page; `nil` if they have no key.
+  /// The name of an end: the key, or what stands for the bytes of a record without a key.
+  fileprivate static func name(of change: RecordChange?, _ row: ArraySlice<UInt8>?) -> String? {
+    change?.id?.key ?? row.map { namelessPrefix + RESTFields.digest(of: $0) }
+  }
+
+  /// The ends of a page; `nil` if the page is empty.
   fileprivate init?(_ changes: [RecordChange], _ rows: [ArraySlice<UInt8>]) {
-    guard let first = changes.first?.id?.key, let last = changes.last?.id?.key else { return nil }
+    guard let first = Self.name(of: changes.first, rows.first),
+      let last = Self.name(of: changes.last, rows.last)
+    else { return nil }
     let content = [rows.first, rows.last].compactMap(\.self).joined()
     self.init(
       first: first, last: last, count: changes.count, content: RESTFields.digest(of: content))

@@ -4,7 +4,7 @@ import SyncModels
 struct RESTPagination: Sendable {
   let requests: RESTRequests
 
-  /// The most pages in succession that have no record.
+  /// The most pages in succession that have no record, or only equal ones without keys.
   static let mostEmptyPages = 1000
 
   private var collection: RESTAPI.Collection { requests.collection }
@@ -97,7 +97,9 @@ struct RESTPagination: Sendable {
       return
     }
     // A few records may come again because others were inserted before them.
-    guard ends.count == 1 || !collection.countsPages, bookmark.repeats < 2 else {
+    guard ends.isNameless || ends.count == 1 || !collection.countsPages,
+      bookmark.repeats < (ends.isNameless ? Self.mostEmptyPages : 2)
+    else {
       throw wrong(
         "The page after \(Counted(bookmark.rows, "record")) is the page before it again; does \(collection.place("paging")) name a parameter of the API?"
       )
