@@ -34,6 +34,8 @@ public enum Promise: String, Hashable, Sendable, CaseIterable, Codable {
   case rebuiltOnce
   /// A sighting is recorded unless it was recorded a short time ago.
   case throttle
+  /// The store tells observers of every record that a commit changes.
+  case observation
   /// No live record refers to one that is not live.
   case references
   /// At most one process commits.

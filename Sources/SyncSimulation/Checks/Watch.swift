@@ -21,6 +21,7 @@ final class Watch: Sendable {
   let leases: LeaseWatch
   let pushes = PushWatch()
   let edits: EditWatch
+  let observers = ObserverWatch()
   private let hasEdits: Bool
 
   init(
@@ -90,19 +91,28 @@ final class Watch: Sendable {
     }
   }
 
-  /// Reads the store before some transactions, to compare it; `nil` before the others.
-  func viewBefore(_ transaction: any StoreTransaction) throws(SyncError) -> StoreView? {
+  /// What a transaction finds, before it changes anything.
+  struct Find: Sendable {
+    /// The complete state, before some transactions.
+    fileprivate var view: StoreView?
+    fileprivate var told: ObserverWatch.Told
+  }
+
+  /// Reads what earlier transactions have left, to compare it.
+  func lookBefore(_ transaction: any StoreTransaction) throws(SyncError) -> Find {
     let isTurn = state.withLock { state in
       state.transactions += 1
       return state.transactions % 8 == 1
     }
-    return isTurn ? try view(of: transaction) : nil
+    return Find(view: isTurn ? try view(of: transaction) : nil, told: try observers.read(transaction))
   }
 
   /// The state that a transaction leaves, before it is committed.
   struct Look: Sendable {
     fileprivate var view: StoreView
     fileprivate var touched: Touched
+    /// The records that the transaction itself was asked to change.
+    fileprivate var records: Set<RecordID>
     fileprivate var number: Int
   }
 
@@ -120,25 +130,29 @@ final class Watch: Sendable {
     // unknown.
     guard isLatest, number > 1 else {
       let view = try view(of: transaction)
-      return Look(view: view, touched: Touched(last, view), number: number)
+      return Look(view: view, touched: Touched(last, view), records: touched.records, number: number)
     }
     var view = last
     try view.update(touched, from: transaction, ids: knownIDs, hasEdits: hasEdits)
     var touched = touched
     let unmarked = touched.unmarked
+    let records = touched.records
     if !unmarked.isEmpty { touched.records.formUnion(ids.lazy.filter { unmarked.contains($0.type) }) }
-    return Look(view: view, touched: touched, number: number)
+    return Look(view: view, touched: touched, records: records, number: number)
   }
 
   /// Checks the effect of a transaction.
   func committed(
-    _ seen: StoreView?, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
+    _ find: Find, _ look: Look, under authority: WriteAuthority, by incarnation: Incarnation
   ) {
-    if let seen { compare(seen, "before a transaction of \(incarnation)", as: incarnation.schema) }
+    let moment = "before a transaction of \(incarnation)"
+    if let seen = find.view { compare(seen, moment, as: incarnation.schema) }
     let last = state.withLock { state in
       defer { (state.view, state.number) = (look.view, look.number) }
       return state.view
     }
+    checkObservers(find.told, moment)
+    observers.committed(look.records.lazy.filter { last.live[$0]?.payload != look.view.live[$0]?.payload })
     let (before, after) = (read(last, as: incarnation.schema), read(look.view, as: incarnation.schema))
     let touched = look.touched
     if case .lease(let lease) = authority { pushes.settled(touched.outbox, under: lease.fence) }
@@ -191,6 +205,18 @@ final class Watch: Sendable {
         type: type, checkpoint: checkpoint,
         pages: incarnation.book.claim(type, before: earlier, after: checkpoint))
     }
+  }
+
+  /// Checks that the store tells observers of each record that commits have changed.
+  func checkObservers(_ told: ObserverWatch.Told, _ moment: String) {
+    let untold = observers.untold(told)
+    guard let first = untold.first else { return }
+    ledger.report(
+      .observation,
+      """
+      \(moment) the store does not tell observers that \(Counted(untold.count, "record")) changed, such as \(first)
+      """,
+      about: untold)
   }
 
   private func checkFence(_ authority: WriteAuthority, _ incarnation: Incarnation) {

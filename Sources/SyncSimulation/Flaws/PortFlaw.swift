@@ -6,7 +6,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
   // Losses in a store.
   case storeForgetsWhatWaits, storeKeepsWhatWasReleased, storeForgetsADeletion, storeForgetsMarks
   case storeForgetsConflicts, storeKeepsSettledEdits, storeForgetsAwaitedRecords
-  case storeForgetsACopy, storeForgetsAnEdit
+  case storeForgetsACopy, storeForgetsAnEdit, storeForgetsAnObservedChange
   // Omissions in a store's results.
   case storeOverlooksReferrers, storeOverlooksMissingTargets, storeOverlooksWaiters, storeOverlooksEdits
   case storeOverlooksUnmarked, storeOverlooksWhatWaits
@@ -36,6 +36,7 @@ enum PortFlaw: String, Hashable, Sendable, CaseIterable {
       [.convergence]
     case .storeForgetsAnEdit, .storeOverlooksEdits: [.noLostEdit, .atomicPage]
     case .storeForgetsConflicts: [.noLostEdit]
+    case .storeForgetsAnObservedChange: [.observation]
     case .sinkTakesNothing, .sinkHidesConflicts: [.noLostEdit, .convergence]
     // An edit of an unreported record has no base, where there was a copy, and is sent anew.
     case .sinkTellsOfNothing: [.noLostEdit, .convergence, .replication, .oneEffect]

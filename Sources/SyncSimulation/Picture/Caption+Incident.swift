@@ -20,7 +20,7 @@ extension Story {
       return isEnded(by: broken)
         ? violation.records.first.flatMap { pushes(of: $0, in: 0..<broken).last } : nil
     case .bounds, .cancellation, .liveness, .honestErrors, .balance, .containment, .throttle, .coverage,
-      .determinism:
+      .determinism, .observation:
       return nil
     default: break
     }

@@ -43,7 +43,7 @@ final class SimulatedStore: LocalStore {
     defer { writes.subtract(1, ordering: .relaxed) }
     return try await incarnation.around(.write) { () async throws(SyncError) -> R in
       let (result, before, after) = try await store.write(authority) { (transaction) throws(SyncError) in
-        let before = try watch.viewBefore(transaction)
+        let before = try watch.lookBefore(transaction)
         let watched = WatchedTransaction(
           transaction, shouldCommit: self.writes.load(ordering: .relaxed) > 1)
         let result = try body(watched)

@@ -107,8 +107,11 @@ extension World {
       let watch = watch
       var waiting: [PendingEdit] = []
       for type in watch.types { waiting += try await engine.edits.waiting(type) }
-      let view = try await store.read { (snapshot) throws(SyncError) in try watch.view(of: snapshot) }
+      let (view, told) = try await store.read { (snapshot) throws(SyncError) in
+        (try watch.view(of: snapshot), try watch.observers.read(snapshot))
+      }
       watch.compare(view, "at the end", as: schema)
+      watch.checkObservers(told, "at the end")
       trace.mix(UInt64(view.live.count))
       let truth = RemoteTruth(
         remotes.current, schema, edits, keeps: finalRules, now: machines[0].timestamp, shape)
