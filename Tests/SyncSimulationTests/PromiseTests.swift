@@ -13,6 +13,11 @@ struct PromiseTests {
     #expect(campaign.unseen.count < Sight.allCases.count / 4)
   }
 
+  @Test func aChangeThatObserversAreNotToldOfIsFound() {
+    let found = Simulation().hunt(mutant: "storeForgetsAnObservedChange", seeds: 0..<40)
+    #expect(found?.outcome.violations.first?.promise == .observation)
+  }
+
   @Test func everyPromiseOutlivesAFaultAtAnyCall() async {
     var simulation = Simulation()
     simulation.hazards = [.lateCommits, .malformed, .newerSchemas, .expiringTokens, .oddPages, .wipes]
