@@ -4,16 +4,19 @@
   /// The columns of a table, in the order of reads and writes.
   ///
   /// A value of several columns, such as a key or a version, is read and written at the first one.
-  protocol TableColumn: RawRepresentable<Int>, CaseIterable {
+  protocol TableColumn: RawRepresentable<Int>, CaseIterable, CodingKey {
     /// The type of the values.
     var element: ColumnArray.Element { get }
   }
 
   extension TableColumn {
     /// The column's name in SQL, which is that of the case with underscores.
+    ///
+    /// The compiler gives a coding key the name of its case, also in a program without metadata for
+    /// reflection.
     var name: String {
       var name = ""
-      for character in "\(self)" {
+      for character in stringValue {
         name += character.isUppercase ? "_" + character.lowercased() : String(character)
       }
       return name

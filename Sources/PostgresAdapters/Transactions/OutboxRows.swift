@@ -117,7 +117,13 @@
       let edit = Edit(content(payload: .payload, schemaVersion: .schemaVersion), stamp: stamp(.physical))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try state(),
-        attempts: Int(integer(.attempts)), author: author(), leaves: try leaves())
+        attempts: try attempts(), author: author(), leaves: try leaves())
+    }
+
+    private func attempts() throws(SyncError) -> Int {
+      let number = integer(.attempts)
+      guard StoredNumbers.counts.contains(number) else { throw unreadable("number of attempts") }
+      return Int(number)
     }
 
     private func author() -> OutboxEntry.Author {
@@ -167,7 +173,7 @@
     }
 
     private func unreadable(_ what: String) -> SyncError {
-      SyncError(.storeUnreadable, during: "reading the outbox", "An entry has a \(what) that does not exist.")
+      SyncError(.storeUnreadable, during: "reading the outbox", "An entry has a \(what) that cannot be.")
     }
   }
 
