@@ -136,13 +136,20 @@ struct StoreMove {
     _ = try await target.renew(lease, for: Self.leaseDuration)
   }
 
-  /// Demands that the old store sends its readers to this place, and to no other.
-  private func demandRetirement() async throws(SyncError) {
-    let found = try await source.placeMovedTo()
-    guard found != place else { return }
-    if let found {
+  /// Whether the old store sends its readers to this place.
+  ///
+  /// - Throws: `storeReadOnly` if it sends them to another one.
+  private func isRetired() async throws(SyncError) -> Bool {
+    guard let found = try await source.placeMovedTo() else { return false }
+    guard found == place else {
       throw SyncError(.storeReadOnly, during: "moving a store", "The store has moved to \(found).")
     }
+    return true
+  }
+
+  /// Demands that the old store still sends its readers to this place.
+  private func demandRetirement() async throws(SyncError) {
+    if try await isRetired() { return }
     throw SyncError(
       .invalidConfiguration, during: "moving a store",
       "The move to \(place) was abandoned, and the old store is in use; name an empty store.")
@@ -181,12 +188,9 @@ struct StoreMove {
         .invalidConfiguration, during: "moving a store",
         "The store at \(place) holds something; name an empty one.")
     }
-    if let former = try await source.placeMovedTo(), former != place {
-      throw SyncError(.storeReadOnly, during: "moving a store", "The store has moved to \(former).")
-    }
     let progress = Progress(identity: identity)
     let bytes = try Self.bytes(of: progress)
-    if try await source.placeMovedTo() == nil {
+    if try await !isRetired() {
       // No sync is under way while this one has the lease, and none begins afterwards.
       let lease = try await source.acquireLease(for: Self.leaseDuration)
       try await source.retire(movedTo: place)
