@@ -1,5 +1,4 @@
 #if SQLite
-  import SyncJSON
   import SyncModels
   import SyncPorts
 
@@ -207,16 +206,5 @@
       }
       return found
     }
-  }
-
-  /// A string that is compared by its bytes.
-  private struct UTF8Key: Hashable {
-    var string: String
-
-    init(_ string: String) { self.string = string }
-
-    static func == (a: UTF8Key, b: UTF8Key) -> Bool { a.string.isSameUTF8(as: b.string) }
-
-    func hash(into hasher: inout Hasher) { string.hashUTF8(into: &hasher) }
   }
 #endif
