@@ -3,9 +3,9 @@
   import SyncPorts
   import Synchronization
 
-  // The edits, in both readings of a damaged log. Either may have the newer one. Of two edits of a
-  // record, the one with the later stamp counts, and no edit is left out, because one too many is
-  // settled by the next push.
+  // The edits, in both readings of a damaged log. Either may have the newer one, or one that the
+  // damage has spared. Of two edits of a record one counts, and no edit is left out, because one
+  // too many is settled by the next push.
   extension SQLiteSalvage {
     func outbox(after place: SalvagePlace?) async throws(SyncError) -> SalvagePortion {
       if case .key(_, let number) = place { return try await otherEdits(after: Int64(number)) }
@@ -26,10 +26,13 @@
         return portion
       }
       for (place, entry) in portion.entries.enumerated() {
-        guard case .edit(let own) = entry, let found = try await other.edit(of: own.id),
-          own.edit.stamp < found.edit.stamp
-        else { continue }
-        portion.entries[place] = .edit(found)
+        guard case .edit(let edit) = entry, let another = try await other.edit(of: edit.id) else { continue }
+        let own = EditReading(entry: edit, isAltered: found.altered.contains(entry))
+        guard own.yields(to: another) else { continue }
+        portion.entries[place] = .edit(another.entry)
+        let loss = SalvageLoss.alteration(of: edit.id)
+        if own.isAltered { portion.losses.removeAll { $0 == loss } }
+        if another.isAltered { portion.losses.append(loss) }
       }
       portion.next = portion.next ?? Self.otherPlace(nil)
       return portion

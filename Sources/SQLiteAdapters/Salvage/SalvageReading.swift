@@ -39,9 +39,11 @@
       try await run { connection throws(SyncError) in
         let table = try SalvageTable.edits(connection)
         var portion = try self.read(table, connection, after: number)
+        let altered = portion.altered
         for number in portion.unreadable {
           if let entry = try connection.damagedEdit(number) {
             portion.entries.append(.edit(entry))
+            portion.altered.append(.edit(entry))
             portion.losses.append(.alteration(of: entry.id))
           } else {
             portion.losses.append(table.loss("row \(number) cannot be read"))
@@ -49,12 +51,13 @@
         }
         if number == nil { self.lookedUp.withLock { $0 = [] } }
         portion.remove(self.lookedUp.withLock(\.self))
-        for case .edit(let entry) in portion.altered {
+        for case .edit(let entry) in altered {
           portion.losses.append(.alteration(of: entry.id))
           // The damage may have given it the id of another record, whose own edit the index names.
-          guard let own = try connection.edit(of: entry.id), own != entry else { continue }
+          guard let own = try connection.edit(of: entry.id), own.entry != entry else { continue }
           portion.remove([entry.id])
-          portion.entries.append(.edit(own))
+          portion.entries.append(.edit(own.entry))
+          if own.isAltered { portion.altered.append(.edit(own.entry)) }
           self.lookedUp.withLock { _ = $0.insert(entry.id) }
         }
         return portion
@@ -71,8 +74,23 @@
     }
 
     /// Looks the edit of a record up; `nil` if none can be read.
-    func edit(of id: RecordID) async throws(SyncError) -> OutboxEntry? {
+    func edit(of id: RecordID) async throws(SyncError) -> EditReading? {
       try await run { connection throws(SyncError) in try connection.edit(of: id) }
+    }
+  }
+
+  /// An edit as one reading has it.
+  struct EditReading {
+    let entry: OutboxEntry
+    /// Whether it is not as it was written.
+    let isAltered: Bool
+
+    /// Whether another reading of the record's edit counts instead.
+    ///
+    /// The later edit does. If both are the same edit, the one that is as it was written does.
+    func yields(to other: EditReading) -> Bool {
+      entry.edit.stamp == other.entry.edit.stamp
+        ? isAltered && !other.isAltered : entry.edit.stamp < other.entry.edit.stamp
     }
   }
 
@@ -87,7 +105,7 @@
   }
 
   extension SalvageLoss {
-    fileprivate static func alteration(of id: RecordID) -> SalvageLoss {
+    static func alteration(of id: RecordID) -> SalvageLoss {
       SalvageLoss(
         .outbox, type: id.type, key: id.key,
         "the edit is not as the library has written it; it is kept as it reads, or the record's own edit is")
@@ -96,27 +114,30 @@
 
   extension Connection {
     /// Looks an edit up by the index; `nil` if none can be read.
-    fileprivate func edit(of id: RecordID) throws(SyncError) -> OutboxEntry? {
+    fileprivate func edit(of id: RecordID) throws(SyncError) -> EditReading? {
       var number: Int64?
+      let table = try SalvageTable.edits(self)
       do throws(SyncError) {
-        return try transaction(.read) { () throws(SyncError) -> OutboxEntry? in
+        return try transaction(.read) { () throws(SyncError) -> EditReading? in
           let lookup = try statement("SELECT entry FROM outbox WHERE type = ? AND id = ?")
           defer { lookup.reset() }
           try lookup.bind(id, at: 1)
           guard try lookup.step() else { return nil }
           number = lookup.integer(0)
-          let row = try statement("SELECT \(OutboxRows.columns) FROM outbox WHERE entry = ?")
+          let columns = (table.columns + [table.isAltered]).joined(separator: ", ")
+          let row = try statement("SELECT \(columns) FROM outbox WHERE entry = ?")
           defer { row.reset() }
           try row.bind(lookup.integer(0), at: 1)
           guard try row.step() else { return nil }
           let entry = try row.outboxEntry(of: RecordType(row.text(0)))
-          return entry.id == id ? entry : nil
+          let isAltered = row.integer(Int32(table.columns.count)) != 0
+          return entry.id == id ? EditReading(entry: entry, isAltered: isAltered) : nil
         }
       } catch {
         guard error.isOfDamagedStore else { throw error }
       }
       guard let number, let entry = try damagedEdit(number), entry.id == id else { return nil }
-      return entry
+      return EditReading(entry: entry, isAltered: true)
     }
   }
 #endif

@@ -172,6 +172,32 @@
       }
     }
 
+    /// A damaged page that an earlier transaction has left intact in the log.
+    @Test func isReadWithTheIntactCopyOfADamagedEdit() async throws {
+      let remains = try await remains()
+      let (key, name) = (Array("late0".utf8), Array(#""Late""#.utf8))
+      var (earlier, count): (Set<UInt32>, Int) = ([], 0)
+      for frame in 0...(try #require(remains.commits.last)) {
+        let start = 32 + frame * Self.frame
+        let page = remains.log[start + 24..<start + Self.frame]
+        guard page.contains(key), page.contains(name) else { continue }
+        guard !earlier.insert(Array(remains.log[start..<start + 4]).number(at: 0)).inserted else { continue }
+        count += 1
+        // Two bits of one word, which no checksum restores.
+        var log = remains.log
+        for place in page.ranges(of: name).map(\.lowerBound) { log[place + 2] ^= 3 }
+        let path = try lay(remains.file, log, "copied\(frame).db")
+        let (store, report) = try await salvaged(path)
+        let entry = try await store.read { (snapshot) throws(SyncError) in
+          try snapshot.outbox("teams", after: nil, limit: 1000).first { $0.id.key == "late0" }
+        }
+        #expect(entry?.edit.content.payload?.bytes.contains(name) == true, "\(frame)")
+        #expect(!report.losses.contains { $0.key == "late0" }, "\(frame): \(report.losses)")
+        await store.close()
+      }
+      #expect(count > 0)
+    }
+
     @Test func isReadWithoutItsHeader() async throws {
       let remains = try await remains()
       for (place, mask) in [(2, 0x20), (3, 1), (9, 0x20), (17, 0x20), (26, 0x20)] as [(Int, UInt8)] {

@@ -121,7 +121,7 @@
           try opening.open()
         })
       let found = try await reading.edit(of: id)
-      #expect(found?.edit == edits.first?.edit)
+      #expect(found?.entry.edit == edits.first?.edit)
       await reading.close()
     }
 
