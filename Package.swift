@@ -304,13 +304,17 @@ for target in package.targets where target.type != .system {
   ]
 }
 
-// A sanitizer slows everything down. The tested code is optimized as in an app, file by file,
-// because its closures would lose names that are suppressed. The tests and what they share are built
-// without optimization, as usual, and the tests as whole modules, which takes less time.
-if triesThreads {
-  let shared = ["SyncConformance", "CanonicalSyncTestServers", "CanonicalSyncTestPostgres"]
-  for target in package.targets where target.type != .system && !shared.contains(target.name) {
-    target.swiftSettings?.append(
-      .unsafeFlags(target.type == .test ? ["-whole-module-optimization", "-num-threads", "1"] : ["-O"]))
+// The tested code is optimized as in an app, with the checks of a debug build. The tests and what they
+// share are built without optimization, as usual.
+//
+// Under a sanitizer it is optimized file by file, because its closures would lose names that are
+// suppressed, and the tests as whole modules, which takes less time.
+let shared = ["SyncConformance", "CanonicalSyncTestServers", "CanonicalSyncTestPostgres"]
+let optimizes = triesThreads || Context.environment["CANONICALSYNC_OPTIMIZED"] != nil
+for target in package.targets where optimizes && target.type != .system && !shared.contains(target.name) {
+  if target.type == .regular {
+    target.swiftSettings?.append(.unsafeFlags(["-O", "-assert-config", "Debug"]))
+  } else if target.type == .test && triesThreads {
+    target.swiftSettings?.append(.unsafeFlags(["-whole-module-optimization", "-num-threads", "1"]))
   }
 }
