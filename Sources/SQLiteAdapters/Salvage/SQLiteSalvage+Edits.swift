@@ -25,8 +25,12 @@
         if portion.next == nil { portion.losses += missing }
         return portion
       }
+      let ids = portion.entries.compactMap { entry in
+        if case .edit(let edit) = entry { edit.id } else { nil }
+      }
+      let others = try await other.edits(of: ids)
       for (place, entry) in portion.entries.enumerated() {
-        guard case .edit(let edit) = entry, let another = try await other.edit(of: edit.id) else { continue }
+        guard case .edit(let edit) = entry, let another = others[edit.id] else { continue }
         let own = EditReading(entry: edit, isAltered: found.altered.contains(entry))
         guard own.yields(to: another) else { continue }
         portion.entries[place] = .edit(another.entry)

@@ -54,7 +54,7 @@
         for case .edit(let entry) in altered {
           portion.losses.append(.alteration(of: entry.id))
           // The damage may have given it the id of another record, whose own edit the index names.
-          guard let own = try connection.edit(of: entry.id), own.entry != entry else { continue }
+          guard let own = try connection.edit(of: entry.id, in: table), own.entry != entry else { continue }
           portion.remove([entry.id])
           portion.entries.append(.edit(own.entry))
           if own.isAltered { portion.altered.append(.edit(own.entry)) }
@@ -73,9 +73,14 @@
       }
     }
 
-    /// Looks the edit of a record up; `nil` if none can be read.
-    func edit(of id: RecordID) async throws(SyncError) -> EditReading? {
-      try await run { connection throws(SyncError) in try connection.edit(of: id) }
+    /// Looks the edits of some records up, as far as they can be read.
+    func edits(of ids: [RecordID]) async throws(SyncError) -> [RecordID: EditReading] {
+      try await run { connection throws(SyncError) in
+        let table = try SalvageTable.edits(connection)
+        var found: [RecordID: EditReading] = [:]
+        for id in ids { found[id] = try connection.edit(of: id, in: table) }
+        return found
+      }
     }
   }
 
@@ -114,9 +119,8 @@
 
   extension Connection {
     /// Looks an edit up by the index; `nil` if none can be read.
-    fileprivate func edit(of id: RecordID) throws(SyncError) -> EditReading? {
+    fileprivate func edit(of id: RecordID, in table: SalvageTable) throws(SyncError) -> EditReading? {
       var number: Int64?
-      let table = try SalvageTable.edits(self)
       do throws(SyncError) {
         return try transaction(.read) { () throws(SyncError) -> EditReading? in
           let lookup = try statement("SELECT entry FROM outbox WHERE type = ? AND id = ?")

@@ -10,7 +10,7 @@
     /// Enough to fill the caches, and several times as many. A soak has a million records.
     static let games =
       ProcessInfo.processInfo.environment["CANONICALSYNC_SOAK"] == nil
-      ? 80_000...160_000 : 100_000...1_000_000
+      ? 80_000...192_000 : 100_000...1_000_000
 
     @Test func doesNotGrowWithTheRecords() async throws {
       let few = try await peak(games: Self.games.lowerBound)

@@ -120,7 +120,7 @@
         SerialConnection(label: "reading", executor: .dispatch) { () throws(SyncError) in
           try opening.open()
         })
-      let found = try await reading.edit(of: id)
+      let found = try await reading.edits(of: [id])[id]
       #expect(found?.entry.edit == edits.first?.edit)
       await reading.close()
     }
