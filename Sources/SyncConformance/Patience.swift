@@ -2,9 +2,11 @@
 package enum Patience {
   /// Long enough for a busy machine. The limit is reached only if the awaited event never comes.
   @TaskLocal package static var limit = Duration.seconds(300)
+  /// For an event that some correct stores delay until the wait is over.
+  @TaskLocal package static var brief = Duration.seconds(1)
 
   /// Waits for a condition; `false` after the limit, or when the task is cancelled.
-  static func lasts(until isSo: () -> Bool) async -> Bool {
+  package static func lasts(until isSo: () -> Bool) async -> Bool {
     await lasts(until: isSo, meanwhile: {})
   }
 

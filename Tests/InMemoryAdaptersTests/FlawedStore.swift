@@ -73,9 +73,12 @@ final class FlawedStore: LocalStore {
     case (.givesUpWhenCancelled, _):
       if Task.isCancelled { throw SyncError(.cancelled, during: "writing") }
     case (.ignoresFences, _): authority = .app
-    case (.comparesFencesFirst, .lease):
+    case (.comparesFencesFirst, .lease(let lease)):
       try await base.write(authority) { _ in }
-      for _ in 0..<200 { await Task.yield() }
+      // Until the lease is taken over. Some checks take it over only in the body.
+      await Patience.$limit.withValue(.seconds(1)) {
+        _ = await Patience.lasts { state.withLock { $0.lease?.fence } != lease.fence }
+      }
       authority = .app
     case (.endsLeasesOnTime, .lease(let lease)):
       if leaseClock() >= lease.expiresAt { throw SyncError(.leaseLost, during: "writing") }

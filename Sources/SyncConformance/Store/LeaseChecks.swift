@@ -99,6 +99,7 @@ enum LeaseChecks {
     let lost = try await bench.store.acquireLease(for: minute)
     bench.harness.advanceLeaseClock?(.seconds(61))
     let other = try await bench.harness.open()
+    let brief = Patience.brief
     let (wasTaken, failure) = try await AtomicityChecks.turn.take {
       let (begun, asked, taken) = (Signal(), Signal(), Signal())
       async let takeover: Void = {
@@ -111,7 +112,7 @@ enum LeaseChecks {
       do throws(SyncError) {
         wasTaken = try await bench.store.write(.lease(lost)) { transaction throws(SyncError) in
           begun.give()
-          let wasTaken = asked.waitBriefly() && taken.waitBriefly(atMost: .seconds(1))
+          let wasTaken = asked.waitBriefly() && taken.waitBriefly(atMost: brief)
           try transaction.put([copy])
           return wasTaken
         }
