@@ -5,8 +5,9 @@
   /// The active transfers and the kept connections, on the thread that owns them.
   final class CurlLoop {
     /// Wakes the thread from its wait for bytes.
+    // Unchecked: libcurl allows the only call with this pointer on any thread while the handle
+    // exists, and the driver forgets the waker under its lock before the loop ends.
     struct Waker: @unchecked Sendable {
-      // libcurl allows this call on any thread while the handle exists.
       fileprivate let multi: UnsafeMutableRawPointer
 
       func wake() { _ = curl_multi_wakeup(multi) }
