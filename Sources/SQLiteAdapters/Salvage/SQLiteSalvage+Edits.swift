@@ -12,7 +12,6 @@
       if place == nil { taken.withLock { $0 = Taken() } }
       let found = try await first.edits(after: place?.number)
       var portion = SalvagePortion(found.entries, losses: found.losses, next: found.reached.map { .row($0) })
-      note(found)
       if opening.hasOther {
         do throws(SyncError) {
           try await other.run { _ in }
@@ -22,6 +21,7 @@
         }
       }
       guard opening.hasOther else {
+        note(portion.entries, found.missing)
         if portion.next == nil { portion.losses += missing }
         return portion
       }
@@ -38,20 +38,24 @@
         if own.isAltered { portion.losses.removeAll { $0 == loss } }
         if another.isAltered { portion.losses.append(loss) }
       }
+      note(portion.entries, found.missing)
       portion.next = portion.next ?? Self.otherPlace(nil)
       return portion
     }
 
     /// The edits that were found in any reading, and those that only an index lists.
     struct Taken {
-      var ids: Set<RecordID> = []
+      /// Each record that has one, with the stamp of the one that is kept.
+      var edits: [RecordID: EditStamp] = [:]
       var missing: [SalvageLoss] = []
     }
 
-    private func note(_ found: SalvageTable.Portion) {
+    private func note(_ entries: [SalvagedEntry], _ missing: [SalvageLoss]) {
       taken.withLock { taken in
-        for case .edit(let edit) in found.entries { taken.ids.insert(edit.id) }
-        taken.missing += found.missing
+        for case .edit(let edit) in entries where taken.edits[edit.id] == nil {
+          taken.edits[edit.id] = edit.edit.stamp
+        }
+        taken.missing += missing
       }
     }
 
@@ -62,7 +66,7 @@
         return taken.missing.filter { loss in
           guard let type = loss.type, let key = loss.key else { return true }
           let id = RecordID(type: type, key: key)
-          return !taken.ids.contains(id) && named.insert(id).inserted
+          return taken.edits[id] == nil && named.insert(id).inserted
         }
       }
     }
@@ -74,14 +78,21 @@
     /// Reads the edits of records that have none in the first reading.
     private func otherEdits(after number: Int64?) async throws(SyncError) -> SalvagePortion {
       let found = try await other.edits(after: number)
-      let taken = taken.withLock(\.ids)
-      note(found)
+      let taken = taken.withLock(\.edits)
+      note(found.entries, found.missing)
       var portion = SalvagePortion(losses: found.losses, next: found.reached.map { Self.otherPlace($0) })
       if number == nil { portion.losses += opening.otherLosses }
       if portion.next == nil { portion.losses += missing }
       portion.entries = found.entries.filter { entry in
-        if case .edit(let edit) = entry { !taken.contains(edit.id) } else { false }
+        if case .edit(let edit) = entry { taken[edit.id] == nil } else { false }
       }
+      // Of an edit that both readings have, the loss is known, or there is none.
+      var (known, others): (Set<RecordID>, Set<RecordID>) = ([], [])
+      for case .edit(let edit) in found.altered {
+        if taken[edit.id] == edit.edit.stamp { known.insert(edit.id) } else { others.insert(edit.id) }
+      }
+      let settled = Set(known.subtracting(others).map { SalvageLoss.alteration(of: $0) })
+      portion.losses.removeAll { settled.contains($0) }
       return portion
     }
   }

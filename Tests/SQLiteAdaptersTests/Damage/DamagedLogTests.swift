@@ -173,7 +173,10 @@
     }
 
     /// A damaged page that an earlier transaction has left intact in the log.
-    @Test func isReadWithTheIntactCopyOfADamagedEdit() async throws {
+    ///
+    /// If the transaction's first frame is damaged too, SQLite's own reading comes first.
+    @Test(arguments: [false, true])
+    func isReadWithTheIntactCopyOfADamagedEdit(startsTheTransaction: Bool) async throws {
       let remains = try await remains()
       let (key, name) = (Array("late0".utf8), Array(#""Late""#.utf8))
       var (earlier, count): (Set<UInt32>, Int) = ([], 0)
@@ -186,7 +189,13 @@
         // Two bits of one word, which no checksum restores.
         var log = remains.log
         for place in page.ranges(of: name).map(\.lowerBound) { log[place + 2] ^= 3 }
+        if startsTheTransaction {
+          let first = try #require(remains.commits.last { $0 < frame }) + 1
+          log[32 + first * Self.frame + 9] ^= 3
+        }
         let path = try lay(remains.file, log, "copied\(frame).db")
+        let damage = try #require(try LogDamage.find(inLog: path + "-wal"))
+        #expect(damage.mayHideOlder == startsTheTransaction)
         let (store, report) = try await salvaged(path)
         let entry = try await store.read { (snapshot) throws(SyncError) in
           try snapshot.outbox("teams", after: nil, limit: 1000).first { $0.id.key == "late0" }
