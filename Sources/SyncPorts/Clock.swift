@@ -24,11 +24,17 @@ public import SyncModels
 /// of your own needs one line, `extension MyClock: SyncPorts.Clock {}`. If it cannot have that
 /// line, spell the standard protocol `_Concurrency.Clock`.
 ///
+/// For implementers: the time now never goes back. A sleep ends once its deadline has come and no
+/// earlier, and at once if it has passed already. It fails only with `CancellationError`, at once
+/// when its task is cancelled.
+///
 /// `Duration` is not fixed to the standard one: `any Clock<Duration>` says so where it matters, and
 /// a protocol that fixes it makes that existential's size wrong at run time (Swift 6.3, unoptimized
 /// builds).
 public protocol Clock<Duration>: _Concurrency.Clock {
   /// The civil time for timestamps; by default the machine's wall clock.
+  ///
+  /// It moves on while the clock does. Only a person or the system sets it back.
   var timestamp: Timestamp { get }
 }
 

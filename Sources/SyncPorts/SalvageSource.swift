@@ -48,7 +48,7 @@ public enum SalvagedEntry: Hashable, Sendable {
   case conflict(Conflict)
   /// A kept value.
   case value(key: String, bytes: [UInt8])
-  /// A live record.
+  /// A live record. Only its id, payload and schema version are used.
   case record(Record)
 }
 

@@ -1,6 +1,7 @@
 import CanonicalSyncTestExecutors
 import InMemoryAdapters
 import SyncConformance
+import SyncModels
 import SyncPorts
 import Testing
 
@@ -28,6 +29,36 @@ struct DoublesConformanceTests {
     #expect(try await OneThread.run { try await check.run(on: harness.here) } == .kept)
     #expect(clock.sleepers == 0)
     #expect(connectivity.subscribers == 0)
+  }
+
+  @Test(arguments: ClockCheck.allCases)
+  func keepThePromisesOfAClock(_ check: ClockCheck) async throws {
+    let clock = ManualClock()
+    let harness = ClockHarness(clock: clock, advance: { clock.advance(by: $0) })
+    #expect(try await check.run(on: harness) == .kept)
+    #expect(clock.sleepers == 0)
+    for clock: any SyncPorts.Clock<Duration> in [ContinuousClock(), SuspendingClock()] {
+      #expect(try await check.run(on: ClockHarness(clock: clock)) == .kept)
+    }
+  }
+
+  @Test(arguments: CancellationTokenCheck.allCases)
+  func keepThoseOfACancellationToken(_ check: CancellationTokenCheck) async throws {
+    let (flag, source) = (FlagToken(), CancellationSource())
+    let harnesses = [
+      CancellationTokenHarness(token: flag, cancel: { flag.isCancelled = true }),
+      CancellationTokenHarness(token: source, cancel: { source.cancel() }),
+    ]
+    for harness in harnesses { #expect(try await check.run(on: harness) == .kept) }
+  }
+
+  @Test(arguments: LegacySettingsCheck.allCases)
+  func keepThoseOfLegacySettings(_ check: LegacySettingsCheck) async throws {
+    let settings = InMemoryLegacySettings()
+    let harness = LegacySettingsHarness(
+      settings: settings, fill: { settings.dictionaries[$0] = $1 },
+      spoil: { settings.failure = SyncError(.storeUnreadable, during: "reading \($0)") })
+    #expect(try await check.run(on: harness) == .kept)
   }
 }
 
