@@ -21,7 +21,7 @@ struct SalvageBench: Sendable {
   /// The records of each type, more than any portion has.
   static let count = 900
   /// A walk with more portions has no end.
-  private static let limit = 10 * count
+  private static let limit = 4 * count
 
   /// Runs a body with the store, then closes it.
   func withStore<R>(_ body: (any LocalStore) async throws -> R) async throws -> R {
