@@ -35,7 +35,7 @@
         guard own.yields(to: another) else { continue }
         portion.entries[place] = .edit(another.entry)
         let loss = SalvageLoss.alteration(of: edit.id)
-        if own.isAltered { portion.losses.removeAll { $0 == loss } }
+        if own.isAltered, Mark(edit) == Mark(another.entry) { portion.losses.removeAll { $0 == loss } }
         if another.isAltered { portion.losses.append(loss) }
       }
       note(portion.entries, found.missing)
@@ -45,15 +45,25 @@
 
     /// The edits that were found in any reading, and those that only an index lists.
     struct Taken {
-      /// Each record that has one, with the stamp of the one that is kept.
-      var edits: [RecordID: EditStamp] = [:]
+      /// The mark of the kept edit, by record.
+      var edits: [RecordID: Mark] = [:]
       var missing: [SalvageLoss] = []
+    }
+
+    /// What tells a record's edits apart.
+    ///
+    /// A sync that merges an edit with a newer base keeps its stamp.
+    struct Mark: Equatable {
+      let stamp: EditStamp
+      let base: Version?
+
+      init(_ entry: OutboxEntry) { (stamp, base) = (entry.edit.stamp, entry.base.version) }
     }
 
     private func note(_ entries: [SalvagedEntry], _ missing: [SalvageLoss]) {
       taken.withLock { taken in
         for case .edit(let edit) in entries where taken.edits[edit.id] == nil {
-          taken.edits[edit.id] = edit.edit.stamp
+          taken.edits[edit.id] = Mark(edit)
         }
         taken.missing += missing
       }
@@ -86,10 +96,10 @@
       portion.entries = found.entries.filter { entry in
         if case .edit(let edit) = entry { taken[edit.id] == nil } else { false }
       }
-      // Of an edit that both readings have, the loss is known, or there is none.
+      // If both readings have an edit, its loss is listed already, or the intact copy was kept.
       var (known, others): (Set<RecordID>, Set<RecordID>) = ([], [])
       for case .edit(let edit) in found.altered {
-        if taken[edit.id] == edit.edit.stamp { known.insert(edit.id) } else { others.insert(edit.id) }
+        if taken[edit.id] == Mark(edit) { known.insert(edit.id) } else { others.insert(edit.id) }
       }
       let settled = Set(known.subtracting(others).map { SalvageLoss.alteration(of: $0) })
       portion.losses.removeAll { settled.contains($0) }
