@@ -3,7 +3,9 @@ public import SyncModels
 /// A damaged store, read entry by entry as far as it can be read.
 ///
 /// For implementers: skip what cannot be read, list it as a loss, and go on behind it. A call ends
-/// whatever the store says, and places ascend, so a walk ends as well. Change nothing.
+/// whatever the store says, and places ascend, so a walk ends as well. Change nothing. A salvage
+/// asks for the places of a part in the order in which they come, and begins a part anew after an
+/// error.
 public protocol SalvageSource: Sendable {
   /// Returns the next entries of a part.
   ///

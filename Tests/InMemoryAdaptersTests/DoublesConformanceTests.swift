@@ -56,8 +56,8 @@ struct DoublesConformanceTests {
   func keepThoseOfLegacySettings(_ check: LegacySettingsCheck) async throws {
     let settings = InMemoryLegacySettings()
     let harness = LegacySettingsHarness(
-      settings: settings, fill: { settings.dictionaries[$0] = $1 },
-      spoil: { settings.failure = SyncError(.storeUnreadable, during: "reading \($0)") })
+      fill: { settings.dictionaries[$0] = $1 }, open: { settings },
+      damage: { settings.failure = SyncError(.storeUnreadable, during: "reading \($0)") })
     #expect(try await check.run(on: harness) == .kept)
   }
 }

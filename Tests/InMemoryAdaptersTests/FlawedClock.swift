@@ -7,17 +7,18 @@ import Synchronization
 /// A clock that breaks one promise.
 final class FlawedClock: SyncPorts.Clock {
   enum Flaw: CaseIterable, Sendable {
-    case goesBack, wakesEarly, neverWakes, failsForNoReason, waitsForThePast, refusesThePast
-    case ignoresCancellation, endsQuietly, sleepsThoughCancelled, wakesAll, standsStill
+    case goesBack, wakesEarly, neverWakes, failsForNoReason, waitsForThePast, waitsBackwards
+    case refusesThePast, ignoresCancellation, endsQuietly, sleepsThoughCancelled, wakesAll
+    case wakesByBucket, standsStill
 
     var check: ClockCheck {
       switch self {
       case .goesBack: .nowNeverGoesBack
       case .wakesEarly, .neverWakes, .failsForNoReason: .sleepLastsUntilItsDeadline
-      case .waitsForThePast, .refusesThePast: .pastDeadlineIsNotWaitedFor
+      case .waitsForThePast, .waitsBackwards, .refusesThePast: .pastDeadlineIsNotWaitedFor
       case .ignoresCancellation, .endsQuietly: .cancellationEndsASleep
       case .sleepsThoughCancelled: .cancelledTaskDoesNotSleep
-      case .wakesAll: .sleepsAreIndependent
+      case .wakesAll, .wakesByBucket: .sleepsAreIndependent
       case .standsStill: .timestampMovesOn
       }
     }
@@ -27,7 +28,12 @@ final class FlawedClock: SyncPorts.Clock {
   private let base = ManualClock()
   private let readings = Atomic(0)
 
-  init(_ flaw: Flaw) { self.flaw = flaw }
+  private let origin: ManualClock.Instant
+
+  init(_ flaw: Flaw) {
+    self.flaw = flaw
+    origin = base.now
+  }
 
   func advance(by duration: Duration) { base.advance(by: duration) }
 
@@ -46,6 +52,10 @@ final class FlawedClock: SyncPorts.Clock {
     case .neverWakes: try await base.sleep(until: deadline.advanced(by: .seconds(86_400)))
     case .failsForNoReason: throw SyncError(.remoteUnavailable, during: "sleeping")
     case .waitsForThePast: try await base.sleep(until: max(deadline, now.advanced(by: .milliseconds(1))))
+    case .waitsBackwards where deadline < now:
+      try await base.sleep(until: now.advanced(by: deadline.duration(to: now)))
+    case .wakesByBucket where now.duration(to: deadline) < .seconds(1):
+      try await base.sleep(until: min(deadline, origin.advanced(by: .milliseconds(10))))
     case .refusesThePast where deadline <= now: throw CancellationError()
     case .endsQuietly: try? await base.sleep(until: deadline)
     case .wakesAll: try await base.sleep(until: min(deadline, now.advanced(by: .milliseconds(1))))

@@ -7,18 +7,21 @@ import Synchronization
 final class FlawedSalvage: SalvageSource {
   enum Flaw: CaseIterable, Sendable {
     case leavesTheLastOut, repeatsEntries, listsLosses, inventsEntries, readsNewestConflictsFirst
-    case repeatsPlaces, goesBack, neverEnds, readsOnce, changesTheStore, hidesLosses, isEmptyIfLost
+    case repeatsPlaces, goesBack, neverEnds, readsOnce, changesTheStore, hidesLosses, listsOtherLosses
+    case changesWhatIsDamaged, isEmptyIfLost, forgetsBases, forgetsDeletions, decodesValues
 
     var check: SalvageCheck {
       switch self {
-      case .leavesTheLastOut, .repeatsEntries, .listsLosses: .soundStoreComesWhole
+      case .leavesTheLastOut, .repeatsEntries, .listsLosses, .forgetsBases, .forgetsDeletions, .decodesValues:
+        .soundStoreComesWhole
       case .inventsEntries: .emptyStoreHasNoEntries
       case .readsNewestConflictsFirst: .conflictsComeByTheirAge
       case .repeatsPlaces, .goesBack, .neverEnds: .placesLeadToAnEnd
       case .readsOnce: .laterWalkReadsTheSame
       case .changesTheStore: .storeStaysAsItIs
-      case .hidesLosses: .whatIsMissingIsListed
-      case .isEmptyIfLost: .lostStoreIsTold
+      case .hidesLosses, .listsOtherLosses: .missingEntriesAreListed
+      case .changesWhatIsDamaged: .damagedStoreStaysAsItIs
+      case .isEmptyIfLost: .lostStoreIsAnError
       }
     }
   }
@@ -39,7 +42,7 @@ final class FlawedSalvage: SalvageSource {
 
   var harness: SalvageHarness {
     SalvageHarness(
-      open: { self.store }, close: { _ in }, source: { self },
+      open: { self.store }, close: { _ in }, makeSource: { self },
       damage: { self.state.withLock { $0.damage = .someRecords } },
       destroy: { self.state.withLock { $0.damage = .everything } })
   }
@@ -58,9 +61,19 @@ final class FlawedSalvage: SalvageSource {
       }
     }
     var portion = try await PortSalvage(store).portion(of: part, after: place)
-    if damage == .someRecords, case .records = part {
+    if damage == .someRecords, case .records(let entity) = part {
       portion.entries = Array(portion.entries.dropFirst(3))
-      if flaw != .hidesLosses { portion.losses.append(SalvageLoss(.records, "three records")) }
+      if flaw != .hidesLosses {
+        let part: SalvageLoss.Part = flaw == .listsOtherLosses ? .conflicts : .records
+        portion.losses.append(SalvageLoss(part, "three records"))
+      }
+      // After the portion with the record was read.
+      if flaw == .changesWhatIsDamaged, entity.type == "games" {
+        let id = RecordID(type: "games", key: "g10")
+        try await store.write(.app) { (transaction) throws(SyncError) in
+          try transaction.delete([Tombstone(id: id, version: .unversioned)])
+        }
+      }
     }
     isLater = isLater && place == nil
     if portion.next == nil { state.withLock { _ = $0.walked.insert(part) } }
@@ -68,6 +81,21 @@ final class FlawedSalvage: SalvageSource {
     case .leavesTheLastOut where portion.next == nil || place == nil: _ = portion.entries.popLast()
     case .repeatsEntries: portion.entries += portion.entries.suffix(1)
     case .listsLosses: portion.losses.append(SalvageLoss(.values, "nothing"))
+    case .forgetsBases:
+      portion.entries = portion.entries.map { entry in
+        guard case .edit(var edit) = entry else { return entry }
+        edit.base = .none
+        return .edit(edit)
+      }
+    case .forgetsDeletions:
+      portion.entries.removeAll { entry in
+        if case .edit(let edit) = entry { edit.edit.content == .deletion } else { false }
+      }
+    case .decodesValues:
+      portion.entries = portion.entries.map { entry in
+        guard case .value(let key, let bytes) = entry else { return entry }
+        return .value(key: key, bytes: Array(String(decoding: bytes, as: UTF8.self).utf8))
+      }
     case .inventsEntries where part == .values: portion.entries.append(.value(key: "k", bytes: [1]))
     case .repeatsPlaces where place != nil:
       let repeats = state.withLock { state in

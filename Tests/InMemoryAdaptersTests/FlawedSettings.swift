@@ -7,15 +7,15 @@ import SyncPorts
 final class FlawedSettings: LegacySettings {
   enum Flaw: CaseIterable, Sendable {
     case ignoresCase, givesText, mixesDictionaries, failsForMissing, readsOnce, createsDictionaries
-    case hidesFailures, failsOnce
+    case hidesFailures, failsOnce, composesKeys
 
     var check: LegacySettingsCheck {
       switch self {
-      case .ignoresCase, .givesText: .valuesComeBackByKey
+      case .ignoresCase, .givesText, .composesKeys: .valuesComeBackByKey
       case .mixesDictionaries: .dictionariesAreKeptApart
       case .failsForMissing: .missingDictionaryIsEmpty
       case .readsOnce, .createsDictionaries: .readingChangesNothing
-      case .hidesFailures, .failsOnce: .unreadableDictionaryIsTold
+      case .hidesFailures, .failsOnce: .unreadableDictionaryIsAnError
       }
     }
   }
@@ -31,6 +31,10 @@ final class FlawedSettings: LegacySettings {
       switch flaw {
       case .ignoresCase:
         return Dictionary(values.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+      case .composesKeys:
+        return Dictionary(values.map { ($0.key == "\u{e9}/1" ? "\u{e9}/1" : $0.key, $0.value) }) { first, _ in
+          first
+        }
       case .givesText: return values.mapValues { $0.filter { $0 != UInt8(ascii: "\"") } }
       case .mixesDictionaries:
         let others = base.dictionaries.values.flatMap { $0 }

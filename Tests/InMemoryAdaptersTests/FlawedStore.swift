@@ -12,6 +12,8 @@ final class FlawedStore: LocalStore {
     var lease: Lease?
     var isHeld = false
     var isRegistered = false
+    /// The number of calls for a lease.
+    var askers = 0
   }
 
   private let flaw: Flaw
@@ -122,7 +124,14 @@ final class FlawedStore: LocalStore {
 
   func acquireLease(for duration: Duration) async throws(SyncError) -> Lease {
     let wasHeld = state.withLock { $0.isHeld }
-    if flaw == .takesLeasesInTwoSteps { for _ in 0..<200 { await Task.yield() } }
+    let askers = state.withLock { state in
+      state.askers += 1
+      return state.askers
+    }
+    if flaw == .takesLeasesInTwoSteps, askers == 1 {
+      // Until another one asks, too.
+      _ = await Patience.lasts { state.withLock { $0.askers } > 1 }
+    }
     if flaw == .takesNoLeaseOver, wasHeld { throw SyncError(.syncAlreadyInProgress, during: "waiting") }
     do throws(SyncError) {
       let lease = try await base.acquireLease(for: duration)

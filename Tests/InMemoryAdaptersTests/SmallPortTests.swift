@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncTestExecutors
 import InMemoryAdapters
 import SyncConformance
 import Testing
@@ -7,17 +8,23 @@ import Testing
 @Suite("The checks of the small ports", .timeLimit(.minutes(10)))
 struct SmallPortTests {
   /// A check waits no longer for an event that never comes.
-  private func notices(_ run: () async throws -> Void) async {
+  private func notices(within limit: Duration = .seconds(2), _ run: () async throws -> Void) async {
     await #expect(throws: ConformanceFailure.self) {
-      try await Patience.$limit.withValue(.seconds(2)) { try await run() }
+      try await Patience.$limit.withValue(limit) { try await run() }
     }
   }
 
   @Test(arguments: FlawedClock.Flaw.allCases)
   func noticeAClockThatBreaksAPromise(_ flaw: FlawedClock.Flaw) async {
     let clock = FlawedClock(flaw)
-    let harness = ClockHarness(clock: clock, advance: { clock.advance(by: $0) })
-    await notices { _ = try await flaw.check.run(on: harness) }
+    // On one thread, no time passes before every task has run.
+    await notices {
+      try await OneThread.run {
+        var harness = ClockHarness(clock: clock, advance: { clock.advance(by: $0) })
+        harness.executor = OneThread.current
+        _ = try await flaw.check.run(on: harness)
+      }
+    }
   }
 
   @Test(arguments: FlawedToken.Flaw.allCases)
@@ -31,8 +38,8 @@ struct SmallPortTests {
   func noticeSettingsThatBreakAPromise(_ flaw: FlawedSettings.Flaw) async {
     let settings = FlawedSettings(flaw)
     let harness = LegacySettingsHarness(
-      settings: settings, fill: { settings.base.dictionaries[$0] = $1 },
-      spoil: { settings.base.failure = SyncError(.storeUnreadable, during: "reading \($0)") })
+      fill: { settings.base.dictionaries[$0] = $1 }, open: { settings },
+      damage: { settings.base.failure = SyncError(.storeUnreadable, during: "reading \($0)") })
     await notices { _ = try await flaw.check.run(on: harness) }
   }
 
@@ -41,9 +48,11 @@ struct SmallPortTests {
     await notices { _ = try await flaw.check.run(on: FlawedSalvage(flaw).harness) }
   }
 
-  @Test(arguments: FlawedVerification.Flaw.allCases)
-  func noticeAVerificationThatBreaksAPromise(_ flaw: FlawedVerification.Flaw) async {
-    await notices { _ = try await flaw.check.run(on: FlawedVerification(flaw).harness) }
+  @Test(arguments: FlawedVerifiableStore.Flaw.allCases)
+  func noticeAVerificationThatBreaksAPromise(_ flaw: FlawedVerifiableStore.Flaw) async {
+    // A write shows this flaw as soon as it comes.
+    let limit: Duration = flaw == .findsWhatIsWritten ? .seconds(120) : .seconds(2)
+    await notices(within: limit) { _ = try await flaw.check.run(on: FlawedVerifiableStore(flaw).harness) }
   }
 
   /// Any store can be salvaged through its port.
@@ -52,9 +61,9 @@ struct SmallPortTests {
     #expect(try await check.run(on: FlawedSalvage(nil).harness) == .kept)
   }
 
-  @Test(arguments: VerificationCheck.allCases)
-  func keepsThoseOfAVerifiableStore(_ check: VerificationCheck) async throws {
-    #expect(try await check.run(on: FlawedVerification(nil).harness) == .kept)
+  @Test(arguments: VerifiableStoreCheck.allCases)
+  func keepsThoseOfAVerifiableStore(_ check: VerifiableStoreCheck) async throws {
+    #expect(try await check.run(on: FlawedVerifiableStore(nil).harness) == .kept)
   }
 
   /// A check that no flaw names may be one that cannot fail.
@@ -63,7 +72,7 @@ struct SmallPortTests {
     #expect(Set(FlawedToken.Flaw.allCases.map(\.check)) == Set(CancellationTokenCheck.allCases))
     #expect(Set(FlawedSettings.Flaw.allCases.map(\.check)) == Set(LegacySettingsCheck.allCases))
     #expect(Set(FlawedSalvage.Flaw.allCases.map(\.check)) == Set(SalvageCheck.allCases))
-    #expect(Set(FlawedVerification.Flaw.allCases.map(\.check)) == Set(VerificationCheck.allCases))
+    #expect(Set(FlawedVerifiableStore.Flaw.allCases.map(\.check)) == Set(VerifiableStoreCheck.allCases))
   }
 
   /// Checks that need more than the harness has.
@@ -71,14 +80,16 @@ struct SmallPortTests {
     let salvage = FlawedSalvage(nil)
     var harness = salvage.harness
     (harness.damage, harness.destroy) = (nil, nil)
-    let verification = VerificationHarness(open: { FlawedVerification(nil) })
-    let settings = LegacySettingsHarness(settings: InMemoryLegacySettings(), fill: { _, _ in })
+    let verifiable = VerifiableStoreHarness(open: { FlawedVerifiableStore(nil) })
+    let settings = LegacySettingsHarness(fill: { _, _ in }, open: { InMemoryLegacySettings() })
     for outcome in [
-      try await SalvageCheck.whatIsMissingIsListed.run(on: harness),
-      try await SalvageCheck.lostStoreIsTold.run(on: harness),
-      try await VerificationCheck.contradictionsAreFound.run(on: verification),
-      try await VerificationCheck.limitIsKept.run(on: verification),
-      try await LegacySettingsCheck.unreadableDictionaryIsTold.run(on: settings),
+      try await SalvageCheck.missingEntriesAreListed.run(on: harness),
+      try await SalvageCheck.damagedStoreStaysAsItIs.run(on: harness),
+      try await SalvageCheck.lostStoreIsAnError.run(on: harness),
+      try await VerifiableStoreCheck.contradictionsAreFound.run(on: verifiable),
+      try await VerifiableStoreCheck.limitIsKept.run(on: verifiable),
+      try await VerifiableStoreCheck.unreadablePartIsAFinding.run(on: verifiable),
+      try await LegacySettingsCheck.unreadableDictionaryIsAnError.run(on: settings),
     ] {
       guard case .skipped(let reason) = outcome else {
         Issue.record("\(outcome)")

@@ -38,7 +38,7 @@ public enum CancellationTokenCheck: String, CaseIterable, Sendable {
 
   private static func staysCancelled(_ token: any CancellationToken, _ cancel: Cancel) async throws {
     try await cancel()
-    // Some app may ask twice.
+    // An app may cancel twice.
     for _ in 0..<2 {
       for _ in 0..<1000 { try expect(token.isCancelled, "Once a token is cancelled, it stays so.") }
       try await cancel()

@@ -6,7 +6,7 @@ public import SyncPorts
 public struct CancellationTokenHarness: Sendable {
   /// The token to check.
   public var token: any CancellationToken
-  /// Cancels the token. It returns after the token knows.
+  /// Cancels the token, and returns once `isCancelled` is true. It may be called again.
   public var cancel: @Sendable () async throws -> Void
 
   /// Creates access to a token.

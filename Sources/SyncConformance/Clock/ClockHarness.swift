@@ -13,6 +13,8 @@ public struct ClockHarness: Sendable {
   public var clock: any Clock<Duration>
   /// Advances the clock; `nil` if it runs by itself.
   public var advance: (@Sendable (Duration) -> Void)?
+  /// Where the sleeping tasks run; `nil` for the global executor.
+  public var executor: (any TaskExecutor)?
 
   /// Creates access to a clock.
   public init(clock: any Clock<Duration>, advance: (@Sendable (Duration) -> Void)? = nil) {

@@ -6,7 +6,8 @@ import SyncPorts
 public enum SalvageCheck: String, CaseIterable, Sendable {
   /// A promise of a source.
   case soundStoreComesWhole, emptyStoreHasNoEntries, conflictsComeByTheirAge, placesLeadToAnEnd,
-    laterWalkReadsTheSame, storeStaysAsItIs, whatIsMissingIsListed, lostStoreIsTold
+    laterWalkReadsTheSame, storeStaysAsItIs, missingEntriesAreListed, damagedStoreStaysAsItIs,
+    lostStoreIsAnError
 
   /// Runs the check on a harness that no other check has used.
   ///
@@ -25,8 +26,9 @@ public enum SalvageCheck: String, CaseIterable, Sendable {
     case .placesLeadToAnEnd: SalvageChecks.placesLeadToAnEnd
     case .laterWalkReadsTheSame: SalvageChecks.laterWalkReadsTheSame
     case .storeStaysAsItIs: SalvageChecks.storeStaysAsItIs
-    case .whatIsMissingIsListed: SalvageChecks.whatIsMissingIsListed
-    case .lostStoreIsTold: SalvageChecks.lostStoreIsTold
+    case .missingEntriesAreListed: SalvageChecks.missingEntriesAreListed
+    case .damagedStoreStaysAsItIs: SalvageChecks.damagedStoreStaysAsItIs
+    case .lostStoreIsAnError: SalvageChecks.lostStoreIsAnError
     }
   }
 }

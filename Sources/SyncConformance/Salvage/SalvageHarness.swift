@@ -9,8 +9,10 @@ public struct SalvageHarness: Sendable {
   /// Closes the store, before a source reads it.
   public var close: @Sendable (any LocalStore) async throws -> Void
   /// Creates a source that reads the closed store.
-  public var source: @Sendable () async throws -> any SalvageSource
-  /// Damages the closed store in some place; `nil` if that is impossible.
+  public var makeSource: @Sendable () async throws -> any SalvageSource
+  /// Closes a source; `nil` if it holds nothing.
+  public var closeSource: (@Sendable (any SalvageSource) async -> Void)?
+  /// Damages the closed store, so that entries are lost; `nil` if that is impossible.
   public var damage: (@Sendable () async throws -> Void)?
   /// Makes the closed store unreadable; `nil` if that is impossible.
   public var destroy: (@Sendable () async throws -> Void)?
@@ -19,12 +21,14 @@ public struct SalvageHarness: Sendable {
   public init(
     open: @escaping @Sendable () async throws -> any LocalStore,
     close: @escaping @Sendable (any LocalStore) async throws -> Void,
-    source: @escaping @Sendable () async throws -> any SalvageSource,
+    makeSource: @escaping @Sendable () async throws -> any SalvageSource,
+    closeSource: (@Sendable (any SalvageSource) async -> Void)? = nil,
     damage: (@Sendable () async throws -> Void)? = nil, destroy: (@Sendable () async throws -> Void)? = nil
   ) {
     self.open = open
     self.close = close
-    self.source = source
+    self.makeSource = makeSource
+    self.closeSource = closeSource
     self.damage = damage
     self.destroy = destroy
   }

@@ -4,17 +4,20 @@ import SyncConformance
 import Synchronization
 
 /// A store that verifies its format and breaks one promise, or none.
-final class FlawedVerification: ForwardingStore, VerifiableStore {
+final class FlawedVerifiableStore: ForwardingStore, VerifiableStore {
   enum Flaw: CaseIterable, Sendable {
-    case findsWhatIsSound, findsWhatIsWritten, changesTheStore, findsNothing, ignoresTheLimit, findsOneFewer
+    case findsWhatIsSound, findsWhatIsWritten, changesTheStore, findsNothing, repairs, ignoresTheLimit
+    case findsOneFewer, failsWhereItCannotRead, failsWhenCancelled
 
-    var check: VerificationCheck {
+    var check: VerifiableStoreCheck {
       switch self {
       case .findsWhatIsSound: .soundStoreHasNoFindings
       case .findsWhatIsWritten: .storeInUseHasNoFindings
       case .changesTheStore: .checkingChangesNothing
-      case .findsNothing: .contradictionsAreFound
+      case .findsNothing, .repairs: .contradictionsAreFound
       case .ignoresTheLimit, .findsOneFewer: .limitIsKept
+      case .failsWhereItCannotRead: .unreadablePartIsAFinding
+      case .failsWhenCancelled: .cancelledCheckSaysSo
       }
     }
   }
@@ -22,14 +25,19 @@ final class FlawedVerification: ForwardingStore, VerifiableStore {
   let base = InMemoryStore()
   private let flaw: Flaw?
   private let isDamaged = Atomic(false)
+  private let isUnreadable = Atomic(false)
 
   init(_ flaw: Flaw?) { self.flaw = flaw }
 
-  var harness: VerificationHarness {
-    VerificationHarness(
+  var harness: VerifiableStoreHarness {
+    VerifiableStoreHarness(
       open: { self },
       damage: { _ in
         self.isDamaged.store(true, ordering: .relaxed)
+        return self
+      },
+      destroy: { _ in
+        self.isUnreadable.store(true, ordering: .relaxed)
         return self
       })
   }
@@ -39,12 +47,20 @@ final class FlawedVerification: ForwardingStore, VerifiableStore {
     if isDamaged.load(ordering: .relaxed) {
       findings = (1...3).map { StoreFinding(.rows, "contradiction \($0)") }
     }
+    if isUnreadable.load(ordering: .relaxed) {
+      guard flaw != .failsWhereItCannotRead else { throw SyncError(.storeUnreadable, during: "checking") }
+      findings.append(StoreFinding(.rows, "the rows cannot be read"))
+    }
     switch flaw {
+    case .repairs: isDamaged.store(false, ordering: .relaxed)
+    case .failsWhereItCannotRead: break
+    case .failsWhenCancelled:
+      if Task.isCancelled { throw SyncError(.storeFailure, during: "checking") }
     case .findsWhatIsSound: findings.append(StoreFinding(.rows, "nothing"))
     case .findsWhatIsWritten:
       let before = base.records(of: "teams")
       // Until a write has come, if there are any.
-      for _ in 0..<2000 where base.records(of: "teams") == before { await Task.yield() }
+      _ = await Patience.lasts { base.records(of: "teams") != before }
       if base.records(of: "teams") != before { findings.append(StoreFinding(.rows, "changed")) }
     case .changesTheStore:
       try await base.write(.app) { (transaction) throws(SyncError) in
