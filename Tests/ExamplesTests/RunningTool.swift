@@ -4,8 +4,8 @@
 
   /// A running tool.
   ///
-  /// Nothing here blocks a thread of Swift's tasks, and nothing polls. Separate threads read the
-  /// tool's output, and wake a waiting task at once, even on a busy machine.
+  /// Nothing here blocks a thread of Swift's tasks. Separate threads read the tool's output or look
+  /// for its files, and wake a waiting task at once, even on a busy machine.
   final class RunningTool: Sendable {
     private let process = Process()
     private let output: HeardStream
@@ -50,6 +50,19 @@
       where condition: @escaping @Sendable (String) -> Bool, then act: @escaping @Sendable () -> Void = {}
     ) async -> Bool {
       await errors.wait(for: condition, then: act)
+    }
+
+    /// Waits until a file exists or the tool has ended.
+    ///
+    /// - Parameter act: Runs at once on the waiting thread.
+    func waitForFile(_ path: String, then act: @escaping @Sendable () -> Void) async {
+      await withCheckedContinuation { continuation in
+        Thread.detachNewThread {
+          while !FileManager.default.fileExists(atPath: path), self.isRunning { usleep(1000) }
+          act()
+          continuation.resume()
+        }
+      }
     }
 
     /// Waits for the end. Cancellation of the waiting task, by a time limit, ends the process.

@@ -58,10 +58,7 @@
         let stores = folder.path("phones")
         let running = try Tool(name: "device-settings").start(["--stores", stores, "--json"])
         // The story begins when both devices have a store.
-        while !FileManager.default.fileExists(atPath: stores + "/b.sqlite"), running.isRunning {
-          try await Task.sleep(for: .milliseconds(2))
-        }
-        running.send(SIGINT)
+        await running.waitForFile(stores + "/b.sqlite") { running.send(SIGINT) }
         let outcome = await running.outcome()
         #expect(outcome.status == 130)
         #expect(outcome.output.hasSuffix("{\"wasCancelled\":true}\n"), "\(outcome.output)")

@@ -47,7 +47,11 @@ struct ToolSupportInterruptTests {
           }
         }
       }
-      for _ in 0..<200 { _ = Interrupt(on: [SIGUSR2]) {} }
+      var rounds = 0
+      while rounds < 200 || looked.withLock({ $0 }) == 0 {
+        _ = Interrupt(on: [SIGUSR2]) {}
+        rounds += 1
+      }
       isDone.store(true, ordering: .releasing)
       #expect(looked.withLock { $0 } > 0)
     }

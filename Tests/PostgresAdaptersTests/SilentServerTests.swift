@@ -46,7 +46,7 @@
         // A port without a server comes between them.
         let store = try await PostgresStore.open(
           try address(after: [first.port, 1, second.port], schema: schema),
-          configuration: .init(isReadOnly: isReadOnly, connectTimeout: .seconds(8)))
+          configuration: .init(isReadOnly: isReadOnly, connectTimeout: .seconds(40)))
         if !isReadOnly {
           try await store.register(try Games.schema())
           try await store.put(Games.record("a"))

@@ -40,7 +40,8 @@
     ) async throws {
       let directory = try TemporaryDirectory()
       let clock = ManualClock()
-      let configuration = SQLiteStore.Configuration(leaseClock: { clock.timestamp }, executor: executor)
+      let configuration = SQLiteStore.Configuration(
+        busyTimeout: .seconds(300), leaseClock: { clock.timestamp }, executor: executor)
       // A released handle is a dead holder, and would free its lease early.
       let handles = Mutex<[SQLiteStore]>([])
       let harness = LocalStoreHarness(

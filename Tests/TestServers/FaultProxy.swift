@@ -154,9 +154,17 @@ package final class FaultProxy: Sendable {
       connection.send((before ?? answer).bytes)
     case .stall:
       connection.send(half)
-      onStall()
-      // Waits until the client gives up.
+      // Until the client gives up. A deadline that it sets late begins after the first call.
+      let hasEnded = Atomic(false)
+      let stalling = Thread { [onStall] in
+        while !hasEnded.load(ordering: .acquiring) {
+          onStall()
+          Thread.sleep(forTimeInterval: 1)
+        }
+      }
+      stalling.start()
       while !connection.received().isEmpty {}
+      hasEnded.store(true, ordering: .releasing)
     default:
       connection.send(answer.bytes)
     }

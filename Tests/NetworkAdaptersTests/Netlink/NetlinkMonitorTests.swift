@@ -89,7 +89,9 @@
 
     private func residentBytes() throws -> Int {
       let numbers = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")
-      return (numbers.count > 1 ? Int(numbers[1]) ?? 0 : 0) * Int(sysconf(Int32(_SC_PAGESIZE)))
+      // Without the pages of files, which the system drops and reads again.
+      let pages = numbers.prefix(3).compactMap { Int($0) }
+      return try #require(pages.count == 3 ? pages[1] - pages[2] : nil) * Int(sysconf(Int32(_SC_PAGESIZE)))
     }
 
     /// Waits until at most this many sockets are open. The suite's time limit is the failure.
