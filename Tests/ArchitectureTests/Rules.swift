@@ -88,17 +88,11 @@ enum Rules {
   /// The sources contain none. `Tests/Mutants` adds the flaws to a copy.
   private static var deliberateFlaw: Regex<Substring> { #/(?:MUTANTS|Mutant)(?![A-Za-z0-9_])/# }
 
-  /// The most lines that a file may have.
-  static let maximumLength = 400
-
   /// All violations in a file.
   static func violations(in file: SourceFile) -> [Violation] {
     var found: [Violation] = []
     func report(_ line: Int, _ message: String) {
       found.append(Violation(path: file.path, line: line, message: message))
-    }
-    if file.length >= maximumLength {
-      report(maximumLength, "has \(file.length) lines; what is the second idea?")
     }
     if file.name.contains(vagueName) { report(1, "\(file.name) says nothing of what is inside") }
     for (index, line) in file.code.enumerated() {

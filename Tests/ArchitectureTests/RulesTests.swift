@@ -38,7 +38,6 @@ struct RulesTests {
       ("Sources/SyncCore/PullUtils+More.swift", ""),
       ("Sources/SyncCore/A.swift", "final class StoreImpl {}"),
       ("Tests/XTests/TestHelpers.swift", ""),
-      ("Examples/x/Tool.swift", String(repeating: "\n", count: Rules.maximumLength)),
     ])
   func forbid(_ path: String, _ text: String) {
     #expect(complaints(path, text).count == 1)
@@ -65,7 +64,6 @@ struct RulesTests {
         "Sources/SyncCore/A.swift",
         "snapshot.withheld(.referringTo, [id], kinds: kinds, after: nil, limit: 1)"
       ),
-      ("Sources/SyncCore/A.swift", String(repeating: "\n", count: Rules.maximumLength - 1)),
     ])
   func allow(_ path: String, _ text: String) {
     #expect(complaints(path, text) == [])

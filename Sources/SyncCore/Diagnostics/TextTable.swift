@@ -1,3 +1,5 @@
+public import SyncModels
+
 /// Rows under headings, in aligned columns.
 ///
 /// Numbers are aligned right, with commas between thousands; text is aligned left.
@@ -94,6 +96,108 @@ extension TextTable.Cell: ExpressibleByStringLiteral, ExpressibleByIntegerLitera
     case .text(let text): text.shown()
     case .number(let number): number.grouped
     case .empty: ""
+    }
+  }
+}
+
+extension SyncResult: CustomStringConvertible {
+  /// The counts as an aligned table: a row per type, a column per count, and totals.
+  ///
+  /// Columns that are all zero are left out. A table without columns is left out as well. If edits
+  /// were pushed, a line below gives their outcomes.
+  public var description: String {
+    let total = total
+    let columns = SyncCounts.names.filter { $0.value(total) != 0 }
+    guard !columns.isEmpty else { return pushLine ?? "nothing was done" }
+    return table(of: columns).description + (pushLine.map { "\n" + $0 } ?? "")
+  }
+
+  /// A row per type, a column per count, and totals.
+  ///
+  /// - Parameter live: The number of each type's records in the store; `nil` for no such column.
+  package func table(
+    of columns: [SyncCounts.Named],
+    live: [RecordType: Int]? = nil
+  ) -> TextTable {
+    func row(_ title: String, _ counts: SyncCounts, live count: Int?) -> [TextTable.Cell] {
+      [.text(title)] + columns.map { .number($0.value(counts)) } + (count.map { [.number($0)] } ?? [])
+    }
+    return TextTable(
+      ["type"] + columns.map(\.name) + (live == nil ? [] : ["in store"]),
+      rows: entities.map { type, counts in
+        row(type.rawValue, counts, live: live.map { $0[type, default: 0] })
+      },
+      footer: row("total", total, live: live.map { $0.values.reduce(0, +) }))
+  }
+
+  private var pushLine: String? {
+    let parts = PushCounts.names.filter { $0.value(pushed) != 0 }.map {
+      "\($0.value(pushed).grouped) \($0.name)"
+    }
+    guard !parts.isEmpty else { return nil }
+    return "pushed: " + parts.joined(separator: ", ") + (pushed.isRemoteFull ? "; the remote is full" : "")
+  }
+}
+
+extension Int {
+  /// The number with a comma between thousands: `1,234,567`.
+  package var grouped: String {
+    let digits = String(magnitude)
+    var text = self < 0 ? "-" : ""
+    for (offset, digit) in digits.enumerated() {
+      if offset > 0, (digits.count - offset) % 3 == 0 { text.append(",") }
+      text.append(digit)
+    }
+    return text
+  }
+}
+
+extension Counted {
+  /// The same with a comma between thousands: `1,234,567 records`.
+  package var grouped: String { "\(count.grouped) \(words)" }
+}
+
+extension String {
+  /// The text padded with trailing spaces to a number of characters.
+  package func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+
+  /// The text padded with leading spaces to a number of characters.
+  package func paddedBefore(to width: Int) -> String {
+    String(repeating: " ", count: max(0, width - count)) + self
+  }
+}
+
+extension String {
+  /// The text with control characters spelled out as in `\u{1b}`.
+  ///
+  /// It is safe for a terminal and a log. Ids, names and messages come from outside. The controls
+  /// of C0 and C1 drive a terminal, and a line break forges a line of a log. Those of bidirectional
+  /// text make both show another text.
+  ///
+  /// - Parameter keepsLineBreaks: Whether line breaks stay unchanged.
+  package func shown(keepingLineBreaks keepsLineBreaks: Bool = false) -> String {
+    let isPlain = unicodeScalars.allSatisfy { !$0.isControl || (keepsLineBreaks && $0 == "\n") }
+    if isPlain { return self }
+    var text = ""
+    for scalar in unicodeScalars {
+      if !scalar.isControl || (keepsLineBreaks && scalar == "\n") {
+        text.unicodeScalars.append(scalar)
+      } else {
+        text += "\\u{\(String(scalar.value, radix: 16))}"
+      }
+    }
+    return text
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var isControl: Bool {
+    switch value {
+    case 0..<0x20, 0x7F...0x9F: true
+    case 0x2028...0x202E, 0x2066...0x2069: true
+    default: false
     }
   }
 }

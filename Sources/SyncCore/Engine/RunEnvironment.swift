@@ -87,3 +87,18 @@ struct RunEnvironment: Sendable {
       .offline, during: "reaching \(source.identity)", "There is no network. Local data stay in use.")
   }
 }
+
+extension Int {
+  /// The next number, or the same at the end of the range.
+  ///
+  /// The number was stored, and may have any value.
+  var addingOne: Int { self == .max ? self : self + 1 }
+}
+
+/// The last begin and end of a pull of all types in this process.
+///
+/// It counts whether the app or a coordinator asked for the pull.
+struct Attempts: Hashable, Sendable {
+  var lastBegin: Timestamp?
+  var lastSuccess: Timestamp?
+}

@@ -1,4 +1,5 @@
 import SyncModels
+import Synchronization
 
 /// Decides which types are pulled when.
 ///
@@ -98,5 +99,23 @@ struct PullSchedule {
     min(
       waiting.lazy.map { rank(of: $0.type) }.min() ?? .max,
       running.lazy.map { rank(of: $0) }.min() ?? .max)
+  }
+}
+
+/// The types that go first in the running sync, which may change while it runs.
+final class PriorityBoard: Sendable {
+  private let state = Mutex<[RecordType]>([])
+
+  /// The types to go first, the most urgent one first.
+  var types: [RecordType] { state.withLock { $0 } }
+
+  /// Starts over with the types of a request.
+  func begin(_ types: [RecordType]) {
+    state.withLock { $0 = types }
+  }
+
+  /// Puts types before those that are there.
+  func raise(_ types: [RecordType]) {
+    state.withLock { state in state = types + state.filter { !types.contains($0) } }
   }
 }

@@ -1,4 +1,5 @@
 import SyncModels
+import SyncPorts
 
 /// Decides each step of a push, and performs none of them.
 ///
@@ -324,5 +325,269 @@ extension PushOutcome {
     case .conflict(let change?): change.id == id
     case .conflict(nil), .refused, .retryLater, .quotaExceeded: true
     }
+  }
+}
+
+/// The steps after a failed request: retry, split, search for the edit at fault, or give up.
+extension PushMachine {
+  /// Records that a request failed with unknown effects.
+  ///
+  /// - Parameter random: 64 random bits.
+  mutating func failed(_ error: SyncError, random: UInt64) -> Action {
+    let failures = failedAttempts + 1
+    guard case .sending = state, let batch = batches.first else {
+      if let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) {
+        state = .askingLimits(failures: failures)
+        return .wait(pause)
+      }
+      // A sink that fails to give its limits accepts no type's edits.
+      return giveUp(error, of: Set(legs.map(\.type)))
+    }
+    if error.code == .batchTooLarge { return split(batch, error) }
+    if error.code == .quotaExceeded {
+      state = .settling
+      return .settle(batch.map { PushAnswer(entry: $0, outcome: .quotaExceeded) })
+    }
+    // A search sends each part once, as its result says more than a second attempt.
+    if search == nil,
+      let pause = settings.retry.pause(afterFailures: failures, error: error, random: random)
+    {
+      state = .sending(failures: failures)
+      return .wait(pause)
+    }
+    if error.mayBeAboutOne(of: batch.count), error.retryAfter ?? .zero <= settings.retry.cap {
+      return narrow(batch, error)
+    }
+    return giveUp(error)
+  }
+
+  /// Looks for the edits at which the remote fails.
+  private mutating func narrow(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
+    var search = search ?? EditSearch()
+    let step = search.failed(batch, error)
+    self.search = search
+    switch step {
+    case .send(let parts): batches.replaceSubrange(0..<1, with: parts)
+    case .isolate(let entry):
+      batches.removeFirst()
+      state = .isolating(pause: error.retryAfter)
+      return .isolate(entry, EditFailure(error, isProven: true))
+    case .tryAnother: batches.removeFirst()
+    case .giveUp: return giveUp(error)
+    }
+    return pause(for: error.retryAfter)
+  }
+
+  /// Waits as long as the remote asked for, before the next step.
+  private mutating func pause(for pause: Duration?) -> Action {
+    guard let pause else { return next() }
+    state = .pausing
+    return .wait(pause)
+  }
+
+  private mutating func giveUp(_ error: SyncError) -> Action {
+    giveUp(error, of: type.map { [$0] } ?? [])
+  }
+
+  /// Ends the push of some types, or of all if other types may fail too.
+  private mutating func giveUp(_ error: SyncError, of barred: Set<RecordType>) -> Action {
+    suspects += search?.suspects ?? []
+    search = nil
+    guard error.endsOneTypeAlone || error.isAboutEdits && !batches.isEmpty else { return end(error) }
+    for leg in legs where barred.contains(leg.type) && !typeFailures.contains(where: { $0.type == leg.type })
+    {
+      typeFailures.append((leg.type, error))
+    }
+    begin(legs.filter { !barred.contains($0.type) }[...])
+    return next()
+  }
+
+  /// Records that the isolated edit is in the store.
+  mutating func isolated() -> Action {
+    if batches.isEmpty { search = nil }
+    if case .isolating(let pause) = state { return self.pause(for: pause) }
+    return next()
+  }
+
+  /// Sends a batch in two halves, or refuses an edit that is too large alone.
+  private mutating func split(_ batch: [OutboxEntry], _ error: SyncError) -> Action {
+    guard batch.count > 1 else {
+      let reason = error.message.isEmpty ? "It is larger than the remote accepts." : error.message
+      state = .settling
+      return .settle(batch.map { PushAnswer(entry: $0, outcome: .refused(reason: reason)) })
+    }
+    let middle = batch.count / 2
+    batches.replaceSubrange(0..<1, with: [Array(batch[..<middle]), Array(batch[middle...])])
+    return next()
+  }
+}
+
+/// The edits of one portion that are still to be sent, in order.
+struct PushQueue {
+  private var edits: [PushCandidate] = []
+  /// Records that others in the queue wait for.
+  ///
+  /// They are not at the remote yet. In the deletion stage, they still refer to a record that is to
+  /// be deleted.
+  private var absent: Set<RecordID> = []
+
+  /// Creates an empty queue.
+  init() {}
+
+  /// Creates the queue of a portion's edits.
+  init(_ edits: [PushCandidate]) {
+    self.edits = edits
+    absent = Set(edits.flatMap(\.waitsFor))
+  }
+
+  /// Records that edits no longer have to wait for a record.
+  mutating func noteDone(_ id: RecordID) {
+    absent.remove(id)
+  }
+
+  /// Puts edits before all others.
+  mutating func putFirst(_ first: [PushCandidate]) {
+    if !first.isEmpty { edits = first + edits }
+  }
+
+  /// Removes the edits of records that are new to the remote.
+  mutating func removeNew() {
+    edits.removeAll(where: \.entry.isNewToTheRemote)
+  }
+
+  /// Takes the next batch.
+  ///
+  /// The batch is in the queue's order, within the sink's limits, and without edits that wait for
+  /// others.
+  mutating func pick(within limits: SinkLimits) -> [RecordID] {
+    var ids: [RecordID] = []
+    var (bytes, isClosed) = (0, false)
+    var rest: [Int] = []
+    for place in edits.indices {
+      let size = edits[place].entry.sizeToSend
+      let waits = !edits[place].waitsFor.isEmpty && !absent.isDisjoint(with: edits[place].waitsFor)
+      let (sum, overflow) = bytes.addingReportingOverflow(size)
+      if !waits, !ids.isEmpty, ids.count >= limits.maximumRecords || overflow || sum > limits.maximumBytes {
+        isClosed = true
+      }
+      if waits || isClosed {
+        rest.append(place)
+      } else {
+        ids.append(edits[place].entry.id)
+        bytes = sum
+      }
+    }
+    if ids.isEmpty, let first = edits.memberOfCircle(absent: absent) {
+      ids = [first]
+      rest.removeAll { edits[$0].entry.id == first }
+    }
+    // Edits that wait for a record that this push does not send wait for the next push.
+    if ids.isEmpty { rest = [] }
+    // Moved to the front, in order, without copies.
+    for (place, kept) in rest.enumerated() { edits.swapAt(place, kept) }
+    edits.removeLast(edits.count - rest.count)
+    return ids
+  }
+}
+
+extension [PushCandidate] {
+  /// Returns a candidate of a circle in which all wait only for each other.
+  ///
+  /// Unless one of them goes first, none could ever be sent.
+  ///
+  /// - Parameter absent: The records that the remote does not have.
+  /// - Complexity: O(*n*²) at worst, when every candidate waits for the next one.
+  fileprivate func memberOfCircle(absent: Set<RecordID>) -> RecordID? {
+    var waiting = Dictionary(
+      map { ($0.entry.id, $0.waitsFor.filter(absent.contains)) }, uniquingKeysWith: { first, _ in first })
+    // A candidate that waits, directly or indirectly, for a record outside of the candidates keeps
+    // waiting.
+    while true {
+      let blocked = waiting.filter { $0.value.contains { waiting[$0] == nil } }
+      if blocked.isEmpty { break }
+      for id in blocked.keys { waiting[id] = nil }
+    }
+    guard var id = lazy.map(\.entry.id).first(where: { waiting[$0] != nil }) else { return nil }
+    var passed: Set<RecordID> = []
+    while passed.insert(id).inserted, let next = waiting[id]?.first { id = next }
+    return id
+  }
+}
+
+/// Finds the edits that cause a batch to fail at the remote.
+///
+/// The remote is known to be there if it accepts some edits. The batch's first and last edit are
+/// tried alone. If both fail, the remote is taken for unavailable, and the search ends. Otherwise
+/// the batch is halved until the edits at fault are alone.
+struct EditSearch {
+  /// An edit that failed alone.
+  struct Suspect: Sendable {
+    var entry: OutboxEntry
+    var error: SyncError
+  }
+
+  /// The next step.
+  enum Step: Hashable {
+    /// Send these parts in the batch's place, one after another.
+    case send([[OutboxEntry]])
+    /// Isolate the edit, which is at fault.
+    case isolate(OutboxEntry)
+    /// Try another edit, whose outcome shows whether this one is at fault.
+    case tryAnother
+    /// End the search: nothing shows that the remote is there.
+    case giveUp
+  }
+
+  /// Edits that failed alone since the remote last accepted an edit.
+  private(set) var suspects: [Suspect] = []
+  private var isRemoteThere = false
+  private var failedInARow = 0
+
+  // Two edits at fault may be neighbours. A remote that went away meanwhile fails at all edits.
+  private static let limit = 2
+
+  /// Records that the remote failed at a part.
+  mutating func failed(_ part: [OutboxEntry], _ error: SyncError) -> Step {
+    guard let first = part.first, let last = part.last else { return .giveUp }
+    if part.count > 1 {
+      let middle = part.count / 2
+      return .send(
+        isRemoteThere
+          ? [Array(part[..<middle]), Array(part[middle...])]
+          : [[first], [last], Array(part[1..<(part.count - 1)])].filter { !$0.isEmpty })
+    }
+    failedInARow += 1
+    if isRemoteThere, failedInARow <= Self.limit { return .isolate(first) }
+    isRemoteThere = false
+    suspects.append(Suspect(entry: first, error: error))
+    return suspects.count < Self.limit ? .tryAnother : .giveUp
+  }
+
+  /// Records that the remote accepted a part.
+  ///
+  /// - Returns: The edits that failed alone before, for another attempt.
+  mutating func answered() -> [Suspect] {
+    defer { suspects = [] }
+    isRemoteThere = true
+    failedInARow = 0
+    return suspects
+  }
+}
+
+extension SyncError {
+  /// Whether one of a number of edits may have caused a push to fail.
+  ///
+  /// Permissions usually concern a whole type.
+  func mayBeAboutOne(of count: Int) -> Bool {
+    return isAboutEdits || code == .remoteUnavailable || code == .permissionDenied && count > 1
+  }
+
+  /// Whether the failure concerns the content that was sent.
+  var isAboutEdits: Bool {
+    let codes: [Code] = [
+      .invalidResponse, .invalidConfiguration, .invalidEdit, .inconsistentData, .tokenExpired,
+      .pullIncomplete,
+    ]
+    return codes.contains(code)
   }
 }

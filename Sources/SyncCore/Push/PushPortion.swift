@@ -1,4 +1,4 @@
-import SyncModels
+package import SyncModels
 import SyncPorts
 
 /// A part of a type's outbox that is read at once.
@@ -126,5 +126,164 @@ extension WithheldChange {
   /// The record of which the remote had a copy, readable or malformed.
   fileprivate var copyID: RecordID? {
     if case .tombstone = change { nil } else { change.id }
+  }
+}
+
+/// Reads a portion of the outbox, after settling its edits with known remote states.
+///
+/// Edits that were postponed by a clock that was ahead become due. An edit on a copy of another
+/// remote loses that base. An edit whose record has a parked copy from the remote is settled by
+/// that copy. Edits that cannot be settled yet are not sent.
+struct PushOutset: Sendable {
+  var portion: PushPortion
+  var entity: Entity
+  var schema: SyncSchema
+  var edits: EditOptions
+  var source: SourceCapabilities
+  var fence: Int64
+  var now: Timestamp
+
+  /// Returns the portion, and the tally of the settlements; `nil` without any.
+  func load(in transaction: any StoreTransaction) throws(SyncError) -> (LoadedPortion, Tally?) {
+    var entries = try entries(in: transaction)
+    if try SourceExchange.forgetBases(of: entries, entity, in: transaction) {
+      entries = try self.entries(in: transaction)
+    }
+    if try Postponement.makeDue(entries, of: portion.type, at: now, in: transaction) {
+      entries = try self.entries(in: transaction)
+    }
+    var tally: Tally?
+    var waiting = try copies(under: entries, in: transaction)
+    if waiting.contains(where: \.meetsEdits) {
+      tally = try settle(by: waiting.filter(\.meetsEdits), in: transaction)
+      entries = try self.entries(in: transaction)
+      waiting = try copies(under: entries, in: transaction)
+    }
+    let blocked = Set(waiting.compactMap(\.change.id))
+    return (
+      try portion.candidates(
+        among: entries, blocked: blocked, entity, in: schema, at: now, from: transaction),
+      tally
+    )
+  }
+
+  private func entries(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
+    try transaction.portion(outbox: portion.type, after: portion.after, limit: portion.limit)
+  }
+
+  /// Returns the withheld changes that are newer than the bases of the entries' edits.
+  private func copies(
+    under entries: [OutboxEntry], in transaction: any StoreTransaction
+  ) throws(SyncError) -> [WithheldChange] {
+    let counts = try transaction.withheldCounts(portion.type)
+    guard WithheldChange.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [] }
+    let keys = entries.filter { $0.isDue(at: now) && portion.stage.includes($0) }
+      .map { WithheldChange.Key.record($0.id) }
+    guard !keys.isEmpty else { return [] }
+    let copies = try transaction.withheld(for: keys).filter { WithheldChange.Kind.blocking.contains($0.kind) }
+    return try SourceExchange.own(copies, of: portion.type, in: transaction)
+  }
+
+  private func settle(
+    by copies: [WithheldChange], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Tally {
+    let checkpoint = try transaction.checkpoint(for: portion.type)
+    let context = MergeContext(
+      schema: schema, edits: edits, finder: .sync(fence: fence), now: now, source: source,
+      lastPass: checkpoint?.lastPass ?? 0, markPass: checkpoint?.markPass)
+    var merge = PageMerge(entity, context: context)
+    try merge.release(copies, in: transaction)
+    try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
+    return merge.tally
+  }
+}
+
+extension WithheldChange.Kind {
+  /// The kinds of withheld copies that block the edits of their records.
+  static let blocking: Set<WithheldChange.Kind> = [.parked, .held, .incompatible]
+}
+
+extension WithheldChange {
+  /// Whether edits can be settled by the change now, with the app's schema version.
+  fileprivate var meetsEdits: Bool { kind == .parked || kind == .held }
+}
+
+extension OutboxEntry {
+  /// The edit to send: the sent and unanswered one, otherwise the latest.
+  var next: Edit { sent ?? edit }
+
+  /// The size of the payload to send, in bytes.
+  var sizeToSend: Int {
+    switch sent?.content ?? edit.content {
+    case .upsert(let payload, _): payload.bytes.count
+    case .deletion: 0
+    }
+  }
+
+  /// The change to send.
+  var outgoing: OutgoingChange {
+    let next = next
+    return OutgoingChange(
+      id: id, content: next.content, base: remoteBase, key: idempotencyKey(for: next), stamp: next.stamp)
+  }
+
+  /// The remote state that a push expects.
+  ///
+  /// A copy without a version was bundled with the app: the remote has not yet reported the record.
+  private var remoteBase: OutboxEntry.Base {
+    base.version == .unversioned ? .none : base
+  }
+
+  /// Whether the entry may be sent now.
+  func isDue(at now: Timestamp) -> Bool {
+    switch state {
+    case .waiting: true
+    case .postponed(let until): until <= now
+    case .refused: false
+    }
+  }
+
+  /// Whether the entry creates its record at the remote.
+  var isNewToTheRemote: Bool {
+    remoteBase.record == nil && next.content != .deletion
+  }
+
+  /// Returns the records that must be at the remote before the edit is sent.
+  package func requiredReferences(of entity: Entity) -> [RecordID] {
+    guard case .upsert(let payload, let schemaVersion) = next.content else { return [] }
+    // The payload was parsed when the edit was made. On a failure the fields stay empty.
+    let fields = (try? entity.fields(of: payload)) ?? []
+    return entity.requiredReferences(
+      of: Record(
+        id: id, version: .unversioned, schemaVersion: schemaVersion, payload: payload, fields: fields))
+  }
+}
+
+/// Saves the edits of a batch as sent, in one transaction before the first send.
+///
+/// After any interruption, they are sent again unchanged, under the same idempotency keys.
+struct PushPreparation: Sendable {
+  var ids: [RecordID]
+  /// The current stage of the push; an edit may have moved to the other stage.
+  var stage: PushPortion.Stage
+  var now: Timestamp
+
+  /// Prepares those of the records that are still due, and returns their entries in order.
+  func run(in transaction: any StoreTransaction) throws(SyncError) -> [OutboxEntry] {
+    let entries = try transaction.outbox(for: ids)
+    var places = [RecordID: Int](minimumCapacity: ids.count)
+    for place in entries.indices where entries[place].isDue(at: now) && stage.includes(entries[place]) {
+      places[entries[place].id] = place
+    }
+    let prepared = ids.compactMap { id in
+      guard let place = places[id] else { return OutboxEntry?.none }
+      var entry = entries[place]
+      entry.sent = entry.next
+      entry.state = .waiting
+      entry.attempts = entry.attempts.addingOne
+      return entry
+    }
+    if !prepared.isEmpty { try transaction.queue(prepared) }
+    return prepared
   }
 }

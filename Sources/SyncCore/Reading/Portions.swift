@@ -1,5 +1,5 @@
-import SyncModels
-import SyncPorts
+package import SyncModels
+package import SyncPorts
 
 /// The portions of a list in the store, read one after the other.
 ///
@@ -77,5 +77,131 @@ extension StoreSnapshot {
   /// The pending edits of a type.
   func portions(outbox type: RecordType) -> Portions<OutboxEntry, EditStamp> {
     Portions(at: \.edit.stamp) { (last) throws(SyncError) in try portion(outbox: type, after: last) }
+  }
+}
+
+// The engine walks through large lists in these portions. Each portion begins after the key at
+// which the previous one ended, so a walk ends as long as keys ascend. A damaged store may return
+// the same keys again and again. Without this check the walk would never end, and would hold the
+// lease.
+extension StoreSnapshot {
+  /// Returns a portion of ``StoreSnapshot/records(_:)``; the query has no order but the keys'.
+  package func portion(of query: Query) throws(SyncError) -> [Record] {
+    try advancing(
+      try records(query), past: query.afterKey, at: \.id.key, by: { $0.precedesByUTF8($1) },
+      reading: "the records of \(query.type)")
+  }
+
+  /// Returns a portion of ``StoreSnapshot/rows(_:_:after:limit:)``.
+  func portion(
+    rows type: RecordType, _ selection: RowSelection, after key: String?
+  ) throws(SyncError) -> [StoredRow] {
+    try advancing(
+      try rows(type, selection, after: key, limit: MergeContext.portion), past: key, at: \.id.key,
+      by: { $0.precedesByUTF8($1) }, reading: "the rows of \(type)")
+  }
+
+  /// Returns a portion of the live records without a mark, as tombstones of them.
+  func portion(unmarked type: RecordType, after key: String?) throws(SyncError) -> [Tombstone] {
+    try portion(rows: type, .unmarked, after: key).map {
+      Tombstone(id: $0.id, version: $0.version, entityTag: $0.entityTag)
+    }
+  }
+
+  /// Returns a portion of ``StoreSnapshot/withheld(_:kinds:after:limit:)``.
+  package func portion(
+    withheld type: RecordType, _ kinds: Set<WithheldChange.Kind>, after key: WithheldChange.Key?,
+    limit: Int? = nil
+  ) throws(SyncError) -> [WithheldChange] {
+    try advancing(
+      try withheld(type, kinds: kinds, after: key, limit: limit ?? MergeContext.portion), past: key,
+      at: \.key, by: <,
+      reading: "the withheld changes of \(type)")
+  }
+
+  /// Returns a portion of ``StoreSnapshot/withheld(_:_:kinds:after:limit:)``.
+  func portion(
+    related relation: WithheldChange.Relation, _ ids: [RecordID], _ kinds: Set<WithheldChange.Kind>,
+    after key: WithheldChange.Key?
+  ) throws(SyncError) -> [WithheldChange] {
+    try advancing(
+      try withheld(relation, ids, kinds: kinds, after: key, limit: MergeContext.portion), past: key,
+      at: \.key, by: <, reading: "the withheld changes that depend on others")
+  }
+
+  /// Returns a portion of ``StoreSnapshot/outbox(_:after:limit:)``.
+  func portion(
+    outbox type: RecordType, after stamp: EditStamp?, limit: Int = MergeContext.portion
+  ) throws(SyncError) -> [OutboxEntry] {
+    try advancing(
+      try outbox(type, after: stamp, limit: limit), past: stamp, at: \.edit.stamp, by: <,
+      reading: "the outbox of \(type)")
+  }
+
+  /// Returns a portion of ``StoreSnapshot/keys(withPrefix:after:limit:)``.
+  func portion(
+    keys prefix: String, after key: String?, limit: Int = MergeContext.portion
+  ) throws(SyncError) -> [String] {
+    try advancing(
+      try keys(withPrefix: prefix, after: key, limit: limit), past: key, at: \.self,
+      by: { $0.precedesByUTF8($1) }, reading: "the names that begin with \(prefix)")
+  }
+
+  /// Returns a portion of ``StoreSnapshot/duplicates(_:after:limit:)``.
+  func portion(
+    duplicates type: RecordType, after key: String?, limit: Int
+  ) throws(SyncError) -> [DuplicateGroup] {
+    try advancing(
+      try duplicates(type, after: key, limit: limit), past: key, at: \.key, by: { $0.precedesByUTF8($1) },
+      reading: "the duplicates of \(type)")
+  }
+
+  /// Returns a portion of ``StoreSnapshot/conflicts(_:before:limit:)``, whose numbers descend.
+  package func portion(
+    conflicts type: RecordType?, before number: Int64?, limit: Int
+  ) throws(SyncError) -> [Conflict] {
+    try advancing(
+      try conflicts(type, before: number, limit: limit), past: number, at: \.number, by: >,
+      reading: "the log of conflicts")
+  }
+
+  /// Checks that a portion ends after its start, or is empty.
+  private func advancing<Element, Place>(
+    _ portion: [Element], past start: Place?, at place: (Element) -> Place,
+    by precedes: (Place, Place) -> Bool, reading what: @autoclosure () -> String
+  ) throws(SyncError) -> [Element] {
+    guard let start, let end = portion.last.map(place), !precedes(start, end) else { return portion }
+    throw SyncError(
+      .storeUnreadable, during: "reading \(what())",
+      """
+      The store returns the same entries again, and would do so forever: it is damaged. Everything committed before \
+      is kept.
+      """)
+  }
+}
+
+extension Array {
+  /// Splits the elements into portions of a size, in order.
+  func portions(of size: Int) -> [[Element]] {
+    stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+  }
+}
+
+extension StoreSnapshot {
+  /// Returns the withheld changes of some records, by record.
+  func withheld(of ids: some Collection<RecordID>) throws(SyncError) -> [RecordID: WithheldChange] {
+    var withheld: [RecordID: WithheldChange] = [:]
+    for entry in try self.withheld(for: ids.map { .record($0) }) {
+      if case .record(let id) = entry.key { withheld[id] = entry }
+    }
+    return withheld
+  }
+
+  /// Returns the pending edits of some records, by record.
+  func edits(of ids: [RecordID]) throws(SyncError) -> [RecordID: OutboxEntry] {
+    let entries = try outbox(for: ids)
+    var edits = [RecordID: OutboxEntry](minimumCapacity: entries.count)
+    for entry in entries { edits[entry.id] = entry }
+    return edits
   }
 }
