@@ -284,13 +284,24 @@ if triesThreads {
   package.targets.removeAll { $0.type == .executable || others.contains($0.name) }
 }
 
-// For quick turns on one part: builds only the named test targets, and the tools only for their
-// own tests, for example CANONICALSYNC_TESTS=SyncCoreTests,ArchitectureTests.
+// For quick turns on one part: builds only the named tests and tools, for example
+// CANONICALSYNC_TESTS=SyncCoreTests,ArchitectureTests,CanonicalSyncSimulate. The tools' own tests
+// need all tools; "tools" alone builds these, and nothing that only tests use.
 if let names = Context.environment["CANONICALSYNC_TESTS"]?.split(separator: ",").map(String.init) {
-  package.targets.removeAll { $0.type == .test && !names.contains($0.name) }
-  if !names.contains("ExamplesTests") {
-    package.products.removeAll { $0 is Product.Executable }
-    package.targets.removeAll { $0.type == .executable }
+  let hasTools = names.contains("ExamplesTests") || names == ["tools"]
+  package.targets.removeAll { target in
+    if names == ["tools"] {
+      return target.type == .test || target.path?.hasPrefix("Tests/") ?? false || target.name == "SyncConformance"
+    }
+    return !names.contains(target.name) && (target.type == .test || target.type == .executable && !hasTools)
+  }
+  let left = package.targets.map(\.name)
+  package.products.removeAll { product in
+    switch product {
+    case let product as Product.Executable: !product.targets.allSatisfy(left.contains)
+    case let product as Product.Library: !product.targets.allSatisfy(left.contains)
+    default: false
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 # Summarizes the event stream of a test run, which the testing library writes as one JSON object a
 # line.
-#   awk -f Tests/events.awk FILE
+#   awk [-v slowest=FILE] -f Tests/events.awk EVENTS
 # First line: the numbers of passed, failed and skipped tests, and whether the run completed (1 or
-# 0). Then a line for each failure.
+# 0). Then a line for each failure. The file `slowest` gets the seconds and the name of each of the
+# ten tests whose cases took longest together.
 # The file contains no output of tests. Quotes inside a string are escaped, so no string can look
 # like a field.
 
@@ -17,7 +18,7 @@ function field(name,    text) {
 }
 
 function number(name) {
-  return match($0, "\"" name "\":[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
+  return match($0, "\"" name "\":[0-9.]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) : ""
 }
 
 # A test's name without its source location.
@@ -32,6 +33,9 @@ function complain(id, text) {
 
 /"kind":"function"/ { planned[field("id")] = 1; next }
 /"kind":"testStarted"/ { started[field("testID")] = 1; next }
+# A test's cases run at the same time: the sum of their ends less that of their starts is their time.
+/"kind":"testCaseStarted"/ { spent[field("testID")] -= number("absolute"); running[field("testID")]++; next }
+/"kind":"testCaseEnded"/ { spent[field("testID")] += number("absolute"); running[field("testID")]--; next }
 /"kind":"testSkipped"/ { skipped[field("testID")] = 1; next }
 /"kind":"issueRecorded"/ {
   if (/"isFailure":false/ || /"isKnown":true/) next
@@ -70,4 +74,14 @@ END {
   print passes + 0, failures + 0, skips + 0, hasEnded + 0
   for (i = 1; i <= count && i <= 20; i++) print lines[i]
   if (count > 20) print "and " count - 20 " more lines like these"
+  if (slowest == "") exit
+  for (rank = 1; rank <= 10; rank++) {
+    longest = ""
+    for (id in spent) {
+      if (!running[id] && (longest == "" || spent[id] > spent[longest])) longest = id
+    }
+    if (longest == "") break
+    printf "%8.1f  %s\n", spent[longest], short(longest) >slowest
+    delete spent[longest]
+  }
 }
