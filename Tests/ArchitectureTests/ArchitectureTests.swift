@@ -43,10 +43,4 @@ struct ArchitectureTests {
     let paths = try PackageFiles.swiftFiles(in: ["Sources"]).map(\.path)
     #expect(Set(Rules.exceptions.keys).isSubset(of: paths))
   }
-
-  @Test func isMadeOfShortFiles() throws {
-    let lengths = try PackageFiles.swiftFiles(in: ["Sources"]).map(\.length).sorted()
-    let median = try #require(lengths.isEmpty ? nil : lengths[lengths.count / 2])
-    #expect(median < 200)
-  }
 }

@@ -1,49 +1,18 @@
-/// Separates Swift source into code, comments and string literals.
+/// Separates the code of Swift source from its comments and string literals.
 struct CodeMask {
-  /// The kind of a byte of source.
-  enum Part {
-    case code, comment, string
-  }
-
   private let bytes: [UInt8]
-  private var parts: [Part] = []
+  private var masked: [UInt8] = []
   private var offset = 0
 
   /// The source with everything but code and newlines replaced by spaces.
   static func masked(_ source: String) -> String {
-    CodeMask(source).keeping(.code)
+    String(decoding: CodeMask(source).masked, as: UTF8.self)
   }
 
-  /// Separates a source text.
-  init(_ source: String) {
+  private init(_ source: String) {
     bytes = Array(source.utf8)
-    parts.reserveCapacity(bytes.count)
+    masked.reserveCapacity(bytes.count)
     passCode(until: nil)
-  }
-
-  /// The source with everything but one part and newlines replaced by spaces.
-  func keeping(_ part: Part) -> String {
-    let kept = zip(bytes, parts).map { byte, its in
-      its == part || byte == UInt8(ascii: "\n") ? byte : UInt8(ascii: " ")
-    }
-    return String(decoding: kept, as: UTF8.self)
-  }
-
-  /// The pieces of string literals between interpolations, each with the line on which it begins.
-  var literals: [(line: Int, text: String)] {
-    var found: [(line: Int, text: String)] = []
-    var (line, start) = (1, 0)
-    for end in parts.indices where parts[end] != .string || end == parts.count - 1 {
-      let last = parts[end] == .string ? end + 1 : end
-      if start < last {
-        let piece = bytes[start..<last]
-        found.append((line, String(decoding: piece, as: UTF8.self)))
-        line += piece.count { $0 == UInt8(ascii: "\n") }
-      }
-      if parts[end] != .string, bytes[end] == UInt8(ascii: "\n") { line += 1 }
-      start = end + 1
-    }
-    return found
   }
 
   private func stands(_ text: String) -> Bool {
@@ -51,9 +20,11 @@ struct CodeMask {
     bytes[offset] == text.utf8.first && bytes[offset...].starts(with: text.utf8)
   }
 
-  private mutating func pass(_ count: Int = 1, as part: Part) {
+  private mutating func pass(_ count: Int = 1, isCode: Bool = false) {
     let end = min(offset + count, bytes.count)
-    parts.append(contentsOf: repeatElement(part, count: end - offset))
+    for byte in bytes[offset..<end] {
+      masked.append(isCode || byte == UInt8(ascii: "\n") ? byte : UInt8(ascii: " "))
+    }
     offset = end
   }
 
@@ -63,7 +34,7 @@ struct CodeMask {
     while offset < bytes.count {
       if stands("//") {
         let end = bytes[offset...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-        pass(end - offset, as: .comment)
+        pass(end - offset)
       } else if stands("/*") {
         passComment()
       } else if let hashes = stringOpening() {
@@ -71,10 +42,10 @@ struct CodeMask {
       } else {
         if bytes[offset] == UInt8(ascii: "(") { depth += 1 }
         if bytes[offset] == UInt8(ascii: ")") {
-          if depth == 0, close != nil { return pass(as: .string) }
+          if depth == 0, close != nil { return pass() }
           depth -= 1
         }
-        pass(as: .code)
+        pass(isCode: true)
       }
     }
   }
@@ -84,12 +55,12 @@ struct CodeMask {
     repeat {
       if stands("/*") {
         depth += 1
-        pass(2, as: .comment)
+        pass(2)
       } else if stands("*/") {
         depth -= 1
-        pass(2, as: .comment)
+        pass(2)
       } else {
-        pass(as: .comment)
+        pass()
       }
     } while depth > 0 && offset < bytes.count
   }
@@ -104,17 +75,17 @@ struct CodeMask {
 
   private mutating func passString(hashes: Int) {
     let marks = String(repeating: "#", count: hashes)
-    pass(hashes, as: .string)
+    pass(hashes)
     let quotes = stands("\"\"\"") ? "\"\"\"" : "\""
-    pass(quotes.utf8.count, as: .string)
+    pass(quotes.utf8.count)
     let (end, interpolation) = (quotes + marks, "\\\(marks)(")
     while offset < bytes.count {
-      if stands(end) { return pass(end.utf8.count, as: .string) }
+      if stands(end) { return pass(end.utf8.count) }
       if stands(interpolation) {
-        pass(hashes + 2, as: .string)
+        pass(hashes + 2)
         passCode(until: UInt8(ascii: ")"))
       } else {
-        pass(stands("\\") && hashes == 0 ? 2 : 1, as: .string)
+        pass(stands("\\") && hashes == 0 ? 2 : 1)
       }
     }
   }

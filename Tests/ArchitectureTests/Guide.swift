@@ -6,46 +6,26 @@ struct Guide: Sendable {
   let path: String
   let text: String
 
-  /// The greatest width of a line of prose.
-  static let width = 120
-
-  /// All violations of the rules for prose.
-  static func violations(in guide: Guide) -> [Violation] {
-    var found: [Violation] = []
-    for (index, line) in guide.prose {
-      let plain = line.replacing(#/`[^`]*`/#, with: "`code`")
-      for word in Prose.vague(String(plain)) {
-        found.append(Violation(path: guide.path, line: index + 1, message: "\"\(word)\": name the component"))
-      }
-      // A table row and a link cannot be wrapped.
-      if line.count > width, !line.hasPrefix("|"), !line.contains("](") {
-        found.append(
-          Violation(path: guide.path, line: index + 1, message: "the line is wider than \(width) columns"))
-      }
-    }
-    return found
-  }
-
-  /// The lines outside of code blocks, with their indices.
-  private var prose: [(index: Int, line: Substring)] {
+  /// The lines outside of code blocks.
+  private var prose: [Substring] {
     var isCode = false
-    return text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().filter { _, line in
+    return text.split(separator: "\n", omittingEmptySubsequences: false).filter { line in
       guard line.drop(while: { $0 == " " }).hasPrefix("```") else { return !isCode }
       isCode.toggle()
       return false
-    }.map { (index: $0.offset, line: $0.element) }
+    }
   }
 
   /// The files that the prose names in code spans, with their folders and in order.
   var files: [String] {
-    prose.flatMap { _, line in
+    prose.flatMap { line in
       line.matches(of: #/`((?:[\w.+-]+/)+[\w.+-]+\.(?:swift|md|json|patch|h))`/#).map { String($0.1) }
     }
   }
 
   /// The code spans of the prose, in order.
   var spans: [Substring] {
-    prose.flatMap { _, line in line.matches(of: #/`([^`]+)`/#).map(\.1) }
+    prose.flatMap { line in line.matches(of: #/`([^`]+)`/#).map(\.1) }
   }
 
   /// The part under a heading; `nil` without such a heading.

@@ -3,11 +3,6 @@ import Testing
 
 @Suite("The guides")
 struct GuidesTests {
-  @Test func arePlain() throws {
-    let violations = try PackageFiles.guides().flatMap(Guide.violations)
-    #expect(violations.isEmpty, "\(violations.map(\.description).joined(separator: "\n"))")
-  }
-
   @Test func nameFilesThatExist() throws {
     let guides = try PackageFiles.guides()
     let named = guides.flatMap { guide in guide.files.map { (guide: guide.path, file: $0) } }
@@ -38,27 +33,6 @@ struct GuidesTests {
 
 @Suite("The rules of guides")
 struct GuideRulesTests {
-  @Test func coverProseAndTablesButNoCode() {
-    let text = """
-      # Nobody's heading
-      A line that is told. `nobody`
-
-      ```sh
-      # somebody
-      ```
-      | whoever | x |
-      \(String(repeating: "a ", count: 60))a
-      [a](\(String(repeating: "b", count: 130)))
-      | \(String(repeating: "a ", count: 70)) |
-      """
-    let found = Guide.violations(in: Guide(path: "Docs/A.md", text: text)).map(\.description)
-    #expect(
-      found == [
-        "Docs/A.md:1: \"nobody\": name the component", "Docs/A.md:2: \"is told\": name the component",
-        "Docs/A.md:7: \"whoever\": name the component", "Docs/A.md:8: the line is wider than 120 columns",
-      ])
-  }
-
   private static let gate = Declarations(in: [
     SourceFile(
       path: "Sources/A/Gate.swift",

@@ -21,20 +21,9 @@ struct SourceFile: Sendable {
   }
 
   /// The lines of code. Comments and string literals are blank.
-  var code: [Substring] { lines(of: CodeMask.masked(text)) }
-
-  /// The lines of the text, those of its code, and those of its comments.
-  var layers: (text: [Substring], code: [Substring], comments: [Substring], mask: CodeMask) {
-    let mask = CodeMask(text)
-    return (lines(of: text), lines(of: mask.keeping(.code)), lines(of: mask.keeping(.comment)), mask)
+  var code: [Substring] {
+    CodeMask.masked(text).split(separator: "\n", omittingEmptySubsequences: false)
   }
-
-  private func lines(of text: String) -> [Substring] {
-    text.split(separator: "\n", omittingEmptySubsequences: false)
-  }
-
-  /// The number of lines.
-  var length: Int { text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().count }
 }
 
 /// The files of the package.
