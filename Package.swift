@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
     .library(name: "SyncSimulation", targets: ["SyncSimulation"]),
+    .library(name: "SyncPictures", targets: ["SyncPictures"]),
     .executable(name: "device-settings", targets: ["CanonicalSyncDeviceSettings"]),
     .executable(name: "schedule-sync", targets: ["CanonicalSyncScheduleSync"]),
     .executable(name: "sync-daemon", targets: ["CanonicalSyncDaemon"]),
@@ -103,9 +104,9 @@ let package = Package(
     // Simulated worlds full of faults, each derived from one number.
     .target(
       name: "SyncSimulation",
-      dependencies: [
-        "CanonicalSyncPages", "SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters",
-      ]),
+      dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
+    // Such a world as a page.
+    .target(name: "SyncPictures", dependencies: ["CanonicalSyncPages", "SyncModels", "SyncSimulation"]),
 
     // Command-line tools.
     .target(
@@ -149,7 +150,9 @@ let package = Package(
       path: "Examples/sync-mirror"),
     .executableTarget(
       name: "CanonicalSyncSimulate",
-      dependencies: ["CanonicalSync", "SQLiteAdapters", "SyncSimulation", "CanonicalSyncToolSupport"],
+      dependencies: [
+        "CanonicalSync", "SQLiteAdapters", "SyncPictures", "SyncSimulation", "CanonicalSyncToolSupport",
+      ],
       path: "Examples/simulate"),
 
     // Deterministic executors for tests.
@@ -235,7 +238,7 @@ let package = Package(
       ]),
     .testTarget(
       name: "SyncSimulationTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncSimulation"]),
+      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncPictures", "SyncSimulation"]),
     // Each required behaviour of the library, through the public API, on every store.
     .testTarget(
       name: "RequirementsTests",
@@ -256,7 +259,7 @@ let package = Package(
         "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
         "InMemoryAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
-        "SyncSimulation",
+        "SyncPictures", "SyncSimulation",
         "CanonicalSyncTestPostgres", "CanonicalSyncTestServers",
         "CanonicalSyncToolSupport",
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",
@@ -278,7 +281,7 @@ if triesThreads {
     "ExamplesTests", "KintoTests",
     "CloudKitAdaptersTests",
     "RESTTests", "SyncJSONTests", "SyncModelsTests",
-    "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",
+    "SyncPictures", "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",
   ]
   package.products.removeAll { $0 is Product.Executable || others.contains($0.name) }
   package.targets.removeAll { $0.type == .executable || others.contains($0.name) }
@@ -291,7 +294,8 @@ if let names = Context.environment["CANONICALSYNC_TESTS"]?.split(separator: ",")
   let hasTools = names.contains("ExamplesTests") || names == ["tools"]
   package.targets.removeAll { target in
     if names == ["tools"] {
-      return target.type == .test || target.path?.hasPrefix("Tests/") ?? false || target.name == "SyncConformance"
+      return target.type == .test || target.name == "SyncConformance"
+        || target.path?.hasPrefix("Tests/") ?? false
     }
     return !names.contains(target.name) && (target.type == .test || target.type == .executable && !hasTools)
   }

@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncPictures
 import SyncSimulation
 
 /// The file of a picture, which `--picture` names.

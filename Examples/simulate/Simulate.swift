@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
+import SyncPictures
 import SyncSimulation
 
 /// Checks the library's promises in worlds full of faults.

@@ -19,5 +19,5 @@ public struct Outcome: Sendable {
   /// A line for each event, if requested.
   public var timeline: [String]
   /// The events themselves, if requested.
-  var events: [WorldEvent] = []
+  package var events: [WorldEvent] = []
 }

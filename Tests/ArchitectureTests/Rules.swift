@@ -32,7 +32,8 @@ enum Rules {
     "SchedulingAdapters": ports.union(["Foundation"]),
     "CanonicalSyncPages": ["SyncModels", "SyncCore"],
     "SyncConformance": ports,
-    "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters", "CanonicalSyncPages"]),
+    "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters"]),
+    "SyncPictures": ["SyncModels", "SyncSimulation", "CanonicalSyncPages"],
   ]
 
   /// Module maps of system libraries.

@@ -1,3 +1,4 @@
+import SyncPictures
 import SyncSimulation
 import Testing
 

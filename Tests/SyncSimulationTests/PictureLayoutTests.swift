@@ -1,6 +1,7 @@
 import SyncModels
 import Testing
 
+@testable import SyncPictures
 @testable import SyncSimulation
 
 /// The picture as a value, of events that no world has to have.

@@ -1,5 +1,6 @@
 import InMemoryAdapters
 import SyncModels
+import SyncPictures
 import SyncPorts
 import SyncSimulation
 import Testing

@@ -1,6 +1,7 @@
 import InMemoryAdapters
 import SyncCore
 import SyncModels
+import SyncPictures
 import SyncPorts
 import SyncSimulation
 import Testing

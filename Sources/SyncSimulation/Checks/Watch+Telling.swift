@@ -57,7 +57,7 @@ extension WorldEvent.Touch {
   }
 
   /// Whether the record is not as before.
-  var isChange: Bool { before != after }
+  package var isChange: Bool { before != after }
 
   /// What changed, for a person.
   var words: [String] {
@@ -81,7 +81,7 @@ extension WorldEvent.Touch {
 
 extension WorldEvent.Kept.Withheld {
   /// The reason for a person.
-  var words: String {
+  package var words: String {
     guard !waitsFor.isEmpty else { return kind.rawValue }
     let names = waitsFor.map(\.description).joined(separator: " and ")
     return "\(kind.rawValue), until \(names) \(waitsFor.count == 1 ? "is" : "are") there"

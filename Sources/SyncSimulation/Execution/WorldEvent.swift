@@ -1,24 +1,24 @@
 import SyncCore
-import SyncModels
+package import SyncModels
 
 /// One event of a world: a line of its timeline, and a mark of its picture.
-struct WorldEvent: Sendable {
+package struct WorldEvent: Sendable {
   /// The time since the world began, by its own clock.
-  var time: Duration
+  package var time: Duration
   /// The part of the world that acts: `remote`, `app 1`, `app 1.2` for its second life, `store`.
-  var who: String
-  var kind: Kind
+  package var who: String
+  package var kind: Kind
   /// What happens, without the actor.
-  var words: String
-  var facts = Facts.none
+  package var words: String
+  package var facts = Facts.none
 
   /// What a mark stands for.
-  enum Kind: String, Sendable, CaseIterable {
+  package enum Kind: String, Sendable, CaseIterable {
     case write, edit, page, push, commit, fault, crash, stop, clock, lease, life, sync, world, broken, note
   }
 
   /// What an event means for records, for a caption.
-  enum Facts: Sendable {
+  package enum Facts: Sendable {
     case none
     /// The remote has a record in another state.
     case remote(RecordID, RemoteState)
@@ -36,18 +36,18 @@ struct WorldEvent: Sendable {
   }
 
   /// What the remote has of a record.
-  enum RemoteState: Hashable, Sendable {
+  package enum RemoteState: Hashable, Sendable {
     case copy(String), nothing, unreadable
   }
 
   /// What a process got of one record.
-  struct Delivery: Sendable {
+  package struct Delivery: Sendable {
     /// The record; `nil` for bytes without a known key.
-    var id: RecordID?
+    package var id: RecordID?
     /// The remote's state of it, as far as the answer told.
-    var state: RemoteState?
+    package var state: RemoteState?
     /// The remote's answer to a push, in words.
-    var answer = ""
+    package var answer = ""
 
     init(_ id: RecordID?, _ state: RemoteState?, answer: String = "") {
       (self.id, self.state, self.answer) = (id, state, answer)
@@ -65,64 +65,64 @@ struct WorldEvent: Sendable {
   }
 
   /// A page that a process got.
-  struct ServedPage: Sendable {
-    var type: RecordType
-    var pass: Int64
+  package struct ServedPage: Sendable {
+    package var type: RecordType
+    package var pass: Int64
     /// Whether the page is the first one of its pass.
-    var isFirst: Bool
-    var isLast: Bool
+    package var isFirst: Bool
+    package var isLast: Bool
     /// Whether the remote made the pass start over, so that the page has no changes.
-    var isReset: Bool
-    var changes: [Delivery]
+    package var isReset: Bool
+    package var changes: [Delivery]
     /// The records that the page listed without their contents.
-    var present: [RecordID]
+    package var present: [RecordID]
     /// Whether the pass lists everything, and not only changes.
-    var isListing: Bool
+    package var isListing: Bool
   }
 
   /// A transaction of the store.
-  struct Commit: Sendable {
+  package struct Commit: Sendable {
     /// Every record that the transaction was asked to change, or that its pages have.
-    var touched: [Touch] = []
-    var moves: [Move] = []
+    package var touched: [Touch] = []
+    package var moves: [Move] = []
   }
 
   /// A checkpoint that a transaction saved.
-  struct Move: Sendable {
-    var type: RecordType
+  package struct Move: Sendable {
+    package var type: RecordType
     /// The ids of each covered page; `nil` if it covers more than the process got.
-    var pages: [[RecordID?]]?
+    package var pages: [[RecordID?]]?
     /// Whether it has the token for the next delta, not a place.
-    var isComplete: Bool
+    package var isComplete: Bool
   }
 
   /// The store beside the remote.
-  struct Comparison: Sendable {
+  package struct Comparison: Sendable {
     /// The number of syncs without faults.
-    var round: Int
-    var isEqual: Bool
-    var here: [RecordID: Kept]
-    var there: [RecordID: RemoteState]
+    package var round: Int
+    package var isEqual: Bool
+    package var here: [RecordID: Kept]
+    package var there: [RecordID: RemoteState]
   }
 
   /// A record before and after a transaction.
-  struct Touch: Sendable {
-    var id: RecordID
-    var before: Kept
-    var after: Kept
+  package struct Touch: Sendable {
+    package var id: RecordID
+    package var before: Kept
+    package var after: Kept
   }
 
   /// What a store has of a record.
-  struct Kept: Hashable, Sendable {
+  package struct Kept: Hashable, Sendable {
     /// The shown payload.
-    var shown: String?
-    var withheld: Withheld?
+    package var shown: String?
+    package var withheld: Withheld?
     /// The content of the pending edit; empty for a deletion.
-    var edit: String?
+    package var edit: String?
 
-    struct Withheld: Hashable, Sendable {
-      var kind: WithheldChange.Kind
-      var waitsFor: [RecordID]
+    package struct Withheld: Hashable, Sendable {
+      package var kind: WithheldChange.Kind
+      package var waitsFor: [RecordID]
     }
   }
 }

@@ -1,6 +1,7 @@
 import CanonicalSyncPages
 import SyncCore
 import SyncModels
+import SyncSimulation
 
 /// The page of a picture.
 struct PicturePage {

@@ -1,4 +1,5 @@
 import SyncModels
+import SyncSimulation
 
 /// A world's events, with answers to the questions that a caption asks about one record.
 struct Story: Sendable {

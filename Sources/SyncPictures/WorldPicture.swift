@@ -1,4 +1,5 @@
 import CanonicalSyncPages
+public import SyncSimulation
 
 /// A world as a page for a person: what happened, step by step, and what broke.
 ///

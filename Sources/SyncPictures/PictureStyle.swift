@@ -1,4 +1,5 @@
 import CanonicalSyncPages
+import SyncSimulation
 
 /// The style of a picture, besides that of all pages.
 enum PictureStyle {

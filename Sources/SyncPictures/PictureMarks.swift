@@ -1,6 +1,7 @@
 import CanonicalSyncPages
 import SyncCore
 import SyncModels
+import SyncSimulation
 
 extension WorldEvent.Kind {
   /// What a mark stands for.

@@ -1,3 +1,5 @@
+import SyncSimulation
+
 /// Where the marks of a picture are: a column for each run of steps, a line for each lane.
 struct PictureLayout: Sendable {
   /// A mark in its column.

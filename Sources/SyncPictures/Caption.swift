@@ -1,4 +1,5 @@
 import SyncModels
+import SyncSimulation
 
 /// Why a promise broke: what came before, the step, what followed, and the promise.
 ///

@@ -1,4 +1,5 @@
 import SyncModels
+import SyncSimulation
 
 extension Story {
   /// Explains why store and remote differ in a record at the end.

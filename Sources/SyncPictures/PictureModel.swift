@@ -1,4 +1,5 @@
 import SyncModels
+import SyncSimulation
 
 /// What a picture of a world shows: lanes, steps, and what broke.
 struct PictureModel: Sendable {

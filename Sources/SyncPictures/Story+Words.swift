@@ -1,5 +1,6 @@
 import SyncJSON
 import SyncModels
+import SyncSimulation
 
 /// A sentence of a caption, and the event that it tells of.
 struct Sentence: Hashable, Sendable {

@@ -1,4 +1,5 @@
 import SyncModels
+import SyncSimulation
 
 extension Story {
   /// Explains a promise that broke while the world was running.
