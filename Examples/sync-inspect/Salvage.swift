@@ -67,7 +67,7 @@ struct Salvage {
 
   /// The files that the salvage writes and removes before the new store has its name.
   private static func partialNames(of target: String) -> [String] {
-    [".incomplete", ".incomplete.copy", ".incomplete.copy-other"].flatMap { name in
+    [".incomplete", ".incomplete.copy", ".incomplete.copy-recovered"].flatMap { name in
       (suffixes + ["-journal"]).map { target + name + $0 }
     }
   }

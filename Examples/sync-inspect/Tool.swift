@@ -23,6 +23,7 @@ import Foundation
   private static let from = Option.requiredText(
     "from", "BROKEN", "the damaged store, a file or the address of a database; it is not changed")
   private static let to = Option.requiredText("to", "NEW", "the new store's file; it must not exist")
+  private static let quick = Option.flag("quick", "do not compare the indexes of a file with its tables")
   private static let oldStore = Option.requiredText("from", OpenedStore.placeholder, "the store to move")
   private static let newStore = Option.requiredText(
     "to", OpenedStore.placeholder, "the empty store to move it to")
@@ -81,7 +82,7 @@ import Foundation
       Command(
         "verify",
         "Check the file and every invariant of a store, also while it is in use; exit 1 on a finding.",
-        options: [store],
+        options: [store, quick],
         examples: [("sync-inspect verify --store schedule.db && echo sound", "whether the store is damaged")]),
       Command(
         "salvage", "Make a new store of a damaged one: edits first; exit 1 if some were lost.",
@@ -127,7 +128,8 @@ import Foundation
   ) async throws(SyncError) -> ExitCode {
     switch arguments.command {
     case "verify":
-      return try await Verification(isJSON: arguments[json]).run(at: arguments[store])
+      return try await Verification(isJSON: arguments[json]).run(
+        at: arguments[store], isQuick: arguments[quick])
     case "salvage":
       return try await Salvage(isJSON: arguments[json]).run(from: arguments[from], to: arguments[to])
     case "copy":

@@ -16,7 +16,7 @@ struct Verification {
   /// A file that is no store, or is too damaged to open, is a finding as well.
   ///
   /// - Returns: Success for a store without contradiction.
-  func run(at path: String) async throws(SyncError) -> ExitCode {
+  func run(at path: String, isQuick: Bool) async throws(SyncError) -> ExitCode {
     let stop = CancellationSource()
     let interrupt = Interrupt { stop.cancel() }
     defer { withExtendedLifetime(interrupt) {} }
@@ -25,7 +25,7 @@ struct Verification {
     do throws(SyncError) {
       let store = try await openStore(at: path)
       isOpen = true
-      report = try await StoreVerification(of: store).run(token: stop)
+      report = try await StoreVerification(of: store, isQuick: isQuick).run(token: stop)
     } catch {
       switch error.code {
       case .storeUnreadable: report.add([StoreFinding(.file, error.message)])

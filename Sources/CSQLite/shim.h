@@ -6,14 +6,19 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
+#include <spawn.h>
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #if defined(__linux__)
 #include <sys/syscall.h>
+#elif defined(__APPLE__)
+#include <TargetConditionals.h>
 #endif
 
 // Open-file-description locks, where the headers hide them.
@@ -100,27 +105,6 @@ static inline int csqlite_is_same(const void *a, size_t a_count, const void *b, 
   return a_count == b_count && (a_count == 0 || memcmp(a, b, a_count) == 0);
 }
 
-/// A digest of some bytes, which a change of any one word changes.
-static inline unsigned long long csqlite_digest(const void *bytes, size_t count) {
-  const unsigned long long factor = 0x9E3779B97F4A7C15ull;
-  const unsigned char *place = (const unsigned char *)bytes;
-  unsigned long long digest = count * factor, word = 0;
-  if (count > 8) {
-    // The last word has some bytes of the one before it.
-    for (const unsigned char *last = place + count - 8;; place += 8) {
-      if (place > last) place = last;
-      memcpy(&word, place, 8);
-      if (place == last) break;
-      digest = (digest ^ word) * factor;
-      digest ^= digest >> 32;
-    }
-  } else {
-    for (size_t byte = 0; byte < count; byte++) word = word << 8 | place[byte];
-  }
-  digest = (digest ^ word) * factor;
-  return digest ^ digest >> 32;
-}
-
 /// Mixes a word into a digest. A change of one of them always changes the result.
 static inline unsigned long long csqlite_mix(unsigned long long digest, unsigned long long word) {
   digest ^= word;
@@ -133,10 +117,10 @@ static inline unsigned long long csqlite_word(const unsigned char *place) {
   return word;
 }
 
-/// A digest of many bytes, in less than half the time of `csqlite_digest`.
+/// A digest of some bytes, which a change of any one word changes.
 ///
 /// The processor runs its two chains at once.
-static inline unsigned long long csqlite_digest_of_blob(const void *bytes, size_t count) {
+static inline unsigned long long csqlite_digest(const void *bytes, size_t count) {
   const unsigned char *place = (const unsigned char *)bytes;
   unsigned long long even = count, odd = 0;
   if (count >= 16) {
@@ -179,7 +163,7 @@ static inline void csqlite_give_checksum(sqlite3_context *context, int count, sq
       // The address first, then the length.
       const void *bytes = sqlite3_value_blob(values[place]);
       size_t length = (size_t)sqlite3_value_bytes(values[place]);
-      word = type == SQLITE_TEXT ? csqlite_digest(bytes, length) : csqlite_digest_of_blob(bytes, length);
+      word = csqlite_digest(bytes, length);
     }
     digest = csqlite_add_column(digest, place, type, word);
   }
@@ -256,43 +240,39 @@ static inline int csqlite_rename(const char *from, const char *to, const char *d
   return failure;
 }
 
-/// Writes the header that a store's file has, for the size of the file: pages of 4,096 bytes, a log,
-/// UTF-8, no free pages; 0, or an errno. <https://www.sqlite.org/fileformat.html>
-static inline int csqlite_repair_header(const char *path, unsigned version) {
-  int file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) return errno;
-  struct stat status;
-  unsigned char header[100] = "SQLite format 3";
-  int failure = fstat(file, &status) == 0 ? 0 : errno;
-  // A file without a page would cost its log: SQLite deletes that.
-  unsigned pages = failure || status.st_size < 4096 ? 1 : (unsigned)((status.st_size + 4095) / 4096);
-  // Offsets and values of the numbers of four bytes.
-  unsigned numbers[][2] = {
-      {24, 1}, {28, pages}, {40, 1}, {44, 4}, {56, 1}, {60, version}, {68, 0x4353796E}, {92, 1}, {96, 3037000}};
-  header[16] = 0x10;
-  header[18] = header[19] = 2;
-  header[21] = 64;
-  header[22] = header[23] = 32;
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-    for (int byte = 0; byte < 4; byte++)
-      header[numbers[i][0] + (unsigned)byte] = (unsigned char)(numbers[i][1] >> (24 - 8 * byte));
-  // A page that is cut short would make the file unreadable.
-  if (!failure && ftruncate(file, (off_t)pages * 4096) != 0) failure = errno;
-  if (!failure) failure = csqlite_write(file, header, sizeof header, 0);
-  if (close(file) != 0 && !failure) failure = errno;
-  return failure;
+/// Starts a program of SQLite that recovers a damaged file into a new one; the process, or a negated errno.
+///
+/// What the program prints of its failures is not kept.
+static inline int csqlite_recover(const char *program, const char *from, const char *to) {
+#if defined(__APPLE__) && !TARGET_OS_OSX
+  (void)program, (void)from, (void)to;
+  return -ENOTSUP;
+#else
+  extern char **environ;
+  char *arguments[] = {
+      "sh", "-c", "command -v \"$0\" > /dev/null || exit 127; \"$0\" \"$1\" .recover 2> /dev/null | \"$0\" \"$2\" > /dev/null 2>&1",
+      (char *)program, (char *)from, (char *)to, (char *)0};
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  // A group of its own, so that all of it can be ended.
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  pid_t process;
+  int failure = posix_spawn(&process, "/bin/sh", (void *)0, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  return failure ? -failure : (int)process;
+#endif
 }
 
-/// Makes the first page of a file with such a header an empty table of definitions; 0, or an errno.
-static inline int csqlite_empty_schema(const char *path) {
-  int file = open(path, O_RDWR | O_CLOEXEC);
-  if (file < 0) return errno;
-  // A leaf of a table: no free block, no cell, contents from the page's end on.
-  const unsigned char leaf[8] = {13, 0, 0, 0, 0, 0x10, 0, 0};
-  int failure = csqlite_write(file, leaf, sizeof leaf, 100);
-  if (close(file) != 0 && !failure) failure = errno;
-  return failure;
+/// The exit code of a started process, 128 after a signal; -1 while it runs.
+static inline int csqlite_exit_status(int process) {
+  int status = 0;
+  pid_t ended = waitpid((pid_t)process, &status, WNOHANG);
+  if (ended == 0 || (ended < 0 && errno == EINTR)) return -1;
+  return ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
+
+/// Ends a started process and what it has started.
+static inline void csqlite_kill(int process) { kill(-(pid_t)process, SIGKILL); }
 
 /// Takes a file from everybody but its owner; 0, or an errno where that cannot be.
 static inline int csqlite_make_private(int file) {
@@ -395,11 +375,6 @@ static inline int csqlite_is_empty(const char *path) {
   return stat(path, &status) != 0 || status.st_size == 0;
 }
 
-/// The bytes of a file; 0 for what is missing.
-static inline long long csqlite_size(const char *path) {
-  struct stat status;
-  return stat(path, &status) != 0 ? 0 : (long long)status.st_size;
-}
 
 /// Whether SQLite takes a file, or its absence, for a new database, beside which it deletes a log.
 static inline int csqlite_is_new(const char *path) {
@@ -425,18 +400,6 @@ static inline int csqlite_read_file(sqlite3 *connection, void *bytes, int count,
   sqlite3_file *file = csqlite_file(connection, SQLITE_FCNTL_FILE_POINTER, &code);
   if (!file) return code == SQLITE_OK ? SQLITE_CANTOPEN : code;
   return file->pMethods->xRead(file, bytes, count, offset);
-}
-
-/// How many frames of the log the processes know that use it; -1 if that cannot be told.
-///
-/// Only within a transaction. <https://www.sqlite.org/walformat.html#the_wal_index_header>
-static inline long long csqlite_known_frames(sqlite3 *connection) {
-  int code;
-  sqlite3_file *file = csqlite_file(connection, SQLITE_FCNTL_FILE_POINTER, &code);
-  if (!file || file->pMethods->iVersion < 2) return -1;
-  volatile void *page = (void *)0;
-  code = file->pMethods->xShmMap(file, 0, 32768, 0, &page);
-  return code == SQLITE_OK && page ? (long long)((volatile unsigned *)page)[4] : -1;
 }
 
 static inline int csqlite_is_writable(const char *path) { return access(path, W_OK) == 0; }

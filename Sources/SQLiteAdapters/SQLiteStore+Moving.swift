@@ -12,7 +12,7 @@
             place == nil
               ? "DELETE FROM meta WHERE key = 'moved'" : "INSERT OR REPLACE INTO meta VALUES ('moved', ?)")
           if let place { try statement.bind(place, at: 1) }
-          try connection.changingDeclarations { () throws(SyncError) in try statement.run() }
+          try statement.run()
           // All connections read the catalog again, and the place with it.
           try connection.bumpCatalog()
         }
@@ -36,7 +36,7 @@
           try connection.demandKnownLayout()
           let statement = try connection.statement("UPDATE meta SET value = ? WHERE key = 'identity'")
           try statement.bind(identity, at: 1)
-          try connection.changingDeclarations { () throws(SyncError) in try statement.run() }
+          try statement.run()
         }
       }
     }

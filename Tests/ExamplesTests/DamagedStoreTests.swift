@@ -4,7 +4,7 @@
 
   /// Stores with flipped bits, cut files and changed rows, used like intact ones.
   ///
-  /// A verification finds each store that answers otherwise than before. A salvage keeps every edit
+  /// A verification finds each store that lists other edits than before. A salvage keeps every edit
   /// that is readable, and a sync makes its new store equal to the remote. Then an app opens,
   /// syncs, inspects, edits, rebuilds and cleans up the damaged store. Every step succeeds
   /// or throws, the process survives, and no step exceeds its time limit. One process handles many
@@ -64,7 +64,7 @@
       #expect(counts.opened > Self.stores / 2 && counts.opened < Self.stores)
       #expect(counts.synced > Self.stores / 5 && counts.synced < counts.opened)
       #expect(counts.resynced > Self.stores / 5)
-      #expect(verified.changed > Self.stores / 2 && verified.found >= verified.changed)
+      #expect(verified.changed > Self.stores / 5 && verified.found > Self.stores / 2)
       #expect(verified.silent == [])
     }
   }

@@ -39,7 +39,7 @@
         try await damage(store, "UPDATE outbox_counts SET entries = 7")
         let damaged = try await store.inspect("verify")
         #expect(damaged.status == 1)
-        #expect(damaged.lines.first == "counts (teams): the count of pending edits is not their number")
+        #expect(damaged.lines.first == "counts (teams): the outbox has 1 edits, and its count is 7")
         let json = try await store.inspect("verify", "--json")
         let findings = try #require(try json.json["findings"] as? [[String: Any]])
         #expect(json.status == 1 && findings.first?["part"] as? String == "counts")

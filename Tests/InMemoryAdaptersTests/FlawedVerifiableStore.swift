@@ -42,7 +42,7 @@ final class FlawedVerifiableStore: ForwardingStore, VerifiableStore {
       })
   }
 
-  func formatFindings(limit: Int) async throws(SyncError) -> [StoreFinding] {
+  func formatFindings(limit: Int, isQuick: Bool) async throws(SyncError) -> [StoreFinding] {
     var findings: [StoreFinding] = []
     if isDamaged.load(ordering: .relaxed) {
       findings = (1...3).map { StoreFinding(.rows, "contradiction \($0)") }

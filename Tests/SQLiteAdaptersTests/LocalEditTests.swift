@@ -98,49 +98,6 @@
       }
     }
 
-    @Test func comeToAFileThatIsOlderThanTheirTables() async throws {
-      let directory = try TemporaryDirectory()
-      let path = directory.file("store.db")
-      let old = try await SQLiteStore.open(path: path)
-      try await old.register(try SyncSchema(games))
-      let record = try copy(games, "g")
-      try await old.write(.app) { transaction throws(SyncError) in try transaction.put([record]) }
-      try await old.undoSteps(after: 1)
-      await old.close()
-
-      let store = try await SQLiteStore.open(path: path)
-      let entry = OutboxEntry(id: record.id, edit: edit(1), base: .none)
-      try await store.write(.app) { transaction throws(SyncError) in try transaction.queue([entry]) }
-      let (records, entries) = try await store.read { snapshot throws(SyncError) in
-        (try snapshot.records(Query("games")), try snapshot.outbox("games", after: nil, limit: 9))
-      }
-      #expect(records == [record])
-      #expect(entries == [entry])
-      await store.close()
-    }
-
-    @Test func areCountedInAFileThatIsOlderThanTheirCounts() async throws {
-      let directory = try TemporaryDirectory()
-      let path = directory.file("store.db")
-      let old = try await SQLiteStore.open(path: path)
-      let entries = ["a", "b", "c"].map {
-        OutboxEntry(id: RecordID(type: "games", key: $0), edit: edit(1), base: .none)
-      }
-      try await old.write(.app) { transaction throws(SyncError) in try transaction.queue(entries) }
-      try await old.undoSteps(after: 2)
-      await old.close()
-
-      let store = try await SQLiteStore.open(path: path)
-      try await store.write(.app) { transaction throws(SyncError) in
-        try transaction.dequeue([entries[0].id])
-      }
-      let counts = try await store.read { snapshot throws(SyncError) in
-        [try snapshot.outboxCount("games"), try snapshot.outboxCount("teams")]
-      }
-      #expect(counts == [2, 0])
-      await store.close()
-    }
-
     @Test func thatMakeNoSenseAreToldOf() async throws {
       try await withStore { store, _ in
         let entry = OutboxEntry(id: RecordID(type: "games", key: "g"), edit: edit(1), base: .none)

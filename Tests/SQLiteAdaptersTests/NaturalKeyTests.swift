@@ -38,38 +38,6 @@
       }
     }
 
-    @Test func areFilledInWhenTheFileIsOlderThanTheirColumns() async throws {
-      let directory = try TemporaryDirectory()
-      let path = directory.file("store.db")
-      let old = try await SQLiteStore.open(path: path)
-      let fields = Entity("meters", indexes: ["mac", "v"])
-      try await old.register(try SyncSchema(fields))
-      try await fill(old, fields, count: 7)
-      // Such a file has the declaration in its form at that time.
-      let declaration = """
-        {"type":"meters","schemaVersion":1,"references":[],"naturalKey":{"fields":["mac"],"normalization":"alphanumeric"},\
-        "indexes":["v"],"visibility":"perPage","fields":["mac","v"]}
-        """
-      try await old.execute("UPDATE entities SET declaration = '\(declaration)'")
-      try await old.execute("UPDATE meta SET value = value + 1 WHERE key = 'catalog'")
-      try await old.undoSteps(after: 1)
-      await old.close()
-
-      let store = try await SQLiteStore.open(path: path)
-      #expect(
-        try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]],
-        "Until the app registers the type, payloads have the values.")
-      try await store.register(try SyncSchema(keyed))
-      #expect(try await store.number("SELECT count(*) FROM rows_meters WHERE f2 IS NOT NULL") == 7)
-      #expect(try await duplicates(store) == [["m0", "m1"], ["m2", "m3"], ["m4", "m5"]])
-      let catalog = try await store.number("SELECT value FROM meta WHERE key = 'catalog'")
-      try await store.register(try SyncSchema(keyed))
-      #expect(
-        try await store.number("SELECT value FROM meta WHERE key = 'catalog'") == catalog,
-        "Registering again changes nothing.")
-      await store.close()
-    }
-
     @Test func areFoundByTheIndex() async throws {
       try await withStore { store, directory in
         try await store.register(try SyncSchema(keyed))

@@ -344,25 +344,5 @@
         await other.close()
       }
     }
-
-    @Test func checkpointsOfAnOlderFileAreKept() async throws {
-      let directory = try TemporaryDirectory()
-      let path = directory.file("store.db")
-      let old = try await SQLiteStore.open(path: path)
-      var checkpoint = Checkpoint(scope: .init(source: "s é", query: "q", schemaVersion: 3, store: "x"))
-      checkpoint.committed = SyncToken("token \" e\u{301}")
-      try await old.write(.app) { [checkpoint] transaction throws(SyncError) in
-        try transaction.setCheckpoint(checkpoint, for: "games")
-      }
-      try await old.undoSteps(after: 6)
-      await old.close()
-
-      let store = try await SQLiteStore.open(path: path)
-      let found = try await store.read { snapshot throws(SyncError) in
-        [try snapshot.checkpoint(for: "games"), try snapshot.checkpoint(for: "teams")]
-      }
-      #expect(found == [checkpoint, nil])
-      await store.close()
-    }
   }
 #endif

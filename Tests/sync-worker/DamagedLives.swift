@@ -36,8 +36,8 @@
       remove(path)
       let world = try DamagedWorld()
       let template = try await world.make(at: path)
-      let (answers, edits) = (await StoreAnswers.read(path), try await KnownEdits(of: path))
-      guard answers != nil, try await verified(path) == true else {
+      let (pending, edits) = (await PendingEdits.read(path), try await KnownEdits(of: path))
+      guard pending != nil, try await verified(path) == true else {
         throw SyncError(.storeUnreadable, during: "verifying the intact store")
       }
       var (changed, found, silent, salvaged) = (0, 0, 0, 0)
@@ -55,9 +55,9 @@
         place.enter(seed, "verify")
         say("step verify")
         let isSound = try await verified(path)
-        place.enter(seed, "answers")
-        let read = await StoreAnswers.read(path)
-        let isChanged = read != answers
+        place.enter(seed, "edits")
+        let read = await PendingEdits.read(path)
+        let isChanged = read != pending
         if isChanged { changed += 1 }
         if isSound != true { found += 1 }
         if isChanged, isSound == true {
@@ -92,7 +92,7 @@
           }
         }
         place.enter(seed, "remove")
-        for name in [path, path + ".new", path + ".new.copy"] { remove(name) }
+        for name in ["", ".new", ".new.copy", ".new.copy-recovered", ".damaged"] { remove(path + name) }
       }
       say("done \(seeds.count) opened \(opened) synced \(synced) resynced \(resynced)")
       say(

@@ -3,50 +3,33 @@
   import InMemoryAdapters
   import SQLiteAdapters
 
-  /// Everything that a store answers to readers, at one instant.
-  struct StoreAnswers: Equatable {
-    private var rows: [StoredRow] = []
-    private var withheld: [WithheldChange] = []
-    private var outbox: [OutboxEntry] = []
-    private var conflicts: [Conflict] = []
-    private var counts: [TypeCounts] = []
-    private var duplicates: [DuplicateGroup] = []
-    private var values: [String: [UInt8]] = [:]
-    private var entities: [Entity] = []
-
-    /// Reads the answers; `nil` if the store does not give all of them.
-    static func read(_ path: String) async -> StoreAnswers? {
+  /// The pending edits that a store lists, which exist nowhere else.
+  enum PendingEdits {
+    /// Reads the edits; `nil` if the store does not list all of them.
+    static func read(_ path: String) async -> [OutboxEntry]? {
       do throws(SyncError) {
         let store = try await SQLiteStore.open(
           path: path, configuration: .init(isReadOnly: true, readerCount: 1))
-        let answers: Result<StoreAnswers, SyncError>
+        let edits: Result<[OutboxEntry], SyncError>
         do throws(SyncError) {
-          answers = .success(
-            try await store.read { (snapshot) throws(SyncError) in try StoreAnswers(snapshot) })
+          edits = .success(try await read(store))
         } catch {
-          answers = .failure(error)
+          edits = .failure(error)
         }
         await store.close()
-        return try answers.get()
+        return try edits.get()
       } catch {
         return nil
       }
     }
 
-    private init(_ snapshot: any StoreSnapshot) throws(SyncError) {
-      entities = try snapshot.registeredEntities()
-      for entity in entities {
-        let type = entity.type
-        rows += try snapshot.rows(type, .all, after: nil, limit: 100_000)
-        withheld += try snapshot.withheld(
-          type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: 100_000)
-        outbox += try snapshot.outbox(type, after: nil, limit: 100_000)
-        counts.append(try snapshot.counts(type, rows: true))
-        duplicates += try snapshot.duplicates(type, after: nil, limit: 100_000)
-      }
-      conflicts = try snapshot.conflicts(nil, before: nil, limit: 100_000)
-      for key in try snapshot.keys(withPrefix: "", after: nil, limit: 100_000) {
-        values[key] = try snapshot.value(forKey: key)
+    static func read(_ store: SQLiteStore) async throws(SyncError) -> [OutboxEntry] {
+      try await store.read { (snapshot) throws(SyncError) in
+        var entries: [OutboxEntry] = []
+        for entity in try snapshot.registeredEntities() {
+          entries += try snapshot.outbox(entity.type, after: nil, limit: 100_000)
+        }
+        return entries
       }
     }
   }
@@ -59,13 +42,7 @@
 
     init(of path: String) async throws(SyncError) {
       let store = try await SQLiteStore.open(path: path)
-      let entries = try await store.read { (snapshot) throws(SyncError) in
-        var entries: [OutboxEntry] = []
-        for entity in try snapshot.registeredEntities() {
-          entries += try snapshot.outbox(entity.type, after: nil, limit: 10_000)
-        }
-        return entries
-      }
+      let entries = try await PendingEdits.read(store)
       for entry in entries {
         payloads[entry.id] = entry.edit.content.payload
         let record = "type = '\(entry.id.type)' AND id = '\(entry.id.key)'"
@@ -164,15 +141,9 @@
     }
 
     private func pendingContents(_ store: SQLiteStore) async throws(SyncError) -> [RecordID: Edit.Content] {
-      try await store.read { (snapshot) throws(SyncError) in
-        var contents: [RecordID: Edit.Content] = [:]
-        for entity in try snapshot.registeredEntities() {
-          for entry in try snapshot.outbox(entity.type, after: nil, limit: 100_000) {
-            contents[entry.id] = entry.edit.content
-          }
-        }
-        return contents
-      }
+      Dictionary(
+        try await PendingEdits.read(store).map { ($0.id, $0.edit.content) },
+        uniquingKeysWith: { first, _ in first })
     }
 
     /// The records that two stores may show differently.

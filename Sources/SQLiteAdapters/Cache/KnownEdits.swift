@@ -55,9 +55,9 @@
         remove(at: place)
         return nil
       }
-      let former = RowChecksum.ofSending(entries[place], apart: entries[place].sentApart)
+      let former = EditChecksum.ofSending(entries[place], apart: entries[place].sentApart)
       entries[place] = entry
-      return (rows[place], RowChecksum.ofSending(entry, apart: nil) - former)
+      return (rows[place], EditChecksum.ofSending(entry, apart: nil) - former)
     }
 
     /// Removes a record's edit, and returns its row.

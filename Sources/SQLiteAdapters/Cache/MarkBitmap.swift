@@ -21,13 +21,10 @@
       // Read and set for each record. No access calls back.
       @exclusivity(unchecked) var bits: [UInt8]
       var isChanged = false
-      /// The digest of the stored row; 0 for none.
-      var digest: UInt64
 
-      init(_ number: Int64, _ bits: [UInt8], digest: UInt64) {
+      init(_ number: Int64, _ bits: [UInt8]) {
         self.number = number
         self.bits = bits
-        self.digest = digest
       }
 
       func mark(_ rows: ArraySlice<Int64>) {
@@ -72,9 +69,7 @@
         try statement.bind(chunk.number, at: 2)
         try statement.bind(chunk.bits, at: 3)
         try statement.run()
-        let digest = SummedTable.digest(ofMarks: chunk.bits, type: type, chunk: chunk.number)
-        connection.sums.add(digest &- chunk.digest, to: .marks)
-        (chunk.digest, chunk.isChanged) = (digest, false)
+        chunk.isChanged = false
       }
     }
 
@@ -82,9 +77,6 @@
     func clear() throws(SyncError) {
       chunks = []
       last = nil
-      let rows = try connection.statement("\(SummedTable.marks.select) WHERE type = ?")
-      try rows.bind(type.rawValue, at: 1)
-      try connection.forgetRows(rows, in: .marks)
       let statement = try connection.statement("DELETE FROM marks WHERE type = ?")
       try statement.bind(type.rawValue, at: 1)
       try statement.run()
@@ -125,18 +117,15 @@
     }
 
     private func load(_ number: Int64, at index: Int) throws(SyncError) -> Chunk {
-      let statement = try connection.statement("\(SummedTable.marks.select) WHERE type = ? AND chunk = ?")
+      let statement = try connection.statement("SELECT bits FROM marks WHERE type = ? AND chunk = ?")
       try statement.bind(type.rawValue, at: 1)
       try statement.bind(number, at: 2)
       defer { statement.reset() }
       let size = Int(Self.rowsPerChunk / 8)
-      let isStored = try statement.step()
-      let bits = isStored ? statement.bytes(3) : []
-      let digest = isStored ? SummedTable.marks.digest(of: statement) : 0
+      let bits = try statement.step() ? statement.bytes(0) : []
       // This library does not write chunks of another size. Marks only speed up the next sweep's
       // listing, so such a chunk counts as empty.
-      let chunk = Chunk(
-        number, bits.count == size ? bits : Array(repeating: 0, count: size), digest: digest)
+      let chunk = Chunk(number, bits.count == size ? bits : Array(repeating: 0, count: size))
       chunks.insert(chunk, at: index)
       return chunk
     }

@@ -83,7 +83,7 @@
       if failure != 0 { throw SQLiteFailure.ofCopy(failure, during: operation) }
     }
 
-    private static func unreadable(_ code: Int32, _ operation: String) -> SyncError {
+    static func unreadable(_ code: Int32, _ operation: String) -> SyncError {
       let failure = SQLiteFailure(code: SQLITE_IOERR, systemError: code)
       if failure.systemAdvice != nil { return failure.error(during: operation) }
       return SyncError(.storeUnreadable, during: operation, "A file cannot be read.", underlying: failure)

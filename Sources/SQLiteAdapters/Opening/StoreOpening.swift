@@ -33,7 +33,6 @@
       connection.setCheckpointsOnClose(false)
       let label = try label(of: connection)
       try check(label)
-      if !label.isEmpty, label.version < migrations.count { try checkLayout(label, of: connection) }
       if !connection.isReadOnly {
         if !isMissing { try KeptFiles(of: path).keep(connection) }
         // A copy of a store has no log yet.
@@ -52,30 +51,6 @@
       // are written twice.
       try settle(connection, cache: configuration.cacheSize)
       return connection
-    }
-
-    /// Refuses a file whose number of its layout is lower than that of its tables.
-    ///
-    /// The step to layout 11 made only sums, and makes them anew if they are there.
-    private func checkLayout(_ label: Connection.Label, of connection: Connection) throws(SyncError) {
-      let layout = Int(label.version)
-      let found = try connection.transaction(.read) {
-        () throws(SyncError) -> (objects: [String: String], sums: TableSums?)? in
-        // Another process may have updated it meanwhile.
-        guard try connection.label() == label else { return nil }
-        let mayHaveSums = connection.isReadOnly && (9...10).contains(layout)
-        return (try connection.schemaObjects(), mayHaveSums ? try connection.storedSums() : nil)
-      }
-      guard let found else { return }
-      let (stated, newest) = (try SchemaReference(layout: layout).objects(), try SchemaReference().objects())
-      let hasLaterSums = found.sums.map { $0[.changes] != 0 || $0[.declarations] != 0 } ?? false
-      guard !hasLaterSums,
-        !found.objects.contains(where: { stated[$0.key] != $0.value && newest[$0.key] == $0.value })
-      else {
-        throw SyncError(
-          .storeUnreadable, during: "opening the store",
-          "\(path) is damaged: it states layout \(layout), and has parts of a later one. It was not touched.")
-      }
     }
 
     /// The reason why a file of an earlier layout cannot be read as it is.

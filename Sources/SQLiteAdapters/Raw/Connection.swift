@@ -11,9 +11,6 @@
     var catalog = Catalog.empty
     // Keeps the log short. Without it, the log is copied only when the connection is closed.
     private var logCopier: LogCopier?
-    // Each written row adds to them. No access calls back.
-    /// What the transaction adds to the sums in the file.
-    @exclusivity(unchecked) var sums = TableSums()
     private var statements: [String: Statement] = [:]
     // The failure that spoils the transaction. SQLite may have rolled it back, and later statements
     // must not be committed alone.
@@ -67,7 +64,7 @@
         _ = csqlite_configure(handle, Int32(option), Int32(value))
       }
       FieldFunction.install(on: handle)
-      RowChecksum.install(on: handle)
+      EditChecksum.install(on: handle)
     }
 
     deinit {
@@ -240,12 +237,10 @@
       flushesThisCommit = false
       defer {
         isInTransaction = false
-        sums.clear()
         forgetFailure()
       }
       do {
         let result = try body()
-        if begin == .write { try writeSums() }
         // A body may have caught a statement's error. This statement then fails like any other.
         try statement("COMMIT").run()
         if flushesThisCommit, !flushesCommits { try flushLog() }

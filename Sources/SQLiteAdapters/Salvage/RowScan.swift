@@ -6,20 +6,12 @@
   /// Row numbers ascend, and each search has a bounded number of attempts, so the walk ends
   /// whatever the file says.
   struct RowScan {
-    private let connection: Connection
-    private let table: String
-    private let number: String
-    private let columns: String
-
-    /// - Parameters:
-    ///   - number: The column of the row number.
-    ///   - columns: The columns to read.
-    init(_ connection: Connection, table: String, number: String, columns: String) {
-      self.connection = connection
-      self.table = table
-      self.number = number
-      self.columns = columns
-    }
+    let connection: Connection
+    let table: String
+    /// The column of the row number.
+    let number: String
+    /// The columns to read.
+    let columns: String
 
     /// Some rows, and what cannot be read between them.
     struct Found<Row> {
@@ -32,65 +24,31 @@
       var reached: Int64?
     }
 
+    /// The most rows that are read of a damaged place. A page holds fewer.
+    private static let rowsOfPlace: Int64 = 200
+
     /// Reads the rows behind a number.
     ///
     /// - Parameter read: Reads a row from the columns; `nil` to skip it.
     func rows<Row>(
       after start: Int64?, limit: Int, read: (Statement) throws(SyncError) -> Row?
     ) throws(SyncError) -> Found<Row> {
-      do throws(SyncError) {
-        return try intact(after: start ?? .min, limit: limit, read)
-      } catch {
-        guard error.isOfDamagedStore else { throw error }
-        // The library numbers rows from 1 on.
-        return try oneByOne(after: max(start ?? 0, 0), limit: limit, read)
-      }
-    }
-
-    private func intact<Row>(
-      after start: Int64, limit: Int, _ read: (Statement) throws(SyncError) -> Row?
-    ) throws(SyncError) -> Found<Row> {
-      try connection.transaction(.read) { () throws(SyncError) -> Found<Row> in
-        let statement = try connection.statement(
-          "SELECT \(columns), \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT ?")
-        defer { statement.reset() }
-        try statement.bind(start, at: 1)
-        // The row behind the last one shows whether that has its own number.
-        try statement.bind(Int64(limit) + 1, at: 2)
-        var (found, last, count) = (Found<Row>(), start, 0)
-        while try statement.step() {
-          let number = statement.integer(statement.columnCount - 1)
-          // A damaged tree may return rows in any order.
-          if number <= last { throw Self.outOfOrder }
-          if count == limit { break }
-          if let row = try read(statement) { found.rows.append(row) }
-          (last, count) = (number, count + 1)
-        }
-        if count > 0 { found.reached = last }
+      // The library numbers rows from 1 on.
+      let start = max(start ?? 0, 0)
+      if let found = try unlessDamaged({ () throws(SyncError) in try intact(after: start, limit, read) }) {
         return found
       }
-    }
-
-    private func oneByOne<Row>(
-      after start: Int64, limit: Int, _ read: (Statement) throws(SyncError) -> Row?
-    ) throws(SyncError) -> Found<Row> {
       var found = Found<Row>(reached: start)
-      var lookups = Self.lookupsInAll
       for _ in 0..<limit {
         guard let last = found.reached else { break }
         switch try next(after: last) {
         case .row(let number):
-          // A damaged number in a page hides the rows behind it from this search.
-          try lookUp(between: last, number, &lookups, &found, read)
           try lookUp(number, &found, read)
           found.reached = number
         case .end:
           found.reached = nil
-        case .stray, .damage:
+        case .damage:
           let (number, end) = try searchBehind(last)
-          // A search for the first row of an intact page may begin on the damaged one before it.
-          var few = 2 * Self.lookupsAtEnd
-          try lookUp(between: last, number ?? end, &few, &found, read)
           found.rows += try strayRows(after: last, before: number, read)
           found.gaps.append(last...(number.map { $0 - 1 } ?? end))
           found.reached = number.map { $0 - 1 }
@@ -99,74 +57,84 @@
       return found
     }
 
-    /// The most numbers that are looked up at each end of a gap. A page holds fewer rows.
-    private static let lookupsAtEnd: Int64 = 200
-    /// The most numbers that a call looks up between rows, which may be sparse.
-    private static let lookupsInAll: Int64 = 20_000
-
-    /// Looks up the numbers between two others: the first ones and the last ones of many.
-    private func lookUp<Row>(
-      between last: Int64, _ next: Int64, _ rest: inout Int64, _ found: inout Found<Row>,
-      _ read: (Statement) throws(SyncError) -> Row?
-    ) throws(SyncError) {
-      guard next > last, next - last > 1 else { return }
-      let (first, final) = (last + 1, next - 1)
-      let few = min(Self.lookupsAtEnd, rest / 2)
-      let isShort = final - first < 2 * few
-      let ranges = isShort ? [first..<final + 1] : [first..<first + few, final - few + 1..<final + 1]
-      rest -= min(rest, final - first + 1, 2 * few)
-      for number in ranges.joined() { try lookUp(number, &found, read) }
-    }
-
-    /// Reads the row with a number, if there is one.
-    ///
-    /// - Returns: Whether there is one.
+    /// Reads the row with a number, if there is one, and returns whether there is.
     @discardableResult
     func lookUp<Row>(
-      _ number: Int64, _ found: inout Found<Row>, _ read: (Statement) throws(SyncError) -> Row?
+      _ place: Int64, _ found: inout Found<Row>, _ read: (Statement) throws(SyncError) -> Row?
     ) throws(SyncError) -> Bool {
-      do throws(SyncError) {
-        let (row, exists) = try row(number, read)
-        if let row { found.rows.append(row) }
-        return exists
-      } catch {
-        guard error.isOfDamagedStore else { throw error }
+      let result = try unlessDamaged { () throws(SyncError) -> (row: Row?, exists: Bool) in
+        let statement = try connection.statement("SELECT \(columns) FROM \(table) WHERE \(number) = ?")
+        defer { statement.reset() }
+        try statement.bind(place, at: 1)
+        return try statement.step() ? (try read(statement), true) : (nil, false)
+      }
+      if let result {
+        if let row = result.row { found.rows.append(row) }
+        return result.exists
       }
       // On a damaged page, no row is known to exist.
-      let isThere = try? connection.transaction(.read) { () throws(SyncError) in try exists(number) }
-      guard isThere == true else { return false }
-      found.unreadable.append(number)
-      return true
+      let isThere = try unlessDamaged { () throws(SyncError) in try exists(place) } ?? false
+      if isThere { found.unreadable.append(place) }
+      return isThere
+    }
+
+    /// Reads in one transaction; `nil` where the file is damaged.
+    func unlessDamaged<R>(_ body: () throws(SyncError) -> R) throws(SyncError) -> R? {
+      do throws(SyncError) {
+        return try connection.transaction(.read, body)
+      } catch {
+        guard error.isOfDamagedStore else { throw error }
+        return nil
+      }
+    }
+
+    private func intact<Row>(
+      after start: Int64, _ limit: Int, _ read: (Statement) throws(SyncError) -> Row?
+    ) throws(SyncError) -> Found<Row> {
+      let statement = try connection.statement(
+        "SELECT \(columns), \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT ?")
+      defer { statement.reset() }
+      try statement.bind(start, at: 1)
+      // The row behind the last one shows whether that has its own number.
+      try statement.bind(Int64(limit) + 1, at: 2)
+      var (found, last, count) = (Found<Row>(), start, 0)
+      while try statement.step() {
+        let number = statement.integer(statement.columnCount - 1)
+        // A damaged tree may return rows in any order.
+        if number <= last {
+          throw SyncError(.storeUnreadable, during: "reading a damaged store", "Rows are out of order.")
+        }
+        if count == limit { break }
+        if let row = try read(statement) { found.rows.append(row) }
+        (last, count) = (number, count + 1)
+      }
+      // Rows of no positive number are not the library's, and are read of damaged places alone.
+      if count == limit { found.reached = last }
+      return found
     }
 
     private enum Next {
       /// The number of a row.
       case row(Int64)
-      /// A row that has the number of a later row, or of none.
-      case stray
-      case end, damage
+      /// Nothing that can be read, or a row with a damaged number.
+      case damage
+      case end
     }
 
     private func next(after start: Int64) throws(SyncError) -> Next {
-      do throws(SyncError) {
-        return try connection.transaction(.read) { () throws(SyncError) -> Next in
-          let statement = try connection.statement(
-            "SELECT \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT 2")
-          defer { statement.reset() }
-          try statement.bind(start, at: 1)
-          guard try statement.step() else { return .end }
-          let found = statement.integer(0)
-          let exists = try exists(found)
-          guard exists, found > start else { return .stray }
-          return try statement.step() && statement.integer(0) <= found ? .stray : .row(found)
-        }
-      } catch {
-        guard error.isOfDamagedStore else { throw error }
-        return .damage
-      }
+      try unlessDamaged { () throws(SyncError) -> Next in
+        let statement = try connection.statement(
+          "SELECT \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT 2")
+        defer { statement.reset() }
+        try statement.bind(start, at: 1)
+        guard try statement.step() else { return .end }
+        let found = statement.integer(0)
+        guard found > start, try exists(found) else { return .damage }
+        return try statement.step() && statement.integer(0) <= found ? .damage : .row(found)
+      } ?? .damage
     }
 
-    /// Reads the rows of a place that are not found by their numbers.
+    /// Reads the rows of a damaged place that are not found by their numbers.
     ///
     /// They come in the order of their page.
     ///
@@ -175,21 +143,17 @@
       after start: Int64, before end: Int64?, _ read: (Statement) throws(SyncError) -> Row?
     ) throws(SyncError) -> [Row] {
       var rows: [Row] = []
-      do throws(SyncError) {
-        try connection.transaction(.read) { () throws(SyncError) in
-          let statement = try connection.statement(
-            "SELECT \(columns), \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT \(Self.lookupsAtEnd)"
-          )
-          defer { statement.reset() }
-          try statement.bind(start, at: 1)
-          while try statement.step() {
-            let number = statement.integer(statement.columnCount - 1)
-            if number == end { break }
-            if try !exists(number), let row = try read(statement) { rows.append(row) }
-          }
+      _ = try unlessDamaged { () throws(SyncError) in
+        let statement = try connection.statement(
+          "SELECT \(columns), \(number) FROM \(table) WHERE \(number) > ? ORDER BY \(number) LIMIT \(Self.rowsOfPlace)"
+        )
+        defer { statement.reset() }
+        try statement.bind(start, at: 1)
+        while try statement.step() {
+          let number = statement.integer(statement.columnCount - 1)
+          if number == end { break }
+          if let row = try read(statement) { rows.append(row) }
         }
-      } catch {
-        guard error.isOfDamagedStore else { throw error }
       }
       return rows
     }
@@ -206,7 +170,7 @@
         switch try next(after: candidate) {
         case .row(let number): return try narrow(low, candidate, number)
         case .end: return try narrow(low, candidate, nil)
-        case .stray, .damage: low = candidate
+        case .damage: low = candidate
         }
         if attempt >= 64 { step = step > .max / 2 ? step : 2 * step }
       }
@@ -219,16 +183,16 @@
     ///   - low: A number in the place.
     ///   - high: A number behind it.
     ///   - row: The first row behind the second number; `nil` if there is none.
-    private func narrow(_ low: Int64, _ high: Int64, _ row: Int64?) throws(SyncError) -> (
-      row: Int64?, end: Int64
-    ) {
+    private func narrow(
+      _ low: Int64, _ high: Int64, _ row: Int64?
+    ) throws(SyncError) -> (row: Int64?, end: Int64) {
       var (low, high, row) = (low, high, row)
       while high - low > 1 {
         let middle = low + (high - low) / 2
         switch try next(after: middle) {
         case .row(let number): (high, row) = (middle, number)
         case .end: high = middle
-        case .stray, .damage: low = middle
+        case .damage: low = middle
         }
       }
       return (row, row.map { $0 - 1 } ?? high)
@@ -239,21 +203,6 @@
       defer { statement.reset() }
       try statement.bind(place, at: 1)
       return try statement.step()
-    }
-
-    private func row<Row>(
-      _ place: Int64, _ read: (Statement) throws(SyncError) -> Row?
-    ) throws(SyncError) -> (row: Row?, exists: Bool) {
-      try connection.transaction(.read) { () throws(SyncError) -> (row: Row?, exists: Bool) in
-        let statement = try connection.statement("SELECT \(columns) FROM \(table) WHERE \(number) = ?")
-        defer { statement.reset() }
-        try statement.bind(place, at: 1)
-        return try statement.step() ? (try read(statement), true) : (nil, false)
-      }
-    }
-
-    private static var outOfOrder: SyncError {
-      SyncError(.storeUnreadable, during: "reading a damaged store", "Rows are out of order.")
     }
   }
 #endif

@@ -31,8 +31,6 @@
     let statesOfMany: String
     let state: String
     let rowNumber: String
-    /// The start of the digests of rows.
-    private let seed: SummedTable.Seed
     /// Returns any one row.
     let anyRow: String
     /// The states of the records from an id on, ordered by id.
@@ -50,9 +48,8 @@
       self.derived = derived
       let name = quoted(Self.name(of: entity.type))
       self.name = name
-      let given = Self.checkedColumns
-      let all = given + derived.names
-      let written = all + [RowChecksum.column]
+      let given = Self.columnsOfRecord
+      let written = given + derived.names
       let columns = written.joined(separator: ", ")
       let row = "(\(written.map { _ in "?" }.joined(separator: ", ")))"
       put = """
@@ -73,27 +70,23 @@
       let noKeys = derived.naturalKeys.map { "\($0.name) = NULL" }
       let nothingElse = (noContent + noKeys).joined(separator: ", ")
       delete = """
-        INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag, checksum) \
-        VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
+        INSERT INTO \(name) (id, version_epoch, version_sequence, version_modified_at, entity_tag) \
+        VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET \
         version_epoch = excluded.version_epoch, version_sequence = excluded.version_sequence, \
         version_modified_at = excluded.version_modified_at, entity_tag = excluded.entity_tag, \
-        checksum = excluded.checksum, \(nothingElse)
+        \(nothingElse)
         """
       let newVersion = """
         UPDATE \(name) SET version_epoch = ?2, version_sequence = ?3, version_modified_at = ?4, entity_tag = ?5
         """
-      let deletion = "\(newVersion), checksum = ?6"
-      deleteRow = "\(deletion), \(nothingElse) WHERE row = ?1"
-      deleteRowForNow = "\(deletion), \(noContent.joined(separator: ", ")) WHERE row = ?1"
+      deleteRow = "\(newVersion), \(nothingElse) WHERE row = ?1"
+      deleteRowForNow = "\(newVersion), \(noContent.joined(separator: ", ")) WHERE row = ?1"
       forgetKeys =
         noKeys.isEmpty
         ? nil : "UPDATE \(name) SET \(noKeys.joined(separator: ", ")) WHERE payload IS NULL AND id = ?1"
-      let touched = RowChecksum.of(["id", "?2", "?3", "?4", "?5", "schema_version", "payload"])
-      let touching = "\(newVersion), checksum = \(touched)"
-      touch = "\(touching) WHERE payload IS NOT NULL AND id = ?1"
-      touchRow = "\(touching) WHERE payload IS NOT NULL AND row = ?1"
+      touch = "\(newVersion) WHERE payload IS NOT NULL AND id = ?1"
+      touchRow = "\(newVersion) WHERE payload IS NOT NULL AND row = ?1"
       let stateColumns = "SELECT row, version_epoch, version_sequence, version_modified_at, payload IS NULL"
-      seed = SummedTable.seed(ofRecords: entity.type)
       stateOfCopy = "\(stateColumns), payload = ?2 FROM \(name) WHERE id = ?1"
       // One set of cursors serves all lookups. Opening cursors costs as much as two lookups.
       let ids = Array(repeating: "(?)", count: Self.lookupsAtOnce).joined(separator: ", ")
@@ -114,17 +107,8 @@
       recordByID = "SELECT \(recordColumns) FROM \(name) WHERE id = ? AND payload IS NOT NULL"
     }
 
-    /// The digest of a row with an id. Neither ever changes.
-    ///
-    /// - Parameter id: The digest of the id.
-    @inline(__always) func digest(of id: UInt64, in row: Int64) -> UInt64 {
-      var digest = RowDigest(seed, row: row)
-      digest.add(digestOfText: id, at: 1)
-      return digest.sum
-    }
-
-    /// The columns of a record that its row's checksum covers, in the order of ``put``.
-    static let checkedColumns = [
+    /// The columns that every record has, in the order of ``put``.
+    static let columnsOfRecord = [
       "id", "version_epoch", "version_sequence", "version_modified_at", "entity_tag", "schema_version",
       "payload",
     ]

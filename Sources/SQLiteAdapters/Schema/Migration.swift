@@ -8,51 +8,20 @@
     /// The permanent name of the step.
     package let name: String
     let statements: [String]
-    /// What follows the statements, in the same transaction.
-    let completion: @Sendable (Connection) throws(SyncError) -> Void
 
     package init(_ name: String, _ statements: [String]) {
-      self.init(name, statements) { _ in }
-    }
-
-    init(
-      _ name: String, _ statements: [String],
-      completion: @escaping @Sendable (Connection) throws(SyncError) -> Void
-    ) {
       self.name = name
       self.statements = statements
-      self.completion = completion
     }
 
     /// Every step, the oldest first. A file's `user_version` is the number of applied steps.
     package static let all: [Migration] = [
-      Migration("initial", initial), Migration("local edits", localEdits),
-      Migration("outbox counts", outboxCounts),
-      // No statement. It prevents access by older versions, which would show records with pending
-      // deletions as live.
-      Migration("natural keys of pending deletions", []),
-      Migration("references of what is set aside", withheldReferences),
-      Migration("authors of edits", authors),
-      Migration("checkpoints are kept values", checkpointValues),
-      Migration("observed changes", observedChanges),
-      Migration("sums of rows", sums) { connection throws(SyncError) in
-        connection.sums = try connection.countedSums(of: SummedTable.first)
-      },
-      Migration("checksums of rows", checksums) { connection throws(SyncError) in
-        for type in try connection.typesWithTables() {
-          try connection.execute(TypeObjects(Entity(type)).addition(of: RowChecksum.column))
-        }
-      },
-      Migration("sums of changes and declarations", []) { connection throws(SyncError) in
-        // They are set, because a file with a damaged number of its layout may have them already.
-        let stored = try connection.storedSums()
-        for table in [SummedTable.changes, .declarations] {
-          connection.sums.add(try connection.countedSum(of: table) &- (stored?[table] ?? 0), to: table)
-        }
-      },
+      Migration("first layout", store + withheld + localEdits)
     ]
 
-    private static let initial = [
+    /// The declarations, the values that are kept by name, the marks, the lease and the newest
+    /// changes.
+    private static let store = [
       "CREATE TABLE meta (key TEXT NOT NULL PRIMARY KEY, value) WITHOUT ROWID",
       "INSERT INTO meta VALUES ('identity', lower(hex(randomblob(16)))), ('catalog', 0)",
       "CREATE TABLE entities (type TEXT NOT NULL PRIMARY KEY, declaration TEXT NOT NULL) WITHOUT ROWID",
@@ -61,7 +30,6 @@
         type TEXT NOT NULL, name TEXT NOT NULL, is_key INTEGER NOT NULL, column_name TEXT NOT NULL,
         is_declared INTEGER NOT NULL, filled_through INTEGER, PRIMARY KEY (type, name, is_key)) WITHOUT ROWID
       """,
-      "CREATE TABLE checkpoints (type TEXT NOT NULL PRIMARY KEY, checkpoint TEXT NOT NULL) WITHOUT ROWID",
       "CREATE TABLE state (key TEXT NOT NULL PRIMARY KEY, value BLOB NOT NULL)",
       """
       CREATE TABLE marks (
@@ -73,6 +41,12 @@
         expires_at INTEGER)
       """,
       "INSERT INTO lease VALUES (1, 0, NULL, 0, NULL)",
+      // The newest writes that changed visible records, with the records if they are few.
+      "CREATE TABLE changes (position INTEGER PRIMARY KEY, records TEXT)",
+    ]
+
+    /// What readers do not see yet, what it waits for, and the references of withheld copies.
+    private static let withheld = [
       """
       CREATE TABLE set_aside (
         entry INTEGER PRIMARY KEY, type TEXT NOT NULL, slot NOT NULL, kind TEXT NOT NULL, change TEXT NOT NULL,
@@ -88,6 +62,14 @@
         PRIMARY KEY (target_type, target_key, is_bytes, type, slot)) WITHOUT ROWID
       """,
       "CREATE INDEX \"waiting.entry\" ON waiting (entry)",
+      // Declarations define which fields are references.
+      """
+      CREATE TABLE set_aside_references (
+        target_type TEXT NOT NULL, target_key TEXT NOT NULL, is_bytes INTEGER NOT NULL, type TEXT NOT NULL,
+        slot NOT NULL, entry INTEGER NOT NULL,
+        PRIMARY KEY (target_type, target_key, is_bytes, type, slot)) WITHOUT ROWID
+      """,
+      "CREATE INDEX \"set_aside_references.entry\" ON set_aside_references (entry)",
       """
       CREATE TABLE set_aside_counts (
         type TEXT NOT NULL, kind TEXT NOT NULL, entries INTEGER NOT NULL, PRIMARY KEY (type, kind)) WITHOUT ROWID
@@ -102,8 +84,48 @@
       CREATE TRIGGER set_aside_removed AFTER DELETE ON set_aside BEGIN
         UPDATE set_aside_counts SET entries = entries - 1 WHERE type = old.type AND kind = old.kind;
         DELETE FROM waiting WHERE entry = old.entry;
+        DELETE FROM set_aside_references WHERE entry = old.entry;
       END
       """,
+    ]
+
+    /// The app's edits that the remote has not acknowledged, and their conflicts.
+    private static let localEdits = [
+      """
+      CREATE TABLE outbox (
+        entry INTEGER PRIMARY KEY, type TEXT NOT NULL, id TEXT NOT NULL,
+        physical INTEGER NOT NULL, counter INTEGER NOT NULL, replica TEXT NOT NULL, schema_version INTEGER,
+        base TEXT NOT NULL, base_epoch INTEGER, base_sequence INTEGER, base_modified_at INTEGER, base_entity_tag TEXT,
+        base_schema_version INTEGER,
+        sent TEXT NOT NULL, sent_physical INTEGER, sent_counter INTEGER, sent_replica TEXT, sent_schema_version INTEGER,
+        state TEXT NOT NULL, state_at INTEGER, refusal TEXT, attempts INTEGER NOT NULL,
+        payload BLOB, base_payload BLOB, sent_payload BLOB, rebuilt_pass INTEGER, rebuilt_physical INTEGER,
+        rebuilt_counter INTEGER, rebuilt_replica TEXT, leaves TEXT, checksum INTEGER NOT NULL)
+      """,
+      "CREATE UNIQUE INDEX \"outbox.record\" ON outbox (type, id)",
+      "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter, replica, id)",
+      // The number of pending edits of each type, which every merged page reads.
+      "CREATE TABLE outbox_counts (type TEXT NOT NULL PRIMARY KEY, entries INTEGER NOT NULL) WITHOUT ROWID",
+      """
+      CREATE TABLE outbox_leaves (
+        target_type TEXT NOT NULL, target_key TEXT NOT NULL, type TEXT NOT NULL, id TEXT NOT NULL,
+        PRIMARY KEY (target_type, target_key, type, id)) WITHOUT ROWID
+      """,
+      "CREATE INDEX \"outbox_leaves.record\" ON outbox_leaves (type, id)",
+      // A conflict's number is never reused, even after conflicts are deleted.
+      """
+      CREATE TABLE conflicts (
+        number INTEGER PRIMARY KEY AUTOINCREMENT, type TEXT NOT NULL, id TEXT NOT NULL, settled_at INTEGER NOT NULL,
+        winner TEXT NOT NULL, reason TEXT NOT NULL,
+        local_physical INTEGER NOT NULL, local_counter INTEGER NOT NULL, local_replica TEXT NOT NULL,
+        local_schema_version INTEGER,
+        remote TEXT NOT NULL, remote_epoch INTEGER NOT NULL, remote_sequence INTEGER NOT NULL,
+        remote_modified_at INTEGER NOT NULL, remote_entity_tag TEXT, remote_schema_version INTEGER,
+        remote_physical INTEGER NOT NULL, remote_counter INTEGER NOT NULL, remote_replica TEXT NOT NULL,
+        local_payload BLOB, remote_payload BLOB, base_payload BLOB)
+      """,
+      "CREATE INDEX \"conflicts.type\" ON conflicts (type, number)",
+      "CREATE INDEX \"conflicts.settled_at\" ON conflicts (settled_at)",
     ]
   }
 
@@ -135,7 +157,6 @@
           let migration = migrations[version]
           do throws(SyncError) {
             for statement in migration.statements { try execute(statement) }
-            try migration.completion(self)
           } catch {
             throw SyncError(
               error.code, during: "migrating the store's layout",

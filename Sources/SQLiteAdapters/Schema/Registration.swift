@@ -21,10 +21,7 @@
     static func isDone(_ schema: SyncSchema, in catalog: Catalog) -> Bool {
       let stored = Dictionary(catalog.stored.map { ($0.type, $0) }, uniquingKeysWith: { first, _ in first })
       return schema.entities.allSatisfy { entity in
-        // A file from before natural-key columns has none, even for a type that already declared a
-        // natural key.
         stored[entity.type] == entity && !catalog.unread.contains(entity.type)
-          && (entity.naturalKey == nil || catalog.tables[entity.type]?.derived.naturalKeyColumn != nil)
       }
     }
 
@@ -68,7 +65,7 @@
     private func change(_ body: () throws(SyncError) -> Void) throws(SyncError) {
       try connection.transaction(.write) { () throws(SyncError) in
         try connection.demandKnownLayout()
-        try connection.changingDeclarations(body)
+        try body()
         try connection.bumpCatalog()
       }
     }

@@ -14,17 +14,12 @@
     }
 
     /// Create the table without columns for fields, and the indexes that every table has.
-    var creation: [String] { creation(with: [RowChecksum.column]) }
-
-    /// As ``creation``, with columns behind the payload in the order of an existing table.
-    ///
-    /// A table from before the checksums has them behind the fields that it had then.
-    func creation(with columns: [String]) -> [String] {
+    var creation: [String] {
       [
         """
         CREATE TABLE IF NOT EXISTS \(table) (
           row INTEGER PRIMARY KEY, id TEXT NOT NULL, version_epoch INTEGER NOT NULL,
-          version_sequence INTEGER NOT NULL, version_modified_at INTEGER NOT NULL, entity_tag TEXT, schema_version INTEGER, payload BLOB\(columns.map { ", \($0)" }.joined()))
+          version_sequence INTEGER NOT NULL, version_modified_at INTEGER NOT NULL, entity_tag TEXT, schema_version INTEGER, payload BLOB)
         """,
         "CREATE UNIQUE INDEX IF NOT EXISTS \(quoted(name + ".id")) ON \(table) (id)",
         // The column is always null in those rows. It lets the index alone count deletions.

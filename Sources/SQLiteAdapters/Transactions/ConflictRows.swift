@@ -48,14 +48,10 @@
             }
           }
         }
-        try connection.noteRow(connection.lastRow, in: .conflicts)
       }
     }
 
     func deleteConflicts(settledBefore instant: Timestamp) throws(SyncError) {
-      let rows = try connection.statement("\(SummedTable.conflicts.select) WHERE settled_at < ?")
-      try rows.bind(instant.microseconds, at: 1)
-      try connection.forgetRows(rows, in: .conflicts)
       let statement = try connection.statement(ConflictRows.remove)
       try statement.bind(instant.microseconds, at: 1)
       try statement.run()

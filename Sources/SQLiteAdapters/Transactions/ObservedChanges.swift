@@ -52,13 +52,9 @@
       try statement.bind(records, at: 1)
       try statement.run()
       let position = connection.lastRow
-      connection.sums.add(SummedTable.digest(ofChanges: records, at: position), to: .changes)
       // Every 100 positions, because trimming takes two statements.
       guard position % 100 == 0 else { return }
       let end = position - ObservedChanges.maximumWrites
-      let old = try connection.statement("\(SummedTable.changes.select) WHERE position <= ?")
-      try old.bind(end, at: 1)
-      try connection.forgetRows(old, in: .changes)
       let trim = try connection.statement("DELETE FROM changes WHERE position <= ?")
       try trim.bind(end, at: 1)
       try trim.run()

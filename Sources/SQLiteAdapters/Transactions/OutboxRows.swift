@@ -15,7 +15,7 @@
     static let numberColumn: Int32 = 29
     static let columns = names.joined(separator: ", ")
     /// The columns that are written: ``names`` and the checksum of them.
-    static let written = names + [RowChecksum.column]
+    static let written = names + [EditChecksum.column]
     static let put = """
       INSERT INTO outbox (\(columns), checksum) VALUES (\(written.map { _ in "?" }.joined(separator: ", "))) \
       ON CONFLICT (type, id) DO UPDATE SET \
@@ -301,7 +301,7 @@
       guard let entry = entries.first else { return try run() }
       let next = offset + OutboxRows.parametersPerRow
       try bindEdit(of: entry, from: offset)
-      try bind(RowChecksum.of(entry, sentApart: sent, leaves: leaves), at: next)
+      try bind(EditChecksum.of(entry, sentApart: sent, leaves: leaves), at: next)
       try run(lendingOptional: entry.edit.content.payload, at: offset + 22) { () throws(SyncError) in
         try run(lendingOptional: entry.base.record?.payload, at: offset + 23) { () throws(SyncError) in
           try withLent(entry.id.key, at: offset + 2) { () throws(SyncError) in

@@ -8,8 +8,8 @@
     private var addedTogether: BatchStatement
     private var replaced: BatchStatement
     private var gathered: [UInt8] = []
-    // The ends of each copy's key and payload in the gathered bytes, and the digest of the key.
-    private var ends: [(key: Int, payload: Int, digest: UInt64)] = []
+    // The ends of each copy's key and payload in the gathered bytes.
+    private var ends: [(key: Int, payload: Int)] = []
     // What the rows of the statement that adds many have bound.
     private var bound: [CommonColumns?] = []
     private var boundType: RecordType?
@@ -32,7 +32,8 @@
         connection.forgetLastRow()
         try statement.run(lending: copy.id.key, at: 1)
       }
-      return connection.noteNewRow(of: copy.id.key, in: table)
+      let row = connection.lastRow
+      return row == 0 ? nil : row
     }
 
     /// Writes a copy to a row.
@@ -59,7 +60,7 @@
         gathered.append(contentsOf: id.key.utf8)
         let key = gathered.count
         gathered.append(contentsOf: copies[place].payload.bytes)
-        ends.append((key, gathered.count, 0))
+        ends.append((key, gathered.count))
       }
       let (statement, table) = try addedTogether.demandStatement(for: first, during: "writing")
       if boundType != first.type {
@@ -88,24 +89,10 @@
           try statement.bindDerived(of: copies, place, in: table, at: index + 7)
           try statement.bind(lentText: id, at: index)
           try statement.bind(lent: payload, at: index + 6)
-          let digest = RowDigest.digest(of: id)
-          var checksum = RowChecksum(digest, version, tag: tag)
-          checksum.add(schemaVersion)
-          checksum.add(blob: payload)
           index += table.parametersPerRow
-          try statement.bind(checksum.value, at: index - 1)
-          ends[number].digest = digest
           offset = end.payload
         }
         try statement.run()
-        // One statement numbers its rows consecutively.
-        var row = connection.lastRow - Int64(places.count - 1)
-        var sum: UInt64 = 0
-        for end in ends {
-          sum &+= table.digest(of: end.digest, in: row)
-          row &+= 1
-        }
-        connection.sums.add(sum, to: .records)
       }
       return true
     }
@@ -129,7 +116,6 @@
       try bind(copy.version, tag: copy.entityTag, at: 2)
       try bind(Int64(copy.schemaVersion), at: 6)
       try bindDerived(of: copy, in: table, at: 8)
-      try bind(RowChecksum(of: copy).value, at: table.parametersPerRow)
     }
 
     /// Binds the derived columns of a copy, the first at an index.

@@ -110,24 +110,21 @@
       var rowsForNow = BatchStatement(self, \.deleteRowForNow)
       for tombstone in tombstones {
         let (place, row) = cache.findRow(tombstone.id)
-        let (statement, table): (Statement, EntityTable)
+        let statement: Statement
         if let row {
-          (statement, table) =
+          (statement, _) =
             pending.contains(tombstone.id)
             ? try rowsForNow.demandStatement(for: tombstone.id, during: "deleting")
             : try knownRows.demandStatement(for: tombstone.id, during: "deleting")
           try statement.bind(row, at: 1)
         } else {
-          (statement, table) = try rows.demand(tombstone.id, during: "deleting")
+          (statement, _) = try rows.demand(tombstone.id, during: "deleting")
           cache.willAdd(tombstone.id)
           // The record gets a row now, which the trail does not contain.
           if place != nil { cache.forgetRows() }
         }
         try statement.bind(tombstone.version, tag: tombstone.entityTag, at: 2)
-        try statement.bind(RowChecksum(of: tombstone).value, at: 6)
-        connection.forgetLastRow()
         try statement.run()
-        connection.noteNewRow(of: tombstone.id.key, in: table)
       }
     }
 
@@ -188,9 +185,6 @@
     // MARK: Kept values
 
     private func keep(_ value: StoreChanges.KeptValue) throws(SyncError) {
-      if let former = try self.value(forKey: value.key) {
-        connection.sums.subtract(SummedTable.digest(ofValue: former, key: value.key), from: .values)
-      }
       guard let bytes = value.bytes else {
         let statement = try connection.statement("DELETE FROM state WHERE key = ?")
         try statement.bind(value.key, at: 1)
@@ -200,7 +194,6 @@
       try statement.bind(value.key, at: 1)
       try statement.bind(bytes, at: 2)
       try statement.run()
-      connection.sums.add(SummedTable.digest(ofValue: bytes, key: value.key), to: .values)
     }
   }
 

@@ -74,7 +74,7 @@
     func renewPortion() throws(SyncError) -> Bool {
       try connection.transaction(.write) { () throws(SyncError) -> Bool in
         try connection.demandKnownLayout()
-        return try connection.changingDeclarations(renewInTransaction)
+        return try renewInTransaction()
       }
     }
 

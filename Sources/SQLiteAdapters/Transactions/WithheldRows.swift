@@ -195,7 +195,6 @@
           try insert.run()
         }
         let number = connection.lastRow
-        try connection.noteRow(number, in: .withheld)
         if entry.kind == .parked { try noteWaiting(entry, number: number) }
         if let entity = catalog.tables[entry.key.type]?.entity {
           try connection.noteReferences(entry, number: number, by: entity)
@@ -211,10 +210,7 @@
 
     func removeWithheld(_ keys: [WithheldChange.Key]) throws(SyncError) {
       let statement = try connection.statement(WithheldRows.remove)
-      let rows = try connection.statement("\(SummedTable.withheld.select) WHERE type = ? AND slot = ?")
       for key in keys {
-        try rows.bind(key, at: 1)
-        try connection.forgetRows(rows, in: .withheld)
         try statement.bind(key, at: 1)
         try statement.run()
       }

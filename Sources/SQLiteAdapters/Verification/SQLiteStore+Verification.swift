@@ -2,32 +2,26 @@
   import CanonicalSyncCSQLite
   public import SyncModels
   public import SyncPorts
-  import Synchronization
 
   extension SQLiteStore: VerifiableStore {
-    /// Checks the file's pages, its schema, and what the tables say of each other.
+    /// Checks the file's pages and indexes, its log, and the checksums of the pending edits.
     ///
-    /// SQLite checks the whole file in one read; every other check is a read of its own. Writers
-    /// continue meanwhile.
+    /// Each is a read of its own. Writers continue meanwhile.
     ///
-    /// - Complexity: O(*n* log *n*) in the rows and index entries of the file.
-    public func formatFindings(limit: Int) async throws(SyncError) -> [StoreFinding] {
+    /// - Parameter isQuick: Whether indexes are not compared with their tables.
+    /// - Complexity: O(*n* log *n*) in the rows and index entries of the file; O(*n*) if quick.
+    public func formatFindings(limit: Int, isQuick: Bool) async throws(SyncError) -> [StoreFinding] {
       var found: [StoreFinding] = []
-      let types = Mutex<[Entity]>([])
-      try await run(.declarations { entities in types.withLock { $0 = entities } }, limit: limit, &found)
-      let checks = FormatCheck.ofFile + types.withLock { $0 }.flatMap { FormatCheck.of($0) }
-      for check in checks where found.count < limit {
-        try await run(check, limit: limit - found.count, &found)
+      for check in [FormatCheck.pages(isQuick: isQuick), .log, .edits] where found.count < limit {
+        found += try await findings(of: check, limit: limit - found.count)
       }
       return found
     }
 
     /// - Throws: `cancelled` once the task is cancelled, also within a statement.
-    private func run(
-      _ check: FormatCheck, limit: Int, _ found: inout [StoreFinding]
-    ) async throws(SyncError) {
+    private func findings(of check: FormatCheck, limit: Int) async throws(SyncError) -> [StoreFinding] {
       do throws(SyncError) {
-        found += try await readers.run { connection, _ throws(SyncError) -> [StoreFinding] in
+        return try await readers.run { connection, _ throws(SyncError) -> [StoreFinding] in
           try connection.stoppingWithTask { () throws(SyncError) in
             try connection.transaction(.read) { () throws(SyncError) -> [StoreFinding] in
               try connection.demandKnownLayout()
@@ -36,51 +30,74 @@
           }
         }
       } catch {
-        found.append(try check.finding(of: error))
+        if Task.isCancelled {
+          throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
+        }
+        guard error.isOfDamagedStore else { throw error }
+        return [StoreFinding(check.part, "\(check.subject) cannot be read: \(error.message)")]
       }
     }
   }
 
-  extension FormatCheck {
-    /// What the failure of the check tells of the store.
-    ///
-    /// - Throws: `cancelled` once the task is cancelled; a failure that tells nothing.
-    fileprivate func finding(of error: SyncError) throws(SyncError) -> StoreFinding {
-      if Task.isCancelled {
-        throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
-      }
-      guard error.isOfDamagedStore else { throw error }
-      return StoreFinding(part, type: type, "\(subject) cannot be read: \(error.message)")
-    }
+  /// One check of the file's format, made within one read transaction.
+  private struct FormatCheck: Sendable {
+    let part: StoreFinding.Part
+    /// The subject of the check, for a sentence.
+    let subject: String
+    /// Returns at most so many findings.
+    let findings: @Sendable (Connection, Int) throws(SyncError) -> [StoreFinding]
 
-    /// Returns the first contradiction in a file; `nil` if it is sound.
-    ///
-    /// Within a transaction. The log is not checked. In a file of an earlier layout, only the pages
-    /// and indexes are.
-    ///
-    /// - Throws: `cancelled` once the task is cancelled.
-    /// - Complexity: O(*n* log *n*) in the rows and index entries of the file.
-    static func firstContradiction(in connection: Connection) throws(SyncError) -> StoreFinding? {
-      let types = Mutex<[Entity]>([])
-      let declarations = FormatCheck.declarations { entities in types.withLock { $0 = entities } }
-      let isNewest = try connection.value("PRAGMA user_version") == Int64(connection.newestLayout)
-      for check in ofPages + (isNewest ? [declarations] + ofTables : []) {
-        if let finding = try check.firstFinding(in: connection) { return finding }
-      }
-      for check in types.withLock({ $0 }).flatMap({ FormatCheck.of($0) }) {
-        if let finding = try check.firstFinding(in: connection) { return finding }
-      }
-      return nil
-    }
-
-    private func firstFinding(in connection: Connection) throws(SyncError) -> StoreFinding? {
-      do throws(SyncError) {
-        return try connection.stoppingWithTask { () throws(SyncError) in
-          try findings(connection, 1).first
+    static func pages(isQuick: Bool) -> FormatCheck {
+      FormatCheck(part: .file, subject: "the file") { connection, limit throws(SyncError) in
+        var found: [StoreFinding] = []
+        let check = isQuick ? "quick_check" : "integrity_check"
+        let statement = try connection.statement("PRAGMA \(check)(\(max(1, limit)))")
+        defer { statement.reset() }
+        while try statement.step() {
+          let text = statement.text(0)
+          if text != "ok" { found.append(StoreFinding(.file, text)) }
         }
-      } catch {
-        return try finding(of: error)
+        return found
       }
+    }
+
+    static let log = FormatCheck(part: .file, subject: "the log") { connection, limit throws(SyncError) in
+      guard let log = connection.logPath else { return [] }
+      var found: [StoreFinding] = []
+      let kept = KeptFiles(of: String(log.dropLast("-wal".count)))
+      if kept.exist {
+        found.append(
+          StoreFinding(
+            .file,
+            "The log was damaged when the store was opened; \(kept.copy) and its log have what SQLite could not read"
+          ))
+      }
+      if try UnreadCommits.find(inLog: log) != nil {
+        found.append(
+          StoreFinding(.file, "The log is damaged, and has transactions that SQLite cannot read"))
+      }
+      return Array(found.prefix(limit))
+    }
+
+    static let edits = FormatCheck(part: .outbox, subject: "the outbox") {
+      connection, limit throws(SyncError) in
+      let statement = try connection.statement(
+        """
+        SELECT CASE typeof(type) WHEN 'text' THEN type END, CASE typeof(id) WHEN 'text' THEN id END,
+          \(EditChecksum.differs) FROM outbox
+        WHERE \(EditChecksum.differs) OR type NOT IN (SELECT type FROM entities) LIMIT ?
+        """)
+      defer { statement.clear() }
+      try statement.bind(Int64(limit), at: 1)
+      var found: [StoreFinding] = []
+      while try statement.step() {
+        found.append(
+          StoreFinding(
+            .outbox, type: statement.optionalText(0).map { RecordType($0) }, key: statement.optionalText(1),
+            statement.integer(2) == 0
+              ? "the edit's type has no declaration" : "the edit is not as the library has written it"))
+      }
+      return found
     }
   }
 

@@ -16,6 +16,7 @@ public import SyncPorts
 public struct StoreVerification: Sendable {
   private let store: any LocalStore
   private let limit: Int
+  private let isQuick: Bool
   private let clock: any Clock<Duration>
 
   /// Describes the verification of a store.
@@ -23,12 +24,15 @@ public struct StoreVerification: Sendable {
   /// - Parameters:
   ///   - store: The store to check.
   ///   - limit: The most findings to keep; all are counted.
+  ///   - isQuick: Whether the store leaves out checks of its own format that take long.
   ///   - clock: Measures the pauses between two looks at a token.
   public init(
-    of store: any LocalStore, limit: Int = 1000, clock: any Clock<Duration> = ContinuousClock()
+    of store: any LocalStore, limit: Int = 1000, isQuick: Bool = false,
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.store = store
     self.limit = max(1, limit)
+    self.isQuick = isQuick
     self.clock = clock
   }
 
@@ -48,8 +52,8 @@ public struct StoreVerification: Sendable {
     var walk = VerificationWalk(store: store, stop: StopSignal(token: token), limit: limit)
     if let verifiable = store as? any VerifiableStore {
       try walk.demandGoOn()
-      let found = try await walk.stop.stopping(clock: clock) { [limit] () throws(SyncError) in
-        try await verifiable.formatFindings(limit: limit)
+      let found = try await walk.stop.stopping(clock: clock) { [limit, isQuick] () throws(SyncError) in
+        try await verifiable.formatFindings(limit: limit, isQuick: isQuick)
       }
       walk.report.add(found, limit: limit)
     }

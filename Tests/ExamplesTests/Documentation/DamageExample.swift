@@ -15,14 +15,7 @@
 
   func rescue(_ path: String, to store: some LocalStore) async throws -> SalvageReport {
     let source = SQLiteSalvage(path: path, scratch: path + ".copy")
-    do {
-      let report = try await StoreSalvage(from: source, to: store).run()
-      await source.close()
-      return report
-    } catch {
-      await source.close()
-      throw error
-    }
+    return try await StoreSalvage(from: source, to: store).run()
   }
 
   @Suite("The guide to damaged stores")

@@ -62,20 +62,6 @@
       await store.close()
     }
 
-    @Test(arguments: ["UPDATE conflicts SET reason = 'x'", "UPDATE conflicts SET local_payload = x'7b7d'"])
-    func nameConflictsThatAreNotAsTheyWereWritten(_ sql: String) async throws {
-      let (_, report) = try await salvage(after: sql)
-      #expect(report.lost[.conflicts] == 1 && report.conflicts > 0)
-    }
-
-    /// A key of no kind that the library knows may be the app's own.
-    @Test func nameKeptValuesUnderAnotherKey() async throws {
-      let (keys, report) = try await salvage(
-        after: "UPDATE state SET key = 'x' || key WHERE key LIKE 'throttle/seen/%'")
-      #expect(report.lost[.values] == 1)
-      #expect(keys.contains { $0.hasPrefix("xthrottle/seen/") })
-    }
-
     @Test func areNoneOfAnAppsOwnValues() async throws {
       let path = directory.file("store.db")
       _ = try await RichStore(path: path)
@@ -104,25 +90,6 @@
         after: "INSERT INTO meta VALUES ('moved', 'postgres://host/stores')")
       #expect(report.losses.contains { $0.detail.contains("moved to postgres://host/stores") })
       #expect(!report.lostLocalState)
-    }
-
-    /// A column of the newer of two edits is damaged.
-    @Test func areNoneOfAnEditWithADamagedColumnInTheOtherReading() async throws {
-      let path = directory.file("store.db")
-      _ = try await RichStore(path: path)
-      let broken = try await SQLiteStore.open(path: path)
-      let id = RecordID(type: "teams", key: "t6")
-      let edits = try await broken.read { (snapshot) throws(SyncError) in try snapshot.outbox(for: [id]) }
-      try await broken.execute("UPDATE outbox SET state = 'x' WHERE id = 't6'")
-      await broken.close()
-      let opening = SalvageOpening(path: path, scratch: directory.file("scratch"))
-      let reading = SalvageReading(
-        SerialConnection(label: "reading", executor: .dispatch) { () throws(SyncError) in
-          try opening.open()
-        })
-      let found = try await reading.edits(of: [id])[id]
-      #expect(found?.entry.edit == edits.first?.edit)
-      await reading.close()
     }
 
     // MARK: Copies

@@ -45,8 +45,8 @@
       let value = table == "state" ? { "CAST(\($0) AS TEXT)" } : { $0 }
       while try columns.step() {
         // The replica in the checksum of an edit is the store's identity.
-        let isOfEdit = table == "outbox" && columns.text(0) == RowChecksum.column
-        let column = isOfEdit ? "checksum - (\(OutboxRows.checksum))" : value(quoted(columns.text(0)))
+        let isOfEdit = table == "outbox" && columns.text(0) == EditChecksum.column
+        let column = isOfEdit ? EditChecksum.differs : value(quoted(columns.text(0)))
         names.append("quote(\(column))")
       }
       let rows = try connection.statement(

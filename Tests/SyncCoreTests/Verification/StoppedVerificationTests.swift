@@ -48,7 +48,7 @@ private final class CountingStore: ForwardingStore, VerifiableStore {
 
   var checks: Int { count.load(ordering: .relaxed) }
 
-  func formatFindings(limit: Int) async throws(SyncError) -> [StoreFinding] {
+  func formatFindings(limit: Int, isQuick: Bool) async throws(SyncError) -> [StoreFinding] {
     count.add(1, ordering: .relaxed)
     onCheck()
     // Ends when its task is cancelled.
