@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "CloudKitAdapters", targets: ["CloudKitAdapters"]),
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
+    .library(name: "SyncMaintenance", targets: ["SyncMaintenance"]),
     .library(name: "SyncConformance", targets: ["SyncConformance"]),
     .library(name: "SyncSimulation", targets: ["SyncSimulation"]),
     .library(name: "SyncPictures", targets: ["SyncPictures"]),
@@ -45,6 +46,9 @@ let package = Package(
     .target(name: "SyncFoundation", dependencies: ["SyncModels"]),
     .target(
       name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"]),
+
+    // What verifies, salvages and moves a store.
+    .target(name: "SyncMaintenance", dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore"]),
 
     // Adapters, one external technology each.
     .target(name: "InMemoryAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
@@ -104,7 +108,9 @@ let package = Package(
     // Simulated worlds full of faults, each derived from one number.
     .target(
       name: "SyncSimulation",
-      dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "InMemoryAdapters"]),
+      dependencies: [
+        "SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "SyncMaintenance", "InMemoryAdapters",
+      ]),
     // Such a world as a page.
     .target(name: "SyncPictures", dependencies: ["CanonicalSyncPages", "SyncModels", "SyncSimulation"]),
 
@@ -138,7 +144,8 @@ let package = Package(
     .executableTarget(
       name: "CanonicalSyncInspect",
       dependencies: [
-        "CanonicalSync", "CanonicalSyncPages", "SQLiteAdapters", "SyncJSON", "CanonicalSyncToolSupport",
+        "CanonicalSync", "CanonicalSyncPages", "SQLiteAdapters", "SyncJSON", "SyncMaintenance",
+        "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-inspect"),
     .executableTarget(
@@ -163,16 +170,26 @@ let package = Package(
       name: "SyncFoundationTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON"]),
     .testTarget(
       name: "SyncCoreTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON", "CanonicalSyncTestExecutors"]),
+      dependencies: [
+        "CanonicalSync", "InMemoryAdapters", "SyncJSON", "SyncMaintenance", "CanonicalSyncTestExecutors",
+      ]),
+    .testTarget(
+      name: "SyncMaintenanceTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncMaintenance"]),
     .testTarget(
       name: "InMemoryAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncConformance", "CanonicalSyncTestExecutors"]),
+      dependencies: [
+        "CanonicalSync", "InMemoryAdapters", "SyncConformance", "SyncMaintenance",
+        "CanonicalSyncTestExecutors",
+      ]),
     .testTarget(
       name: "FileAdaptersTests",
       dependencies: ["CanonicalSync", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
     .testTarget(
       name: "SQLiteAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON"]),
+      dependencies: [
+        "CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON",
+        "SyncMaintenance",
+      ]),
     // The database that Tests/run starts.
     .target(
       name: "CanonicalSyncTestPostgres", dependencies: ["PostgresAdapters", "SyncModels"],
@@ -249,7 +266,7 @@ let package = Package(
       name: "canonical-sync-worker",
       dependencies: [
         "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
-        "CanonicalSyncToolSupport",
+        "SyncMaintenance", "CanonicalSyncToolSupport",
       ],
       path: "Tests/sync-worker"),
     // Black-box tests of the tools, with real files and real processes.
@@ -259,7 +276,7 @@ let package = Package(
         "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
         "InMemoryAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
-        "SyncPictures", "SyncSimulation",
+        "SyncMaintenance", "SyncPictures", "SyncSimulation",
         "CanonicalSyncTestPostgres", "CanonicalSyncTestServers",
         "CanonicalSyncToolSupport",
         "CanonicalSyncDeviceSettings", "CanonicalSyncScheduleSync",

@@ -2,6 +2,7 @@ import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
 import SyncJSON
+import SyncMaintenance
 
 /// Makes a new store of a damaged one, and prints the results.
 struct Salvage {

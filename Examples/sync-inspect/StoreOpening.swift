@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncMaintenance
 
 #if SQLite
   import SQLiteAdapters

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
+import SyncMaintenance
 
 /// Inspects a store, and edits its records.
 @main struct Tool {
@@ -174,11 +175,18 @@ import Foundation
     // Looking at a store that is not there makes none.
     await (try OpenedStore.open(old, isReadOnly: true)).close()
     let source = try await OpenedStore.open(old)
-    if abandons { try await StoreMove.demandMove(of: source, to: new) }
+    if abandons { try await StoreMove.demandMove(of: source.store, to: new) }
     let target = try await OpenedStore.open(new)
-    let move = try StoreMove(from: source, to: target, at: new, stop: stop) { StandardStream.error.line($0) }
+    let move = try StoreMove(from: source.store, to: target.store, at: new, token: stop) { type in
+      StandardStream.error.line("\(type) is there.")
+    }
     do throws(SyncError) {
-      try await abandons ? move.abandon() : move.run()
+      if abandons {
+        try await move.abandon()
+      } else {
+        let isNew = try await move.run()
+        StandardStream.error.line(isNew ? "Moved to \(new)." : "The store has moved already.")
+      }
     } catch {
       guard error.code == .cancelled else { throw error }
       StandardStream.error.line("Stopped. Run the same command again to continue.")

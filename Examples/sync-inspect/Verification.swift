@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import SyncJSON
+import SyncMaintenance
 
 /// Prints the results of a verification.
 struct Verification {

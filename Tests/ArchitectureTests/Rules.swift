@@ -19,6 +19,7 @@ enum Rules {
     "SyncModels": ["SyncJSON"],
     "SyncPorts": ["SyncModels"],
     "SyncCore": ports,
+    "SyncMaintenance": ports.union(["SyncCore"]),
     "SyncFoundation": ["SyncModels", "FoundationEssentials", "Foundation"],
     "CanonicalSync": ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"],
     "InMemoryAdapters": ports,
@@ -32,7 +33,7 @@ enum Rules {
     "SchedulingAdapters": ports.union(["Foundation"]),
     "CanonicalSyncPages": ["SyncModels", "SyncCore"],
     "SyncConformance": ports,
-    "SyncSimulation": ports.union(["SyncCore", "InMemoryAdapters"]),
+    "SyncSimulation": ports.union(["SyncCore", "SyncMaintenance", "InMemoryAdapters"]),
     "SyncPictures": ["SyncModels", "SyncSimulation", "CanonicalSyncPages"],
   ]
 

@@ -1,6 +1,7 @@
 import CanonicalSync
 import InMemoryAdapters
 import SyncConformance
+import SyncMaintenance
 import Synchronization
 
 /// A salvage of a store in memory that breaks one promise, or none.

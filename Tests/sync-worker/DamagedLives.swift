@@ -3,6 +3,7 @@
   import CanonicalSyncToolSupport
   import Foundation
   import SQLiteAdapters
+  import SyncMaintenance
   import Synchronization
 
   /// Lives with many damaged stores, one after another.

@@ -2,6 +2,7 @@
   import CanonicalSync
   import InMemoryAdapters
   import SQLiteAdapters
+  import SyncMaintenance
 
   /// The pending edits that a store lists, which exist nowhere else.
   enum PendingEdits {

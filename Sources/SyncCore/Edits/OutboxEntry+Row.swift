@@ -1,4 +1,4 @@
-import SyncModels
+package import SyncModels
 
 extension OutboxEntry {
   /// Returns the row during the pending edit: the edit, at the base's version.
@@ -14,6 +14,14 @@ extension OutboxEntry {
         Record(
           id: id, version: version, entityTag: base.entityTag, schemaVersion: schemaVersion,
           payload: payload, fields: fields))
+    }
+  }
+
+  /// Returns what readers see during the pending edit.
+  package func visible(of entity: Entity) -> RecordChange {
+    switch row(of: entity) {
+    case .live(let record): .upsert(record)
+    case .deleted(let tombstone): .tombstone(tombstone)
     }
   }
 

@@ -1,16 +1,20 @@
-import SyncModels
-import SyncPorts
+package import SyncModels
+package import SyncPorts
 
 /// The stop of a sync, by cancellation of its task or of the caller's token.
 ///
 /// All code of a sync checks for a stop here.
-struct StopSignal: Sendable {
+package struct StopSignal: Sendable {
   static let pollInterval = Duration.milliseconds(100)
 
-  var token: (any CancellationToken)?
+  package var token: (any CancellationToken)?
+
+  package init(token: (any CancellationToken)? = nil) {
+    self.token = token
+  }
 
   /// Whether the task or the token was cancelled.
-  var isRaised: Bool {
+  package var isRaised: Bool {
     return Task.isCancelled || token?.isCancelled == true
   }
 
@@ -25,7 +29,7 @@ struct StopSignal: Sendable {
   }
 
   /// Runs some work that ends early once its task is cancelled, as ``cancelling(clock:_:)`` does.
-  func stopping<R: Sendable>(
+  package func stopping<R: Sendable>(
     clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let result = await cancelling(clock: clock) { () -> Result<R, SyncError> in

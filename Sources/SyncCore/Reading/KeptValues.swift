@@ -23,7 +23,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   case throttle = "throttle/"
 
   /// Returns the family of a key; `nil` for the app's own.
-  init?(of key: String) {
+  package init?(of key: String) {
     guard let family = Self.allCases.first(where: { key.hasPrefix($0.rawValue) }) else { return nil }
     self = family
   }
@@ -31,7 +31,7 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   /// Whether a salvage takes the values over to a new store.
   ///
   /// The others describe syncs, and the new store has had none.
-  var survivesSalvage: Bool {
+  package var survivesSalvage: Bool {
     switch self {
     case .expiring, .migrations, .throttle: true
     case .checkpoints, .circles, .declarations, .edits, .history, .listingGaps, .postponements, .push,

@@ -7,7 +7,7 @@ package import SyncPorts
 /// var portions = snapshot.portions(outbox: type)
 /// while let entries = try portions.next() { … }
 /// ```
-struct Portions<Element, Place> {
+package struct Portions<Element, Place> {
   private let read: (Place?) throws(SyncError) -> [Element]
   private let place: (Element) -> Place
   private let limit: Int
@@ -30,7 +30,7 @@ struct Portions<Element, Place> {
   }
 
   /// Returns the next portion; `nil` after the last.
-  mutating func next() throws(SyncError) -> [Element]? {
+  package mutating func next() throws(SyncError) -> [Element]? {
     if isOver { return nil }
     let portion = try read(last)
     isOver = portion.count < limit
@@ -57,7 +57,7 @@ extension StoreSnapshot {
   }
 
   /// The withheld changes of a type, of some kinds.
-  func portions(
+  package func portions(
     withheld type: RecordType, _ kinds: Set<WithheldChange.Kind>
   ) -> Portions<WithheldChange, WithheldChange.Key> {
     Portions(at: \.key) { (last) throws(SyncError) in
@@ -75,7 +75,7 @@ extension StoreSnapshot {
   }
 
   /// The pending edits of a type.
-  func portions(outbox type: RecordType) -> Portions<OutboxEntry, EditStamp> {
+  package func portions(outbox type: RecordType) -> Portions<OutboxEntry, EditStamp> {
     Portions(at: \.edit.stamp) { (last) throws(SyncError) in try portion(outbox: type, after: last) }
   }
 }
@@ -93,7 +93,7 @@ extension StoreSnapshot {
   }
 
   /// Returns a portion of ``StoreSnapshot/rows(_:_:after:limit:)``.
-  func portion(
+  package func portion(
     rows type: RecordType, _ selection: RowSelection, after key: String?
   ) throws(SyncError) -> [StoredRow] {
     try advancing(
@@ -120,7 +120,7 @@ extension StoreSnapshot {
   }
 
   /// Returns a portion of ``StoreSnapshot/withheld(_:_:kinds:after:limit:)``.
-  func portion(
+  package func portion(
     related relation: WithheldChange.Relation, _ ids: [RecordID], _ kinds: Set<WithheldChange.Kind>,
     after key: WithheldChange.Key?
   ) throws(SyncError) -> [WithheldChange] {
@@ -130,25 +130,26 @@ extension StoreSnapshot {
   }
 
   /// Returns a portion of ``StoreSnapshot/outbox(_:after:limit:)``.
-  func portion(
-    outbox type: RecordType, after stamp: EditStamp?, limit: Int = MergeContext.portion
+  package func portion(
+    outbox type: RecordType, after stamp: EditStamp?, limit: Int? = nil
   ) throws(SyncError) -> [OutboxEntry] {
     try advancing(
-      try outbox(type, after: stamp, limit: limit), past: stamp, at: \.edit.stamp, by: <,
+      try outbox(type, after: stamp, limit: limit ?? MergeContext.portion), past: stamp, at: \.edit.stamp,
+      by: <,
       reading: "the outbox of \(type)")
   }
 
   /// Returns a portion of ``StoreSnapshot/keys(withPrefix:after:limit:)``.
-  func portion(
-    keys prefix: String, after key: String?, limit: Int = MergeContext.portion
+  package func portion(
+    keys prefix: String, after key: String?, limit: Int? = nil
   ) throws(SyncError) -> [String] {
     try advancing(
-      try keys(withPrefix: prefix, after: key, limit: limit), past: key, at: \.self,
+      try keys(withPrefix: prefix, after: key, limit: limit ?? MergeContext.portion), past: key, at: \.self,
       by: { $0.precedesByUTF8($1) }, reading: "the names that begin with \(prefix)")
   }
 
   /// Returns a portion of ``StoreSnapshot/duplicates(_:after:limit:)``.
-  func portion(
+  package func portion(
     duplicates type: RecordType, after key: String?, limit: Int
   ) throws(SyncError) -> [DuplicateGroup] {
     try advancing(

@@ -1,5 +1,6 @@
 import InMemoryAdapters
 import SyncCore
+import SyncMaintenance
 import SyncModels
 import SyncPorts
 import Synchronization

@@ -3,6 +3,7 @@
   import Foundation
   import InMemoryAdapters
   import SQLiteAdapters
+  import SyncMaintenance
   import Testing
 
   // The code of Docs/DamagedStores.md.

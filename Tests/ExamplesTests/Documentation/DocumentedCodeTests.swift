@@ -26,6 +26,7 @@ struct DocumentedCodeTests {
       "Sources/SyncConformance/SyncConformance.docc/SyncConformance.md",
       ["ProductPagesExample.swift", "SourceExampleTests.swift"]
     ),
+    ("Sources/SyncMaintenance/SyncMaintenance.docc/SyncMaintenance.md", ["DamageExample.swift"]),
     ("Sources/SyncSimulation/SyncSimulation.docc/SyncSimulation.md", ["ProductPagesExample.swift"]),
   ])
   func isCompiled(_ guide: String, _ sources: [String]) throws {

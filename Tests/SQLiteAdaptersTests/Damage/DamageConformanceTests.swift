@@ -3,6 +3,7 @@
   import Foundation
   import SQLiteAdapters
   import SyncConformance
+  import SyncMaintenance
   import Synchronization
   import Testing
 

@@ -1,6 +1,7 @@
 #if SQLite
   import CanonicalSync
   import Foundation
+  import SyncMaintenance
   import Testing
 
   @testable import SQLiteAdapters

@@ -2,6 +2,7 @@
   import CanonicalSync
   import InMemoryAdapters
   import SQLiteAdapters
+  import SyncMaintenance
 
   /// A store with something of everything in it, and its remote.
   struct RichStore {

@@ -3,6 +3,7 @@
   import CanonicalSyncCSQLite
   import Foundation
   import InMemoryAdapters
+  import SyncMaintenance
   import Testing
 
   @testable import SQLiteAdapters

@@ -3,6 +3,7 @@
   import Foundation
   import InMemoryAdapters
   import SQLiteAdapters
+  import SyncMaintenance
   import Testing
 
   @Suite("The salvage of a store", .timeLimit(.minutes(10)))

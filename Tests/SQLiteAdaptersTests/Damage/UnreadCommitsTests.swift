@@ -2,6 +2,7 @@
   import CanonicalSync
   import Foundation
   import InMemoryAdapters
+  import SyncMaintenance
   import Testing
 
   @testable import SQLiteAdapters

@@ -3,6 +3,7 @@
   import Foundation
   import InMemoryAdapters
   import SQLiteAdapters
+  import SyncMaintenance
   import Testing
 
   @Suite("The verification of a store", .timeLimit(.minutes(10)))

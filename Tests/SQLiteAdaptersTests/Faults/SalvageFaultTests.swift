@@ -2,6 +2,7 @@
   import CanonicalSync
   import Foundation
   import SQLiteAdapters
+  import SyncMaintenance
   import Testing
 
   /// A salvage whose new store's disk fails from one call on, for every call.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncMaintenance
 import Testing
 
 @Suite("Once a declaration has changed, an edit", .timeLimit(.minutes(10)))

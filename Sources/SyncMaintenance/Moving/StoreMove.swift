@@ -1,20 +1,26 @@
-import CanonicalSync
-import CanonicalSyncToolSupport
-import SyncJSON
+import SyncCore
+public import SyncModels
+public import SyncPorts
 
 /// Moves a whole store to another place, in transactions that a kill cannot spoil.
 ///
-/// The old store takes no edits and no syncs from the beginning. The new one takes its identity at
-/// the end, when everything is there and compared.
-struct StoreMove {
-  let source: any MovableStore
-  let target: any MovableStore
+/// ```swift
+/// let move = try StoreMove(from: file, to: database, at: "postgres://db.example.com/league")
+/// try await move.run()
+/// ```
+///
+/// The old store takes no edits and no syncs from the beginning, and says where it has moved. The
+/// new one takes its identity at the end, when everything is there and compared. A move that was
+/// interrupted goes on when it is run again.
+public struct StoreMove: Sendable {
+  private let source: any MovableStore
+  private let target: any MovableStore
   private let place: String
-  private let stop: CancellationSource
-  private let say: @Sendable (String) -> Void
+  private let stop: StopSignal
+  private let onCopied: @Sendable (RecordType) -> Void
 
-  static let portion = 1000
-  static let leaseDuration = Duration.seconds(60)
+  private static let portion = 1000
+  private static let leaseDuration = Duration.seconds(60)
   /// The key of the progress, in the new store. It sorts before the engine's own keys.
   private static let key = "!move"
 
@@ -35,24 +41,31 @@ struct StoreMove {
     enum Part: String, Codable { case rows, withheld, outbox }
   }
 
-  /// Creates a move.
+  /// Describes a move.
   ///
-  /// - Parameter stop: A token that stops the move after the current portion.
-  init(
-    from source: OpenedStore, to target: OpenedStore, at place: String, stop: CancellationSource,
-    say: @escaping @Sendable (String) -> Void
+  /// - Parameters:
+  ///   - source: The store to move.
+  ///   - target: An empty store, or one that this move has begun to fill.
+  ///   - place: The place of the new store, as errors of the old one name it.
+  ///   - token: Stops the move after the current portion.
+  ///   - onCopied: Is called for each type whose records and edits are there.
+  /// - Throws: `invalidConfiguration` if one of the stores cannot be moved.
+  public init(
+    from source: any LocalStore, to target: any LocalStore, at place: String,
+    token: (any CancellationToken)? = nil, onCopied: @escaping @Sendable (RecordType) -> Void = { _ in }
   ) throws(SyncError) {
-    guard let source = source.store as? any MovableStore, let target = target.store as? any MovableStore
-    else {
+    guard let source = source as? any MovableStore, let target = target as? any MovableStore else {
       throw SyncError(.invalidConfiguration, during: "moving a store", "One of the stores cannot be moved.")
     }
     (self.source, self.target, self.place) = (source, target, place)
-    (self.stop, self.say) = (stop, say)
+    (stop, self.onCopied) = (StopSignal(token: token), onCopied)
   }
 
   /// Demands that a store has begun to move to a place.
-  static func demandMove(of source: OpenedStore, to place: String) async throws(SyncError) {
-    let found = try await (source.store as? any MovableStore)?.placeMovedTo()
+  ///
+  /// - Throws: `invalidConfiguration` if it has not.
+  public static func demandMove(of source: any LocalStore, to place: String) async throws(SyncError) {
+    let found = try await (source as? any MovableStore)?.placeMovedTo()
     guard found != place else { return }
     throw SyncError(
       .invalidConfiguration, during: "abandoning a move",
@@ -64,7 +77,9 @@ struct StoreMove {
   ///
   /// The new store is no longer a target then. A move that went on there would end with a second
   /// store of the same identity.
-  func abandon() async throws(SyncError) {
+  ///
+  /// - Throws: `invalidConfiguration` if the move is complete, and what the stores throw.
+  public func abandon() async throws(SyncError) {
     try await demandUnfinished()
     // A move under way has the lease, and would go on.
     let lease = try await target.acquireLease(for: Self.leaseDuration)
@@ -83,7 +98,15 @@ struct StoreMove {
       "The move is complete: the new store has the identity of the old one, and is in use.")
   }
 
-  func run() async throws(SyncError) {
+  /// Moves the store, or goes on with a move.
+  ///
+  /// - Returns: Whether there was something to do; false if the store has moved already.
+  /// - Throws: `invalidConfiguration` if the new store is not empty, or the move was abandoned;
+  ///   `cancelled`, after which the move can go on; `inconsistentData` if the copy differs;
+  ///   `syncAlreadyInProgress` while another process syncs or moves one of the stores; and what the
+  ///   stores throw.
+  /// - Complexity: O(*n*) in the entries of the store.
+  @discardableResult public func run() async throws(SyncError) -> Bool {
     let identity = try await identity(of: source)
     if try await self.identity(of: target) == identity, try await progress() == nil {
       guard try await source.placeMovedTo() != nil else {
@@ -91,7 +114,7 @@ struct StoreMove {
           .invalidConfiguration, during: "moving a store",
           "The store at \(place) is a copy of the old one, such as a backup; name an empty store.")
       }
-      return say("The store has moved already.")
+      return false
     }
     var progress = try await begin(identity)
     let lease = try await target.acquireLease(for: Self.leaseDuration)
@@ -111,7 +134,7 @@ struct StoreMove {
       try await target.adopt(identity: identity)
       try await forgetProgress(lease)
     }
-    say("Moved to \(place).")
+    return true
   }
 
   /// Holds the new store's lease for the time of some work.
@@ -131,8 +154,8 @@ struct StoreMove {
   /// Renews the lease between two portions.
   ///
   /// - Throws: `cancelled` if a stop was requested, and `leaseLost`.
-  func keep(_ lease: Lease) async throws(SyncError) {
-    if stop.isCancelled { throw SyncError(.cancelled, during: "moving a store") }
+  private func keep(_ lease: Lease) async throws(SyncError) {
+    if stop.isRaised { throw SyncError(.cancelled, during: "moving a store") }
     _ = try await target.renew(lease, for: Self.leaseDuration)
   }
 
@@ -274,7 +297,7 @@ struct StoreMove {
     progress.part = .rows
     progress.done.append(type)
     try await write(progress, lease) { _ in }
-    say("\(type) is there.")
+    onCopied(type)
   }
 
   /// Copies the conflicts in one transaction, because the new store numbers them.
@@ -287,7 +310,7 @@ struct StoreMove {
   }
 
   /// The conflicts, the oldest one first.
-  static func conflicts(in snapshot: any StoreSnapshot) throws(SyncError) -> [Conflict] {
+  private static func conflicts(in snapshot: any StoreSnapshot) throws(SyncError) -> [Conflict] {
     var conflicts: [Conflict] = []
     while true {
       let portion = try snapshot.conflicts(nil, before: conflicts.last?.number, limit: portion)
@@ -303,7 +326,7 @@ struct StoreMove {
     try await write(progress, lease) { $0.values = values }
   }
 
-  static func values(in snapshot: any StoreSnapshot) throws(SyncError) -> [StoreChanges.KeptValue] {
+  private static func values(in snapshot: any StoreSnapshot) throws(SyncError) -> [StoreChanges.KeptValue] {
     var values: [StoreChanges.KeptValue] = []
     var last: String?
     while true {
@@ -312,5 +335,57 @@ struct StoreMove {
       for key in keys where key != Self.key { values.append(.init(key, try snapshot.value(forKey: key))) }
       last = keys.last
     }
+  }
+
+  // MARK: Comparing
+
+  /// Compares both stores element by element.
+  private func verify(_ types: [RecordType], _ lease: Lease) async throws(SyncError) {
+    for type in types {
+      var last: String?
+      while true {
+        try await keep(lease)
+        let after = last
+        let (old, new) = try await both { (snapshot) throws(SyncError) in
+          try snapshot.rows(type, .all, after: after, limit: Self.portion)
+        }
+        guard old == new else { throw difference("rows of \(type)") }
+        guard let next = old.last?.id.key else { break }
+        last = next
+      }
+      let (old, new) = try await both { (snapshot) throws(SyncError) in
+        try snapshot.withheld(
+          type, kinds: Set(WithheldChange.Kind.allCases), after: nil, limit: .max)
+      }
+      guard old == new else { throw difference("withheld changes of \(type)") }
+      let edits = try await both { (snapshot) throws(SyncError) in
+        try snapshot.outbox(type, after: nil, limit: .max)
+      }
+      guard edits.0 == edits.1 else { throw difference("edits of \(type)") }
+    }
+    let conflicts = try await both { (snapshot) throws(SyncError) in
+      try Self.conflicts(in: snapshot).map { conflict in
+        var conflict = conflict
+        // Each store numbers its own.
+        conflict.number = 0
+        return conflict
+      }
+    }
+    guard conflicts.0 == conflicts.1 else { throw difference("conflicts") }
+    let (old, new) = try await both { (snapshot) throws(SyncError) in try Self.values(in: snapshot) }
+    guard old == new else { throw difference("kept values") }
+  }
+
+  private func both<Value: Sendable>(
+    _ read: @Sendable (any StoreSnapshot) throws(SyncError) -> Value
+  ) async throws(SyncError) -> (Value, Value) {
+    (try await source.read(read), try await target.read(read))
+  }
+
+  private func difference(_ what: String) -> SyncError {
+    SyncError(
+      .inconsistentData, during: "comparing the stores",
+      "The \(what) differ between the old and the new store. The old store is unchanged; abandon the move to take it into use again."
+    )
   }
 }

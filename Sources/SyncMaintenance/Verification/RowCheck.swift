@@ -1,3 +1,4 @@
+import SyncCore
 import SyncModels
 import SyncPorts
 
@@ -20,9 +21,9 @@ struct RowCheck: Sendable {
   /// Checks the rows after a key.
   func portion(
     after key: String?, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> VerificationWalk.Portion<String> {
+  ) throws(SyncError) -> VerificationWalk.Checked<String> {
     let rows = try snapshot.portion(rows: entity.type, .all, after: key)
-    var portion = VerificationWalk.Portion<String>(next: rows.last?.id.key, count: rows.count)
+    var portion = VerificationWalk.Checked<String>(next: rows.last?.id.key, count: rows.count)
     guard !rows.isEmpty else { return portion }
     let live = rows.compactMap(\.record)
     portion.live = live.count
@@ -146,8 +147,8 @@ struct RowCheck: Sendable {
   /// Checks the groups of duplicates after a natural key.
   func sharedKeys(
     after key: String?, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> VerificationWalk.Portion<String> {
-    let groups = try snapshot.portion(duplicates: entity.type, after: key, limit: MergeContext.portion)
+  ) throws(SyncError) -> VerificationWalk.Checked<String> {
+    let groups = try snapshot.portion(duplicates: entity.type, after: key, limit: VerificationWalk.limit)
     let lists = try snapshot.records(ofType: entity.type, in: groups)
     let found: [StoreFinding] = zip(groups, lists).compactMap { group, records in
       let isShared = records.count > 1 && records.allSatisfy { entity.naturalKey(of: $0) == group.key }
@@ -157,7 +158,7 @@ struct RowCheck: Sendable {
           .naturalKeys, type: entity.type, key: records.first?.id.key,
           "a natural key is listed as shared, and its records do not share it")
     }
-    return VerificationWalk.Portion(next: groups.last?.key, findings: found, count: groups.count)
+    return VerificationWalk.Checked(next: groups.last?.key, findings: found, count: groups.count)
   }
 
   /// Compares the rows of edited and withheld records with the edit and the withheld change.
@@ -182,11 +183,12 @@ struct RowCheck: Sendable {
 extension OutboxEntry {
   /// Whether a row is as the edit leaves it.
   func isShown(by stored: StoredRow, of entity: Entity) -> Bool {
-    switch row(of: entity) {
-    case .live(let record):
+    switch visible(of: entity) {
+    case .upsert(let record):
       stored.record.map { $0.payload == record.payload && $0.version == record.version } ?? false
-    case .deleted(let tombstone):
+    case .tombstone(let tombstone):
       stored.record == nil && stored.version == tombstone.version
+    case .malformed: false
     }
   }
 }

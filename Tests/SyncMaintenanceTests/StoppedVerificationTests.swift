@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncMaintenance
 import Synchronization
 import Testing
 

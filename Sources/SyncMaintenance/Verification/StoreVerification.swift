@@ -1,3 +1,4 @@
+import SyncCore
 public import SyncModels
 public import SyncPorts
 
@@ -10,7 +11,7 @@ public import SyncPorts
 ///
 /// It reads in portions, each from a snapshot of its own, so the store may be in use. It compares
 /// what the store says in different places: rows with lookups, fields with payloads, edits with
-/// rows, entries with their counts. A store that conforms to ``VerifiableStore`` checks its own
+/// rows, entries with their counts. A store that conforms to `VerifiableStore` checks its own
 /// format as well. It cannot find a changed byte that nothing else in the store depends on, such as
 /// a member of a payload that is not declared; the next complete listing replaces such a copy.
 public struct StoreVerification: Sendable {
@@ -64,9 +65,14 @@ public struct StoreVerification: Sendable {
     } then: {
       entities = $0
     }
-    let schema = VerifiedSchema(entities, inLine: try await declarations(&walk))
+    var declarations = RecordsInLine()
+    try await walk.step(.values, nil) { [entities] (snapshot) throws(SyncError) in
+      (try RecordsInLine(of: entities, in: snapshot), [])
+    } then: {
+      declarations = $0
+    }
     for entity in entities {
-      try await verify(entity, in: schema, &walk)
+      try await verify(entity, declarations, &walk)
     }
     try await walk.portions(.conflicts, nil) { (snapshot, number: Int64?) throws(SyncError) in
       try ConflictCheck.portion(before: number, in: snapshot)
@@ -77,23 +83,14 @@ public struct StoreVerification: Sendable {
     return walk.report
   }
 
-  private func declarations(_ walk: inout VerificationWalk) async throws(SyncError) -> StoredDeclarations? {
-    var declarations: StoredDeclarations?
-    try await walk.step(.values, nil) { (snapshot) throws(SyncError) in
-      (try StoredDeclarations.load(from: snapshot), [])
-    } then: {
-      declarations = $0
-    }
-    return declarations
-  }
-
   private func verify(
-    _ entity: Entity, in schema: VerifiedSchema, _ walk: inout VerificationWalk
+    _ entity: Entity, _ declarations: RecordsInLine, _ walk: inout VerificationWalk
   ) async throws(SyncError) {
     let type = entity.type
     let before = try await CountCheck.position(store)
     var walked = CountCheck.Walked()
-    let rows = RowCheck(entity, isInLine: schema.isInLine(entity), staying: schema.staying)
+    let rows = RowCheck(
+      entity, isInLine: declarations.types.contains(type), staying: declarations.staying)
     let isWhole = try await walk.portions(.rows, type) { (snapshot, key: String?) throws(SyncError) in
       try rows.portion(after: key, in: snapshot)
     } counting: {
@@ -149,26 +146,89 @@ public struct VerificationReport: Sendable {
   }
 }
 
-/// The declarations that a store's records follow.
-struct VerifiedSchema {
-  private let inLine: Set<RecordType>
-  /// Records that stay although their references dangle, because of edits that are pushed first.
-  let staying: Set<RecordID>
+/// Runs the checks of a verification over portions, each in a snapshot of its own.
+struct VerificationWalk {
+  /// The most entries of a portion.
+  static let limit = 400
 
-  /// - Parameter declarations: The declarations that were last carried out.
-  init(_ entities: [Entity], inLine declarations: StoredDeclarations?) {
-    let known = declarations?.types ?? []
-    staying = Set(declarations?.left ?? [])
-    inLine = Set(
-      entities.filter { entity in
-        known.contains {
-          $0.type == entity.type && $0.carriedOut == DeclaredShape(entity) && $0.underWay == nil
-        }
-      }.map(\.type))
+  let store: any LocalStore
+  let stop: StopSignal
+  let limit: Int
+  var report = VerificationReport()
+
+  /// A portion that was checked.
+  struct Checked<Place: Sendable>: Sendable {
+    /// The place after which the next portion begins; `nil` after the last one.
+    var next: Place?
+    var findings: [StoreFinding] = []
+    /// The number of entries.
+    var count: Int
+    /// The number of live records, and of those without a mark.
+    var live = 0
+    var unmarked = 0
   }
 
-  /// Whether the type's records follow its declaration.
+  /// Checks one list, portion by portion.
   ///
-  /// After a change of the declaration, records may refer to missing ones until the next sync.
-  func isInLine(_ entity: Entity) -> Bool { inLine.contains(entity.type) }
+  /// - Returns: Whether the whole list could be read.
+  @discardableResult mutating func portions<Place: Sendable>(
+    _ part: StoreFinding.Part, _ type: RecordType?,
+    _ check: @Sendable (any StoreSnapshot, Place?) throws(SyncError) -> Checked<Place>,
+    counting: (Checked<Place>) -> Void = { _ in }
+  ) async throws(SyncError) -> Bool {
+    var place: Place?
+    while true {
+      try demandGoOn()
+      let portion: Checked<Place>
+      do throws(SyncError) {
+        let start = place
+        portion = try await store.read { (snapshot) throws(SyncError) in try check(snapshot, start) }
+      } catch {
+        try list(error, part, type)
+        return false
+      }
+      report.add(portion.findings, limit: limit)
+      report.checked[part, default: 0] += portion.count
+      counting(portion)
+      guard let next = portion.next else { return true }
+      place = next
+    }
+  }
+
+  /// Checks in one snapshot, and uses the value that was read with it.
+  mutating func step<Value: Sendable>(
+    _ part: StoreFinding.Part, _ type: RecordType?,
+    _ check: @Sendable (any StoreSnapshot) throws(SyncError) -> (Value, [StoreFinding]),
+    then use: (Value) -> Void
+  ) async throws(SyncError) {
+    try demandGoOn()
+    do throws(SyncError) {
+      let (value, findings) = try await store.read { (snapshot) throws(SyncError) in try check(snapshot) }
+      report.add(findings, limit: limit)
+      use(value)
+    } catch {
+      try list(error, part, type)
+    }
+  }
+
+  /// Ends the verification after a stop.
+  func demandGoOn() throws(SyncError) {
+    guard stop.isRaised else { return }
+    throw SyncError(.cancelled, during: "verifying the store", "The verification was stopped.")
+  }
+
+  /// Lists that a part cannot be read. Other failures say nothing about the store.
+  private mutating func list(
+    _ error: SyncError, _ part: StoreFinding.Part, _ type: RecordType?
+  ) throws(SyncError) {
+    guard error.isOfDamage else { throw error }
+    report.add([StoreFinding(part, type: type, "cannot be read further: \(error.message)")], limit: limit)
+  }
+}
+
+extension SyncError {
+  /// Whether a read failed because of the store's contents.
+  var isOfDamage: Bool {
+    isOfDamagedStore || code == .inconsistentData || code == .invalidConfiguration
+  }
 }

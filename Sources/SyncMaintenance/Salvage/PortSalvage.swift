@@ -1,10 +1,11 @@
+import SyncCore
 public import SyncModels
 public import SyncPorts
 
 /// Reads any store through its port, for a salvage.
 ///
 /// Where a portion cannot be read, it reads entry by entry. What follows an unreadable entry of the
-/// same list is lost, because the port has no way past it; a store may have a ``SalvageSource`` of
+/// same list is lost, because the port has no way past it; a store may have a `SalvageSource` of
 /// its own that has.
 public struct PortSalvage: SalvageSource {
   private let store: any LocalStore
@@ -18,7 +19,7 @@ public struct PortSalvage: SalvageSource {
   public func portion(
     of part: SalvagePart, after place: SalvagePlace?
   ) async throws(SyncError) -> SalvagePortion {
-    var limit = MergeContext.portion
+    var limit = VerificationWalk.limit
     while true {
       let size = limit
       do throws(SyncError) {

@@ -4,7 +4,7 @@ public import SyncPorts
 /// The results of a salvage: what was taken over, what was left out, and what was lost.
 public struct SalvageReport: Sendable {
   /// The numbers of one type.
-  public struct TypeReport: Hashable, Sendable {
+  public struct Counts: Hashable, Sendable {
     /// The number of local edits taken over.
     public var edits = 0
     /// The number of records taken over, without those that have an edit.
@@ -16,7 +16,7 @@ public struct SalvageReport: Sendable {
   }
 
   /// The numbers of each type.
-  public internal(set) var types: [RecordType: TypeReport] = [:]
+  public internal(set) var types: [RecordType: Counts] = [:]
   /// The number of conflicts taken over.
   public internal(set) var conflicts = 0
   /// The number of kept values taken over.
