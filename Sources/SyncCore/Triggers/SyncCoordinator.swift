@@ -25,15 +25,16 @@ public final class SyncCoordinator: Sendable {
   /// It stops soon after the token is cancelled, and keeps what it has done.
   public typealias Work = @Sendable (any CancellationToken) async throws(SyncError) -> Void
 
-  let engine: SyncEngine
-  let scheduler: (any BackgroundScheduler)?
-  let options: Options
-  let push: Work?
-  let cleanUp: Work?
-  let timeline: Timeline
+  private let engine: SyncEngine
+  private let scheduler: (any BackgroundScheduler)?
+  private let options: Options
+  private let push: Work?
+  private let cleanUp: Work?
+  /// The time since the coordinator was created.
+  private let elapsed: @Sendable () -> Duration
   let workSignal = WakeSignal()
   /// Given when there are events for the observer.
-  let eventSignal = WakeSignal()
+  private let eventSignal = WakeSignal()
   private let observe: @Sendable (Event) -> Void
   private let state: Mutex<CoordinatorState>
   private let feed: ValueFeed<Status>
@@ -61,14 +62,13 @@ public final class SyncCoordinator: Sendable {
     self.push = push
     self.cleanUp = cleanUp
     self.observe = observe
-    timeline = Timeline(engine.environment.clock)
+    elapsed = engine.environment.clock.stopwatch()
     let network = engine.environment.connectivity?.status ?? NetworkStatus(.unknown)
-    var debounce = DebounceMachine(settleTime: options.settleTime)
-    debounce.observed(network.connectivity, at: .zero)
-    state = Mutex(
-      CoordinatorState(
-        triggers: TriggerMachine(pacing: options.pacing, staleAge: options.staleAfter), debounce: debounce,
-        network: network))
+    var machine = TriggerMachine(
+      pacing: options.pacing, staleAge: options.staleAfter, settleTime: options.settleTime)
+    _ = machine.observe(
+      [network.connectivity], at: Moment(elapsed: .zero, timestamp: engine.environment.clock.timestamp))
+    state = Mutex(CoordinatorState(machine: machine, network: network))
     feed = ValueFeed(Status(network: network))
   }
 
@@ -86,53 +86,589 @@ public final class SyncCoordinator: Sendable {
   /// The number of consumers of ``statuses()``, by which tests detect leaks.
   package var subscribers: Int { feed.subscribers }
 
-  /// Updates the machines to the current time, changes the state, and reports the events.
+  /// Updates the machine to the current time, changes the state, and reports the events.
   ///
-  /// All access to the state goes through here or ``note(news:)``.
-  ///
-  /// - Parameter news: The status from the monitor's stream.
+  /// All access to the state goes through here or ``observe(_:)``.
   @discardableResult
-  func update<R>(news: NetworkStatus? = nil, _ body: (inout CoordinatorState, Moment) -> R) -> R {
-    let (result, orphans) = change(news: news, body)
+  private func update<R>(_ body: (inout CoordinatorState, Moment) -> R) -> R {
+    let result = change(body)
     reportEvents()
-    for ticket in orphans { ticket.resolve(nil) }
     return result
   }
 
-  /// Updates the machines, and leaves the reporting to ``run()``, as the observer may be slow.
-  func note(news: NetworkStatus? = nil) {
-    let ((), orphans) = change(news: news) { _, _ in }
-    for ticket in orphans { ticket.resolve(nil) }
+  /// Updates the machine, and leaves the reporting to ``run()``, as the observer may be slow.
+  ///
+  /// - Parameter news: The status from the monitor's stream.
+  private func observe(_ news: NetworkStatus? = nil) {
+    change(news: news) { _, _ in }
     workSignal.signal()
     eventSignal.signal()
   }
 
   private func change<R>(
-    news: NetworkStatus?, _ body: (inout CoordinatorState, Moment) -> R
-  ) -> (R, [RunTicket]) {
-    let now = timeline.now
-    let connectivity = engine.environment.connectivity?.connectivity ?? .unknown
-    let attempts = engine.environment.attempts.value
-    return state.withLock { state in
+    news: NetworkStatus? = nil, _ body: (inout CoordinatorState, Moment) -> R
+  ) -> R {
+    let environment = engine.environment
+    let now = Moment(elapsed: elapsed(), timestamp: environment.clock.timestamp)
+    let connectivity = environment.connectivity?.connectivity ?? .unknown
+    let attempts = environment.attempts.value
+    let (result, orphans) = state.withLock { state in
       state.settle(news: news, connectivity, attempts, at: now)
       let result = body(&state, now)
-      let orphans = state.takeOrphanedTickets(at: now)
+      // A ticket whose sync is not planned is resolved without an outcome.
+      let orphans = state.machine.next(after: now) == nil ? state.takeTickets(running: false) : []
       // Sent under the lock, so that statuses arrive in order.
       feed.send(state.status(at: now))
       return (result, orphans)
     }
+    for ticket in orphans { ticket.resolve(nil) }
+    return result
   }
 
   /// Reports the pending events to the observer, in order.
   ///
   /// One thread at a time reports. It also reports the events that other threads and the observer
   /// itself add meanwhile.
-  func reportEvents() {
+  private func reportEvents() {
     let isMine = state.withLock { state in
       defer { state.isReporting = true }
       return !state.isReporting
     }
     guard isMine else { return }
     while let event = state.withLock({ $0.nextEvent() }) { observe(event) }
+  }
+}
+
+extension SyncCoordinator {
+  /// Reports that the app was launched and its ``Bootstrap`` is loaded.
+  ///
+  /// Submits the background requests, and asks for a sync if the last attempt is old enough.
+  public func launch() {
+    submitAll()
+    signal(.launch)
+  }
+
+  /// Reports that the app came to the foreground.
+  ///
+  /// Asks for a sync if the last attempt is old enough, but only after the first sync has been
+  /// completed. A sync that was cut short by the end of background time or of the network resumes
+  /// now, however fresh the attempt and even if it was the first sync.
+  public func foreground() {
+    signal(.foreground)
+  }
+
+  /// Reports that the app went to the background, and submits the background requests.
+  public func background() {
+    submitAll()
+  }
+
+  /// Asks for a sync, unless the network is known to be away.
+  ///
+  /// The sync begins after the call, whatever sync of the app's own is running, so it sends all
+  /// edits made before the call.
+  ///
+  /// - Parameter first: The types to sync first, with the types that they refer to. A running sync
+  ///   turns to them after its current page.
+  public func requestSync(first: [RecordType] = []) {
+    if !first.isEmpty { engine.prioritize(first) }
+    signal(.request, first: first)
+  }
+
+  /// Asks for a sync if the last attempt is older than an age.
+  ///
+  /// The last attempt counts, not the last success. An app's own pull of all types through the
+  /// engine is an attempt as well. The call does nothing while the network is known to be away.
+  ///
+  /// - Parameter age: The age; ``Options/staleAfter`` if omitted.
+  public func requestSyncIfStale(olderThan age: Duration? = nil) {
+    signal(.requestIfStale(olderThan: age ?? options.staleAfter))
+  }
+
+  /// Reports that the remote announced a change. Signals in quick succession start one sync.
+  ///
+  /// Its pull begins after the signal, whatever sync of the app's own is running.
+  ///
+  /// - Parameter first: The types that the signal names, which are synced first.
+  public func pushSignal(first: [RecordType] = []) {
+    signal(.pushSignal, first: first)
+  }
+
+  private func signal(_ trigger: SyncTrigger, first: [RecordType] = []) {
+    update { state, now in _ = state.report(trigger, first: first, at: now) }
+    workSignal.signal()
+  }
+}
+
+extension SyncCoordinator {
+  /// Runs the coordinator until the calling task is cancelled.
+  ///
+  /// On cancellation, the sync under way stops after its current page, and everything is saved. The
+  /// coordinator may be run again afterwards. A second call during a run returns at once.
+  public func run() async {
+    let isFirst = update { state, _ in
+      defer { state.isRunning = true }
+      return !state.isRunning
+    }
+    guard isFirst else { return }
+    // An unreadable store is reported by the first sync. Until then the pace is that of an app that
+    // never synced.
+    let record =
+      (try? await PacingState.load(engine.schema.entities.map(\.type), from: engine.environment.store))
+      ?? PacingState()
+    update { state, now in state.add(state.machine.begin(record, at: now)) }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { await self.watchNetwork() }
+      group.addTask { await self.watchAttempts() }
+      group.addTask { await self.reportWatcherEvents() }
+      group.addTask { await self.serveBackground() }
+      await workOff()
+      end()
+      group.cancelAll()
+    }
+  }
+
+  private func end() {
+    let tickets = update { state, _ in
+      state.machine.suspend()
+      state.isRunning = false
+      return state.takeTickets(running: false)
+    }
+    for ticket in tickets { ticket.resolve(nil) }
+  }
+
+  private func watchNetwork() async {
+    guard let monitor = engine.environment.connectivity else { return }
+    for await status in monitor.statuses() { observe(status) }
+  }
+
+  /// Observes the syncs that the app starts itself, which count for the staleness gate.
+  private func watchAttempts() async {
+    for await _ in engine.environment.attempts.stream() { observe() }
+  }
+
+  /// Reports the watchers' events to the observer.
+  ///
+  /// A task of its own does this, so that a slow observer cannot delay the network's news.
+  private func reportWatcherEvents() async {
+    while !Task.isCancelled {
+      await eventSignal.wait()
+      reportEvents()
+    }
+  }
+
+  private func workOff() async {
+    while !Task.isCancelled {
+      switch update({ state, now in state.step(at: now) }) {
+      case .run(let run): await perform(run)
+      case .wait(let due):
+        await sleep(until: due)
+        // A process that was asleep receives its timer and the network's news together. The news go
+        // first.
+        await Task.yield()
+      case .idle: await workSignal.wait()
+      }
+    }
+  }
+
+  /// Waits until a time, or for the next signal.
+  private func sleep(until due: Duration) async {
+    let (clock, elapsed, workSignal) = (engine.environment.clock, elapsed, workSignal)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        // A sleep ends early only on cancellation of its task, which the caller checks anyway.
+        try? await clock.pause(for: due - elapsed(), as: .trigger)
+      }
+      group.addTask { await workSignal.wait() }
+      await group.next()
+      group.cancelAll()
+    }
+  }
+
+  private func perform(_ run: TriggerMachine.Run) async {
+    let (record, token) = update { state, _ in (state.machine.record, state.currentToken) }
+    await save(record)
+    let outcome = await step(run, token: token ?? CancellationSource())
+    let random = engine.environment.random.next()
+    let (tickets, kept) = update { state, now in
+      let run = state.machine.running ?? run
+      let retry = state.machine.finished(
+        outcome.ending(isExpired: state.currentToken?.isCancelled == true), at: now, random: random)
+      state.problem = Problem(outcome)
+      state.currentToken = nil
+      state.events.append(.finished(run.triggers, outcome))
+      if let retry { state.events.append(.trigger(.retry, retry)) }
+      return (state.takeTickets(running: true), state.machine.record)
+    }
+    await save(kept)
+    for ticket in tickets { ticket.resolve(outcome) }
+  }
+
+  /// Pushes, then pulls, then cleans up if the run includes that.
+  private func step(_ run: TriggerMachine.Run, token: CancellationSource) async -> SyncOutcome {
+    let outcome: SyncOutcome
+    do throws(SyncError) {
+      try await push?(token)
+      // The trigger came before now, so a sync that has already begun may have missed it. A sync of
+      // another process is not awaited: the pause after failures covers that, and its end is
+      // reported.
+      let request = SyncRequest(
+        priority: run.first, ifBusy: .follow, patience: .zero, triggers: run.triggers)
+      let result = try await engine.sync(request, token: token) {
+        // Triggers that came during the wait are served too, unless edits were sent before.
+        if push == nil { update { state, _ in state.absorb() } }
+      }
+      outcome = SyncOutcome(.success(result))
+    } catch {
+      outcome = SyncOutcome(.failure(error))
+    }
+    let run = update { state, _ in state.machine.running ?? run }
+    guard run.cleansUp, let cleanUp, !token.isCancelled, !Task.isCancelled else { return outcome }
+    do throws(SyncError) {
+      try await cleanUp(token)
+      update { state, _ in state.events.append(.cleanedUp(nil)) }
+    } catch {
+      update { state, _ in state.events.append(.cleanedUp(error)) }
+    }
+    return outcome
+  }
+
+  private func save(_ record: PacingState) async {
+    // A store that cannot save this cannot save a page either, and the sync reports that.
+    try? await record.save(in: engine.environment.store)
+  }
+}
+
+extension SyncCoordinator {
+  /// Submits a background request of each kind.
+  private func submitAll() {
+    for kind in BackgroundRequest.Kind.allCases { submit(kind) }
+  }
+
+  private func submit(_ kind: BackgroundRequest.Kind) {
+    guard let scheduler else { return }
+    let request = options.background.request(for: kind)
+    let event: Event
+    do throws(SyncError) {
+      event = .submitted(request, earliest: try scheduler.submit(request))
+    } catch {
+      event = .notSubmitted(request, error)
+    }
+    update { state, _ in state.events.append(event) }
+  }
+
+  /// Uses the time that the scheduler gives, until the task is cancelled.
+  private func serveBackground() async {
+    await scheduler?.run { kind, token in await self.spend(token, on: kind) }
+  }
+
+  /// Reports a background trigger, and stops whatever sync runs when the time is up.
+  private func spend(_ token: any CancellationToken, on kind: BackgroundRequest.Kind) async
+    -> BackgroundOutcome
+  {
+    submit(kind)
+    let ticket = RunTicket()
+    let isPlanned = update { state, now in
+      guard state.machine.isReady, state.report(.background(kind), at: now)?.isPlanned == true else {
+        return false
+      }
+      state.tickets.append((ticket, isRunning: false))
+      return true
+    }
+    guard isPlanned else { return .succeeded }
+    workSignal.signal()
+    let stop = StopSignal(token: token)
+    let clock = engine.environment.clock
+    let outcome = await withTaskGroup(of: SyncOutcome??.self) { group in
+      group.addTask { .some(await ticket.outcome()) }
+      group.addTask {
+        await stop.wait(clock: clock)
+        return nil
+      }
+      while let next = await group.next() {
+        guard let outcome = next else {
+          // Cancellation of the task itself stops the coordinator, and with it the sync.
+          if token.isCancelled { expire(ticket, kind) }
+          continue
+        }
+        group.cancelAll()
+        return outcome
+      }
+      return nil
+    }
+    // Work done before the time was up is saved. An unreachable remote is not a failure here.
+    if case .failed = outcome { return .failed }
+    return .succeeded
+  }
+
+  private func expire(_ ticket: RunTicket, _ kind: BackgroundRequest.Kind) {
+    let (current, isWithdrawn) = update { state, _ in
+      state.events.append(.expired(kind))
+      let index = state.tickets.firstIndex { $0.ticket === ticket && !$0.isRunning }
+      if let index {
+        state.tickets.remove(at: index)
+        state.machine.withdraw(.background(kind))
+      }
+      return (state.currentToken, index != nil)
+    }
+    if isWithdrawn { ticket.resolve(nil) }
+    // The process has to stop, so the running sync stops whatever its trigger.
+    current?.cancel()
+  }
+}
+
+extension SyncCoordinator {
+  /// The timing of a coordinator.
+  public struct Options: Hashable, Sendable {
+    /// The age of the last attempt from which a sync is due.
+    ///
+    /// It applies to ``requestSyncIfStale(olderThan:)``, ``launch()`` and ``foreground()``.
+    public var staleAfter: Duration
+    /// How long a network that came back has to stay before it counts.
+    public var settleTime: Duration
+    /// The rate limit, and the pauses after failures.
+    public var pacing: SyncPacing
+    /// When the coordinator requests time in the background.
+    public var background: BackgroundPolicy
+
+    /// Creates options; the defaults suit an app.
+    public init(
+      staleAfter: Duration = .seconds(300), settleTime: Duration = .milliseconds(2500),
+      pacing: SyncPacing = SyncPacing(), background: BackgroundPolicy = BackgroundPolicy()
+    ) {
+      self.staleAfter = staleAfter
+      self.settleTime = settleTime
+      self.pacing = pacing
+      self.background = background
+    }
+  }
+
+  /// The state of a coordinator at one moment.
+  public struct Status: Hashable, Sendable {
+    /// The last known status of the network.
+    public var network: NetworkStatus
+    /// The coordinator's current activity.
+    public var state = State.stopped
+    /// When a sync last began, in this process or an earlier one.
+    public var lastAttempt: Timestamp?
+    /// When a sync was last completed.
+    public var lastSuccess: Timestamp?
+    /// The number of failed attempts since the last success.
+    public var consecutiveFailures = 0
+    /// Why the last sync of this process was not completed; `nil` if it was.
+    public var lastProblem: Problem?
+    /// The next planned sync, as known now.
+    public var nextSync: NextSync?
+
+    /// Whether requests may be made: the network is not known to be away.
+    public var isOnline: Bool { network.connectivity != .offline }
+  }
+
+  /// An activity of a coordinator.
+  public enum State: Hashable, Sendable {
+    /// ``SyncCoordinator/run()`` is not running; triggers are kept until it runs.
+    case stopped
+    /// The coordinator waits for a trigger or for a planned time.
+    case idle
+    /// A sync is running, because of these triggers.
+    case syncing([SyncTrigger])
+  }
+
+  /// The reason why a sync was not completed.
+  public enum Problem: Hashable, Sendable {
+    /// The sync was stopped on request.
+    case stopped
+    /// The remote, the network or the lease was unavailable. No action is needed.
+    case unavailable(SyncError.Code)
+    /// The sync failed in a way that needs attention.
+    case failed(SyncError.Code)
+  }
+
+  /// An observation or an action of a coordinator.
+  public enum Event: Sendable {
+    /// The network status changed.
+    case network(NetworkStatus)
+    /// A trigger was reported, with the decision on it.
+    case trigger(SyncTrigger, SyncDecision)
+    /// A sync started, because of these triggers.
+    case started([SyncTrigger])
+    /// The sync ended.
+    ///
+    /// After a failure, ``SyncTrigger/retry`` is the next trigger. The decision on it gives the
+    /// time of the next attempt.
+    case finished([SyncTrigger], SyncOutcome)
+    /// Clean-up was completed, or failed with an error.
+    case cleanedUp(SyncError?)
+    /// A background request was submitted, with the earliest time that it can begin.
+    case submitted(BackgroundRequest, earliest: Timestamp)
+    /// The system refused a background request.
+    case notSubmitted(BackgroundRequest, SyncError)
+    /// Background time ended before the work was done.
+    case expired(BackgroundRequest.Kind)
+  }
+}
+
+extension SyncCoordinator.Problem {
+  init?(_ outcome: SyncOutcome) {
+    switch outcome {
+    case .completed: return nil
+    case .stopped: self = .stopped
+    case .unavailable(let error): self = .unavailable(error.code)
+    case .failed(let error): self = .failed(error.code)
+    }
+  }
+}
+
+extension SyncCoordinator.Event: CustomStringConvertible {
+  /// The event as one line.
+  public var description: String { text.shown() }
+
+  private var text: String {
+    switch self {
+    case .network(let status):
+      "network is=\(status.connectivity.rawValue)" + (status.interface.map { " over=\($0.rawValue)" } ?? "")
+    case .trigger(let trigger, let decision): "trigger is=\(trigger) \(decision)"
+    case .started(let triggers): "sync.started for=\(triggers.map(\.description).joined(separator: ","))"
+    case .finished(_, let outcome): "sync.finished \(outcome)"
+    case .cleanedUp(nil): "cleaned-up outcome=completed"
+    case .cleanedUp(let error?): "cleaned-up outcome=failed code=\(error.code) error=\"\(error)\""
+    case .submitted(let request, let earliest):
+      "background.asked for=\(request.kind.rawValue) not-before=\(earliest.inUTC)"
+    case .notSubmitted(let request, let error):
+      "background.refused for=\(request.kind.rawValue) error=\"\(error)\""
+    case .expired(let kind): "background.expired for=\(kind.rawValue)"
+    }
+  }
+}
+
+/// The state of a ``SyncCoordinator`` under its lock.
+private struct CoordinatorState {
+  var machine: TriggerMachine
+  /// The network status that the monitor's stream last reported.
+  var network: NetworkStatus
+  var isRunning = false
+  var problem: SyncCoordinator.Problem?
+  /// The callers that wait for the planned sync or for the running one.
+  var tickets: [(ticket: RunTicket, isRunning: Bool)] = []
+  var currentToken: CancellationSource?
+  /// The events to report to the observer after the lock is released, oldest first.
+  var events: [SyncCoordinator.Event] = []
+  /// Whether a thread is reporting events.
+  var isReporting = false
+
+  init(machine: TriggerMachine, network: NetworkStatus) {
+    self.machine = machine
+    self.network = network
+  }
+
+  /// Reports a trigger to the machine.
+  mutating func report(
+    _ trigger: SyncTrigger, first: [RecordType] = [], at now: Moment
+  ) -> SyncDecision? {
+    let decision = machine.report(trigger, first: first, at: now)
+    if let decision { events.append(.trigger(trigger, decision)) }
+    return decision
+  }
+
+  /// Adds the events of decided triggers.
+  mutating func add(_ decided: [TriggerMachine.Decided]) {
+    events += decided.map { .trigger($0.trigger, $0.decision) }
+  }
+
+  /// Updates the machine with the network status, the app's own syncs and the current time.
+  ///
+  /// It precedes every other change of the state.
+  ///
+  /// - Parameters:
+  ///   - news: The status from the monitor's stream, which may be older than `connectivity`.
+  ///   - connectivity: What the monitor reports now.
+  mutating func settle(
+    news: NetworkStatus?, _ connectivity: Connectivity, _ attempts: Attempts, at now: Moment
+  ) {
+    if machine.hear(attempts) { problem = nil }
+    if let news {
+      if network != news { events.append(.network(news)) }
+      network = news
+    }
+    add(machine.observe([news?.connectivity, connectivity].compactMap(\.self), at: now))
+  }
+
+  /// Returns the next step. A sync that is returned has begun.
+  mutating func step(at now: Moment) -> TriggerMachine.Step {
+    let step = machine.step(at: now)
+    if case .run(let run) = step {
+      startTickets()
+      currentToken = CancellationSource()
+      events.append(.started(run.triggers))
+    }
+    return step
+  }
+
+  /// Adds the planned triggers to the running sync, which waited and begins only now.
+  mutating func absorb() {
+    machine.absorb()
+    startTickets()
+  }
+
+  private mutating func startTickets() {
+    for index in tickets.indices { tickets[index].isRunning = true }
+  }
+
+  /// Removes and returns the tickets of the planned or of the running sync.
+  mutating func takeTickets(running isRunning: Bool) -> [RunTicket] {
+    defer { tickets.removeAll { $0.isRunning == isRunning } }
+    return tickets.filter { $0.isRunning == isRunning }.map(\.ticket)
+  }
+
+  /// Takes the next event to report. Without one, it ends the reporting.
+  mutating func nextEvent() -> SyncCoordinator.Event? {
+    if events.isEmpty {
+      isReporting = false
+      return nil
+    }
+    return events.removeFirst()
+  }
+
+  /// Returns the coordinator's status.
+  func status(at now: Moment) -> SyncCoordinator.Status {
+    let settling = machine.regained.map {
+      NextSync(at: now.timestamp(at: $0), triggers: [.connectivityRestored], waitsFor: .settling)
+    }
+    return SyncCoordinator.Status(
+      network: network,
+      state: machine.running.map { .syncing($0.triggers) } ?? (isRunning ? .idle : .stopped),
+      lastAttempt: machine.record.lastAttempt, lastSuccess: machine.record.lastSuccess,
+      consecutiveFailures: machine.record.failures, lastProblem: problem,
+      nextSync: [machine.next(after: now), settling].compactMap(\.self).min { $0.at < $1.at })
+  }
+}
+
+/// A caller's share in a planned sync, resolved with its outcome or with `nil`.
+///
+/// `nil` means that the sync will not take place.
+private final class RunTicket: Sendable {
+  private let state = Mutex<(waiter: CheckedContinuation<SyncOutcome?, Never>?, outcome: SyncOutcome??)>(
+    (nil, nil))
+
+  /// Resolves the ticket; only the first call counts.
+  func resolve(_ outcome: SyncOutcome?) {
+    let waiter = state.withLock { state in
+      if state.outcome == nil { state.outcome = .some(outcome) }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(returning: outcome)
+  }
+
+  /// Waits for the outcome.
+  ///
+  /// The wait ignores cancellation of the task: the coordinator resolves every ticket.
+  func outcome() async -> SyncOutcome? {
+    await withCheckedContinuation { continuation in
+      let known = state.withLock { state in
+        if state.outcome == nil { state.waiter = continuation }
+        return state.outcome
+      }
+      if let known { continuation.resume(returning: known) }
+    }
   }
 }

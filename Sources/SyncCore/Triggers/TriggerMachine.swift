@@ -1,11 +1,12 @@
 import SyncModels
 import SyncPorts
 
-/// Decides when to sync, from all triggers; it performs no sync.
+/// Decides when to sync, from all triggers and the network's state; it performs no sync.
 ///
 /// Any number of triggers during a sync leads to one more sync. Every sync obeys the rate limit and
 /// a pause that the remote asked for. Triggers that give a reason to expect success override the
-/// pause after failures.
+/// pause after failures. A trigger that cannot be decided for good waits in one queue, with the
+/// reason.
 struct TriggerMachine {
   /// A sync that is about to start.
   struct Run: Hashable, Sendable {
@@ -41,35 +42,100 @@ struct TriggerMachine {
     case failed(retryAfter: Duration?)
   }
 
+  /// A trigger, with the decision on it.
+  struct Decided: Hashable {
+    var trigger: SyncTrigger
+    var decision: SyncDecision
+  }
+
+  /// A trigger that is decided later.
+  private struct Undecided: Hashable {
+    var trigger: SyncTrigger
+    /// The types to sync first.
+    var first: [RecordType]
+    var reason: Reason
+
+    enum Reason {
+      /// The state of earlier processes is not loaded.
+      case notReady
+      /// The network is known to be away. Any planned sync serves the trigger.
+      case offline
+      /// The running sync serves the trigger, unless it is cut short.
+      case running
+    }
+  }
+
   private struct Plan: Hashable {
     var run: Run
     var earliest: Duration
   }
 
+  /// Whether a lost network counts as regained: after it has stayed for a while.
+  ///
+  /// Only a network that was seen to be lost can be regained. The first "online" after the start
+  /// does not count, and neither does a change of interface while the network is there. An unknown
+  /// state changes nothing.
+  private enum Network: Hashable {
+    /// No known state was seen yet.
+    case unknown
+    case connected
+    case lost
+    /// The network came back, and counts as regained at this time.
+    case settling(until: Duration)
+  }
+
   private let pacing: SyncPacing
   private let staleAge: Duration
+  private let settleTime: Duration
+  /// Whether triggers can be decided, because the state of earlier processes is loaded.
+  private(set) var isReady = false
   private(set) var record = PacingState()
   private(set) var running: Run?
   private var planned: Plan?
+  /// The triggers that are decided later, oldest first.
+  private var undecided: [Undecided] = []
+  private var network = Network.unknown
   private var isOffline = false
-  private var owed = OwedSyncs()
-  /// Triggers that were ignored because of the running sync.
-  private var waived = OwedSyncs()
+  /// The engine's own syncs, as last heard.
+  private var attempts = Attempts()
   /// The start times of the last syncs, as many as the rate limit counts.
   private var starts: [Duration] = []
   private var backoffEnd: Duration?
   private var pauseEnd: Duration?
 
   /// Creates a machine without history.
-  init(pacing: SyncPacing = SyncPacing(), staleAge: Duration = .seconds(300)) {
+  init(
+    pacing: SyncPacing = SyncPacing(), staleAge: Duration = .seconds(300),
+    settleTime: Duration = .milliseconds(2500)
+  ) {
     self.pacing = pacing
     self.staleAge = staleAge
+    self.settleTime = settleTime
   }
 
-  /// Restores the state of an earlier process.
+  // MARK: Triggers
+
+  /// Starts deciding, with the state of an earlier process and the triggers reported so far.
   ///
   /// An attempt that was to follow a failure still follows it.
-  mutating func restore(_ record: PacingState, at now: Moment) {
+  mutating func begin(_ record: PacingState, at now: Moment) -> [Decided] {
+    isReady = true
+    restore(record, at: now)
+    let decided = decide(.notReady, at: now) + decide(.offline, at: now)
+    // A sync that starts at once also serves a network that came back before it.
+    if let next = next(after: now), next.waitsFor == nil { forgetLoss() }
+    return decided
+  }
+
+  /// Ends the decisions until the next begin.
+  ///
+  /// A loss of the network seen so far does not count then.
+  mutating func suspend() {
+    isReady = false
+    network = .unknown
+  }
+
+  private mutating func restore(_ record: PacingState, at now: Moment) {
     self.record = record
     // A clock that was set meanwhile cannot make a pause longer than when it was recorded, nor
     // longer than its limit.
@@ -81,29 +147,31 @@ struct TriggerMachine {
     }
     pauseEnd = left(record.pausedUntil, atMost: pacing.longestPause)
     backoffEnd = left(record.retryAt, atMost: pacing.failureCap)
-    guard backoffEnd != nil else { return }
-    isOffline ? owed.add(.retry, first: []) : plan(.retry, first: [], from: now.elapsed)
+    if backoffEnd != nil {
+      isOffline ? add(.retry, first: [], .offline) : plan(.retry, first: [], from: now.elapsed)
+    }
+    if let begin = attempts.lastBegin, record.lastAttempt.map({ $0 < begin }) ?? true {
+      self.record.lastAttempt = begin
+    }
+    if let success = attempts.lastSuccess, record.lastSuccess.map({ $0 < success }) ?? true {
+      succeeded(at: success)
+    }
   }
 
-  /// Records that the app itself began or completed a sync of all types.
-  ///
-  /// It counts as an attempt, and as a success.
-  mutating func heard(begin: Timestamp?, success: Timestamp?) {
-    if let begin { record.lastAttempt = begin }
-    guard let success else { return }
-    record.lastSuccess = success
-    record.failures = 0
-    record.interruptedAt = nil
-    (backoffEnd, record.retryAt) = (nil, nil)
-    withdraw(.retry)
+  /// Decides on a trigger; `nil` if it is decided later.
+  mutating func report(_ trigger: SyncTrigger, first: [RecordType] = [], at now: Moment) -> SyncDecision? {
+    guard isReady else {
+      add(trigger, first: first, .notReady)
+      return nil
+    }
+    return decide(trigger, first: first, at: now)
   }
 
-  /// Decides on a trigger.
-  mutating func report(_ trigger: SyncTrigger, first: [RecordType] = [], at now: Moment) -> SyncDecision {
+  private mutating func decide(_ trigger: SyncTrigger, first: [RecordType], at now: Moment) -> SyncDecision {
     if let reason = refusal(of: trigger, at: now) {
       switch reason {
-      case .offline: owed.add(trigger, first: first)
-      case .fresh, .firstSyncIncomplete: if running != nil { waived.add(trigger, first: first) }
+      case .offline: add(trigger, first: first, .offline)
+      case .fresh, .firstSyncIncomplete: if running != nil { add(trigger, first: first, .running) }
       case .remotePause: break
       }
       return .ignored(reason)
@@ -114,22 +182,65 @@ struct TriggerMachine {
     return isJoining ? .joined(next) : .planned(next)
   }
 
-  /// Records whether the network is known to be away.
-  ///
-  /// When the network goes away, the planned sync is dropped and owed: the network's return is a
-  /// trigger.
-  mutating func network(isOffline: Bool) {
-    self.isOffline = isOffline
-    guard isOffline, let plan = planned else { return }
-    owed.add(plan.run)
-    planned = nil
+  /// Decides on the triggers that waited for a reason, which no longer applies.
+  private mutating func decide(_ reason: Undecided.Reason, at now: Moment) -> [Decided] {
+    if reason == .offline, isOffline { return [] }
+    return take(reason).map {
+      Decided(trigger: $0.trigger, decision: decide($0.trigger, first: $0.first, at: now))
+    }
   }
 
-  /// Takes the triggers that are owed a sync, to be reported again.
+  private mutating func add(_ trigger: SyncTrigger, first: [RecordType], _ reason: Undecided.Reason) {
+    // Time in the background is over when the network is back, and comes again by itself.
+    if reason != .notReady, trigger.isTimeInTheBackground { return }
+    let entry = Undecided(trigger: trigger, first: first, reason: reason)
+    if !undecided.contains(entry) { undecided.append(entry) }
+  }
+
+  @discardableResult
+  private mutating func take(_ reason: Undecided.Reason) -> [Undecided] {
+    defer { undecided.removeAll { $0.reason == reason } }
+    return undecided.filter { $0.reason == reason }
+  }
+
+  private func refusal(of trigger: SyncTrigger, at now: Moment) -> SyncDecision.Reason? {
+    if isOffline { return .offline }
+    if trigger == .foreground, isAboutToSyncFirst { return .firstSyncIncomplete }
+    if let age = trigger.staleAge(byDefault: staleAge),
+      let opening = opening(olderThan: age, at: now.timestamp)
+    {
+      return .fresh(until: opening)
+    }
+    // Background time is too short to wait for hours.
+    if case .background = trigger, let pauseEnd, pauseEnd > now.elapsed {
+      return .remotePause(until: now.timestamp(at: pauseEnd))
+    }
+    return nil
+  }
+
+  /// The time from which an attempt is due; `nil` if it is due now.
   ///
-  /// Empty while the network is known to be away.
-  mutating func takeOwed() -> [OwedSyncs.Request] {
-    isOffline ? [] : owed.take()
+  /// An attempt that was cut short goes on, however fresh. An attempt in the future was stamped by
+  /// a clock that has been set back since, and is ignored.
+  private func opening(olderThan age: Duration, at now: Timestamp) -> Timestamp? {
+    guard record.interruptedAt == nil, let last = record.lastAttempt, last <= now else { return nil }
+    let opening = last + age
+    return opening <= now ? nil : opening
+  }
+
+  /// Whether the first sync is running or planned, or waits for the app's launch.
+  private var isAboutToSyncFirst: Bool {
+    record.lastSuccess == nil && (record.lastAttempt == nil || running != nil || planned != nil)
+  }
+
+  private mutating func plan(_ trigger: SyncTrigger, first: [RecordType], from earliest: Duration) {
+    var plan = planned ?? Plan(run: Run(triggers: [], first: []), earliest: earliest)
+    if !plan.run.triggers.contains(trigger) { plan.run.triggers.append(trigger) }
+    // The types of the latest trigger stand first.
+    plan.run.first = first + plan.run.first.filter { !first.contains($0) }
+    plan.earliest = min(plan.earliest, earliest)
+    planned = plan
+    take(.offline)
   }
 
   /// Withdraws a trigger, and drops the planned sync if it has no other trigger.
@@ -138,16 +249,89 @@ struct TriggerMachine {
     if planned?.run.triggers.isEmpty == true { planned = nil }
   }
 
+  // MARK: News
+
+  /// Takes over the engine's syncs of all types, also those that the app itself began.
+  ///
+  /// They count as attempts, and as successes.
+  ///
+  /// - Returns: Whether one was completed since the last call.
+  mutating func hear(_ attempts: Attempts) -> Bool {
+    defer { self.attempts = attempts }
+    if let begin = attempts.lastBegin, begin != self.attempts.lastBegin { record.lastAttempt = begin }
+    guard let success = attempts.lastSuccess, success != self.attempts.lastSuccess else { return false }
+    succeeded(at: success)
+    return true
+  }
+
+  private mutating func succeeded(at time: Timestamp) {
+    record.lastSuccess = time
+    record.failures = 0
+    record.interruptedAt = nil
+    (backoffEnd, record.retryAt) = (nil, nil)
+    withdraw(.retry)
+  }
+
+  /// Takes over the network's states, and decides on the triggers that waited for it.
+  ///
+  /// When the network goes away, the planned sync is dropped, and its triggers wait.
+  ///
+  /// - Parameter seen: The states since the last call, the present one last.
+  mutating func observe(_ seen: [Connectivity], at now: Moment) -> [Decided] {
+    for connectivity in seen {
+      switch (connectivity, network) {
+      case (.offline, _): network = .lost
+      case (.online, .lost): network = .settling(until: now.elapsed + settleTime)
+      case (.online, .unknown): network = .connected
+      case (.online, .connected), (.online, .settling), (.unknown, _): break
+      }
+    }
+    isOffline = seen.last == .offline
+    if isOffline, let run = planned?.run {
+      for trigger in run.triggers { add(trigger, first: run.first, .offline) }
+      planned = nil
+    }
+    guard isReady else { return [] }
+    var decided: [Decided] = []
+    if seen.last == .unknown {
+      // A monitor that cannot tell gives no later news to wait for.
+      decided = decide(.offline, at: now)
+      if !decided.isEmpty { forgetLoss() }
+    }
+    if let regained, now.elapsed >= regained {
+      network = .connected
+      let decision = decide(.connectivityRestored, first: [], at: now)
+      decided.append(Decided(trigger: .connectivityRestored, decision: decision))
+    }
+    return decided
+  }
+
+  /// When the network counts as regained, unless it is lost again before.
+  var regained: Duration? {
+    if case .settling(let end) = network { end } else { nil }
+  }
+
+  /// Forgets a loss, or a return not counted yet, because a planned sync serves it.
+  private mutating func forgetLoss() {
+    switch network {
+    case .lost: network = .unknown
+    case .settling: network = .connected
+    case .unknown, .connected: break
+    }
+  }
+
+  // MARK: Syncs
+
   /// Returns the next step; a run that is returned has begun.
   mutating func step(at now: Moment) -> Step {
-    guard running == nil, let plan = planned else { return .idle }
+    guard running == nil, let plan = planned else { return regained.map { .wait(until: $0) } ?? .idle }
     let due = due(of: plan).time
-    guard due <= now.elapsed else { return .wait(until: due) }
+    guard due <= now.elapsed else { return .wait(until: min(due, regained ?? due)) }
     planned = nil
     running = plan.run
     record.lastAttempt = now.timestamp
     record.interruptedAt = nil
-    _ = waived.take()
+    take(.running)
     starts = starts.suffix(max(pacing.runs, 1) - 1) + [now.elapsed]
     return .run(plan.run)
   }
@@ -174,15 +358,15 @@ struct TriggerMachine {
       setBackoff(nil, at: now)
       setPause(retryAfter, at: now)
     case .failed(let retryAfter):
-      record.failures += 1
+      record.failures = max(record.failures, 0).addingOne
       setBackoff(pacing.wait(afterFailures: record.failures, random: random), at: now)
       setPause(retryAfter, at: now)
-      return report(.retry, at: now)
+      return decide(.retry, first: [], at: now)
     case .offline where !isOffline:
       // Without a known loss, no news will announce the network's return.
       return finished(.failed(retryAfter: nil), at: now, random: random)
     case .offline:
-      if let run { owed.add(run) }
+      for trigger in run?.triggers ?? [] { add(trigger, first: run?.first ?? [], .offline) }
       interrupted(run, at: now)
     case .expired:
       interrupted(run, at: now)
@@ -198,11 +382,9 @@ struct TriggerMachine {
   /// attempt, and so is the first sync.
   private mutating func interrupted(_ run: Run?, at now: Moment) {
     let isForTheTimeAlone = run?.triggers.allSatisfy(\.isTimeInTheBackground) ?? true
-    let waived = waived.take()
-    if !isForTheTimeAlone || record.lastSuccess == nil || !waived.isEmpty {
-      record.interruptedAt = now.timestamp
-    }
-    for request in waived { _ = report(request.trigger, first: request.first, at: now) }
+    let isAwaited = undecided.contains { $0.reason == .running }
+    if !isForTheTimeAlone || record.lastSuccess == nil || isAwaited { record.interruptedAt = now.timestamp }
+    _ = decide(.running, at: now)
   }
 
   /// Returns the next planned sync, as known now.
@@ -212,38 +394,6 @@ struct TriggerMachine {
     return NextSync(
       at: now.timestamp(at: due.time), triggers: plan.run.triggers,
       waitsFor: due.time > now.elapsed ? due.wait : nil)
-  }
-
-  private func refusal(of trigger: SyncTrigger, at now: Moment) -> SyncDecision.Reason? {
-    if isOffline { return .offline }
-    if trigger == .foreground, isAboutToSyncFirst { return .firstSyncIncomplete }
-    // An attempt that was cut short goes on, however fresh.
-    let gate = StalenessGate(lastAttempt: record.interruptedAt == nil ? record.lastAttempt : nil)
-    if let age = trigger.staleAge(byDefault: staleAge),
-      let opening = gate.opens(olderThan: age, at: now.timestamp)
-    {
-      return .fresh(until: opening)
-    }
-    // Background time is too short to wait for hours.
-    if case .background = trigger, let pauseEnd, pauseEnd > now.elapsed {
-      return .remotePause(until: now.timestamp(at: pauseEnd))
-    }
-    return nil
-  }
-
-  /// Whether the first sync is running or planned, or waits for the app's launch.
-  private var isAboutToSyncFirst: Bool {
-    record.lastSuccess == nil && (record.lastAttempt == nil || running != nil || planned != nil)
-  }
-
-  private mutating func plan(_ trigger: SyncTrigger, first: [RecordType], from earliest: Duration) {
-    var plan = planned ?? Plan(run: Run(triggers: [], first: []), earliest: earliest)
-    if !plan.run.triggers.contains(trigger) { plan.run.triggers.append(trigger) }
-    // The types of the latest trigger stand first.
-    plan.run.first = first + plan.run.first.filter { !first.contains($0) }
-    plan.earliest = min(plan.earliest, earliest)
-    planned = plan
-    _ = owed.take()
   }
 
   /// The time when a plan may start, and the condition that delays it most.
@@ -274,4 +424,14 @@ struct TriggerMachine {
     if wait != nil { record.pausedAt = now.timestamp }
     record.pausedUntil = wait.map { now.timestamp + $0 }
   }
+}
+
+/// A moment by two clocks: one that measures waits, and one that gives timestamps.
+struct Moment: Hashable, Sendable {
+  /// The time since the coordinator was created. It never runs backwards.
+  var elapsed: Duration
+  var timestamp: Timestamp
+
+  /// Returns the timestamp that belongs to another elapsed time.
+  func timestamp(at elapsed: Duration) -> Timestamp { timestamp + (elapsed - self.elapsed) }
 }

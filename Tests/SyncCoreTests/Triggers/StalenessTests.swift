@@ -4,27 +4,6 @@ import Testing
 
 @testable import SyncCore
 
-@Suite("The staleness gate")
-struct StalenessGateTests {
-  private let now = Timestamp(milliseconds: 1_000_000)
-
-  @Test func isOpenBeforeTheFirstAttempt() {
-    #expect(StalenessGate(lastAttempt: nil).opens(olderThan: .seconds(300), at: now) == nil)
-  }
-
-  @Test(arguments: [(0, false), (1, false), (299, false), (300, true), (301, true)])
-  func opensWhenTheLastAttemptIsOldEnough(_ age: Int, _ isOpen: Bool) {
-    let gate = StalenessGate(lastAttempt: now - .seconds(age))
-    let opening = gate.opens(olderThan: .seconds(300), at: now)
-    #expect(opening == (isOpen ? nil : now + .seconds(300 - age)))
-  }
-
-  @Test func isOpenAfterAnAttemptInTheFuture() {
-    let gate = StalenessGate(lastAttempt: now + .seconds(1))
-    #expect(gate.opens(olderThan: .seconds(300), at: now) == nil)
-  }
-}
-
 /// The signals of an app, and the resulting syncs.
 struct AppStory: Sendable, CustomTestStringConvertible {
   var testDescription: String

@@ -13,12 +13,22 @@ struct TriggerMachineTests {
     Moment(elapsed: .seconds(second), timestamp: Self.start + .seconds(second))
   }
 
+  private func machine(
+    _ pacing: SyncPacing = SyncPacing(), _ record: PacingState = PacingState(), _ second: Double = 0
+  )
+    -> TriggerMachine
+  {
+    var machine = TriggerMachine(pacing: pacing)
+    _ = machine.begin(record, at: at(second))
+    return machine
+  }
+
   private func run(_ triggers: SyncTrigger..., first: [RecordType] = []) -> TriggerMachine.Step {
     .run(TriggerMachine.Run(triggers: triggers, first: first))
   }
 
   @Test func makesOneMoreRunOfAllThatComesDuringARun() {
-    var machine = TriggerMachine()
+    var machine = machine()
     #expect(machine.report(.request, at: at(0)) == .planned(NextSync(at: Self.start, triggers: [.request])))
     #expect(machine.step(at: at(0)) == run(.request))
     for second in [1.0, 2, 3] {
@@ -36,7 +46,7 @@ struct TriggerMachineTests {
 
   @Test func countsTheGateFromTheLastAttemptHoweverItEnded() {
     for ending in [TriggerMachine.Ending.synced(retryAfter: nil), .failed(retryAfter: nil), .stopped] {
-      var machine = TriggerMachine()
+      var machine = machine()
       _ = machine.report(.launch, at: at(0))
       _ = machine.step(at: at(0))
       machine.finished(ending, at: at(20), random: 0)
@@ -45,7 +55,7 @@ struct TriggerMachineTests {
   }
 
   @Test func startsNoMoreThanTheRateLimitAllows() {
-    var machine = TriggerMachine(pacing: SyncPacing(runs: 2, window: .seconds(60)))
+    var machine = machine(SyncPacing(runs: 2, window: .seconds(60)))
     for second in [0.0, 10] {
       _ = machine.report(.request, at: at(second))
       #expect(machine.step(at: at(second)) == run(.request))
@@ -71,7 +81,7 @@ struct TriggerMachineTests {
   }
 
   @Test func saysWhenItTriesAgainAndWhy() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.launch, at: at(0))
     #expect(machine.step(at: at(0)) == run(.launch))
     machine.finished(.failed(retryAfter: nil), at: at(1), random: 0)
@@ -95,7 +105,7 @@ struct TriggerMachineTests {
     (.background(.processing), true), (.pushSignal, false), (.requestIfStale(olderThan: .zero), false),
   ])
   func letsOnlyThosePastFailuresThatHaveReasonToHope(_ trigger: SyncTrigger, _ passes: Bool) {
-    var machine = TriggerMachine(pacing: SyncPacing(gathering: .zero))
+    var machine = machine(SyncPacing(gathering: .zero))
     _ = machine.report(.launch, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.failed(retryAfter: nil), at: at(1), random: 0)
@@ -104,7 +114,7 @@ struct TriggerMachineTests {
   }
 
   @Test func letsNoSyncPastAPauseThatTheRemoteAskedFor() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.launch, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.failed(retryAfter: .seconds(100)), at: at(1), random: 0)
@@ -118,7 +128,7 @@ struct TriggerMachineTests {
   }
 
   @Test func takesAPauseThatOneTypeAskedForAsWell() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.launch, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.synced(retryAfter: .seconds(100)), at: at(1), random: 0)
@@ -128,7 +138,7 @@ struct TriggerMachineTests {
   }
 
   @Test func boundsWhatARemoteMayAskFor() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.launch, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.failed(retryAfter: .seconds(10_000_000)), at: at(0), random: 0)
@@ -136,20 +146,20 @@ struct TriggerMachineTests {
   }
 
   @Test func dropsWhatWasPlannedWhenTheNetworkGoes() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.pushSignal, at: at(0))
-    machine.network(isOffline: true)
+    _ = machine.observe([.offline], at: at(1))
     #expect(machine.report(.request, at: at(0.5)) == .ignored(.offline))
-    machine.network(isOffline: false)
-    #expect(machine.step(at: at(10)) == .idle)
+    _ = machine.observe([.online], at: at(1))
+    #expect(machine.next(after: at(10)) == nil)
   }
 
   @Test func countsNeitherAStopNorAMissingNetworkAsAFailure() {
     for ending in [TriggerMachine.Ending.stopped, .expired, .offline] {
-      var machine = TriggerMachine()
+      var machine = machine()
       _ = machine.report(.request, at: at(0))
       _ = machine.step(at: at(0))
-      machine.network(isOffline: ending == .offline)
+      _ = machine.observe([ending == .offline ? .offline : .online], at: at(0))
       machine.finished(ending, at: at(1), random: 0)
       #expect(machine.record.failures == 0)
       #expect(machine.record.lastSuccess == nil)
@@ -158,7 +168,7 @@ struct TriggerMachineTests {
   }
 
   @Test func takesAlongWhatComesBeforeARunThatHadToWaitBegins() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.request, first: ["teams"], at: at(0))
     _ = machine.step(at: at(0))
     machine.absorb()
@@ -174,7 +184,7 @@ struct TriggerMachineTests {
 
   // R2.7
   @Test func triesAgainWithoutNewsThatTheNetworkIsBack() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))
     let next = NextSync(at: at(8.5).timestamp, triggers: [.retry], waitsFor: .failures(1))
@@ -184,47 +194,43 @@ struct TriggerMachineTests {
 
   // R2.3
   @Test func owesASyncForWhatIsPassedOverAsOffline() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.pushSignal, first: ["games"], at: at(0))
-    machine.network(isOffline: true)
+    _ = machine.observe([.offline], at: at(1))
     _ = machine.report(.request, at: at(0.5))
     _ = machine.report(.background(.refresh), at: at(0.5))
-    #expect(machine.takeOwed().isEmpty)
-    machine.network(isOffline: false)
-    #expect(machine.takeOwed().map(\.trigger) == [.pushSignal, .request])
-    #expect(machine.takeOwed().isEmpty)
+    #expect(machine.observe([.unknown], at: at(1)).map(\.trigger) == [.pushSignal, .request])
+    #expect(machine.observe([.unknown], at: at(1)).isEmpty)
     // Any sync that is planned meanwhile is sufficient.
-    machine.network(isOffline: true)
+    _ = machine.observe([.offline], at: at(1))
     _ = machine.report(.request, at: at(1))
-    machine.network(isOffline: false)
+    _ = machine.observe([.online], at: at(1))
     _ = machine.report(.connectivityRestored, at: at(2))
-    #expect(machine.takeOwed().isEmpty)
+    #expect(machine.observe([.unknown], at: at(2)).isEmpty)
   }
 
   // R2.3
   @Test func owesASyncForOneThatFoundTheNetworkGone() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))
-    machine.network(isOffline: true)
+    _ = machine.observe([.offline], at: at(1))
     #expect(machine.finished(.offline, at: at(1), random: 0) == nil)
-    machine.network(isOffline: false)
-    #expect(machine.takeOwed().map(\.trigger) == [.request])
+    #expect(machine.observe([.unknown], at: at(1)).map(\.trigger) == [.request])
   }
 
   /// Without an attempt's failure, its age keeps no later process from another one.
   @Test(arguments: [(SyncTrigger.background(.refresh), false), (.request, true)])
   func owesTheNextProcessASyncThatFoundTheNetworkGone(_ trigger: SyncTrigger, _ goesOn: Bool) {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.synced(retryAfter: nil), at: at(1), random: 0)
     _ = machine.report(trigger, at: at(100))
     _ = machine.step(at: at(100))
-    machine.network(isOffline: true)
+    _ = machine.observe([.offline], at: at(1))
     machine.finished(.offline, at: at(101), random: 0)
-    var next = TriggerMachine()
-    next.restore(machine.record, at: at(102))
+    var next = self.machine(SyncPacing(), machine.record, 102)
     _ = next.report(.launch, at: at(102))
     #expect(next.step(at: at(102)) == (goesOn ? run(.launch) : .idle))
     // That sync is an ordinary attempt.
@@ -236,32 +242,28 @@ struct TriggerMachineTests {
   }
 
   @Test func owesASyncForWhatASyncWithoutANetworkWasToServe() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.synced(retryAfter: nil), at: at(1), random: 0)
     _ = machine.report(.background(.refresh), at: at(400))
     _ = machine.step(at: at(400))
     _ = machine.report(.foreground, at: at(401))
-    machine.network(isOffline: true)
+    _ = machine.observe([.offline], at: at(1))
     machine.finished(.offline, at: at(402), random: 0)
-    machine.network(isOffline: false)
-    let owed = machine.takeOwed()
-    #expect(owed.map(\.trigger) == [.foreground])
-    for request in owed { _ = machine.report(request.trigger, at: at(403)) }
+    #expect(machine.observe([.unknown], at: at(403)).map(\.trigger) == [.foreground])
     #expect(machine.step(at: at(403)) == run(.foreground))
   }
 
   // R2.4, R2.5
   @Test func goesOnWithAFirstSyncThatTheEndOfTimeCutShort() {
     for trigger in [SyncTrigger.launch, .foreground, .requestIfStale(olderThan: .seconds(300))] {
-      var machine = TriggerMachine()
+      var machine = machine()
       _ = machine.report(.background(.refresh), at: at(0))
       _ = machine.step(at: at(0))
       #expect(machine.finished(.expired, at: at(1), random: 0) == nil)
       #expect(machine.record.lastAttempt == at(0).timestamp)
-      var next = TriggerMachine()
-      next.restore(machine.record, at: at(2))
+      var next = self.machine(SyncPacing(), machine.record, 2)
       _ = next.report(trigger, at: at(2))
       #expect(next.step(at: at(2)) == run(trigger))
       // That sync is an ordinary attempt.
@@ -272,7 +274,7 @@ struct TriggerMachineTests {
 
   @Test(arguments: [(SyncTrigger.background(.refresh), false), (.pushSignal, true), (.request, true)])
   func goesOnWithWhatWasAskedForAndCutShort(_ trigger: SyncTrigger, _ goesOn: Bool) {
-    var machine = TriggerMachine(pacing: SyncPacing(gathering: .zero))
+    var machine = machine(SyncPacing(gathering: .zero))
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))
     machine.finished(.synced(retryAfter: nil), at: at(1), random: 0)
@@ -284,7 +286,7 @@ struct TriggerMachineTests {
   }
 
   @Test func goesOnAtOnceWhereTheAppCameBackMeanwhile() {
-    var machine = TriggerMachine()
+    var machine = machine()
     _ = machine.report(.launch, at: at(0))
     _ = machine.step(at: at(0))
     #expect(machine.report(.foreground, at: at(1)) == .ignored(.firstSyncIncomplete))
@@ -293,7 +295,7 @@ struct TriggerMachineTests {
   }
 
   @Test func takesTheForegroundAsAnyOtherOnceAFirstSyncWasGivenUp() {
-    var machine = TriggerMachine()
+    var machine = machine()
     #expect(machine.report(.foreground, at: at(0)) == .ignored(.firstSyncIncomplete))
     _ = machine.report(.launch, at: at(0))
     #expect(machine.report(.foreground, at: at(0)) == .ignored(.firstSyncIncomplete))
@@ -305,42 +307,100 @@ struct TriggerMachineTests {
   }
 
   @Test func goesOnWithThePausesOfAnEarlierProcess() {
-    var first = TriggerMachine()
+    var first = machine()
     _ = first.report(.request, at: at(0))
     _ = first.step(at: at(0))
     first.finished(.failed(retryAfter: .seconds(50)), at: at(0), random: 0)
     var second = TriggerMachine()
-    second.restore(first.record, at: Moment(elapsed: .zero, timestamp: at(20).timestamp))
+    _ = second.begin(first.record, at: Moment(elapsed: .zero, timestamp: at(20).timestamp))
     #expect(
       second.next(after: Moment(elapsed: .zero, timestamp: at(20).timestamp))
         == NextSync(at: at(50).timestamp, triggers: [.retry], waitsFor: .remotePause))
     // A clock that was set back by a year does not extend the pause.
     var third = TriggerMachine()
-    third.restore(first.record, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
+    _ = third.begin(first.record, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
     #expect(third.step(at: at(1)) == .wait(until: .seconds(50)))
     // Nor does a pause of unknown length, as an older version of the library stored it, a year
     // long.
     var older = first.record
     older.pausedAt = nil
     var fourth = TriggerMachine()
-    fourth.restore(older, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
+    _ = fourth.begin(older, at: Moment(elapsed: .zero, timestamp: at(-365 * 86400).timestamp))
     #expect(fourth.step(at: at(1)) == .wait(until: .seconds(24 * 3600)))
   }
 
   /// A count at the end of its range would end the process at each start.
-  @Test(arguments: ["9223372036854775807", "-1"])
-  func readsNoImpossibleNumberOfFailures(_ failures: String) throws {
+  @Test(arguments: [(Int.max, 1801.0), (-1, 8.5)])
+  func bearsAnImpossibleNumberOfFailures(_ failures: Int, _ end: Double) throws {
     var record = PacingState()
-    (record.failures, record.lastAttempt, record.interruptedAt) = (3, Self.start, Self.start)
+    (record.failures, record.interruptedAt) = (failures, Self.start)
     let bytes = try JSONByteEncoder().encode(record)
     #expect(try JSONByteDecoder().decode(PacingState.self, from: bytes[...]) == record)
-    #expect(throws: DecodingError.self) {
-      try JSONByteDecoder().decode(PacingState.self, from: Array(#"{"failures":\#(failures)}"#.utf8)[...])
-    }
+    var machine = machine(SyncPacing(), record)
+    _ = machine.report(.request, at: at(0))
+    _ = machine.step(at: at(0))
+    machine.finished(.failed(retryAfter: nil), at: at(1), random: 0)
+    #expect(machine.step(at: at(1)) == .wait(until: .seconds(end)))
+  }
+
+  // MARK: A network that comes and goes
+
+  private func regained(_ seen: (Connectivity, Double)...) -> Duration? {
+    var machine = machine()
+    for (connectivity, second) in seen { _ = machine.observe([connectivity], at: at(second)) }
+    return machine.regained
+  }
+
+  @Test func waitsForNothingWhenNothingWasLost() {
+    #expect(regained() == nil)
+    #expect(regained((.online, 1)) == nil)
+    #expect(regained((.unknown, 1), (.online, 2), (.online, 3), (.unknown, 4)) == nil)
+  }
+
+  @Test func waitsFromTheLastReturnOn() {
+    #expect(regained((.offline, 1), (.online, 2)) == .seconds(4.5))
+    #expect(regained((.offline, 1), (.online, 2), (.offline, 3), (.online, 4)) == .seconds(6.5))
+  }
+
+  @Test func isNotPutOffByNewsThatAreNone() {
+    #expect(regained((.offline, 1), (.online, 2), (.online, 3), (.unknown, 4)) == .seconds(4.5))
+  }
+
+  @Test func forgetsTheReturnWithTheNextLoss() {
+    #expect(regained((.offline, 1), (.online, 2), (.offline, 3)) == nil)
+  }
+
+  @Test func countsAReturnOnceAndFromItsVeryMoment() {
+    var machine = machine()
+    _ = machine.observe([.offline], at: at(1))
+    _ = machine.observe([.online], at: at(2))
+    let answers = [4.499, 4.5, 4.5, 10].map { machine.observe([.online], at: at($0)).map(\.trigger) }
+    #expect(answers == [[], [.connectivityRestored], [], []])
+    #expect(machine.regained == nil)
+    _ = machine.observe([.offline], at: at(10))
+    _ = machine.observe([.online], at: at(11))
+    #expect(machine.regained == .seconds(13.5))
+  }
+
+  // MARK: The age of the last attempt
+
+  @Test(arguments: [
+    (nil, true), (0.0, false), (1, false), (299, false), (300, true), (301, true), (-1, true),
+  ])
+  func isDueOnceTheLastAttemptIsOldEnough(_ age: Double?, _ isDue: Bool) {
+    var record = PacingState()
+    record.lastAttempt = age.map { at(1000 - $0).timestamp }
+    var machine = machine(SyncPacing(), record, 1000)
+    let decision = machine.report(.requestIfStale(olderThan: .seconds(300)), at: at(1000))
+    #expect(
+      decision
+        == (isDue
+          ? .planned(NextSync(at: at(1000).timestamp, triggers: [.requestIfStale(olderThan: .seconds(300))]))
+          : .ignored(.fresh(until: at(1300 - (age ?? 0)).timestamp))))
   }
 
   @Test func forgetsATriggerThatIsTakenBack() {
-    var machine = TriggerMachine(pacing: SyncPacing(runs: 1))
+    var machine = machine(SyncPacing(runs: 1))
     _ = machine.report(.request, at: at(0))
     _ = machine.step(at: at(0))
     _ = machine.report(.background(.refresh), at: at(1))
