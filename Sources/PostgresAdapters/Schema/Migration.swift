@@ -85,7 +85,7 @@
         sent_schema_version bigint, state text NOT NULL, state_at bigint, refusal bytea,
         attempts bigint NOT NULL, payload bytea, base_payload bytea, sent_payload bytea,
         rebuilt_pass bigint, rebuilt_physical bigint, rebuilt_counter bigint, rebuilt_replica bytea,
-        leaves bytea)
+        rebuilt_winner bytea, leaves bytea)
       """,
       "CREATE UNIQUE INDEX \"outbox.id\" ON outbox (type, id, \(StoredKey.digest(of: "rest")))",
       "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter)",

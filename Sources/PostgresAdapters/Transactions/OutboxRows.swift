@@ -7,13 +7,13 @@
     case type, id, rest, physical, counter, replica, schemaVersion, base, baseEpoch, baseSequence,
       baseModifiedAt, baseEntityTag, baseSchemaVersion, sent, sentPhysical, sentCounter, sentReplica,
       sentSchemaVersion, state, stateAt, refusal, attempts, payload, basePayload, sentPayload, rebuiltPass,
-      rebuiltPhysical, rebuiltCounter, rebuiltReplica, leaves
+      rebuiltPhysical, rebuiltCounter, rebuiltReplica, rebuiltWinner, leaves
 
     var element: ColumnArray.Element {
       switch self {
       case .type, .base, .sent, .state: .text
       case .id, .rest, .replica, .baseEntityTag, .sentReplica, .refusal, .payload, .basePayload, .sentPayload,
-        .rebuiltReplica, .leaves:
+        .rebuiltReplica, .rebuiltWinner, .leaves:
         .bytes
       case .physical, .counter, .schemaVersion, .baseEpoch, .baseSequence, .baseModifiedAt,
         .baseSchemaVersion, .sentPhysical, .sentCounter, .sentSchemaVersion, .stateAt, .attempts,
@@ -117,7 +117,7 @@
       let edit = Edit(content(payload: .payload, schemaVersion: .schemaVersion), stamp: stamp(.physical))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try state(),
-        attempts: try attempts(), author: author(), leaves: try leaves())
+        attempts: try attempts(), author: author(of: id.type), leaves: try leaves())
     }
 
     private func attempts() throws(SyncError) -> Int {
@@ -126,9 +126,11 @@
       return Int(number)
     }
 
-    private func author() -> OutboxEntry.Author {
+    private func author(of type: RecordType) -> OutboxEntry.Author {
       if isNull(.rebuiltPass) { return .app }
-      return .rebuild(OutboxEntry.Rebuilt(lastWrite: stamp(.rebuiltPhysical), pass: integer(.rebuiltPass)))
+      let winner = isNull(.rebuiltWinner) ? nil : RecordID(type: type, key: text(.rebuiltWinner))
+      return .rebuild(
+        OutboxEntry.Rebuilt(lastWrite: stamp(.rebuiltPhysical), pass: integer(.rebuiltPass), winner: winner))
     }
 
     private func leaves() throws(SyncError) -> [RecordID] {
@@ -221,8 +223,9 @@
       if case .rebuild(let rebuilt) = entry.author {
         self[.rebuiltPass].append(rebuilt.pass)
         append(rebuilt.lastWrite, at: .rebuiltPhysical)
+        self[.rebuiltWinner].append(rebuilt.winner?.key)
       } else {
-        appendNull(from: .rebuiltPass, through: .rebuiltReplica)
+        appendNull(from: .rebuiltPass, through: .rebuiltWinner)
       }
       self[.leaves].append(
         entry.leaves.isEmpty ? nil : try encoded(entry.leaves, what: "records that an edit leaves"))

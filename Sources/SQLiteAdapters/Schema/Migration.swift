@@ -100,7 +100,7 @@
         sent TEXT NOT NULL, sent_physical INTEGER, sent_counter INTEGER, sent_replica TEXT, sent_schema_version INTEGER,
         state TEXT NOT NULL, state_at INTEGER, refusal TEXT, attempts INTEGER NOT NULL,
         payload BLOB, base_payload BLOB, sent_payload BLOB, rebuilt_pass INTEGER, rebuilt_physical INTEGER,
-        rebuilt_counter INTEGER, rebuilt_replica TEXT, leaves TEXT, checksum INTEGER NOT NULL)
+        rebuilt_counter INTEGER, rebuilt_replica TEXT, rebuilt_winner TEXT, leaves TEXT, checksum INTEGER NOT NULL)
       """,
       "CREATE UNIQUE INDEX \"outbox.record\" ON outbox (type, id)",
       "CREATE INDEX \"outbox.stamp\" ON outbox (type, physical, counter, replica, id)",

@@ -35,6 +35,11 @@
         content.skip(4)
       }
       content.add(leaves)
+      if case .rebuild(let rebuilt) = entry.author {
+        content.add(rebuilt.winner?.key)
+      } else {
+        content.skip()
+      }
       return content.value + ofSending(entry, apart: sent)
     }
 
@@ -58,6 +63,7 @@
       "type", "id", "physical", "counter", "replica", "schema_version", "payload",
       "base", "base_epoch", "base_sequence", "base_modified_at", "base_entity_tag", "base_schema_version",
       "base_payload", "rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves",
+      "rebuilt_winner",
     ]
     private static let sending = [
       "sent", "sent_physical", "sent_counter", "sent_replica", "sent_schema_version", "sent_payload",

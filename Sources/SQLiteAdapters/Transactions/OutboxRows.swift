@@ -9,10 +9,10 @@
       "base", "base_epoch", "base_sequence", "base_modified_at", "base_entity_tag", "base_schema_version",
       "sent", "sent_physical", "sent_counter", "sent_replica", "sent_schema_version",
       "state", "state_at", "refusal", "attempts", "payload", "base_payload", "sent_payload",
-      "rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves",
+      "rebuilt_pass", "rebuilt_physical", "rebuilt_counter", "rebuilt_replica", "leaves", "rebuilt_winner",
     ]
     /// The index of the entry's number, after ``columns``.
-    static let numberColumn: Int32 = 29
+    static let numberColumn: Int32 = 30
     static let columns = names.joined(separator: ", ")
     /// The columns that are written: ``names`` and the checksum of them.
     static let written = names + [EditChecksum.column]
@@ -30,7 +30,7 @@
     static let send = """
       UPDATE outbox SET sent = ?13, sent_physical = NULL, sent_counter = NULL, sent_replica = NULL, \
       sent_schema_version = NULL, sent_payload = NULL, state = ?18, state_at = ?19, refusal = ?20, attempts = ?21, \
-      checksum = checksum + ?30 WHERE entry = ?1
+      checksum = checksum + ?31 WHERE entry = ?1
       """
     static let ofRecord = "SELECT \(columns), entry FROM outbox WHERE type = ? AND id = ?"
     /// The next key that has an edit.
@@ -125,12 +125,13 @@
       let edit = Edit(content(payload: 21, schemaVersion: 5), stamp: stamp(2))
       return OutboxEntry(
         id: id, edit: edit, base: try base(of: id), sent: try sent(insteadOf: edit), state: try outboxState(),
-        attempts: count(20), author: author(), leaves: try leaves())
+        attempts: count(20), author: author(of: type), leaves: try leaves())
     }
 
-    private func author() -> OutboxEntry.Author {
+    private func author(of type: RecordType) -> OutboxEntry.Author {
       if isNull(24) { return .app }
-      return .rebuild(OutboxEntry.Rebuilt(lastWrite: stamp(25), pass: integer(24)))
+      let winner = isNull(29) ? nil : RecordID(type: type, key: text(29))
+      return .rebuild(OutboxEntry.Rebuilt(lastWrite: stamp(25), pass: integer(24), winner: winner))
     }
 
     private func leaves() throws(SyncError) -> [RecordID] {
@@ -317,7 +318,7 @@
       try bind(word: entry.sent == nil ? "nothing" : "edit", at: 13)
       try bind(entry.state)
       try bind(Int64(entry.attempts), at: 21)
-      try bind(growth, at: 30)
+      try bind(growth, at: 31)
       try run()
     }
 
@@ -330,8 +331,10 @@
       if case .rebuild(let rebuilt) = entry.author {
         try bind(rebuilt.pass, at: offset + 25)
         try bind(rebuilt.lastWrite, at: offset + 26)
+        try bind(rebuilt.winner?.key, at: offset + 30)
       } else {
         for index in offset + 25...offset + 28 { try bindNull(at: index) }
+        try bindNull(at: offset + 30)
       }
     }
 

@@ -58,7 +58,8 @@ struct StoreContents: Equatable, Sendable {
         id: StoreBench.game("e\u{301}"), edit: StoreBench.edit("{}", at: StoreBench.stamp(7)),
         base: .deleted(StoreBench.tombstone("games", "e\u{301}", tag: "x")),
         state: .refused(reason: "because é", at: Timestamp(milliseconds: 7)),
-        author: .rebuild(.init(lastWrite: StoreBench.stamp(2, 1, by: "é"), pass: 3))),
+        author: .rebuild(
+          .init(lastWrite: StoreBench.stamp(2, 1, by: "é"), pass: 3, winner: StoreBench.game("g2")))),
     ]
     return edits
   }

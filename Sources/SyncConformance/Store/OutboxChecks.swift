@@ -27,7 +27,9 @@ enum OutboxChecks {
       ]
       for (place, sent) in sent.enumerated() {
         for base in bases {
-          let rebuilt = OutboxEntry.Rebuilt(lastWrite: StoreBench.stamp(-7, .max, by: "é"), pass: .max)
+          let rebuilt = OutboxEntry.Rebuilt(
+            lastWrite: StoreBench.stamp(-7, .max, by: "é"), pass: .max,
+            winner: place == 1 ? nil : StoreBench.game("w\u{0}e\u{301}"))
           let entry = OutboxEntry(
             id: copy.id, edit: edit, base: base, sent: sent, state: states[place % states.count],
             attempts: place * 1000, author: place.isMultiple(of: 2) ? .app : .rebuild(rebuilt),

@@ -12,7 +12,7 @@ public struct CleanupPolicy: Sendable {
   /// The rules of hiding. Records that any rule selects are hidden, and no others.
   public var rules: [Rule]
   /// The members of records whose ended values are removed, by an edit.
-  public var expiring: [ExpiringMember]
+  public var expiring: [Purge]
   /// How long resolved conflicts are kept; `nil` keeps all, and zero or less none.
   public var keepsConflicts: Duration?
   /// How long a throttled record's last sighting is kept; `nil` keeps all.
@@ -26,7 +26,7 @@ public struct CleanupPolicy: Sendable {
   ///
   /// By default nothing is hidden, and conflicts and sightings are kept for thirty days.
   public init(
-    _ rules: [Rule] = [], expiring: [ExpiringMember] = [],
+    _ rules: [Rule] = [], expiring: [Purge] = [],
     keepsConflicts: Duration? = .seconds(30 * 86_400),
     keepsSightings: Duration? = .seconds(30 * 86_400), recordsAtOnce: Int = 400
   ) {
@@ -37,14 +37,14 @@ public struct CleanupPolicy: Sendable {
     self.recordsAtOnce = recordsAtOnce
   }
 
-  /// A member of a type's records that ends by itself; see ``ExpiringMember/purge``.
-  public struct ExpiringMember: Hashable, Sendable {
+  /// The removal of a member's ended values; see ``ExpiringMember/purge``.
+  public struct Purge: Hashable, Sendable {
     /// The record type.
     public var type: RecordType
     /// The member's name.
     public var name: FieldName
 
-    /// Creates a member's name.
+    /// Names a member of a type's records.
     public init(type: RecordType, name: FieldName) {
       self.type = type
       self.name = name

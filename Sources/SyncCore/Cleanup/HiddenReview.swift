@@ -55,7 +55,7 @@ struct HiddenReview {
       var merge = PageMerge(
         entity, context: environment.releaseContext(fence: fence, markPass: markPass))
       try merge.release(unhidden, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: environment.schema, in: transaction)
+      try ArrivedDuplicates.remember(merge.tally.changed, of: environment.schema, in: transaction)
       portion.tally = merge.tally
       // A record that is shown again brings along the hidden records that it refers to.
       let after = try environment.hiddenCounts(in: transaction)

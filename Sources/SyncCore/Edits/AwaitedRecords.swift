@@ -10,8 +10,8 @@ struct AwaitedRecords: Hashable, Codable {
 
   private static let key = ValueKey<AwaitedRecords>(.edits, "awaited")
 
-  /// Notes those of some records, new to readers, that a parked copy waits for.
-  static func note(_ appeared: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
+  /// Saves those of some records, new to readers, that a parked copy waits for.
+  static func remember(_ appeared: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
     var found: [RecordID] = []
     for id in appeared where try !transaction.parked(waitingFor: [id], limit: 1).isEmpty { found.append(id) }
     guard !found.isEmpty else { return }
@@ -55,7 +55,7 @@ struct AwaitedRelease: SyncPhase {
       var merge = PageMerge(entity, context: context)
       merge.context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
       try merge.releaseParked(waitingFor: noted.filter { !gone.contains($0) }, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
+      try ArrivedDuplicates.remember(merge.tally.changed, of: schema, in: transaction)
       try AwaitedRecords.forget(in: transaction)
       return merge.tally
     }

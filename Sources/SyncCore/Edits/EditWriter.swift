@@ -17,6 +17,8 @@ struct EditWriter {
   var changed = SyncEvent.ChangedRecords.some([])
   /// The records that these edits make visible to readers.
   private var appeared: [RecordID] = []
+  /// The records that these edits delete, or give another natural key.
+  private var ended: [RecordType: Set<RecordID>] = [:]
 
   /// Creates a writer that continues the store's edit clock.
   ///
@@ -33,8 +35,11 @@ struct EditWriter {
 
   /// Saves the state for later edits. Call once, after the last edit.
   func finish() throws(SyncError) {
-    if !appeared.isEmpty { try AwaitedRecords.note(appeared, in: transaction) }
-    try ArrivedDuplicates.note(changed, of: schema, in: transaction)
+    if !appeared.isEmpty { try AwaitedRecords.remember(appeared, in: transaction) }
+    for (type, winners) in ended.sorted(by: { $0.key < $1.key }) {
+      try PendingLosers.endGroups(of: winners, type, in: transaction)
+    }
+    try ArrivedDuplicates.remember(changed, of: schema, in: transaction)
     try clock.save(in: transaction)
   }
 
@@ -62,27 +67,20 @@ struct EditWriter {
     var batch = Batch()
     batch.add(entry, entity)
     try write(batch)
-    if let shown { try noteEnd(of: shown, by: entry.edit.content, entity) }
+    if let shown, endsGroup(of: shown, content, entity) { ended[id.type, default: []].insert(id) }
     if shown == nil, content != .deletion { appeared.append(id) }
   }
 
-  /// Notes that the app deletes a record, or changes its natural key.
+  /// Whether an edit by the app removes a record's natural key, or changes it.
   ///
-  /// If the record was the winner of a rebuild and no other has its key, its group is then over.
-  private func noteEnd(
-    of shown: Record, by content: Edit.Content, _ entity: Entity
-  ) throws(SyncError) {
-    guard let key = entity.naturalKey(of: shown) else { return }
-    if let payload = content.payload {
-      var record = shown
-      record.fields = (try? entity.fields(of: payload)) ?? []
-      if entity.naturalKey(of: record)?.isSameUTF8(as: key) ?? false { return }
-    }
-    try PendingLosers.end(key, of: entity.type, in: transaction)
+  /// If the record has won against others, their group is then over.
+  private func endsGroup(of shown: Record, _ content: Edit.Content, _ entity: Entity) -> Bool {
+    guard let key = entity.naturalKey(of: shown) else { return false }
+    guard let payload = content.payload else { return true }
+    var record = shown
+    record.fields = (try? entity.fields(of: payload)) ?? []
+    return !(entity.naturalKey(of: record)?.isSameUTF8(as: key) ?? false)
   }
-
-  /// Notes that a record becomes visible to readers.
-  mutating func noteAppeared(_ id: RecordID) { appeared.append(id) }
 
   /// Returns the outbox entry of an edit, with its stamp.
   ///
@@ -112,6 +110,73 @@ struct EditWriter {
     entry.leaves = entry.departures(of: entity)
     return entry
   }
+
+  // MARK: Many records
+
+  /// A change of a live record.
+  struct Change {
+    var shown: Record
+    var content: Edit.Content
+    var author = OutboxEntry.Author.app
+  }
+
+  /// Edits live records, each once, in few calls; stamps follow this order.
+  ///
+  /// References of written records are checked after all are written, so records may come before
+  /// their targets. The caller makes sure that no record refers to a deleted one.
+  ///
+  /// - Parameter pending: The outbox entries of those of the records that have one.
+  mutating func edit(_ changes: [Change], pending: [RecordID: OutboxEntry]) throws(SyncError) {
+    var batch = Batch()
+    batch.changes.queued.reserveCapacity(changes.count)
+    for change in changes {
+      let id = change.shown.id
+      let entity = try entity(of: id)
+      let content = change.content.keepingImmutable(change.shown, entity)
+      if content.isShown(by: change.shown) { continue }
+      let former = pending[id]
+      batch.add(
+        entry(
+          for: content, of: id, entity, on: former?.base ?? .shown(change.shown), after: former,
+          author: change.author),
+        entity)
+    }
+    try write(batch)
+    try checkAreLive(
+      Array(Set(batch.targets)), during: "editing \(Counted(batch.changes.put.count, "record"))")
+  }
+
+  /// Rows and outbox entries to write.
+  struct Batch {
+    var changes = StoreChanges()
+    /// The records that the written records must refer to.
+    var targets: [RecordID] = []
+    var moot: [OutboxEntry] = []
+
+    mutating func add(_ entry: OutboxEntry, _ entity: Entity) {
+      let isMoot = entry.isMoot
+      switch entry.shown(of: entity, isMoot: isMoot) {
+      case .live(let record):
+        changes.put.append(record)
+        targets += entity.requiredReferences(of: record)
+      case .deleted(let tombstone): changes.deleted.append(tombstone)
+      }
+      if isMoot { moot.append(entry) } else { changes.queued.append(entry) }
+    }
+  }
+
+  /// Writes the rows and entries of a batch.
+  mutating func write(_ batch: Batch) throws(SyncError) {
+    try transaction.apply(batch.changes)
+    let ids = batch.changes.put.map(\.id) + batch.changes.deleted.map(\.id)
+    // A listing that began before the edits does not contain them, and its sweep must not remove
+    // them.
+    try markListed(ids)
+    try transaction.giveUp(batch.moot)
+    for id in ids { changed.insert(id) }
+  }
+
+  // MARK: Discarding
 
   /// Discards a record's pending edit, and shows the last remote state again.
   mutating func discard(_ id: RecordID) throws(SyncError) {
@@ -278,5 +343,48 @@ extension OutboxEntry.Base {
     guard let version, version != .unversioned else { return stated }
     let taken = EditStamp(physical: version.modifiedAt)
     return max(stated ?? taken, taken)
+  }
+}
+
+extension StoreTransaction {
+  /// Removes edits from the outbox that will not be pushed.
+  func giveUp(_ entries: [OutboxEntry]) throws(SyncError) {
+    guard !entries.isEmpty else { return }
+    try dequeue(entries.map(\.id))
+    try completeDeletions(of: entries)
+    var types = Set(entries.filter { $0.base.record != nil }.map(\.id.type))
+    // A copy that waits for another record is shown as soon as that arrives.
+    types.formUnion(try withheld(of: entries.map(\.id)).keys.lazy.map(\.type))
+    for type in types.sorted() { try ListingGap.expose(type, in: self) }
+  }
+
+  /// Deletes rows anew whose pending deletion is given up.
+  ///
+  /// A store may have deferred a part of a deletion for as long as it was pending.
+  private func completeDeletions(of entries: [OutboxEntry]) throws(SyncError) {
+    let deletions = entries.filter { $0.edit.content == .deletion }
+    guard !deletions.isEmpty else { return }
+    var deleted: [Tombstone] = []
+    let states = try states(of: deletions.map(\.id), comparing: [])
+    for (entry, state) in zip(deletions, states) {
+      guard let state, state.isDeleted else { continue }
+      let tag = entry.base.version == state.version ? entry.base.record?.entityTag : nil
+      deleted.append(Tombstone(id: entry.id, version: state.version, entityTag: tag))
+    }
+    if !deleted.isEmpty { try delete(deleted) }
+  }
+}
+
+extension HybridClock {
+  private static let key = ValueKey<HybridClock>(.edits, "clock")
+
+  /// Loads the clock of the store's last edit. The replica's name is the store's.
+  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> HybridClock {
+    if let clock = try snapshot.value(of: key) { return clock }
+    return HybridClock(replica: try snapshot.storeIdentity())
+  }
+
+  func save(in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.set(self, for: Self.key)
   }
 }

@@ -108,7 +108,7 @@ struct SyncSession: Sendable {
       context.markPass = try transaction.checkpoint(for: entity.type)?.markPass
       var page = PageMerge(entity, context: context)
       try merge(&page, entries, transaction)
-      try ArrivedDuplicates.note(page.tally.changed, of: schema, in: transaction)
+      try ArrivedDuplicates.remember(page.tally.changed, of: schema, in: transaction)
       return Portion(tally: page.tally, end: entries.last?.key)
     }
   }

@@ -11,7 +11,7 @@ import SyncPorts
 struct MemberPurge {
   let environment: RunEnvironment
   let edits: LocalEdits
-  let member: CleanupPolicy.ExpiringMember
+  let member: CleanupPolicy.Purge
   let stop: StopSignal
 
   func run(portion: Int, _ report: inout CleanupReport) async throws(SyncError) {

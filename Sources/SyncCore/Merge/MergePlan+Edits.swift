@@ -78,7 +78,7 @@ struct SettledEdits {
   func write(of entity: Entity, in transaction: any StoreTransaction) throws(SyncError) {
     if showsUnlisted { try ListingGap.expose(entity.type, in: transaction) }
     for (entry, record) in rebuilt {
-      try FormerWrites.note(entry, accepted: record, of: entity, in: transaction)
+      try FormerWrites.keep(entry, accepted: record, of: entity, in: transaction)
     }
   }
 }

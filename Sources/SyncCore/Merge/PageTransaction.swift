@@ -35,7 +35,7 @@ struct PageTransaction: Sendable {
   func finish(
     _ merge: PageMerge, with checkpoint: Checkpoint, in transaction: any StoreTransaction
   ) throws(SyncError) -> Tally {
-    try ArrivedDuplicates.note(merge.tally.changed, of: context.schema, in: transaction)
+    try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     try transaction.setCheckpoint(checkpoint, for: entity.type)
     if let status { try status.save(for: entity.type, in: transaction) }
     return merge.tally

@@ -51,21 +51,22 @@ struct DeletionGate {
     // A deletion that was sent before is sent again unchanged.
     let losers = entries.filter { $0.loser != nil && $0.sent == nil }
     guard !losers.isEmpty else { return [:] }
-    let groups = try LoserGroups(of: losers, entity, in: snapshot)
+    let winners = try LoserWinners(of: losers, entity, in: snapshot)
     let checkpoint = try snapshot.checkpoint(for: entity.type)
-    let withheld = try WithheldReferrers(to: entity.type, in: schema).targets(
+    let withheld = try Referrers.Withheld(to: entity.type, in: schema).targets(
       among: losers.map(\.id), kinds: [.parked, .hidden, .incompatible], in: snapshot)
-    let unchangedAtRemote = try unchangedAtRemote(
-      among: losers.flatMap { groups.records(of: $0.id) ?? [] }, checkpoint, in: snapshot)
+    let unchangedAtRemote = try unchangedAtRemote(among: winners.live.map(\.value), checkpoint, in: snapshot)
     var obstacles: [RecordID: DeletionObstacle] = [:]
     for loser in losers {
       if withheld.contains(loser.id) { obstacles[loser.id] = .withheld }
-      guard let rebuilt = loser.loser, let records = groups.records(of: loser.id) else { continue }
-      let isConfirmed = checkpoint.map { $0.hasSeen(since: rebuilt.pass) } ?? false
-      if !records.contains(where: { unchangedAtRemote.contains($0.id) }) {
-        obstacles[loser.id] = .winner(records.first?.id)
-      } else if !isConfirmed {
-        obstacles[loser.id] = .pull
+      switch winners[loser.id] {
+      case .ended: continue
+      case .gone: obstacles[loser.id] = .winner(nil)
+      case .live(let winner) where !unchangedAtRemote.contains(winner.id):
+        obstacles[loser.id] = .winner(winner.id)
+      case .live:
+        let pass = loser.loser?.pass ?? 0
+        if !(checkpoint.map { $0.hasSeen(since: pass) } ?? false) { obstacles[loser.id] = .pull }
       }
     }
     return obstacles

@@ -193,7 +193,7 @@ struct PushOutset: Sendable {
       lastPass: checkpoint?.lastPass ?? 0, markPass: checkpoint?.markPass)
     var merge = PageMerge(entity, context: context)
     try merge.release(copies, in: transaction)
-    try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
+    try ArrivedDuplicates.remember(merge.tally.changed, of: schema, in: transaction)
     return merge.tally
   }
 }

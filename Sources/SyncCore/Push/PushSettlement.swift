@@ -92,7 +92,7 @@ struct PushSettlement: Sendable {
       // to the record since.
       try ListingGap.answered(entity.type, in: transaction)
     }
-    try ArrivedDuplicates.note(merge.tally.changed, of: schema, in: transaction)
+    try ArrivedDuplicates.remember(merge.tally.changed, of: schema, in: transaction)
     // The outcomes of the other edits follow from their entries afterwards.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.results = answers.map { answer in

@@ -3,19 +3,12 @@ import SyncPorts
 
 /// The duplicates that arrived after a type's rebuild, by pages or by edits.
 ///
-/// They are noted in the transaction that brings them, and collapsed at the end of a sync. A page
-/// or an edit does not collapse them: a later page may hold a record that refers to a loser, and
-/// would wait for a record that never comes.
-struct ArrivedDuplicates: Hashable, Codable {
-  /// The natural keys of the groups.
-  var keys: [String] = []
-  /// Whether there are too many keys to list.
-  var areMany = false
-
-  private static let limit = 10_000
-
-  /// Notes the changed records that share their natural key with another record.
-  static func note(
+/// Arrivals are counted in the transaction that brings them, and the end of a sync collapses them.
+/// A page or an edit does not collapse them: a later page may hold a record that refers to a loser,
+/// and would wait for a record that never comes.
+enum ArrivedDuplicates {
+  /// Counts an arrival for each type whose changed records share natural keys with others.
+  static func remember(
     _ changed: SyncEvent.ChangedRecords, of schema: SyncSchema, in transaction: any StoreTransaction
   ) throws(SyncError) {
     for entity in schema.entities where entity.naturalKey != nil {
@@ -27,44 +20,101 @@ struct ArrivedDuplicates: Hashable, Codable {
         ids = own
       }
       guard try RebuildProgress.load(for: entity.type, from: transaction)?.isDone ?? false else { continue }
-      guard let ids else {
-        try ArrivedDuplicates(areMany: true).save(for: entity.type, in: transaction)
-        continue
+      if let ids, try !areShared(ids, of: entity, in: transaction) { continue }
+      let count = try count(of: entity.type, in: transaction)
+      try transaction.set(count &+ 1, for: key(for: entity.type))
+    }
+  }
+
+  /// Returns the number of arrivals that were not collapsed.
+  static func count(of type: RecordType, in snapshot: any StoreSnapshot) throws(SyncError) -> Int64 {
+    try snapshot.value(of: key(for: type)) ?? 0
+  }
+
+  /// Removes the count of a type.
+  static func forget(_ type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.remove(key(for: type))
+  }
+
+  private static func areShared(
+    _ ids: [RecordID], of entity: Entity, in snapshot: any StoreSnapshot
+  ) throws(SyncError) -> Bool {
+    let records = try snapshot.records(withIDs: ids)
+    let keys = records.compactMap { $0.flatMap { entity.naturalKey(of: $0) } }.distinctByUTF8()
+    guard !keys.isEmpty else { return false }
+    return try snapshot.records(ofType: entity.type, withNaturalKeys: keys).contains { $0.count > 1 }
+  }
+
+  private static func key(for type: RecordType) -> ValueKey<Int64> { ValueKey(.rebuilds, "\(type)/arrived") }
+}
+
+/// Collapses the duplicates that a sync brought, at the end of the sync.
+///
+/// It covers types whose rebuild is done. Where another version of the app has registered another
+/// natural key since, duplicates stay due until this version starts again.
+struct ArrivalCollapse: SyncPhase {
+  var survey: Survey? {
+    { (_, session) throws(SyncError) in session.entities.contains { $0.naturalKey != nil } }
+  }
+
+  /// Collapses the duplicates that are due.
+  ///
+  /// Groups that cannot be judged yet stay due.
+  func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
+    for entity in session.entities where entity.naturalKey != nil {
+      if try await collapse(entity, in: &session) == .stopped { return .stopped }
+      let end = try await session.stop.walk { [session] (start) throws(SyncError) in
+        try await FormerWrites.forgetStale(entity.type, after: start, in: session)
       }
-      let records = try transaction.records(withIDs: ids)
-      let keys = records.compactMap { $0.flatMap { entity.naturalKey(of: $0) } }.distinctByUTF8()
-      guard !keys.isEmpty else { continue }
-      let groups = try transaction.records(ofType: entity.type, withNaturalKeys: keys)
-      let shared = zip(keys, groups).filter { $0.1.count > 1 }.map(\.0)
-      guard !shared.isEmpty else { continue }
-      var due = try load(for: entity.type, from: transaction) ?? ArrivedDuplicates()
-      due.add(shared)
-      try due.save(for: entity.type, in: transaction)
+      if end == .stopped { return .stopped }
     }
+    return .finished
   }
 
-  mutating func add(_ more: some Sequence<String>) {
-    keys = (keys + more).distinctByUTF8()
-    guard keys.count > Self.limit else { return }
-    areMany = true
-    keys = []
-  }
-
-  static func load(
-    for type: RecordType, from snapshot: any StoreSnapshot
-  ) throws(SyncError) -> ArrivedDuplicates? {
-    try snapshot.value(of: key(for: type))
-  }
-
-  func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
-    if keys.isEmpty && !areMany {
-      try transaction.remove(Self.key(for: type))
-    } else {
-      try transaction.set(self, for: Self.key(for: type))
+  private func collapse(
+    _ entity: Entity, in session: inout SyncSession
+  ) async throws(SyncError) -> PhaseEnd {
+    let (environment, type) = (session.environment, entity.type)
+    let due = try await session.read { (snapshot) throws(SyncError) -> (arrivals: Int64, RebuildOptions)? in
+      let arrivals = try ArrivedDuplicates.count(of: type, in: snapshot)
+      guard arrivals != 0,
+        // A newer rebuild collapses and counts the duplicates that arrived before it began.
+        let progress = try RebuildProgress.load(for: type, from: snapshot), progress.isDone,
+        try snapshot.findsDuplicates(of: entity)
+      else { return nil }
+      let pull = CompletePull(of: entity, in: environment, store: try snapshot.storeIdentity())
+      return try pull.lack(in: snapshot) == nil ? (arrivals, progress.options) : nil
     }
-  }
-
-  private static func key(for type: RecordType) -> ValueKey<ArrivedDuplicates> {
-    ValueKey(.rebuilds, "\(type)/arrived")
+    guard let (arrivals, options) = due else { return .finished }
+    let collapse = Collapse(entity, options, in: environment)
+    var machine = RebuildMachine(arrivalsWith: options)
+    var action = machine.start()
+    while true {
+      if session.isStopped { return .stopped }
+      switch action {
+      case .plan(let key, let limit):
+        action = machine.found(
+          try await session.read { (snapshot) throws(SyncError) in
+            try snapshot.portion(duplicates: type, after: key, limit: limit)
+          })
+      case .collapse(let groups):
+        let step = try await session.write { [machine] (transaction) throws(SyncError) -> Collapse.Step? in
+          guard try transaction.findsDuplicates(of: entity) else { return nil }
+          return try collapse.step(machine, groups, in: transaction)
+        }
+        guard let step else { return .finished }
+        (machine, action) = (step.machine, step.action)
+        session.progress.noteCollapsed(step.changed, of: type)
+        if !step.changed.isEmpty { environment.emit(.edited(step.changed)) }
+      case .finish:
+        guard machine.progress.isDone else { return .finished }
+        try await session.write { (transaction) throws(SyncError) in
+          // Duplicates that re-pointing made are due at the next sync.
+          guard try ArrivedDuplicates.count(of: type, in: transaction) == arrivals else { return }
+          try ArrivedDuplicates.forget(type, in: transaction)
+        }
+        return .finished
+      }
+    }
   }
 }

@@ -3,9 +3,9 @@ import SyncPorts
 
 /// Merges groups of duplicates into one record each, within one transaction.
 ///
-/// It can also survey what that would do. Elections use what the transaction sees, so a group that
-/// changed since it was found is judged in its current state. Winners and records that refer to
-/// losers are edited before losers are deleted, and the outbox keeps that order.
+/// Elections use what the transaction sees, so a group that changed since it was found is judged in
+/// its current state. Winners and records that refer to losers are edited before losers are
+/// deleted, and the outbox keeps that order.
 struct Collapse: Sendable {
   var entity: Entity
   var schema: SyncSchema
@@ -13,31 +13,36 @@ struct Collapse: Sendable {
   var now: Timestamp
   var maximumClockSkew: Duration
 
-  struct Outcome: Sendable {
-    var counts: RebuildReport.Counts
-    /// Whether all was done.
-    ///
-    /// If not, references were re-pointed, and the same keys have to be given again.
-    var isComplete: Bool
-    var changed: SyncEvent.ChangedRecords
-    /// The natural keys of the groups that cannot be judged yet.
-    var postponed: [String]
+  init(_ entity: Entity, _ options: RebuildOptions, in environment: RunEnvironment) {
+    self.entity = entity
+    self.options = options
+    schema = environment.schema
+    now = environment.clock.timestamp
+    maximumClockSkew = environment.edits.maximumClockSkew
   }
 
-  /// Collapses groups.
-  ///
-  /// - Parameter lists: The records that share each of the keys, as the transaction sees them.
-  func run(
-    _ keys: [String], _ lists: [[Record]], in transaction: any StoreTransaction
-  ) throws(SyncError) -> Outcome {
+  /// A step of a machine that was carried out.
+  struct Step: Sendable {
+    var machine: RebuildMachine
+    var action: RebuildMachine.Action
+    var changed: SyncEvent.ChangedRecords
+    /// Whether the next step takes the same groups, because their references were too many.
+    var isRepeated: Bool
+  }
+
+  /// Collapses the groups of a machine's action.
+  func step(
+    _ machine: RebuildMachine, _ groups: [DuplicateGroup], in transaction: any StoreTransaction
+  ) throws(SyncError) -> Step {
+    var machine = machine
     let plan = try CollapsePlan(
-      keys, lists, of: entity, schema, maximumClockSkew: maximumClockSkew, in: transaction)
+      groups.map(\.key), try transaction.records(ofType: entity.type, in: groups), of: entity, schema,
+      maximumClockSkew: maximumClockSkew, in: transaction)
     let referrers = Referrers(to: plan.winners(), of: entity.type, in: schema)
     var (found, isComplete): ([RecordID: Referrers.Found], Bool) = ([:], true)
     var shown: [RecordID] = []
     if !plan.elections.isEmpty {
-      shown = try WithheldReferrers(to: entity.type, in: schema)
-        .reveal(referrers.winners.keys, limit: options.recordsAtOnce, in: transaction)
+      shown = try referrers.reveal(limit: options.recordsAtOnce, in: transaction)
       (found, isComplete) = try referrers.find(limit: options.recordsAtOnce, in: transaction)
       if shown.count >= options.recordsAtOnce { isComplete = false }
     }
@@ -51,14 +56,50 @@ struct Collapse: Sendable {
     if isComplete { counts.carriedOver = try takeOver(plan, referrers, into: &drafts) }
     var changed = try write(drafts, plan, deletesLosers: isComplete, in: transaction)
     for id in shown { changed.insert(id) }
-    try Self.checkAdvances(changed, isComplete: isComplete, of: entity)
-    return Outcome(
-      counts: counts, isComplete: isComplete, changed: changed, postponed: plan.postponed)
+    try checkAdvances(changed, isComplete: isComplete)
+    let action = machine.collapsed(counts, isComplete: isComplete)
+    return Step(machine: machine, action: action, changed: changed, isRepeated: !isComplete)
+  }
+
+  /// Points what refers to losers with pending deletions to their winners.
+  ///
+  /// Such references came too late for the rebuild. A withheld copy that waits for losers alone is
+  /// merged like any other, and then pointed to their winners. Within the transaction its
+  /// references dangle.
+  ///
+  /// - Parameter merge: Merges the copies, and counts what they change.
+  /// - Returns: The other records that changed for readers, and whether all was done.
+  func repoint(
+    to winners: [RecordID: RecordID], by merge: inout PageMerge, in transaction: any StoreTransaction
+  ) throws(SyncError) -> (changed: SyncEvent.ChangedRecords, isComplete: Bool) {
+    let referrers = Referrers(to: winners, of: entity.type, in: schema)
+    guard !referrers.winners.isEmpty else { return (.some([]), true) }
+    let shown = try referrers.reveal(limit: MergeContext.portion, in: transaction)
+    var (found, isComplete) = try referrers.find(limit: MergeContext.portion, in: transaction)
+    if isComplete {
+      merge.context.together.formUnion(winners.keys)
+      try referrers.release(by: &merge, in: transaction)
+      (found, _) = try referrers.find(limit: .max, in: transaction)
+    }
+    var drafts: [RecordID: RecordDraft] = [:]
+    for (id, found) in found {
+      var draft = try RecordDraft(found.record)
+      _ = referrers.point(&draft, found.fields)
+      drafts[id] = draft
+    }
+    var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
+    try edit(drafts, [:], by: &writer)
+    try writer.finish()
+    var changed = writer.changed
+    for id in shown { changed.insert(id) }
+    isComplete = isComplete && shown.count < MergeContext.portion
+    try checkAdvances(changed, isComplete: isComplete)
+    return (changed, isComplete)
   }
 
   /// Throws if an incomplete step has changed nothing: the next step would repeat it forever.
-  static func checkAdvances(
-    _ changed: SyncEvent.ChangedRecords, isComplete: Bool, of entity: Entity
+  private func checkAdvances(
+    _ changed: SyncEvent.ChangedRecords, isComplete: Bool
   ) throws(SyncError) {
     guard !isComplete, changed.isEmpty else { return }
     throw SyncError(
@@ -67,22 +108,6 @@ struct Collapse: Sendable {
       The store still finds references that were changed, and would do so forever: it is damaged. Everything \
       committed before is kept.
       """)
-  }
-
-  /// Counts what collapsing the groups would do.
-  func survey(
-    _ keys: [String], _ lists: [[Record]], in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> RebuildReport.Counts {
-    let plan = try CollapsePlan(
-      keys, lists, of: entity, schema, maximumClockSkew: maximumClockSkew, in: snapshot)
-    let referrers = Referrers(to: plan.winners(), of: entity.type, in: schema)
-    var counts = plan.counts
-    guard counts.groups > 0 else { return counts }
-    counts.repointed = try referrers.count(
-      among: plan.elections.flatMap { $0.losers.map(\.record) }, in: snapshot)
-    var drafts: [RecordID: RecordDraft] = [:]
-    counts.carriedOver = try takeOver(plan, referrers, into: &drafts)
-    return counts
   }
 
   private func takeOver(
@@ -105,34 +130,25 @@ struct Collapse: Sendable {
     in transaction: any StoreTransaction
   ) throws(SyncError) -> SyncEvent.ChangedRecords {
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
-    // Sorted, so that every machine does the same and runs can be reproduced.
-    let written = drafts.values.sorted { $0.record.id < $1.record.id }
-    var pending = plan.pending
-    let strangers = written.map(\.record.id).filter { id in pending[id] == nil }
-    if !strangers.isEmpty { pending.merge(try transaction.edits(of: strangers)) { _, edit in edit } }
-    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
-    try writer.edit(try changes(written, pending, pass: pass, in: transaction), pending: pending)
+    let pass = try edit(drafts, plan.pending, by: &writer)
     if deletesLosers, !plan.elections.isEmpty {
-      let losers = plan.elections.lazy.flatMap(\.losers)
       var changes: [EditWriter.Change] = []
       changes.reserveCapacity(plan.counts.losers)
       // The remote has deleted these, and the references that delayed their deletion are gone.
       var deletions: [Tombstone] = []
-      for loser in losers {
-        if let deletion = loser.deletion {
-          deletions.append(deletion)
-        } else {
-          let rebuilt = OutboxEntry.Rebuilt(lastWrite: loser.stamp, pass: pass)
-          changes.append(
-            EditWriter.Change(shown: loser.record, content: .deletion, author: .rebuild(rebuilt)))
+      for election in plan.elections {
+        for loser in election.losers {
+          if let deletion = loser.deletion {
+            deletions.append(deletion)
+          } else {
+            let rebuilt = OutboxEntry.Rebuilt(lastWrite: loser.stamp, pass: pass, winner: election.winner.id)
+            changes.append(
+              EditWriter.Change(shown: loser.record, content: .deletion, author: .rebuild(rebuilt)))
+          }
         }
       }
-      try writer.edit(changes, pending: pending)
-      if !changes.isEmpty {
-        try PendingLosers.note(
-          plan.elections.compactMap { entity.naturalKey(of: $0.winner.record) }, of: entity.type,
-          in: transaction)
-      }
+      try writer.edit(changes, pending: plan.pending)
+      if !changes.isEmpty { try PendingLosers.remember(entity.type, in: transaction) }
       if !deletions.isEmpty { try transaction.delete(deletions) }
       for deletion in deletions { writer.changed.insert(deletion.id) }
       if !plan.notes.isEmpty { try transaction.release(plan.notes) }
@@ -141,26 +157,125 @@ struct Collapse: Sendable {
     return writer.changed
   }
 
-  /// Returns edits that do not count as the last writes of their records.
-  func changes(
-    _ drafts: [RecordDraft], _ pending: [RecordID: OutboxEntry], pass: Int64,
-    in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> [EditWriter.Change] {
+  /// Writes drafts as edits that do not count as the last writes of their records.
+  ///
+  /// - Parameter known: The pending edits that were read already.
+  /// - Returns: The number of the type's last pass.
+  @discardableResult
+  private func edit(
+    _ drafts: [RecordID: RecordDraft], _ known: [RecordID: OutboxEntry], by writer: inout EditWriter
+  ) throws(SyncError) -> Int64 {
+    let transaction = writer.transaction
+    let pass = try transaction.checkpoint(for: entity.type)?.lastPass ?? 0
+    // Sorted, so that every machine does the same and runs can be reproduced.
+    let ids = drafts.keys.sorted()
+    var pending = known
+    let strangers = ids.filter { known[$0] == nil }
+    if !strangers.isEmpty { pending.merge(try transaction.edits(of: strangers)) { _, edit in edit } }
     var writes: [RecordType: FormerWrites] = [:]
     var changes: [EditWriter.Change] = []
-    for draft in drafts {
-      let id = draft.record.id
-      guard let entity = schema[id.type] else { continue }
+    for id in ids {
+      guard let draft = drafts[id], let entity = schema[id.type] else { continue }
       let former =
         if let known = writes[id.type] { known } else {
-          try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)
+          try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: transaction)
         }
       writes[id.type] = former
-      let lastWrite = try former.lastWrite(of: draft.record, pending: pending[id], in: snapshot)
+      let lastWrite = try former.lastWrite(of: draft.record, pending: pending[id], in: transaction)
       var change = draft.change
       change.author = .rebuild(OutboxEntry.Rebuilt(lastWrite: lastWrite, pass: pass))
       changes.append(change)
     }
-    return changes
+    try writer.edit(changes, pending: pending)
+    return pass
+  }
+}
+
+/// The winners and losers of some groups of duplicates, as a snapshot has them.
+struct CollapsePlan {
+  private(set) var elections: [Election] = []
+  /// The counts of the groups that were judged, postponed and skipped.
+  private(set) var counts = RebuildReport.Counts()
+  /// The natural keys of the groups that cannot be judged yet.
+  private(set) var postponed: [String] = []
+  private(set) var pending: [RecordID: OutboxEntry] = [:]
+  /// The withheld changes of losers, which are released with them.
+  private(set) var notes: [WithheldChange.Key] = []
+
+  /// Holds the elections among records that share natural keys.
+  ///
+  /// - Parameter lists: The records with each of the keys.
+  /// - Parameter maximumClockSkew: See ``EditOptions/maximumClockSkew``.
+  init(
+    _ keys: [String], _ lists: [[Record]], of entity: Entity, _ schema: SyncSchema,
+    maximumClockSkew: Duration,
+    in snapshot: any StoreSnapshot
+  ) throws(SyncError) {
+    let mayBePending = try snapshot.outboxCount(entity.type) > 0
+    let mayBeWithheld = try !snapshot.withheldCounts(entity.type).isEmpty
+    let ids = mayBePending || mayBeWithheld ? lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] } : []
+    if mayBePending { pending = try snapshot.edits(of: ids) }
+    let withheld = mayBeWithheld ? try snapshot.withheld(of: ids) : [:]
+    let barred = try Referrers.Withheld(to: entity.type, in: schema).targets(
+      among: lists.flatMap { $0.count > 1 ? $0.map(\.id) : [] }, kinds: [.incompatible], in: snapshot)
+    let stamps = try FormerWrites(entity, maximumClockSkew: maximumClockSkew, in: snapshot)
+    elections.reserveCapacity(keys.count)
+    for (key, records) in zip(keys, lists) {
+      guard records.count > 1 else {
+        counts.aborted += 1
+        continue
+      }
+      // In most runs no withheld change can postpone a group.
+      let mayBeOpen = !barred.isEmpty || !withheld.isEmpty
+      if mayBeOpen, records.contains(where: { barred.contains($0.id) || isUnsettled($0.id, withheld[$0.id]) })
+      {
+        counts.postponed += 1
+        postponed.append(key)
+        continue
+      }
+      var candidates: [Candidate] = []
+      candidates.reserveCapacity(records.count)
+      for record in records {
+        let stamp = try stamps.lastWrite(of: record, pending: pending[record.id], in: snapshot)
+        let deletion = withheld[record.id]?.deletion
+        candidates.append(Candidate(record: record, stamp: stamp, deletion: deletion))
+      }
+      guard let election = Election(consume candidates) else {
+        counts.aborted += 1
+        continue
+      }
+      counts.groups += 1
+      counts.losers += election.losers.count
+      if !withheld.isEmpty { notes += election.losers.compactMap { withheld[$0.id]?.key } }
+      elections.append(election)
+    }
+  }
+
+  /// Returns the winner of each loser.
+  func winners() -> [RecordID: RecordID] {
+    var winners = [RecordID: RecordID](minimumCapacity: counts.losers)
+    for election in elections {
+      for loser in election.losers { winners[loser.id] = election.winner.id }
+    }
+    return winners
+  }
+
+  /// Whether the remote has a newer state of a record that is not shown yet.
+  ///
+  /// The record's future is then unknown.
+  private func isUnsettled(_ id: RecordID, _ entry: WithheldChange?) -> Bool {
+    switch entry?.kind {
+    case nil, .missing: false
+    case .held: pending[id] != nil
+    default: true
+    }
+  }
+}
+
+extension WithheldChange {
+  /// The deletion that waits until no record refers to this one.
+  fileprivate var deletion: Tombstone? {
+    guard kind == .held, case .tombstone(let tombstone) = change else { return nil }
+    return tombstone
   }
 }

@@ -47,8 +47,8 @@ struct FormerWrites {
     return entity.lastWrite(of: record, pending: pending, maximumClockSkew: maximumClockSkew)
   }
 
-  /// Notes that the remote accepted an edit of a record.
-  static func note(
+  /// Keeps the last write from before an edit that the remote has accepted.
+  static func keep(
     _ entry: OutboxEntry, accepted record: Record, of entity: Entity, in transaction: any StoreTransaction
   ) throws(SyncError) {
     guard case .rebuild(let rebuilt) = entry.author, entity.naturalKey != nil,
@@ -59,22 +59,31 @@ struct FormerWrites {
     try transaction.set(kept, for: key(of: record.id))
   }
 
-  /// Returns a portion of the keys whose records are gone or were written since.
+  /// Removes what is kept of records that are gone or were written since.
   ///
-  /// - Returns: The keys, and the name after which the next portion begins; `nil` after the last.
-  static func stale(
-    _ type: RecordType, after last: String?, in snapshot: any StoreSnapshot
-  ) throws(SyncError) -> (keys: [ValueKey<Kept>], next: String?) {
-    let names = try snapshot.portion(keys: prefix(type), after: last)
-    let ids = names.map {
-      RecordID(type: type, key: String(decoding: $0.utf8.dropFirst(prefix(type).utf8.count), as: UTF8.self))
+  /// - Parameter last: The name after which a portion begins.
+  /// - Returns: The name after which the next portion begins; `nil` after the last.
+  static func forgetStale(
+    _ type: RecordType, after last: String?, in session: SyncSession
+  ) async throws(SyncError) -> String? {
+    let (stale, next) = try await session.read { (snapshot) throws(SyncError) in
+      let names = try snapshot.portion(keys: prefix(type), after: last)
+      let ids = names.map {
+        RecordID(type: type, key: String(decoding: $0.utf8.dropFirst(prefix(type).utf8.count), as: UTF8.self))
+      }
+      var stale: [ValueKey<Kept>] = []
+      for (id, record) in zip(ids, try snapshot.records(withIDs: ids)) {
+        if let record, try snapshot.value(of: key(of: id))?.isOf(record) ?? false { continue }
+        stale.append(key(of: id))
+      }
+      return (stale, names.count < MergeContext.portion ? nil : names.last)
     }
-    var stale: [ValueKey<Kept>] = []
-    for (id, record) in zip(ids, try snapshot.records(withIDs: ids)) {
-      if let record, try snapshot.value(of: key(of: id))?.isOf(record) ?? false { continue }
-      stale.append(key(of: id))
+    if !stale.isEmpty {
+      try await session.write { (transaction) throws(SyncError) in
+        for key in stale { try transaction.remove(key) }
+      }
     }
-    return (stale, names.count < MergeContext.portion ? nil : names.last)
+    return next
   }
 
   private static func prefix(_ type: RecordType) -> String { key(of: RecordID(type: type, key: "")).name }

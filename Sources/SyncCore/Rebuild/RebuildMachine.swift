@@ -1,4 +1,5 @@
 import SyncModels
+import SyncPorts
 
 /// Decides each step of a rebuild, and performs none of them.
 ///
@@ -13,7 +14,6 @@ struct RebuildMachine: Sendable {
     /// Collapse these groups, in their current state.
     case collapse([DuplicateGroup])
     /// Save the progress: everything possible is done.
-    case complete
     case finish
   }
 
@@ -41,12 +41,17 @@ struct RebuildMachine: Sendable {
     }
   }
 
+  /// Begins a round over the duplicates that arrived after a rebuild.
+  init(arrivalsWith options: RebuildOptions) {
+    progress = RebuildProgress(version: 0, recordsBefore: 0, options: options)
+  }
+
   mutating func start() -> Action {
     if progress.isDone { return .finish }
     // Postponed groups are found again: in a new round all of them, in a resumed round those after
     // the key.
     if progress.after == nil { progress.postponedUpToKey = 0 }
-    if let postponed = progress.postponedUpToKey { progress.counts.postponed = postponed }
+    progress.counts.postponed = progress.postponedUpToKey
     return next
   }
 
@@ -54,7 +59,7 @@ struct RebuildMachine: Sendable {
     guard let last = groups.last else {
       progress.after = nil
       progress.isDone = progress.counts.postponed == 0
-      return .complete
+      return .finish
     }
     lastKey = last.key
     planned = groups.sorted { $0.place < $1.place }
@@ -74,8 +79,6 @@ struct RebuildMachine: Sendable {
     return next
   }
 
-  func completed() -> Action { .finish }
-
   private var next: Action { .plan(after: progress.after, limit: Self.groupsAtOnce) }
 
   private mutating func nextBatch() -> Action {
@@ -88,5 +91,55 @@ struct RebuildMachine: Sendable {
     }
     taken += batch.count
     return .collapse(batch)
+  }
+}
+
+/// The progress of a type's rebuild, saved in the rebuild's own transactions.
+struct RebuildProgress: Hashable, Sendable, Codable {
+  var version: Int
+  /// The natural key up to which all groups are done.
+  ///
+  /// Some groups after it may be done as well.
+  var after: String?
+  /// The number of postponed groups up to that key.
+  var postponedUpToKey = 0
+  var isDone = false
+  var recordsBefore: Int
+  var counts = RebuildReport.Counts()
+  /// The options of the rebuild, which also apply to duplicates that arrive later.
+  var options: RebuildOptions
+
+  static func load(
+    for type: RecordType, from snapshot: any StoreSnapshot
+  ) throws(SyncError) -> RebuildProgress? {
+    try snapshot.value(of: key(for: type))
+  }
+
+  func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.set(self, for: Self.key(for: type))
+  }
+
+  /// Removes the progress of a type's rebuild, and the duplicates that arrived since.
+  static func forget(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
+    try transaction.remove(key(for: type))
+    try ArrivedDuplicates.forget(type, in: transaction)
+  }
+
+  private static func key(for type: RecordType) -> ValueKey<RebuildProgress> {
+    ValueKey(.rebuilds, type.rawValue)
+  }
+}
+
+extension RebuildProgress {
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    self.init(
+      version: try values.decode(Int.self, forKey: .version),
+      after: try values.decodeIfPresent(String.self, forKey: .after),
+      postponedUpToKey: try values.decodeCount(forKey: .postponedUpToKey),
+      isDone: try values.decode(Bool.self, forKey: .isDone),
+      recordsBefore: try values.decodeCount(forKey: .recordsBefore),
+      counts: try values.decode(RebuildReport.Counts.self, forKey: .counts),
+      options: try values.decode(RebuildOptions.self, forKey: .options))
   }
 }

@@ -1,9 +1,11 @@
 import SyncModels
 import SyncPorts
+import Synchronization
 
 /// Performs the steps of a ``RebuildMachine``.
 ///
-/// Each step is a short transaction that also saves the progress.
+/// Each step is a short transaction that also saves the progress. A dry run takes the same steps
+/// without a lease, and rolls each one back.
 struct RebuildRun {
   let environment: RunEnvironment
   let entity: Entity
@@ -12,89 +14,63 @@ struct RebuildRun {
   let isDryRun: Bool
   let stop: StopSignal
 
-  private typealias Step = (machine: RebuildMachine, action: RebuildMachine.Action)
-
   func perform() async throws(SyncError) -> RebuildReport {
-    guard !isDryRun else { return try await survey() }
+    guard !isDryRun else { return try await run(under: nil) }
     return try await LeaseKeeper.hold(environment) { (lease) throws(SyncError) in
-      try await rebuild(lease)
-    }
-  }
-
-  private func rebuild(_ lease: LeaseKeeper) async throws(SyncError) -> RebuildReport {
-    try await walk { (action, machine) throws(SyncError) in
-      switch action {
-      case .collapse(let groups): return try await collapse(groups, machine, lease)
-      case .complete:
-        let (progress, type) = (machine.progress, entity.type)
-        try await lease.write { (transaction) throws(SyncError) in
-          try progress.save(for: type, in: transaction)
-        }
-        return (machine, machine.completed())
-      case .plan, .finish: return (machine, .finish)
-      }
-    }
-  }
-
-  /// Runs the steps without writing.
-  private func survey() async throws(SyncError) -> RebuildReport {
-    let (collapse, type) = (collapse, entity.type)
-    return try await walk { (action, machine) throws(SyncError) in
-      guard case .collapse(let groups) = action else { return (machine, .finish) }
-      let counts = try await environment.store.read { (snapshot) throws(SyncError) in
-        try collapse.survey(
-          groups.map(\.key), try snapshot.records(ofType: type, in: groups), in: snapshot)
-      }
-      var next = machine
-      let action = next.collapsed(counts, isComplete: true)
-      return (next, action)
+      try await run(under: lease)
     }
   }
 
   /// Runs step after step until the end, or until a request to stop.
   ///
-  /// - Parameter act: Performs the steps that may write.
-  private func walk(
-    _ act: (RebuildMachine.Action, RebuildMachine) async throws(SyncError) -> Step
-  ) async throws(SyncError) -> RebuildReport {
+  /// - Parameter lease: The lease to write under; `nil` for a dry run.
+  private func run(under lease: LeaseKeeper?) async throws(SyncError) -> RebuildReport {
     var machine = try await machine()
     guard !machine.progress.isDone else { return try await report(machine) { $0.wasDone = true } }
     var action = machine.start()
     while action != .finish {
       if stop.isRaised { return try await report(machine) { $0.wasCancelled = true } }
-      if case .plan(let key, let limit) = action {
-        action = machine.found(try await groups(after: key, limit: limit))
-      } else {
-        (machine, action) = try await act(action, machine)
+      switch action {
+      case .plan(let key, let limit): action = machine.found(try await groups(after: key, limit: limit))
+      case .collapse(let groups):
+        let step = try await collapse(groups, machine, under: lease)
+        (machine, action) = (step.machine, step.action)
+      case .finish: break
+      }
+    }
+    if let lease {
+      let (progress, type) = (machine.progress, entity.type)
+      try await lease.write { (transaction) throws(SyncError) in
+        try progress.save(for: type, in: transaction)
       }
     }
     return try await report(machine)
   }
 
   private func collapse(
-    _ groups: [DuplicateGroup], _ machine: RebuildMachine, _ lease: LeaseKeeper
-  ) async throws(SyncError) -> Step {
-    let (collapse, type) = (collapse, entity.type)
-    let (step, changed) = try await lease.write { (transaction) throws(SyncError) in
-      try demandNaturalKey(in: transaction)
-      let outcome = try collapse.run(
-        groups.map(\.key), try transaction.records(ofType: type, in: groups), in: transaction)
-      var next = machine
-      let action = next.collapsed(outcome.counts, isComplete: outcome.isComplete)
-      try next.progress.save(for: type, in: transaction)
-      return ((next, action), outcome.changed)
+    _ groups: [DuplicateGroup], _ machine: RebuildMachine, under lease: LeaseKeeper?
+  ) async throws(SyncError) -> Collapse.Step {
+    let (collapse, type) = (Collapse(entity, options, in: environment), entity.type)
+    guard let lease else {
+      return try await environment.store.rehearse { (transaction) throws(SyncError) in
+        try demandNaturalKey(in: transaction)
+        var step = try collapse.step(machine, groups, in: transaction)
+        // The step before is gone with its transaction, so this one takes all that belong together.
+        while step.isRepeated { step = try collapse.step(step.machine, groups, in: transaction) }
+        return step
+      }
     }
-    if !changed.isEmpty { environment.emit(.edited(changed)) }
+    let step = try await lease.write { (transaction) throws(SyncError) in
+      try demandNaturalKey(in: transaction)
+      let step = try collapse.step(machine, groups, in: transaction)
+      try step.machine.progress.save(for: type, in: transaction)
+      return step
+    }
+    if !step.changed.isEmpty { environment.emit(.edited(step.changed)) }
     return step
   }
 
   // MARK: Reading
-
-  private var collapse: Collapse {
-    Collapse(
-      entity: entity, schema: environment.schema, options: options, now: environment.clock.timestamp,
-      maximumClockSkew: environment.edits.maximumClockSkew)
-  }
 
   private func machine() async throws(SyncError) -> RebuildMachine {
     let (environment, entity, version, options) = (environment, entity, version, options)
@@ -154,11 +130,58 @@ struct RebuildRun {
   }
 }
 
+/// Whether a type and all types that refer to it are completely pulled.
+///
+/// Permanent decisions about records, such as their deletion, require this.
+struct CompletePull: Sendable {
+  private let scopes: [(type: RecordType, scope: Checkpoint.Scope)]
+
+  init(of entity: Entity, in environment: RunEnvironment, store identity: String) {
+    scopes = environment.schema.entities.filter { other in
+      other.type == entity.type || other.references.contains { $0.target == entity.type }
+    }.map { ($0.type, environment.scope(of: $0, store: identity)) }
+  }
+
+  /// Returns what is still missing; `nil` if nothing is.
+  func lack(in snapshot: any StoreSnapshot) throws(SyncError) -> String? {
+    for (type, scope) in scopes {
+      guard let checkpoint = try snapshot.checkpoint(for: type), checkpoint.scope == scope,
+        checkpoint.committedAt != nil, checkpoint.lastPass > 0
+      else { return "\(type) was never pulled completely." }
+      if checkpoint.inFlight != nil { return "A pull of \(type) was interrupted." }
+      if checkpoint.sweep != nil {
+        return "Records of \(type) that are gone from the remote are still to be removed."
+      }
+    }
+    return nil
+  }
+}
+
 extension StoreSnapshot {
   /// Whether the store finds a type's duplicates by the declared natural key.
   ///
   /// It does not if another version of the app has registered its own key since.
   func findsDuplicates(of entity: Entity) throws(SyncError) -> Bool {
     try registeredEntities().contains { $0.type == entity.type && $0.naturalKey == entity.naturalKey }
+  }
+}
+
+extension LocalStore {
+  /// Runs a transaction for its result, and rolls it back.
+  fileprivate func rehearse<R: Sendable>(
+    _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    let result = Mutex<R?>(nil)
+    do throws(SyncError) {
+      return try await write(.app) { (transaction) throws(SyncError) -> R in
+        result.withLock { $0 = nil }
+        let value = try body(transaction)
+        result.withLock { $0 = value }
+        throw SyncError(.cancelled, during: "rolling a dry run back")
+      }
+    } catch {
+      if let result = result.withLock({ $0 }) { return result }
+      throw error
+    }
   }
 }

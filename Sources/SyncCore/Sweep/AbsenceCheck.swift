@@ -42,7 +42,7 @@ struct AbsenceCheck {
       var merge = PageMerge(sweep.entity, context: sweep.context)
       merge.tally.noteAnswers(of: sweep.entity.type, count: present.count)
       try merge.mergeAndRelease(present.map { Incoming($0) }, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: sweep.context.schema, in: transaction)
+      try ArrivedDuplicates.remember(merge.tally.changed, of: sweep.context.schema, in: transaction)
       return merge.tally
     }
   }

@@ -46,7 +46,7 @@ struct Sweep: Sendable {
       var merge = PageMerge(entity, context: context)
       merge.tally.noteAnswers(of: entity.type, count: answer.present.count)
       try merge.mergeAndRelease(answer.present.map { Incoming($0) }, in: transaction)
-      try ArrivedDuplicates.note(merge.tally.changed, of: context.schema, in: transaction)
+      try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
       result.tally = merge.tally
     }
     guard !candidates.isEmpty else { return result }

@@ -30,8 +30,9 @@ struct SalvagedEdits {
     entry.base = entry.base.inEpoch(atMost: epochs[entry.id.type] ?? 0).ofASchema
     if !StoredNumbers.counts.contains(Int64(entry.attempts)) { entry.attempts = 0 }
     entry.leaves = Array(Set(entry.leaves.filter { !$0.key.isEmpty && $0 != entry.id })).sorted()
-    if case .rebuild(let rebuilt) = entry.author, !StoredNumbers.counts.contains(rebuilt.pass) {
-      entry.author = .app
+    if case .rebuild(let rebuilt) = entry.author {
+      let isIntact = StoredNumbers.counts.contains(rebuilt.pass) && rebuilt.winner?.key.isEmpty != true
+      if !isIntact { entry.author = .app }
     }
     restamp(&entry)
     return entry

@@ -90,11 +90,16 @@ public struct OutboxEntry: Hashable, Sendable, Codable {
     public var lastWrite: EditStamp
     /// The number of the type's last pass at the time of the rebuild's decision.
     public var pass: Int64
+    /// The record that a deleted record has lost to, of the same type.
+    ///
+    /// `nil` in other edits, and once the app has removed the winner itself.
+    public var winner: RecordID?
 
     /// Creates the state of a record that a rebuild edits.
-    public init(lastWrite: EditStamp, pass: Int64) {
+    public init(lastWrite: EditStamp, pass: Int64, winner: RecordID? = nil) {
       self.lastWrite = lastWrite
       self.pass = pass
+      self.winner = winner
     }
   }
 

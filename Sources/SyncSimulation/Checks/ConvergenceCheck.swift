@@ -131,19 +131,13 @@ struct ConvergenceCheck {
   ///
   /// The winner's state at the remote differs from the local one.
   private func waitsForItsWinner(_ entry: OutboxEntry, _ waiting: Set<RecordID>) -> Bool {
-    guard entry.author != .app, entry.edit.content == .deletion, var loser = entry.base.record,
-      let entity = schema[entry.id.type], let fields = try? entity.fields(of: loser.payload)
-    else { return false }
+    guard entry.author != .app, entry.edit.content == .deletion else { return false }
     // Without lookups, a listing that lacks some records is not completed, and none shows the
     // winner.
-    if truth.refusesLookups(entity.type), view.checkpoints[entity.type]?.sweep != nil { return true }
-    loser.fields = fields
-    guard let key = entity.naturalKey(of: loser) else { return false }
-    return view.live.values.contains { record in
-      record.id.type == entity.type && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
-        && (waiting.contains(record.id) || view.withheld[.record(record.id)] != nil
-          || isInDoubt(record.id, there: truth.payloads[record.id]))
-    }
+    if truth.refusesLookups(entry.id.type), view.checkpoints[entry.id.type]?.sweep != nil { return true }
+    guard let winner = view.winner(over: entry), view.live[winner] != nil else { return false }
+    return waiting.contains(winner) || view.withheld[.record(winner)] != nil
+      || isInDoubt(winner, there: truth.payloads[winner])
   }
 
   // MARK: Records

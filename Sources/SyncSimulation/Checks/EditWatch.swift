@@ -263,6 +263,10 @@ final class EditWatch: Sendable {
       }
       ledger.saw(.duplicatesCollapsed)
       losers[id.type, default: 0] += 1
+      if after.outbox[id].flatMap(after.winner(over:)).flatMap({ after.live[$0] }) == nil {
+        ledger.report(
+          .onlyLosers, "\(incarnation) deletes \(id), and does not remember a winner of it", about: [id])
+      }
       let isHeld = before.withheld[.record(id)] != nil
       if !isHeld, let elected = before.live[winner.id],
         lastWrite(of: elected, in: before, incarnation) < lastWrite(of: loser, in: before, incarnation)
@@ -291,22 +295,12 @@ final class EditWatch: Sendable {
   }
 
   private func checkWinner(of entry: OutboxEntry, _ view: StoreView, _ incarnation: Incarnation) {
-    guard let entity = incarnation.schema[entry.id.type], var loser = entry.base.record,
-      let fields = try? entity.fields(of: loser.payload)
-    else { return }
-    loser.fields = fields
-    guard let key = entity.naturalKey(of: loser),
-      !(view.endedGroups[entity.type] ?? []).contains(where: { $0.isSameUTF8(as: key) })
-    else { return }
-    let stands = view.live.values.contains { record in
-      record.id.type == entity.type && record.id != entry.id && view.outbox[record.id] == nil
-        && view.withheld[.record(record.id)] == nil
-        && entity.naturalKey(of: record)?.isSameUTF8(as: key) == true
-    }
-    if !stands {
+    guard let winner = view.winner(over: entry) else { return }
+    if view.live[winner] == nil || view.outbox[winner] != nil || view.withheld[.record(winner)] != nil {
       ledger.report(
-        .onlyLosers, "\(incarnation) sends the deletion of \(entry.id), and no winner of it stands",
-        about: [entry.id])
+        .onlyLosers,
+        "\(incarnation) sends the deletion of \(entry.id), and its winner \(winner) does not stand",
+        about: [entry.id, winner])
     }
   }
 

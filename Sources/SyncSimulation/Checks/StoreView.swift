@@ -14,8 +14,6 @@ struct StoreView: Equatable, Sendable {
   private(set) var conflicts: [Conflict] = []
   /// The progress of each type's rebuild.
   private(set) var rebuilds: [RecordType: Rebuild] = [:]
-  /// The natural keys of the groups that the app has ended, by type.
-  private(set) var endedGroups: [RecordType: [String]] = [:]
   /// The types that need a full listing, because an edit was given up.
   private(set) var owedListings: Set<RecordType> = []
   /// Records that a changed declaration has not withheld, because of edits.
@@ -47,7 +45,6 @@ struct StoreView: Equatable, Sendable {
       try readLeft(snapshot)
       for type in types {
         try readRebuild(of: type, snapshot)
-        try readEndedGroups(of: type, snapshot)
         try readOwedListing(of: type, snapshot)
       }
     }
@@ -91,9 +88,6 @@ struct StoreView: Equatable, Sendable {
     for type in Self.rebuilt where touched.values.contains(Self.rebuildKey(type)) {
       try readRebuild(of: type, snapshot)
     }
-    for type in Self.rebuilt where touched.values.contains(where: { $0.hasPrefix(Self.endedPrefix(type)) }) {
-      try readEndedGroups(of: type, snapshot)
-    }
     for type in checkpoints.keys where touched.values.contains(Self.owedListingKey(type)) {
       try readOwedListing(of: type, snapshot)
     }
@@ -102,7 +96,6 @@ struct StoreView: Equatable, Sendable {
   private static let rebuilt: [RecordType] = ["teams", "games"]
   private static let declarationsKey = "declarations"
   private static func rebuildKey(_ type: RecordType) -> String { "rebuild/\(type)" }
-  private static func endedPrefix(_ type: RecordType) -> String { "rebuild/\(type)/ended/" }
   private static func owedListingKey(_ type: RecordType) -> String { "listing-gap/\(type)" }
 
   private mutating func readConflicts(_ snapshot: any StoreSnapshot) throws(SyncError) {
@@ -122,15 +115,6 @@ struct StoreView: Equatable, Sendable {
     rebuilds[type] = bytes.flatMap { try? JSONByteDecoder().decode(Rebuild.self, from: $0[...]) }
   }
 
-  private mutating func readEndedGroups(
-    of type: RecordType, _ snapshot: any StoreSnapshot
-  ) throws(SyncError) {
-    let prefix = Self.endedPrefix(type)
-    let names = try snapshot.keys(withPrefix: prefix, after: nil, limit: 10_000)
-    let keys = names.map { String(decoding: $0.utf8.dropFirst(prefix.utf8.count), as: UTF8.self) }
-    endedGroups[type] = keys.isEmpty ? nil : keys
-  }
-
   private mutating func readOwedListing(
     of type: RecordType, _ snapshot: any StoreSnapshot
   ) throws(SyncError) {
@@ -139,6 +123,17 @@ struct StoreView: Equatable, Sendable {
     } else {
       owedListings.remove(type)
     }
+  }
+
+  /// The record that a rebuild's deletion waits for.
+  ///
+  /// `nil` for other edits, and for a group that the app has ended.
+  func winner(over entry: OutboxEntry) -> RecordID? {
+    guard case .rebuild(let rebuilt) = entry.author, entry.edit.content == .deletion else { return nil }
+    guard let winner = rebuilt.winner, let lost = outbox[winner], case .rebuild = lost.author,
+      lost.edit.content == .deletion
+    else { return rebuilt.winner }
+    return self.winner(over: lost)
   }
 
   /// The same state, with the fields of all records under a schema.

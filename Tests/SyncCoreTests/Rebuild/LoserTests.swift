@@ -107,23 +107,44 @@ struct LoserTests {
     #expect(world.there().keys.sorted() == ["a", "b"])
   }
 
-  @Test func areNotedApartFromEachGroupThatTheAppEnds() async throws {
+  @Test func goWithAWinnerThatTheAppGivesAnotherKey() async throws {
     let world = try await world()
-    for key in ["x", "y"] { world.remote.upsert("meters", key, #"{"mac":"\#(key)"}"#) }
     _ = try await world.engine.sync()
-    func notes() async throws -> Int {
-      try await world.store.read { (snapshot) throws(SyncError) in
-        try snapshot.keys(withPrefix: "rebuild/meters/", after: nil, limit: 10).count
-      }
-    }
-    try await world.delete("meters", "x")
     try await world.engine.rebuildDuplicates(of: "meters", version: 1)
-    #expect(try await notes() == 1)
-    for key in ["b", "y"] { try await world.delete("meters", key) }
-    #expect(try await notes() == 3)
+    try await world.write("meters", "b", ["mac": #""2""#])
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["b"])
+    #expect(world.here() == world.there())
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test func takeThePlaceOfAWinnerThatAnotherDeviceGivesAnotherKey() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.upsert("meters", "b", #"{"mac":"2"}"#)
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there().keys.sorted() == ["a", "b"])
+    #expect(world.here() == world.there())
+  }
+
+  /// The winner loses to a third record while its own loser waits.
+  @Test func waitForTheWinnerOfTheirWinner() async throws {
+    let world = try await world()
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    world.remote.rule(.refused(reason: "no rights"), on: "meters", "a")
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "c", #"{"mac":"1"}"#)
     for _ in 0..<3 { _ = try await world.engine.sync() }
-    #expect(world.there().isEmpty)
-    #expect(try await notes() == 0)
+    #expect(world.here().keys.sorted() == ["c"])
+    #expect(world.there().keys.sorted() == ["a", "c"])
+    world.remote.rule(nil, on: "meters", "a")
+    try await world.engine.edits.retry("meters")
+    _ = try await world.engine.sync()
+    #expect(world.there().keys.sorted() == ["c"])
+    #expect(try await world.outbox().isEmpty)
   }
 
   /// A deletion without an answer is sent again before the pulls, and others after them.
@@ -222,6 +243,33 @@ struct LoserTests {
     for _ in 0..<2 { _ = try await world.engine.sync() }
     #expect(world.there("readings") == ["r": #"{"meter":"b"}"#])
     #expect(world.here("readings") == world.there("readings"))
+    #expect(world.there().keys.sorted() == ["b"])
+  }
+
+  /// The copy waits for a loser only. Its merge with the pending edit is one like any other.
+  @Test func haveTheConflictsOfWhatRefersToThemTold() async throws {
+    let edits = EditOptions(policy: FieldwiseLastWriteWins(), isSignificant: { $0.id.key == "r" })
+    let world = try await PushWorld(Self.entities, edits: edits)
+    for key in ["a", "b"] {
+      world.clock.advance(by: .seconds(1))
+      world.remote.upsert("meters", key, #"{"mac":"1"}"#)
+    }
+    world.remote.upsert("readings", "r", #"{"meter":"b"}"#)
+    _ = try await world.engine.sync()
+    try await world.engine.rebuildDuplicates(of: "meters", version: 1)
+    try await world.write("readings", "r", ["ours": "1"])
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("readings", "r", #"{"meter":"a","theirs":1}"#)
+    let result = try await world.engine.sync(SyncRequest(direction: .pull))
+    #expect(world.here("readings") == ["r": #"{"meter":"b","theirs":1,"ours":1}"#])
+    #expect(try await world.engine.edits.conflicts().map(\.winner) == [.merged])
+    #expect(result["readings"].conflicts == 1)
+    let told = world.recorder.events.compactMap { event in
+      if case .conflict(let conflict, let matters) = event { (conflict.id.key, matters) } else { nil }
+    }
+    #expect(told.map(\.0) == ["r"] && told.map(\.1) == [true])
+    for _ in 0..<2 { _ = try await world.engine.sync() }
+    #expect(world.there("readings") == world.here("readings"))
     #expect(world.there().keys.sorted() == ["b"])
   }
 

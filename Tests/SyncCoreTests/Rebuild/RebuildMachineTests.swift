@@ -33,10 +33,9 @@ struct RebuildMachineTests {
     #expect(keys(machine.collapsed(counts(1), isComplete: true)) == ["d"])
     #expect(keys(machine.collapsed(counts(1), isComplete: true)) == ["e"])
     #expect(machine.collapsed(counts(1), isComplete: true) == .plan(after: "e", limit: limit))
-    #expect(machine.found([]) == .complete)
+    #expect(machine.found([]) == .finish)
     #expect(machine.progress.isDone)
     #expect(machine.progress.counts.groups == 5)
-    #expect(machine.completed() == .finish)
   }
 
   @Test func takesGroupsUpAsTheyLieInTheStore() {
@@ -78,12 +77,11 @@ struct RebuildMachineTests {
   @Test func goesOnAfterTheLastBatchOfAnInterruptedRun() {
     var earlier = machine().progress
     earlier.after = "k"
-    (earlier.counts.groups, earlier.counts.postponed) = (7, 2)
+    (earlier.counts.groups, earlier.counts.postponed, earlier.postponedUpToKey) = (7, 3, 2)
     var machine = machine(earlier)
     #expect(machine.start() == .plan(after: "k", limit: limit))
     #expect(machine.progress.counts.groups == 7)
-    #expect(
-      machine.progress.counts.postponed == 2, "Saved when groups were taken up in the order of their keys.")
+    #expect(machine.progress.counts.postponed == 2)
   }
 
   @Test func doesNothingForVersionsThatAreDone() {
@@ -105,7 +103,7 @@ struct RebuildMachineTests {
     _ = machine.start()
     _ = machine.found(groups(("a", 2)))
     _ = machine.collapsed(counts(0, postponed: 1), isComplete: true)
-    #expect(machine.found([]) == .complete)
+    #expect(machine.found([]) == .finish)
     #expect(!machine.progress.isDone)
     var again = self.machine(machine.progress)
     #expect(again.start() == .plan(after: nil, limit: limit))

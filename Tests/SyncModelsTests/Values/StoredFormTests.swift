@@ -45,8 +45,8 @@ struct StoredFormTests {
       OutboxEntry(
         id: Self.id, edit: edit, base: .copy(Self.copy), sent: Edit(.deletion, stamp: Self.stamp),
         state: .refused(reason: "no", at: Timestamp(microseconds: 7)), attempts: 3,
-        author: .rebuild(.init(lastWrite: Self.stamp, pass: 8)), leaves: [Self.id]),
-      #"{"id":\#(id),"edit":{"content":\#(upsert),"stamp":\#(stamp)},"base":{"copy":{"_0":\#(Self.copyText)}},"sent":{"content":{"deletion":{}},"stamp":\#(stamp)},"state":{"refused":{"reason":"no","at":7}},"attempts":3,"author":{"rebuild":{"_0":{"lastWrite":\#(stamp),"pass":8}}},"leaves":[\#(id)]}"#
+        author: .rebuild(.init(lastWrite: Self.stamp, pass: 8, winner: Self.id)), leaves: [Self.id]),
+      #"{"id":\#(id),"edit":{"content":\#(upsert),"stamp":\#(stamp)},"base":{"copy":{"_0":\#(Self.copyText)}},"sent":{"content":{"deletion":{}},"stamp":\#(stamp)},"state":{"refused":{"reason":"no","at":7}},"attempts":3,"author":{"rebuild":{"_0":{"lastWrite":\#(stamp),"pass":8,"winner":\#(id)}}},"leaves":[\#(id)]}"#
     )
     let gone = Tombstone(id: Self.id, version: Self.version)
     try check(

@@ -2,16 +2,14 @@ import SyncModels
 import SyncPorts
 
 extension Collapse {
-  /// The records to delete: one too few, or the winners as well.
+  /// The records of a group to delete: one too few, or the winner as well.
   static func losers(
-    _ plan: CollapsePlan, in transaction: any StoreTransaction
+    _ election: Election, in transaction: any StoreTransaction
   ) throws(SyncError) -> [Candidate] {
-    let losers = plan.elections.flatMap(\.losers)
-    if Mutant.rebuildKeepsALoser.isActive { return losers.dropLast() }
-    guard Mutant.rebuildDeletesAll.isActive else { return losers }
+    if Mutant.rebuildKeepsALoser.isActive { return election.losers.dropLast() }
+    guard Mutant.rebuildDeletesAll.isActive else { return election.losers }
     // The deletion of a referenced winner would break another promise.
-    let winners = plan.elections.map(\.winner)
-    let kept = try transaction.referenced(among: winners.map(\.id))
-    return losers + winners.filter { !kept.contains($0.id) }
+    let isKept = try transaction.referenced(among: [election.winner.id]).contains(election.winner.id)
+    return isKept ? election.losers : election.losers + [election.winner]
   }
 }

@@ -68,3 +68,47 @@ extension OutboxEntry.Base {
     return .copy(record)
   }
 }
+
+extension OutboxEntry {
+  /// Returns the records that the base refers to and the edit does not; see ``leaves``.
+  func departures(of entity: Entity) -> [RecordID] {
+    guard !entity.references.isEmpty, case .copy(let record) = base else { return [] }
+    let before = entity.allReferences(of: record, reading: record.payload)
+    guard !before.isEmpty, let payload = edit.content.payload else { return before }
+    let after = entity.allReferences(of: record, reading: payload)
+    return before.filter { !after.contains($0) }
+  }
+}
+
+extension Entity {
+  /// Returns the records that a payload of a record refers to, except the record itself.
+  fileprivate func allReferences(of record: Record, reading payload: Payload) -> [RecordID] {
+    var record = record
+    record.fields = (try? fields(of: payload)) ?? []
+    return allReferences(of: record)
+  }
+}
+
+extension Edit.Content {
+  var schemaVersion: Int? {
+    if case .upsert(_, let schemaVersion) = self { schemaVersion } else { nil }
+  }
+
+  /// Whether a record shows this content already.
+  func isShown(by record: Record) -> Bool {
+    guard case .upsert(let payload, let schemaVersion) = self else { return false }
+    return schemaVersion == record.schemaVersion && payload == record.payload
+  }
+
+  /// Returns the content with the values of immutable fields that the record has already.
+  func keepingImmutable(_ shown: Record?, _ entity: Entity) -> Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = self else { return self }
+    return .upsert(entity.keepingImmutable(payload, shown?.payload), schemaVersion: schemaVersion)
+  }
+
+  /// Returns the content with the edit's stamp, if the type declares a field for it.
+  func stamped(_ stamp: EditStamp, by entity: Entity) -> Edit.Content {
+    guard case .upsert(let payload, let schemaVersion) = self else { return self }
+    return .upsert(entity.stamped(payload, stamp), schemaVersion: schemaVersion)
+  }
+}
