@@ -13,6 +13,7 @@ let package = Package(
     .library(name: "FileAdapters", targets: ["FileAdapters"]),
     .library(name: "HTTPAdapters", targets: ["HTTPAdapters"]),
     .library(name: "CurlAdapters", targets: ["CurlAdapters"]),
+    .library(name: "KintoAdapters", targets: ["KintoAdapters"]),
     .library(name: "CloudKitAdapters", targets: ["CloudKitAdapters"]),
     .library(name: "NetworkAdapters", targets: ["NetworkAdapters"]),
     .library(name: "SchedulingAdapters", targets: ["SchedulingAdapters"]),
@@ -74,6 +75,7 @@ let package = Package(
       providers: [.apt(["libpq-dev"]), .brew(["libpq"])]),
 
     .target(name: "HTTPAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
+    .target(name: "KintoAdapters", dependencies: ["HTTPAdapters", "SyncJSON", "SyncModels", "SyncPorts"]),
     .target(
       name: "CurlAdapters",
       dependencies: [
@@ -151,8 +153,8 @@ let package = Package(
     .executableTarget(
       name: "CanonicalSyncMirror",
       dependencies: [
-        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "SQLiteAdapters",
-        "CanonicalSyncToolSupport",
+        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "KintoAdapters",
+        "SQLiteAdapters", "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-mirror"),
     .executableTarget(
@@ -218,8 +220,8 @@ let package = Package(
     .target(
       name: "CanonicalSyncTestServers",
       dependencies: [
-        "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON", "SyncModels",
-        "SyncPorts",
+        "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
+        "SyncConformance", "SyncJSON", "SyncModels", "SyncPorts",
         .target(name: "CanonicalSyncCCrypto", condition: .when(platforms: [.linux], traits: ["CloudKit"])),
       ],
       path: "Tests/TestServers"),
@@ -230,15 +232,10 @@ let package = Package(
         "CanonicalSyncTestServers",
       ]),
     .testTarget(
-      name: "RESTTests",
-      dependencies: [
-        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncJSON", "CanonicalSyncTestServers",
-      ]),
-    .testTarget(
       name: "CurlAdaptersTests",
       dependencies: [
-        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance",
-        "CanonicalSyncTestServers",
+        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
+        "SyncConformance", "CanonicalSyncTestServers",
         .target(name: "CanonicalSyncCCurl", condition: .when(platforms: [.linux], traits: ["Curl"])),
       ]),
     .testTarget(
@@ -248,9 +245,16 @@ let package = Package(
         "SyncJSON", "CanonicalSyncTestServers",
       ]),
     .testTarget(
-      name: "KintoTests",
+      name: "KintoAdaptersTests",
       dependencies: [
-        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSyncTestServers",
+      ]),
+    // Faults and other writers, at each remote.
+    .testTarget(
+      name: "RemoteTests",
+      dependencies: [
+        "CanonicalSync", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters", "SyncJSON",
         "CanonicalSyncTestServers",
       ]),
     .testTarget(
@@ -265,8 +269,8 @@ let package = Package(
     .executableTarget(
       name: "canonical-sync-worker",
       dependencies: [
-        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "SQLiteAdapters",
-        "SyncMaintenance", "CanonicalSyncToolSupport",
+        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
+        "SQLiteAdapters", "SyncMaintenance", "CanonicalSyncToolSupport",
       ],
       path: "Tests/sync-worker"),
     // Black-box tests of the tools, with real files and real processes.
@@ -274,7 +278,7 @@ let package = Package(
       name: "ExamplesTests",
       dependencies: [
         "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
-        "InMemoryAdapters",
+        "InMemoryAdapters", "KintoAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
         "SyncMaintenance", "SyncPictures", "SyncSimulation",
         "CanonicalSyncTestPostgres", "CanonicalSyncTestServers",
@@ -295,9 +299,9 @@ let triesThreads = Context.environment["CANONICALSYNC_UNIT_TESTS"] != nil
 if triesThreads {
   let others = [
     "CanonicalSyncToolSupport", "CanonicalSyncScheduleKit", "ArchitectureTests", "RequirementsTests",
-    "ExamplesTests", "KintoTests",
+    "ExamplesTests", "KintoAdaptersTests",
     "CloudKitAdaptersTests",
-    "RESTTests", "SyncJSONTests", "SyncModelsTests",
+    "RemoteTests", "SyncJSONTests", "SyncModelsTests",
     "SyncPictures", "SyncSimulation", "SyncSimulationTests", "PostgresSimulationTests",
   ]
   package.products.removeAll { $0 is Product.Executable || others.contains($0.name) }

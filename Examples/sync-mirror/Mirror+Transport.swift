@@ -6,7 +6,7 @@
   extension Mirror {
     /// The transport: libcurl on Linux, where `URLSession` crashes with some servers.
     static func transport(_ options: MirrorOptions) throws(SyncError) -> any HTTPTransport {
-      #if !os(Linux)
+      #if canImport(Darwin)
         guard options.authorities == nil else {
           throw SyncError(
             .invalidConfiguration, during: "preparing to ask a server",

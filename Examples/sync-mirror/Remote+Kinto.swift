@@ -1,6 +1,7 @@
 #if SQLite
   import CanonicalSync
   import HTTPAdapters
+  import KintoAdapters
 
   extension MirrorRemote {
     /// A bucket of a Kinto server.

@@ -112,10 +112,19 @@
       }
       let games = try Baseball.objects("games", atMost: 250)
       let fields = try games.map { try Self.fields($0.json) }
-      let busy = BusyService(bench, seed: seed, keys: games.map(\.id), deletes: true) { key, value in
-        let fields = fields[value % fields.count] + [("changed", StandInField("\(value)", "INT64"))]
-        bench.service.put(
-          [(key, fields)], type: "BBgames", in: bench.place.database, zone: bench.place.zone)
+      let busy = BusyTransport(
+        bench.service, seed: seed, keys: games.map(\.id), changes: 1000, portion: 25
+      ) { changes in
+        for (key, value) in changes {
+          bench.clock.advance(by: .milliseconds(((value ?? 0) + 150) % 300))
+          guard let value else {
+            bench.delete(key)
+            continue
+          }
+          let fields = fields[value % fields.count] + [("changed", StandInField("\(value)", "INT64"))]
+          bench.service.put(
+            [(key, fields)], type: "BBgames", in: bench.place.database, zone: bench.place.zone)
+        }
       }
       let mirror = try await CloudKitMirror(
         bench, entities, pageSize: seed % 4 < 2 ? 37 : 200, transport: busy)

@@ -34,7 +34,7 @@
     }
 
     /// Syncs while the service's records change, and once more when its indexes have caught up.
-    func sync(through busy: BusyService) async throws {
+    func sync(through busy: BusyTransport) async throws {
       while !busy.isDone {
         _ = try await engine.sync()
         bench.clock.advance(by: .seconds(5))

@@ -3,6 +3,7 @@
   import CanonicalSyncTestServers
   import CurlAdapters
   import HTTPAdapters
+  import KintoAdapters
   import InMemoryAdapters
   import SyncConformance
   import Testing

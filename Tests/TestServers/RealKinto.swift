@@ -1,5 +1,6 @@
 import Foundation
 package import HTTPAdapters
+package import KintoAdapters
 import SyncJSON
 package import SyncModels
 import Synchronization
@@ -11,9 +12,9 @@ package struct RealKinto: Sendable {
   package let transport = CountingTransport()
 
   /// The address of the server that keeps records in memory.
-  package static let address = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO"]
+  package static let address = TestTransport.server("CANONICALSYNC_KINTO")
   /// The address of the server that keeps records in PostgreSQL.
-  package static let postgresAddress = ProcessInfo.processInfo.environment["CANONICALSYNC_KINTO_POSTGRESQL"]
+  package static let postgresAddress = TestTransport.server("CANONICALSYNC_KINTO_POSTGRESQL")
   package static let credentials = HTTPCredentials.basic(user: "tests", password: "secret")
 
   /// Creates a new bucket with empty collections.

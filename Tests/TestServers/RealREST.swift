@@ -7,7 +7,7 @@ import SyncPorts
 /// A new realm of the JSON API that `Tests/run` started.
 package struct RealREST: Sendable {
   /// The address of the API.
-  package static let address = ProcessInfo.processInfo.environment["CANONICALSYNC_REST"]
+  package static let address = TestTransport.server("CANONICALSYNC_REST")
   package static let credentials = HTTPCredentials.header("Authorization", .text("Token tests-token"))
 
   /// The realm's address, without the style of pages.

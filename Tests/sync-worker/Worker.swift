@@ -4,6 +4,7 @@
   import CurlAdapters
   import Foundation
   import HTTPAdapters
+  import KintoAdapters
   import InMemoryAdapters
 
   /// A process's engine on the shared store, and its work.
@@ -21,7 +22,7 @@
       // The server identifies the client by this name.
       let source = try KintoSource(
         server: orders.server, bucket: "b", credentials: .basic(user: orders.name, password: "-"),
-        options: options)
+        options: options, transport: Self.transport())
       let store = try await Self.open(orders.store)
       engine = try await SyncEngine(
         schema: SyncSchema(Entity("items")), store: store, source: source, sink: KintoSink(source),
@@ -34,6 +35,14 @@
       isDatabase = OpenedStore.isDatabase(orders.store)
       self.stop = stop
       random = SplitMix64(seed: orders.seed)
+    }
+
+    private static func transport() -> any HTTPTransport {
+      #if os(Linux)
+        CurlTransport()
+      #else
+        URLSessionTransport()
+      #endif
     }
 
     /// Opens the store, also if its server is away for a while.

@@ -30,7 +30,7 @@
     ///   - path: The path as it is sent, without host and query.
     ///   - now: The time of the signature, by a clock that is right.
     func headers(path: String, body: [UInt8], at now: Timestamp) throws(SyncError) -> HTTPHeaders {
-      let date = Self.text(of: now)
+      let date = now.rfc3339
       let digest = Data(try SigningKey.digest(body)).base64EncodedString()
       let signature = try key.signature(of: Array("\(date):\(digest):\(path)".utf8))
       return [
@@ -38,12 +38,6 @@
         "X-Apple-CloudKit-Request-ISO8601Date": date,
         "X-Apple-CloudKit-Request-SignatureV1": Data(signature).base64EncodedString(),
       ]
-    }
-
-    /// A time as the signature spells it: UTC, to the second.
-    static func text(of time: Timestamp) -> String {
-      let seconds = Double(time.microseconds.quotientAndRemainder(dividingBy: 1_000_000).quotient)
-      return Date(timeIntervalSince1970: seconds).formatted(.iso8601)
     }
   }
 

@@ -10,9 +10,9 @@
 
   /// A private key on the curve P-256, which signs requests. No description contains it.
   public struct SigningKey: Sendable {
-    /// The key in DER, checked once. It is parsed for each signature, so that no object of the
-    /// library is shared between threads.
-    private let der: [UInt8]
+    /// The key as it was given, checked once. It is parsed for each signature, so that no object of
+    /// the library is shared between threads.
+    private let pem: [UInt8]
 
     /// Reads a key in PEM.
     ///
@@ -21,18 +21,33 @@
     /// - Throws: `invalidConfiguration`, with the flaw, for anything else. The message quotes
     ///   nothing of the key.
     public init(pem text: String) throws(SyncError) {
-      der = try PEM.privateKey(in: text)
+      guard text.contains("-----BEGIN ") else {
+        throw Self.flaw("It is not PEM: no line begins with \"-----BEGIN\".")
+      }
+      pem = Array(text.utf8)
       _ = try signature(of: [])
+    }
+
+    private static func flaw(_ sentence: String) -> SyncError {
+      SyncError(
+        .invalidConfiguration, during: "reading the private key",
+        "The private key cannot be used. \(sentence) A P-256 key in PEM is needed, as `openssl ecparam -name prime256v1 -genkey -noout` writes it."
+      )
     }
 
     #if canImport(CryptoKit)
       /// The DER signature of a message, by ECDSA with SHA-256.
       func signature(of message: [UInt8]) throws(SyncError) -> [UInt8] {
+        var text = String(decoding: pem, as: UTF8.self)[...]
+        // CryptoKit reads one block, and some tools write the curve's parameters before the key.
+        if let start = text.firstRange(of: "-----BEGIN EC PRIVATE KEY-----") {
+          text = text[start.lowerBound...]
+        }
         do {
-          let key = try P256.Signing.PrivateKey(derRepresentation: der)
+          let key = try P256.Signing.PrivateKey(pemRepresentation: String(text))
           return Array(try key.signature(for: message).derRepresentation)
         } catch {
-          throw PEM.flaw("Its bytes are not a private key on the curve P-256.")
+          throw Self.flaw("It holds no private key on the curve P-256 that can be read.")
         }
       }
 
@@ -42,13 +57,9 @@
       /// The DER signature of a message, by ECDSA with SHA-256.
       func signature(of message: [UInt8]) throws(SyncError) -> [UInt8] {
         defer { ERR_clear_error() }
-        let key = der.withUnsafeBufferPointer { bytes in
-          var start = bytes.baseAddress
-          return d2i_AutoPrivateKey(nil, &start, bytes.count)
-        }
-        guard let key else { throw PEM.flaw("Its bytes are not a private key.") }
+        let key = try parsed()
         defer { EVP_PKEY_free(key) }
-        guard Self.isOnP256(key) else { throw PEM.flaw("It is not a key on the curve P-256.") }
+        guard Self.isOnP256(key) else { throw Self.flaw("It is not a key on the curve P-256.") }
         guard let context = EVP_MD_CTX_new() else { throw Self.outOfMemory }
         defer { EVP_MD_CTX_free(context) }
         // The longest DER signature on this curve has 72 bytes.
@@ -56,8 +67,41 @@
         var count = signature.count
         guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
           EVP_DigestSign(context, &signature, &count, message, message.count) == 1
-        else { throw PEM.flaw("The system's libcrypto cannot sign with it.") }
+        else { throw Self.flaw("The system's libcrypto cannot sign with it.") }
         return Array(signature.prefix(count))
+      }
+
+      /// The only key in the text, to be freed by the caller.
+      private func parsed() throws(SyncError) -> OpaquePointer {
+        var isEncrypted = false
+        let (key, other) = pem.withUnsafeBytes { bytes -> (OpaquePointer?, OpaquePointer?) in
+          guard let text = BIO_new_mem_buf(bytes.baseAddress, Int32(clamping: bytes.count)) else {
+            return (nil, nil)
+          }
+          defer { BIO_free(text) }
+          func next() -> OpaquePointer? {
+            PEM_read_bio_PrivateKey(
+              text, nil,
+              { _, _, _, isEncrypted in
+                isEncrypted?.storeBytes(of: true, as: Bool.self)
+                return -1
+              }, &isEncrypted)
+          }
+          let first = next()
+          return (first, first == nil ? nil : next())
+        }
+        if isEncrypted {
+          EVP_PKEY_free(key)
+          throw Self.flaw(
+            "The key is encrypted. `openssl pkcs8 -topk8 -nocrypt` writes it without a passphrase.")
+        }
+        guard let key else { throw Self.flaw("It holds no private key that can be read.") }
+        guard other == nil else {
+          EVP_PKEY_free(key)
+          EVP_PKEY_free(other)
+          throw Self.flaw("It holds several private keys, and needs one.")
+        }
+        return key
       }
 
       private static func isOnP256(_ key: OpaquePointer) -> Bool {

@@ -172,10 +172,6 @@
       }
       page.changes += list.malformed(reader.entity.type)
     }
-
-    static func reset(_ reason: ResetReason) -> RecordPage {
-      RecordPage(coverage: .everything, changes: [], next: .reset(reason))
-    }
   }
 
   /// Decides when all keys are to be listed.

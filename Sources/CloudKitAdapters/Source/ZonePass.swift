@@ -15,14 +15,18 @@
 
     /// Parses a token; `nil` for another source's.
     init?(_ token: SyncToken) {
-      let parts = token.rawValue.split(separator: " ", omittingEmptySubsequences: false)
-      guard parts.count == 3, parts[0] == "ckz1", let swept = TokenText.time(parts[1]),
-        let own = PercentEncoding.decoded(parts[2]), !own.isEmpty
+      guard let fields = TokenFields(token.rawValue, named: "ckz1"),
+        let swept = fields[milliseconds: "swept"],
+        let own = fields["token"], !own.isEmpty
       else { return nil }
       self.init(token: own, swept: swept)
     }
 
-    var syncToken: SyncToken { SyncToken("ckz1 \(swept) \(PercentEncoding.encoded(token))") }
+    var syncToken: SyncToken {
+      var fields = TokenFields(named: "ckz1")
+      (fields["token"], fields[milliseconds: "swept"]) = (token, swept)
+      return SyncToken(fields.text)
+    }
   }
 
   /// A place in the changes of a zone.
@@ -44,23 +48,20 @@
 
     /// Parses a token; `nil` for another source's.
     init?(_ page: PageToken) {
-      let parts = page.rawValue.split(separator: " ", omittingEmptySubsequences: false)
-      guard parts.count == 6, parts[0] == "ckz1",
-        let coverage = RecordPage.Coverage(rawValue: String(parts[1])),
-        ["f", "-"].contains(parts[2]), let swept = TokenText.time(parts[3]),
-        let token = PercentEncoding.decoded(parts[4]), let end = PercentEncoding.decoded(parts[5])
+      guard let fields = TokenFields(page.rawValue, named: "ckz1page"),
+        let coverage = fields["coverage"].flatMap(RecordPage.Coverage.init),
+        let swept = fields[milliseconds: "swept"]
       else { return nil }
-      self.init(coverage: coverage, token: token.isEmpty ? nil : token)
-      (keysFollow, self.swept) = (parts[2] == "f", swept)
-      self.end = end.isEmpty ? nil : end
+      self.init(coverage: coverage, token: fields["token"])
+      (keysFollow, self.swept, end) = (fields[mark: "keysFollow"], swept, fields["end"])
     }
 
     var pageToken: PageToken {
-      PageToken(
-        [
-          "ckz1", coverage.rawValue, keysFollow ? "f" : "-", "\(swept)", PercentEncoding.encoded(token ?? ""),
-          PercentEncoding.encoded(end ?? ""),
-        ].joined(separator: " "))
+      var fields = TokenFields(named: "ckz1page")
+      fields["coverage"] = coverage.rawValue
+      (fields["token"], fields["end"]) = (token, end)
+      (fields[mark: "keysFollow"], fields[milliseconds: "swept"]) = (keysFollow, swept)
+      return PageToken(fields.text)
     }
   }
 
@@ -74,12 +75,12 @@
       switch request.position {
       case .start(nil): place = ZonePlace(coverage: .everything)
       case .start(let since?):
-        guard let known = ZoneToken(since) else { return CloudKitSource.reset(.tokenExpired) }
+        guard let known = ZoneToken(since) else { return .reset(.tokenExpired) }
         let isDue = reader.type.isSweepDue(since: known.swept, at: source.service.clock.timestamp)
         place = ZonePlace(coverage: isDue ? .everything : .changes, token: known.token)
         (place.keysFollow, place.swept) = (isDue, known.swept)
       case .resume(let next):
-        guard let known = ZonePlace(next) else { return CloudKitSource.reset(.pageTokenExpired) }
+        guard let known = ZonePlace(next) else { return .reset(.pageTokenExpired) }
         place = known
       }
       let limit = max(1, min(request.limit, CloudKitService.largestPage))
@@ -131,9 +132,9 @@
     ) throws(SyncError) -> RecordPage {
       if place.token != nil || place.end != nil {
         // A zone that was deleted ends old tokens too. The full listing tells whether it is there.
-        if failure.code.contains("ZONE") { return CloudKitSource.reset(.remoteReplaced) }
+        if failure.code.contains("ZONE") { return .reset(.remoteReplaced) }
         if failure.voidsToken || (failure.code == "BAD_REQUEST" && !failure.isTransient) {
-          return CloudKitSource.reset(place.end == nil ? .tokenExpired : .pageTokenExpired)
+          return .reset(place.end == nil ? .tokenExpired : .pageTokenExpired)
         }
       }
       if failure.code.contains("ZONE"), let zone = source.service.database.zone {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// An absolute `http` or `https` address, parsed strictly, so that its origin is unambiguous.
 ///
 /// It has no user, no fragment, and only bytes that RFC 3986 allows.
@@ -109,4 +111,43 @@ extension String {
   fileprivate func dropping(prefix: String) -> Substring? {
     self.prefix(prefix.count).lowercased() == prefix ? dropFirst(prefix.count) : nil
   }
+}
+
+/// The scheme, host and port of a server. Credentials go to one origin alone.
+public struct HTTPOrigin: Hashable, Sendable {
+  /// Whether the connection is encrypted.
+  public let isSecure: Bool
+  /// The host's name or IP address, in lower case; an IPv6 address in brackets.
+  public let host: String
+  /// The port.
+  public let port: Int
+
+  /// Whether requests to this origin stay on this machine.
+  package var isLoopback: Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let numbers = host.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+  }
+}
+
+extension HTTPOrigin: CustomStringConvertible {
+  /// The origin as text, without the default port.
+  public var description: String {
+    let usual = port == (isSecure ? 443 : 80)
+    return "\(isSecure ? "https" : "http")://\(host)\(usual ? "" : ":\(port)")"
+  }
+}
+
+/// Percent encoding of all bytes that have a meaning in a query.
+package enum PercentEncoding {
+  private static let unreserved = CharacterSet(
+    charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+
+  /// Encodes all but letters, digits and `-._~`.
+  package static func encoded(_ text: String) -> String {
+    text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+  }
+
+  /// Decodes text; `nil` if a percent sign is not followed by two digits.
+  package static func decoded(_ text: some StringProtocol) -> String? { text.removingPercentEncoding }
 }

@@ -1,5 +1,104 @@
 import SyncModels
 
+/// The start of a collection's next delta, stored in a ``SyncToken``.
+struct RESTToken: Hashable, Sendable {
+  /// Where the next delta starts.
+  enum Start: Hashable, Sendable {
+    /// Nowhere: everything is listed each time.
+    case list
+    /// After a time of the server.
+    case since(Timestamp)
+    /// At a token of the server.
+    case token(String)
+    /// At the tags of all pages, in order.
+    case pages([Page])
+  }
+
+  /// A page of a listing, with its tag.
+  struct Page: Hashable, Sendable {
+    /// The path and the query.
+    var target: String
+    /// The tag; `nil` for the place where a 404 ended the listing.
+    var tag: String?
+  }
+
+  var start: Start
+  /// When the last complete listing began, by this machine's clock.
+  var listedAt: Timestamp
+  /// Whether records may have been missed, so that everything has to be listed again.
+  var relists = false
+
+  init(_ start: Start, listedAt: Timestamp) {
+    self.start = start
+    self.listedAt = listedAt
+  }
+
+  /// Parses a ``syncToken``; `nil` for any other text.
+  init?(_ token: SyncToken) { self.init(token.rawValue) }
+
+  init?(_ text: String) {
+    guard let fields = TokenFields(text, named: "rest1"),
+      let listedAt = fields["at"].flatMap({ Int64($0) })
+    else { return nil }
+    let value = fields["value"] ?? ""
+    switch fields["start"] {
+    case "list": start = .list
+    case "since":
+      guard let time = Int64(value) else { return nil }
+      start = .since(Timestamp(microseconds: time))
+    case "token": start = .token(value)
+    case "pages":
+      guard let pages = Self.pages(value) else { return nil }
+      start = .pages(pages)
+    default: return nil
+    }
+    self.listedAt = Timestamp(microseconds: listedAt)
+    relists = fields[mark: "relists"]
+  }
+
+  /// The token as text.
+  var text: String {
+    var fields = TokenFields(named: "rest1")
+    fields["at"] = "\(listedAt.microseconds)"
+    fields[mark: "relists"] = relists
+    switch start {
+    case .list: fields["start"] = "list"
+    case .since(let time):
+      fields["start"] = "since"
+      fields["value"] = "\(time.microseconds)"
+    case .token(let token):
+      fields["start"] = "token"
+      fields["value"] = token
+    case .pages(let pages):
+      fields["start"] = "pages"
+      fields["value"] = Self.text(of: pages)
+    }
+    return fields.text
+  }
+
+  var syncToken: SyncToken { SyncToken(text) }
+
+  /// A short text that differs for pages with other tags.
+  static func digest(of pages: [Page]) -> String { TokenFields.digest(of: text(of: pages).utf8) }
+
+  static func text(of pages: [Page]) -> String {
+    pages.map { "\(PercentEncoding.encoded($0.target)),\(PercentEncoding.encoded($0.tag ?? ""))" }
+      .joined(separator: ";")
+  }
+
+  static func pages(_ text: String) -> [Page]? {
+    var pages: [Page] = []
+    for part in text.split(separator: ";") {
+      let pair = part.split(separator: ",", omittingEmptySubsequences: false)
+      guard pair.count == 2, let target = PercentEncoding.decoded(pair[0]),
+        let tag = PercentEncoding.decoded(pair[1])
+      else { return nil }
+      pages.append(Page(target: target, tag: tag.isEmpty ? nil : tag))
+    }
+    return pages
+  }
+}
+
 /// The position of a pass between two pages, stored in a ``PageToken``.
 struct RESTBookmark: Hashable, Sendable {
   /// Where the next page begins.
@@ -74,7 +173,7 @@ struct RESTBookmark: Hashable, Sendable {
 
   /// Parses a ``pageToken``; `nil` for any other text.
   init?(_ token: PageToken) {
-    guard let fields = RESTFields(token.rawValue), fields.name == "rest1page",
+    guard let fields = TokenFields(token.rawValue, named: "rest1page"),
       let coverage = fields["coverage"].flatMap(RecordPage.Coverage.init),
       let candidate = fields["next"].flatMap({ RESTToken($0) }),
       let pages = fields.count("pages"), let rows = fields.count("rows")
@@ -94,7 +193,7 @@ struct RESTBookmark: Hashable, Sendable {
       return nil
     }
     (self.pages, self.rows, total) = (pages, rows, fields.count("total"))
-    (isShifting, hasMoved) = (fields["shifting"] != nil, fields["moved"] != nil)
+    (isShifting, hasMoved) = (fields[mark: "shifting"], fields[mark: "moved"])
     if let first = fields["first"], let last = fields["last"], let count = fields.count("count") {
       ends = Ends(first: first, last: last, count: count, content: fields["content"] ?? "")
     }
@@ -107,7 +206,7 @@ struct RESTBookmark: Hashable, Sendable {
 
   /// The bookmark as a page token.
   var pageToken: PageToken {
-    var fields = RESTFields(named: "rest1page")
+    var fields = TokenFields(named: "rest1page")
     fields["coverage"] = coverage.rawValue
     fields["next"] = candidate.text
     fields["base"] = base?.text
@@ -117,14 +216,14 @@ struct RESTBookmark: Hashable, Sendable {
     case .rows(let rows): fields["skip"] = "\(rows)"
     case .page(let page): fields["page"] = "\(page)"
     }
-    fields["pages"] = "\(pages)"
-    fields["rows"] = "\(rows)"
-    fields["total"] = total.map { "\($0)" }
-    if isShifting { fields["shifting"] = "1" }
-    if hasMoved { fields["moved"] = "1" }
+    fields[number: "pages"] = pages
+    fields[number: "rows"] = rows
+    fields[number: "total"] = total
+    fields[mark: "shifting"] = isShifting
+    fields[mark: "moved"] = hasMoved
     fields["first"] = ends?.first
     fields["last"] = ends?.last
-    fields["count"] = ends.map { "\($0.count)" }
+    fields[number: "count"] = ends?.count
     fields["content"] = ends?.content
     fields["confirms"] = confirms
     if repeats > 0 { fields["repeats"] = "\(repeats)" }
@@ -135,9 +234,48 @@ struct RESTBookmark: Hashable, Sendable {
   }
 }
 
-extension RESTFields {
+extension TokenFields {
   /// A number of records or pages; `nil` for one that no listing has.
   fileprivate func count(_ name: String) -> Int? {
-    self[name].flatMap { Int($0) }.flatMap { (0...RESTAnswer.mostRecords).contains($0) ? $0 : nil }
+    self[number: name].flatMap { (0...RESTAnswer.mostRecords).contains($0) ? $0 : nil }
+  }
+}
+
+/// A place among tagged pages; those before it have not changed.
+struct RESTTagWalk: Hashable, Sendable {
+  let token: RESTToken
+  let index: Int
+  /// The page at this place.
+  let page: RESTToken.Page
+
+  /// - Precondition: The token has so many pages.
+  init(_ token: RESTToken, at index: Int) {
+    guard case .pages(let pages) = token.start else { preconditionFailure("not a token of pages") }
+    self.token = token
+    self.index = index
+    page = pages[index]
+  }
+
+  /// Parses a ``pageToken``; `nil` for any other text.
+  init?(_ pageToken: PageToken) {
+    guard let fields = TokenFields(pageToken.rawValue, named: "rest1walk"),
+      let token = fields["token"].flatMap({ RESTToken($0) }),
+      let index = fields["index"].flatMap({ Int($0) }),
+      case .pages(let pages) = token.start, pages.indices.contains(index)
+    else { return nil }
+    self.init(token, at: index)
+  }
+
+  /// The place after this one; `nil` at the end.
+  var next: RESTTagWalk? {
+    guard case .pages(let pages) = token.start, pages.indices.contains(index + 1) else { return nil }
+    return RESTTagWalk(token, at: index + 1)
+  }
+
+  var pageToken: PageToken {
+    var fields = TokenFields(named: "rest1walk")
+    fields["token"] = token.text
+    fields["index"] = "\(index)"
+    return PageToken(fields.text)
   }
 }

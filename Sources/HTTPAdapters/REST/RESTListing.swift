@@ -24,10 +24,6 @@ struct RESTListing: Sendable {
   var operation: String { requests.operation }
   private var pagination: RESTPagination { RESTPagination(requests: requests) }
 
-  static func reset(_ reason: ResetReason) -> RecordPage {
-    RecordPage(coverage: .everything, changes: [], next: .reset(reason))
-  }
-
   // MARK: Pages
 
   /// Returns the first page of the changes since a token, or of everything.
@@ -41,7 +37,7 @@ struct RESTListing: Sendable {
     if token.start == .list || token.relists || isSweepDue(token) { return try await first(since: nil) }
     switch (token.start, collection.delta) {
     case (.since, .since), (.token, .token): return try await first(since: token)
-    default: return Self.reset(.tokenExpired)
+    default: return .reset(.tokenExpired)
     }
   }
 
@@ -59,7 +55,7 @@ struct RESTListing: Sendable {
     let elapsed = session.clock.stopwatch()
     let asked = try await ask { limit in (limit, requests.first(base, limit: limit)) }
     // The server no longer takes this token, whatever program wrote it.
-    if base != nil, [400, 404, 410, 422].contains(asked.response.status) { return Self.reset(.tokenExpired) }
+    if base != nil, [400, 404, 410, 422].contains(asked.response.status) { return .reset(.tokenExpired) }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)
     return try await first(
       answer, asked, since: base, listedAt: listedAt, elapsed: elapsed(), confirming: pages)
@@ -73,7 +69,7 @@ struct RESTListing: Sendable {
     switch collection.delta {
     case .since(_, _, let overlap, _):
       let now = try answer.serverTime(elapsed: elapsed, of: collection, during: operation)
-      if case .since(let before)? = base?.start, now + overlap < before { return Self.reset(.tokenExpired) }
+      if case .since(let before)? = base?.start, now + overlap < before { return .reset(.tokenExpired) }
       candidate.start = .since(now)
     case .token: if let token = answer.token { candidate.start = .token(token) }
     case .etag: candidate.start = .pages([])
@@ -101,9 +97,9 @@ struct RESTListing: Sendable {
     // Past the last page.
     case 404 where collection.countsPages:
       var bookmark = bookmark
-      noteEnd(asked, &bookmark)
+      tagEnd(asked, &bookmark)
       return try await finished([], bookmark, asked)
-    case 400, 404, 410, 422: return Self.reset(.pageTokenExpired)
+    case 400, 404, 410, 422: return .reset(.pageTokenExpired)
     default: break
     }
     let answer = try RESTAnswer(asked.response, of: collection, during: operation)
@@ -112,7 +108,7 @@ struct RESTListing: Sendable {
       try answer.serverTime(elapsed: .zero, of: collection, during: operation) + overlap < began
     {
       // The server's clock went back, so its times no longer tell what is new.
-      return Self.reset(.tokenExpired)
+      return .reset(.tokenExpired)
     }
     return try await page(answer, asked, bookmark)
   }
@@ -156,7 +152,7 @@ struct RESTListing: Sendable {
     var changes = answer.rows.map(reader.read)
     if before.pages == 0, before.coverage == .everything { try refuseUnreadable(answer.rows, changes) }
     let isOverlapping = pagination.overlaps(before, limit: asked.limit)
-    try pagination.note(
+    try pagination.compare(
       RESTBookmark.Ends(changes, answer.rows), isOverlapping: isOverlapping, &bookmark)
     if isOverlapping {
       if RESTBookmark.Ends.name(of: changes.first, answer.rows.first) == before.ends?.last {
@@ -174,7 +170,7 @@ struct RESTListing: Sendable {
       bookmark.candidate.start = .token(token)
     }
     if let total = answer.total, let first = before.total, total != first { bookmark.hasMoved = true }
-    note(answer, asked, &bookmark)
+    tag(answer, asked, &bookmark)
     guard let place = try pagination.place(after: answer, fresh: changes.count, to: asked, &bookmark) else {
       return try await finished(changes, bookmark, asked)
     }
@@ -214,7 +210,7 @@ struct RESTListing: Sendable {
 extension RESTBookmark.Ends {
   /// The name of an end: the key, or what stands for the bytes of a record without a key.
   fileprivate static func name(of change: RecordChange?, _ row: ArraySlice<UInt8>?) -> String? {
-    change?.id?.key ?? row.map { namelessPrefix + RESTFields.digest(of: $0) }
+    change?.id?.key ?? row.map { namelessPrefix + TokenFields.digest(of: $0) }
   }
 
   /// The ends of a page; `nil` if the page is empty.
@@ -224,6 +220,123 @@ extension RESTBookmark.Ends {
     else { return nil }
     let content = [rows.first, rows.last].compactMap(\.self).joined()
     self.init(
-      first: first, last: last, count: changes.count, content: RESTFields.digest(of: content))
+      first: first, last: last, count: changes.count, content: TokenFields.digest(of: content))
+  }
+}
+
+/// What a listing that has ended can promise, and where the next delta starts.
+extension RESTListing {
+  /// The token of the first page, if pages follow: what they show is in doubt until their end.
+  func doubted(_ next: RecordPage.Continuation, _ candidate: RESTToken) -> RESTToken {
+    var token = candidate
+    if case .more = next, collection.countsPages { token.relists = true }
+    return token
+  }
+
+  /// Returns the last page, with the token of the next delta.
+  func finished(
+    _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
+  ) async throws(SyncError) -> RecordPage {
+    if let total = bookmark.total, bookmark.pages <= 1, bookmark.coverage == .everything,
+      bookmark.rows < total
+    {
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "The listing ended after \(bookmark.rows) of \(total) records (\(collection.place("total"))); does \(collection.place("paging")) lead on?"
+      )
+    }
+    var token = bookmark.candidate
+    switch collection.delta {
+    case .etag:
+      let pages = bookmark.tagged ?? []
+      token.start = .pages(pages)
+      token.relists = needsTwoListings && bookmark.confirms != RESTToken.digest(of: pages)
+    case .token(let pointer, _) where token.start == .list:
+      throw SyncError(
+        .inconsistentData, during: operation,
+        "\(pointer) (\(collection.place("delta.token"))) leads to nothing on all \(Counted(bookmark.pages, "page"))."
+      )
+    case .since, .token:
+      if try await isInDoubt(bookmark) {
+        if bookmark.coverage == .everything { token.relists = true } else { token = bookmark.base ?? token }
+      }
+    case nil: break
+    }
+    return RecordPage(
+      coverage: bookmark.coverage, changes: changes,
+      next: .done(token.start == .list || token.start == .pages([]) ? nil : token.syncToken))
+  }
+
+  /// Whether a change may have moved a record past the pages.
+  private func isInDoubt(_ bookmark: RESTBookmark) async throws(SyncError) -> Bool {
+    guard bookmark.pages > 1 else { return false }
+    let isCounted = collection.countsPages || bookmark.isShifting
+    guard isCounted else { return false }
+    if bookmark.hasMoved || (bookmark.total ?? bookmark.rows) > bookmark.rows { return true }
+    if case .offset = collection.paging, !bookmark.isShifting { return false }
+    // A delta that shows nothing means that nothing moved.
+    let asked = try await ask { _ in (1, requests.first(bookmark.candidate, limit: 1)) }
+    return try !RESTAnswer(asked.response, of: collection, during: operation).rows.isEmpty
+  }
+}
+
+/// Pages that are asked for on the condition that they have changed (RFC 9110).
+extension RESTListing {
+  /// The most pages whose tags are kept. A longer listing is listed again each time.
+  static let mostTaggedPages = 100
+
+  /// Returns an empty page for a tagged page that has not changed.
+  func walk(_ walk: RESTTagWalk) async throws(SyncError) -> RecordPage {
+    let page = walk.page
+    let elapsed = session.clock.stopwatch()
+    var headers: HTTPHeaders = [:]
+    if !isCompared(walk) { headers["If-None-Match"] = page.tag }
+    let asked = try await ask(headers: headers) { limit in
+      (limit, walk.index == 0 ? requests.first(nil, limit: limit) : requests.address(page.target))
+    }
+    guard isUnchanged(walk, asked.response) else {
+      // The server may be unavailable for a while, which tells nothing about its pages.
+      if walk.index > 0, [404, 410].contains(asked.response.status) { return .reset(.tokenExpired) }
+      let answer = try RESTAnswer(asked.response, of: collection, during: operation)
+      guard walk.index == 0 else { return .reset(.tokenExpired) }
+      return try await first(
+        answer, asked, since: nil, listedAt: session.clock.timestamp, elapsed: elapsed())
+    }
+    let next: RecordPage.Continuation =
+      walk.next.map { .more($0.pageToken, resumable: true) } ?? .done(walk.token.syncToken)
+    return RecordPage(
+      coverage: .changes, changes: [], startToken: walk.index == 0 ? walk.token.syncToken : nil, total: 0,
+      next: next)
+  }
+
+  /// Whether an unchanged page is recognized by its whole answer.
+  ///
+  /// A 404 has no tag. A 304 may lack the `Link` to a new page behind the last one (RFC 9110,
+  /// 15.4.5).
+  private func isCompared(_ walk: RESTTagWalk) -> Bool {
+    if case .link = collection.paging, walk.next == nil { return true }
+    return walk.page.tag == nil
+  }
+
+  private func isUnchanged(_ walk: RESTTagWalk, _ response: HTTPResponse) -> Bool {
+    guard isCompared(walk) else { return response.status == 304 }
+    guard let tag = walk.page.tag else { return response.status == 404 }
+    return response.status == 200 && response.headers["ETag"] == tag
+      && RESTAnswer.link(in: response, of: collection) == nil
+  }
+
+  /// Keeps the place of a 404, which ends the listing.
+  func tagEnd(_ asked: Asked, _ bookmark: inout RESTBookmark) {
+    bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: nil))
+  }
+
+  /// Keeps the tag of a page.
+  func tag(_ answer: RESTAnswer, _ asked: Asked, _ bookmark: inout RESTBookmark) {
+    guard let tagged = bookmark.tagged else { return }
+    guard let tag = answer.tag, !tag.isEmpty, tagged.count < Self.mostTaggedPages else {
+      bookmark.tagged = nil
+      return
+    }
+    bookmark.tagged?.append(RESTToken.Page(target: asked.address.target, tag: tag))
   }
 }

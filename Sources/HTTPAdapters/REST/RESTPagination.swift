@@ -77,7 +77,7 @@ struct RESTPagination: Sendable {
     case .cursor(let cursor): text = cursor
     case .rows, .page: return
     }
-    let digest = RESTFields.digest(of: text.utf8)
+    let digest = TokenFields.digest(of: text.utf8)
     guard digest != bookmark.landmark else {
       throw wrong(
         "\(linkPlace) leads back to an earlier page, after \(Counted(bookmark.rows, "record"))."
@@ -86,8 +86,9 @@ struct RESTPagination: Sendable {
     if bookmark.pages.nonzeroBitCount == 1 { bookmark.landmark = digest }
   }
 
-  /// Notes the ends of a page, which must not be the page before it again.
-  func note(_ ends: RESTBookmark.Ends?, isOverlapping: Bool, _ bookmark: inout RESTBookmark) throws(SyncError)
+  /// Compares the ends of a page, which must not be the page before it again.
+  func compare(_ ends: RESTBookmark.Ends?, isOverlapping: Bool, _ bookmark: inout RESTBookmark)
+    throws(SyncError)
   {
     guard let ends, let before = bookmark.ends, ends.repeats(before, exactly: !collection.countsPages),
       !(isOverlapping && ends.count == 1)
@@ -159,5 +160,107 @@ struct RESTPagination: Sendable {
 
   private func wrong(_ message: String) -> SyncError {
     SyncError(.invalidResponse, during: requests.operation, message)
+  }
+}
+
+/// The targets of a `Link` header, by relation (RFC 8288).
+enum LinkHeader {
+  /// The target of the first link with a relation; `nil` for none.
+  ///
+  /// Relations compare in any case. A link with an anchor is about something else.
+  static func target(of relation: String, in header: String) -> String? {
+    var rest = Substring(header)
+    while let open = rest.firstIndex(of: "<"), let close = rest[open...].firstIndex(of: ">") {
+      let target = rest[rest.index(after: open)..<close]
+      rest = rest[rest.index(after: close)...]
+      let parameters = parameters(&rest)
+      let relations = parameters.first { $0.name == "rel" }?.value.split(separator: " ") ?? []
+      if relations.contains(where: { $0.lowercased() == relation.lowercased() }),
+        !parameters.contains(where: { $0.name == "anchor" })
+      {
+        return String(target)
+      }
+    }
+    return nil
+  }
+
+  /// Takes the parameters of one link, up to the comma before the next one.
+  private static func parameters(_ rest: inout Substring) -> [(name: String, value: String)] {
+    var parameters: [(name: String, value: String)] = []
+    while true {
+      skipSpace(&rest)
+      guard rest.first == ";" else { break }
+      rest.removeFirst()
+      skipSpace(&rest)
+      let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " }.lowercased()
+      rest.removeFirst(name.count)
+      skipSpace(&rest)
+      guard rest.first == "=" else {
+        parameters.append((name, ""))
+        continue
+      }
+      rest.removeFirst()
+      skipSpace(&rest)
+      parameters.append((name, value(&rest)))
+    }
+    return parameters
+  }
+
+  /// Takes a token or a quoted text.
+  private static func value(_ rest: inout Substring) -> String {
+    guard rest.first == "\"" else {
+      let token = rest.prefix { $0 != ";" && $0 != "," && $0 != " " }
+      rest.removeFirst(token.count)
+      return String(token)
+    }
+    rest.removeFirst()
+    var text = ""
+    while let character = rest.popFirst(), character != "\"" {
+      if character == "\\", let escaped = rest.popFirst() {
+        text.append(escaped)
+      } else {
+        text.append(character)
+      }
+    }
+    return text
+  }
+
+  private static func skipSpace(_ rest: inout Substring) {
+    rest = rest.drop { $0 == " " || $0 == "\t" }
+  }
+}
+
+extension HTTPAddress {
+  /// The path and the query.
+  var target: String { "\(path)\(query.map { "?\($0)" } ?? "")" }
+
+  /// The values of the query's parameters, as written.
+  var parameters: [String: String] {
+    var parameters: [String: String] = [:]
+    for part in (query ?? "").split(separator: "&") {
+      let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      parameters[String(pair[0])] = pair.count > 1 ? String(pair[1]) : ""
+    }
+    return parameters
+  }
+
+  /// Whether a link from another page leads here by counting pages or records.
+  ///
+  /// Only parameters with numbers differ, one of which grew by 1 or by the records of the page.
+  func counts(from other: HTTPAddress, rows: Int) -> Bool {
+    let (mine, before) = (parameters, other.parameters)
+    var hasCounted = false
+    for name in Set(mine.keys).union(before.keys) where mine[name] != before[name] {
+      guard let number = mine[name].flatMap({ Int($0) }) else { return false }
+      guard let text = before[name] else {
+        // The first page may have no number.
+        hasCounted = hasCounted || number <= 2 || number == rows
+        continue
+      }
+      guard let earlier = Int(text) else { return false }
+      let (step, overflow) = number.subtractingReportingOverflow(earlier)
+      hasCounted = hasCounted || (!overflow && (step == 1 || step == rows))
+    }
+    return hasCounted
   }
 }

@@ -26,9 +26,9 @@ import Synchronization
 /// - **Tags.** With ``RESTAPI/Delta/etag``, each page of the last listing is asked for on the
 ///   condition that it has changed. The first one that has leads to a complete listing.
 ///
-/// Pauses that the server requests, bounds, redirects and credentials are kept as by
-/// ``KintoSource``. A next page at another origin is refused. Plain `http` is refused, except to
-/// this machine.
+/// After a `Backoff` or a `Retry-After`, nothing is sent until the time is up. Redirects are
+/// followed within the origin alone, and a next page at another one is refused. Plain `http` is
+/// refused, except to this machine.
 public final class RESTSource: RemoteRecordSource {
   /// The base of the API.
   public let identity: String
@@ -109,7 +109,7 @@ public final class RESTSource: RemoteRecordSource {
   /// Returns what decides which records are listed, and how they are read.
   public func query(for type: RecordType) -> String {
     guard let collection = collections[type] else { return "" }
-    var fields = RESTFields(named: "rest1")
+    var fields = TokenFields(named: "rest1")
     for (name, value) in collection.query { fields["?\(name)"] = value }
     fields["path"] = collection.path
     fields["id"] = collection.id.text
@@ -138,11 +138,11 @@ public final class RESTSource: RemoteRecordSource {
     case .start(nil):
       return try await listing.start(since: nil)
     case .start(let token?):
-      guard let token = RESTToken(token) else { return RESTListing.reset(.tokenExpired) }
+      guard let token = RESTToken(token) else { return .reset(.tokenExpired) }
       return try await listing.start(since: token)
     case .resume(let token):
       if let walk = RESTTagWalk(token) { return try await listing.walk(walk) }
-      guard let bookmark = RESTBookmark(token) else { return RESTListing.reset(.pageTokenExpired) }
+      guard let bookmark = RESTBookmark(token) else { return .reset(.pageTokenExpired) }
       return try await listing.next(at: bookmark)
     }
   }

@@ -9,7 +9,7 @@ package struct RESTSurvey: Sendable {
   /// What is wrong, with the member of the description.
   package private(set) var problems: [String] = []
 
-  mutating func note(_ text: String) { notes.append(text) }
+  mutating func add(_ text: String) { notes.append(text) }
   mutating func complain(_ text: String) { problems.append(text) }
 }
 
@@ -67,7 +67,7 @@ private struct Look {
 
   func records(_ survey: inout RESTSurvey) {
     let count = answer.rows.count
-    survey.note(
+    survey.add(
       "\(Counted(count, "record")) on the first page, at \(collection.records.text.isEmpty ? "the top" : collection.records.text)."
     )
     guard count > 0 else { return }
@@ -104,7 +104,7 @@ private struct Look {
     if missing == answer.rows.count {
       survey.complain("\(place) leads to nothing in any of \(Counted(missing, "record")).")
     } else if missing > 0, needed {
-      survey.note("\(place) is missing in \(missing) of \(Counted(answer.rows.count, "record")).")
+      survey.add("\(place) is missing in \(missing) of \(Counted(answer.rows.count, "record")).")
     }
   }
 
@@ -112,15 +112,15 @@ private struct Look {
     let isFull = collection.pageSize != nil && answer.rows.count >= limit
     switch collection.paging {
     case nil:
-      survey.note("Everything is listed in one answer.")
+      survey.add("Everything is listed in one answer.")
       if let total = answer.total, total > answer.rows.count {
         survey.complain(
           "The answer has \(answer.rows.count) of \(total) records, and the description no \"paging\".")
       }
     case .link, .next, .cursor:
       let hint = isFull ? " The page is full: is that the right member?" : ""
-      guard let next = answer.next else { return survey.note("No further page is named.\(hint)") }
-      if case .cursor = collection.paging { return survey.note("A cursor names the next page.") }
+      guard let next = answer.next else { return survey.add("No further page is named.\(hint)") }
+      if case .cursor = collection.paging { return survey.add("A cursor names the next page.") }
       guard let following = address.resolving(next) else {
         return survey.complain("The next page's address is invalid (\(collection.place("paging"))).")
       }
@@ -128,16 +128,16 @@ private struct Look {
         survey.complain(
           "The next page is at \(following.origin), which is another origin (\(collection.place("paging"))).")
       } else if following.counts(from: address, rows: answer.rows.count) {
-        survey.note("Links count pages. \(Self.shifting)")
+        survey.add("Links count pages. \(Self.shifting)")
       } else {
-        survey.note("A link leads to the next page.")
+        survey.add("A link leads to the next page.")
       }
-    case .page, .offset: survey.note("Pages are counted. \(Self.shifting)")
+    case .page, .offset: survey.add("Pages are counted. \(Self.shifting)")
     }
     if let size = collection.pageSize, !answer.rows.isEmpty, answer.rows.count < limit,
       answer.next != nil || (answer.total ?? 0) > answer.rows.count
     {
-      survey.note(
+      survey.add(
         "The API gives \(Counted(answer.rows.count, "record")) where \(limit) are asked for. That may be its most; otherwise, is \"\(size.parameter)\" a parameter?"
       )
     }
@@ -155,34 +155,34 @@ private struct Look {
     switch collection.delta {
     case .since:
       _ = try answer.serverTime(elapsed: elapsed, of: collection, during: requests.operation)
-      survey.note("Changes are asked for since the server's time.")
+      survey.add("Changes are asked for since the server's time.")
     case .token(let pointer, _):
       if answer.token == nil, answer.next == nil {
         survey.complain("\(pointer) (\(collection.place("delta.token"))) leads to nothing.")
       } else {
-        survey.note("Changes are asked for since a token\(answer.token == nil ? " of a later page" : "").")
+        survey.add("Changes are asked for since a token\(answer.token == nil ? " of a later page" : "").")
       }
     case .etag:
       if answer.tag == nil {
         survey.complain(
           "The API gives no ETag, so each sync lists everything (\(collection.place("delta"))).")
       } else {
-        survey.note("Unchanged pages are not sent again.")
+        survey.add("Unchanged pages are not sent again.")
       }
-    case nil: survey.note("Each sync lists everything.")
+    case nil: survey.add("Each sync lists everything.")
     }
     guard collection.showsChangesAlone else {
-      return survey.note("Deletions are found by each listing.")
+      return survey.add("Deletions are found by each listing.")
     }
     let interval = collection.sweepInterval.map { "\($0.components.seconds) s" }
     if isMarked {
-      survey.note("Deletions are marked\(interval.map { "; everything is listed every \($0)" } ?? "").")
+      survey.add("Deletions are marked\(interval.map { "; everything is listed every \($0)" } ?? "").")
     } else {
-      survey.note(
+      survey.add(
         "Deletions are found by a listing of everything, \(interval.map { "every \($0)" } ?? "once a day").")
     }
     if collection.paging != nil {
-      survey.note(
+      survey.add(
         collection.lookupPath == nil
           ? "A record that a listing lacks has to be missing twice."
           : "A record that a listing lacks can be looked up."
@@ -192,28 +192,128 @@ private struct Look {
 
   func writes(_ survey: inout RESTSurvey) {
     guard let push = collection.push else {
-      return survey.note(
+      return survey.add(
         "Edits cannot be pushed: the description has no \"push\". An API that assigns ids itself cannot have one."
       )
     }
     switch push.precondition {
-    case .etag: survey.note("Edits are pushed on the condition of an ETag.")
-    case .version: survey.note("Edits are pushed with the version that they were made on.")
-    case nil: survey.note("Edits are pushed after a look. A write of another client between the two is lost.")
+    case .etag: survey.add("Edits are pushed on the condition of an ETag.")
+    case .version: survey.add("Edits are pushed with the version that they were made on.")
+    case nil: survey.add("Edits are pushed after a look. A write of another client between the two is lost.")
     }
-    if push.delete == nil { survey.note("Deletions cannot be pushed.") }
+    if push.delete == nil { survey.add("Deletions cannot be pushed.") }
   }
 
   func cost(_ survey: inout RESTSurvey) {
-    guard collection.paging != nil else { return survey.note("A first sync takes 1 request.") }
+    guard collection.paging != nil else { return survey.add("A first sync takes 1 request.") }
     guard let total = answer.total else {
-      return survey.note(
+      return survey.add(
         "A first sync takes an unknown number of requests: \(collection.place("total")) is not described.")
     }
     // The API may give fewer than are asked for.
     let size = max(1, answer.rows.count)
-    survey.note(
+    survey.add(
       "A first sync of \(Counted(total, "record")) takes about \(Counted(total / size + 1, "request")) with \(Counted(size, "record")) each."
     )
+  }
+}
+
+/// Requests that show whether an API takes the parameters of its description.
+struct RESTTrial: Sendable {
+  let listing: RESTListing
+  let first: RESTAnswer
+  let asked: RESTListing.Asked
+
+  private var collection: RESTAPI.Collection { listing.collection }
+
+  /// Asks for the page after the first one.
+  func secondPage(_ survey: inout RESTSurvey) async throws(SyncError) {
+    let pagination = RESTPagination(requests: listing.requests)
+    var bookmark = RESTBookmark(
+      coverage: .everything, base: nil, candidate: RESTToken(.list, listedAt: Timestamp(microseconds: 0)))
+    (bookmark.pages, bookmark.rows) = (1, first.rows.count)
+    guard !first.rows.isEmpty,
+      let place = try pagination.place(after: first, fresh: bookmark.rows, to: asked, &bookmark)
+    else { return }
+    bookmark.place = place
+    let second = await answer(to: "for the second page", "paging", &survey) { limit in
+      pagination.request(at: bookmark, atMost: limit)
+    }
+    if let second, second.rows == first.rows {
+      survey.complain(
+        "The second page is the first one again; does \(collection.place("paging")) name a parameter of the API?"
+      )
+    }
+  }
+
+  /// Asks for what has changed, which is nothing.
+  ///
+  /// - Parameter elapsed: How long the request for the first page took.
+  func changes(elapsed: Duration, _ survey: inout RESTSurvey) async throws(SyncError) {
+    var start = RESTToken(.list, listedAt: Timestamp(microseconds: 0))
+    let name: String
+    switch collection.delta {
+    case .since(let parameter, _, let overlap, _):
+      let now = try first.serverTime(elapsed: elapsed, of: collection, during: listing.operation)
+      // No record has changed a minute from now.
+      (name, start.start) = (parameter, .since(now + overlap + .seconds(60)))
+    case .token(_, let parameter):
+      guard let token = first.token else { return }
+      (name, start.start) = (parameter, .token(token))
+    case .etag: return try await unchangedPage(&survey)
+    case nil: return
+    }
+    let again = await answer(to: "for changes", "delta", &survey) { limit in
+      (limit, listing.requests.first(start, limit: limit))
+    }
+    guard let again, !again.rows.isEmpty, again.rows == first.rows else { return }
+    survey.complain(
+      "A request for changes gets the same \(Counted(again.rows.count, "record")) as one for everything; is \"\(name)\" a parameter of the API (\(collection.place("delta")))?"
+    )
+  }
+
+  /// Asks for the first page on the condition that it has changed.
+  private func unchangedPage(_ survey: inout RESTSurvey) async throws(SyncError) {
+    guard let tag = first.tag else { return }
+    let again = try await listing.ask(headers: ["If-None-Match": tag]) { limit in
+      (limit, listing.requests.first(nil, limit: limit))
+    }
+    if again.response.status == 200, again.response.headers["ETag"] == tag {
+      survey.complain(
+        "The API sends an unchanged page again, whatever its ETag (\(collection.place("delta"))).")
+    }
+  }
+
+  /// The answer to a request; `nil`, with a problem, for a failure.
+  ///
+  /// The first page came, so the description is to blame, not the server.
+  private func answer(
+    to purpose: String, _ member: String, _ survey: inout RESTSurvey,
+    _ address: (Int) -> (limit: Int, address: HTTPAddress)
+  ) async -> RESTAnswer? {
+    if listing.session.notices.remainingPause != nil { return pausing(purpose, &survey) }
+    do throws(SyncError) {
+      let asked = try await listing.ask(address)
+      // A number beyond the last page.
+      if member == "paging", collection.countsPages, asked.response.status == 404 { return nil }
+      if listing.session.notices.remainingPause != nil || asked.response.status == 429 {
+        return pausing(purpose, &survey)
+      }
+      guard asked.response.status < 400 else {
+        survey.complain(
+          "The server answers \(asked.response.status) to a request \(purpose) (\(collection.place(member)))."
+        )
+        return nil
+      }
+      return try RESTAnswer(asked.response, of: collection, during: listing.operation)
+    } catch {
+      survey.complain("A request \(purpose) fails (\(collection.place(member))): \(error.message)")
+      return nil
+    }
+  }
+
+  private func pausing(_ purpose: String, _ survey: inout RESTSurvey) -> RESTAnswer? {
+    survey.add("A request \(purpose) was not tried: the server asks for a pause.")
+    return nil
   }
 }

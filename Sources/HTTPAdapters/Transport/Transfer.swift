@@ -1,5 +1,6 @@
 import SyncJSON
 package import SyncModels
+package import SyncPorts
 import Synchronization
 
 /// Moves the bytes of transfers. Both calls return at once.
@@ -157,5 +158,114 @@ package final class Transfer: Sendable {
     }
     waiter?.resume(returning: outcome)
     return isFirst
+  }
+}
+
+extension Transfer {
+  /// Starts the transfer, and returns the complete answer, unless a deadline passes first.
+  ///
+  /// - Parameters:
+  ///   - clock: Measures the request's deadline.
+  ///   - firstByte: The longest time until the answer begins; `nil` for the time of the whole
+  ///     answer.
+  package func answer(
+    by clock: any SyncPorts.Clock<Duration>, firstByteWithin firstByte: Duration? = nil
+  ) async throws(SyncError) -> HTTPResponse {
+    try await race(clock, firstByte).get()
+  }
+
+  private func race(
+    _ clock: any SyncPorts.Clock<Duration>, _ firstByte: Duration?
+  ) async -> Result<HTTPResponse, SyncError> {
+    await withTaskGroup(of: Result<HTTPResponse, SyncError>?.self) { group in
+      group.addTask { await self.outcome() }
+      group.addTask {
+        guard let failure = await self.passedDeadline(clock, firstByte) else { return nil }
+        return .failure(failure)
+      }
+      // The slower task is cancelled and awaited: nothing outlives the call.
+      defer { group.cancelAll() }
+      for await outcome in group {
+        if let outcome { return outcome }
+      }
+      return .failure(HTTPFailure.cancelled(request))
+    }
+  }
+
+  /// Waits for the deadlines; `nil` if cancelled meanwhile.
+  private func passedDeadline(
+    _ clock: any SyncPorts.Clock<Duration>, _ firstByte: Duration?
+  ) async -> SyncError? {
+    var rest = request.deadline
+    do {
+      if let firstByte, firstByte < rest {
+        try await clock.pause(for: firstByte)
+        if !hasFirstByte { return HTTPFailure.silent(request, for: firstByte) }
+        rest -= firstByte
+      }
+      try await clock.pause(for: rest)
+      return HTTPFailure.tooSlow(request)
+    } catch {
+      return nil
+    }
+  }
+}
+
+/// The mark that ends a body on the wire.
+package enum BodyFraming: Hashable, Sendable {
+  /// An announced number of bytes.
+  case length(Int64)
+  /// Chunks or frames, the last of which is marked.
+  case frames
+  /// The connection's end, which looks the same after a server crash.
+  case connection
+
+  /// The framing that the headers of HTTP/1 announce.
+  package init(_ headers: HTTPHeaders) {
+    self =
+      if headers["Transfer-Encoding"] != nil {
+        .frames
+      } else if let length = headers["Content-Length"].flatMap({ Int64($0) }), length >= 0 {
+        .length(length)
+      } else {
+        .connection
+      }
+  }
+}
+
+/// The received bytes of a body.
+///
+/// A body of announced length is kept in one piece, any other in several: a growing array would
+/// hold several times as much.
+struct AnswerBody {
+  private(set) var count = 0
+  private var pieces: [[UInt8]] = []
+
+  /// Reserves room for an announced length. The system provides memory only for written pages.
+  mutating func expect(_ length: Int) {
+    guard length > 0, pieces.isEmpty else { return }
+    addPiece(of: length)
+  }
+
+  mutating func append(_ bytes: some Collection<UInt8>) {
+    let isRoom = pieces.last.map { $0.capacity - $0.count >= bytes.count } ?? false
+    if !isRoom { addPiece(of: max(bytes.count, min(max(count, 16 << 10), 1 << 20))) }
+    pieces[pieces.count - 1].append(contentsOf: bytes)
+    count += bytes.count
+  }
+
+  private mutating func addPiece(of capacity: Int) {
+    var piece: [UInt8] = []
+    piece.reserveCapacity(capacity)
+    pieces.append(piece)
+  }
+
+  /// All received bytes.
+  var bytes: [UInt8] {
+    if pieces.count == 1 { return pieces[0] }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    for piece in pieces { bytes += piece }
+    return bytes
   }
 }

@@ -41,7 +41,7 @@ struct NetlinkDialogue {
   /// Takes a datagram.
   mutating func receive(_ datagram: [UInt8]) -> [Action] {
     let batch = NetlinkMessage.read(datagram)
-    for message in batch.messages { note(message) }
+    for message in batch.messages { take(message) }
     return batch.isIntact ? next() : lost()
   }
 
@@ -58,7 +58,7 @@ struct NetlinkDialogue {
     return next()
   }
 
-  private mutating func note(_ message: NetlinkMessage) {
+  private mutating func take(_ message: NetlinkMessage) {
     let isReply = message.sequence == listing?.sequence
     switch message.type {
     case RouteNumbers.done, RouteNumbers.error:
@@ -69,7 +69,7 @@ struct NetlinkDialogue {
       // never have several parts.
       let isListed = isReply && message.flags & RouteNumbers.multipart != 0
       if isListed, message.flags & RouteNumbers.interrupted != 0 { listing?.isStale = true }
-      guard table.note(NetworkFact(message), isListed: isListed) else { return }
+      guard table.take(NetworkFact(message), isListed: isListed) else { return }
       wanted.insert(.routes)
       if listing?.subject == .routes { listing?.isStale = true }
     }

@@ -37,13 +37,13 @@ struct NetworkTable {
     }
   }
 
-  /// Records a fact.
+  /// Takes a fact into the table.
   ///
   /// - Parameter isListed: Whether the fact is from a requested list.
   /// - Returns: Whether the routes must be listed again. The kernel silently drops the routes of a
   ///   link that goes down and of a removed address. A message about a route does not tell which
   ///   others it replaces.
-  mutating func note(_ fact: NetworkFact, isListed: Bool) -> Bool {
+  mutating func take(_ fact: NetworkFact, isListed: Bool) -> Bool {
     switch fact {
     case .link(let link):
       let old = links.known[link.index]
@@ -101,5 +101,36 @@ struct NetworkTable {
   private func isRunning(_ index: Int32) -> Bool {
     guard let link = links.known[index]?.link else { return false }
     return link.isUp && link.isRunning && !link.isLoopback
+  }
+}
+
+/// The known items of one kind, with a new list that may be under way.
+///
+/// Until the new list is complete, the old one counts and is kept up to date. Then the items that
+/// the new list lacked are removed.
+struct NetlinkTable<Key: Hashable, Value> {
+  private(set) var known: [Key: Value] = [:]
+  private var listed: [Key: Value]?
+
+  mutating func beginListing() { listed = [:] }
+
+  mutating func endListing() {
+    if let listed { known = listed }
+    listed = nil
+  }
+
+  mutating func set(_ key: Key, _ value: Value) {
+    known[key] = value
+    listed?[key] = value
+  }
+
+  mutating func remove(where condition: (Key) -> Bool) {
+    known = known.filter { !condition($0.key) }
+    listed = listed?.filter { !condition($0.key) }
+  }
+
+  mutating func remove(_ key: Key) {
+    known[key] = nil
+    listed?[key] = nil
   }
 }

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CurlAdapters
 import HTTPAdapters
+import KintoAdapters
 import Testing
 
 // The code of Docs/MirroringKinto.md, with stand-ins. AsyncHTTPClient and NIO are not dependencies
@@ -51,12 +52,13 @@ extension Duration {
   }
 #endif
 
-#if Curl || !os(Linux)
+#if Curl && os(Linux)
   func engine(
     for schema: SyncSchema, in store: any LocalStore, as token: String
   ) async throws -> SyncEngine {
     let source = try KintoSource(
-      server: "https://settings.example.com/v1", bucket: "main", credentials: .bearer(token))
+      server: "https://settings.example.com/v1", bucket: "main", credentials: .bearer(token),
+      transport: CurlTransport())
     let engine = try await SyncEngine(schema: schema, store: store, source: source, sink: KintoSink(source))
     return engine
   }

@@ -6,7 +6,8 @@
 
   /// The tool with a described API, as a new user runs it.
   @Suite(
-    "sync-mirror --api", .enabled(if: RealREST.address != nil, "Tests/run starts the server."), .serialized,
+    "sync-mirror --api", .enabled(if: RealREST.address != nil, "Tests/run --all starts the server."),
+    .serialized,
     .timeLimit(.minutes(10)))
   struct APIMirrorTests {
     private static let tool = Tool(name: "sync-mirror")

@@ -5,7 +5,7 @@
 
   @Suite(
     "Collections that sync-mirror meets",
-    .enabled(if: RealKinto.address != nil, "Tests/run starts the server."),
+    .enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."),
     .serialized, .timeLimit(.minutes(20)))
   struct CollectionTests {
     @Test func oneThatWasDeletedIsEmptiedAndItsEditsAreTold() async throws {

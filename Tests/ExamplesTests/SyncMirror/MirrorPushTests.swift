@@ -5,7 +5,8 @@
 
   /// Two stores with edits of their own, and another client that edits at the server.
   @Suite(
-    "sync-mirror --push", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
+    "sync-mirror --push", .enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."),
+    .serialized,
     .timeLimit(.minutes(20)))
   struct MirrorPushTests {
     /// Runs a body with two mirrors of one bucket, both up to date.

@@ -8,7 +8,7 @@
   #endif
 
   @Suite(
-    "sync-mirror", .enabled(if: RealKinto.address != nil, "Tests/run starts the server."), .serialized,
+    "sync-mirror", .enabled(if: RealKinto.address != nil, "Tests/run --all starts the server."), .serialized,
     .timeLimit(.minutes(20)))
   struct SyncMirrorTests {
     /// Kinto takes long for each page of a large collection.

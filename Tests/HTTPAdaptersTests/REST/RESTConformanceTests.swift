@@ -1,3 +1,4 @@
+import CanonicalSyncTestServers
 import HTTPAdapters
 import SyncConformance
 import SyncJSON
@@ -6,66 +7,12 @@ import Testing
 
 @Suite("A JSON API as a source and a sink", .timeLimit(.minutes(10)))
 struct RESTConformanceTests {
-  /// A style of an API: how pages follow, and how changes are asked for.
-  struct Style: Sendable, CustomTestStringConvertible {
-    var testDescription: String
-    var paging: RESTAPI.Paging?
-    var delta: RESTAPI.Delta?
-
-    /// The checks that do not apply to this style, as it declares. No other check may be skipped.
-    ///
-    /// The list tells no total, and only times may be void or stand for late commits.
-    var inapplicable: Set<SourceCheck> {
-      let all: Set<SourceCheck> = [.totalCountsTheListing, .keysAreListedWithTheirVersions]
-      switch delta {
-      case .since: return all
-      case .token: return all.union([.voidTokenIsNoError, .lateCommitIsFound])
-      case .etag, nil:
-        return all.union([
-          .voidTokenIsNoError, .lateCommitIsFound, .deletionComesAsTombstone, .deletionsHaveRisingVersions,
-        ]).union(delta == nil ? [.deltaOfNothingIsEmpty] : [])
-      }
-    }
-  }
-
-  private static let pagings: [(String, RESTAPI.Paging)] = [
-    ("links", .link("next")), ("addresses", .next("/meta/next")),
-    ("cursors", .cursor("/meta/cursor", parameter: "cursor")), ("pages", .page("page")),
-    ("offsets", .offset("offset")),
-  ]
-  private static let deltas: [(String, RESTAPI.Delta?)] = [
-    ("times", .since("updated_since", format: .milliseconds, overlap: .seconds(5))),
-    ("tokens", .token("/meta/sync_token", parameter: "sync_token")), ("tags", .etag), ("no deltas", nil),
-  ]
-  static let styles = pagings.flatMap { paging in
-    deltas.map { delta in
-      Style(testDescription: "\(paging.0) and \(delta.0)", paging: paging.1, delta: delta.1)
-    }
-  }
-
-  static func collection(_ style: Style) -> RESTAPI.Collection {
-    var items = RESTAPI.Collection(SourceHarness.entity, path: "items")
-    items.records = "/data"
-    items.version = "/updated_at"
-    items.deleted = "/deleted"
-    items.paging = style.paging
-    items.pageSize = RESTAPI.PageSize("limit", maximum: 1000)
-    items.delta = style.delta
-    items.item = "items/{id}"
-    return items
-  }
-
-  static func source(_ style: Style, over api: FakeREST) throws(SyncError) -> RESTSource {
-    try RESTSource(
-      RESTAPI(base: FakeREST.base, collections: [collection(style)]), transport: api)
-  }
-
-  @Test(arguments: styles, SourceCheck.allCases)
-  func keepsThePromisesOfASource(_ style: Style, _ check: SourceCheck) async throws {
+  @Test(arguments: FakeREST.styles, SourceCheck.allCases)
+  func keepsThePromisesOfASource(_ style: FakeREST.Style, _ check: SourceCheck) async throws {
     let api = FakeREST()
     var harness = SourceHarness(
-      source: try Self.source(style, over: api), upsert: { api.put($0, $1) }, delete: { api.put($0, nil) })
-    harness.reopen = { try Self.source(style, over: api) }
+      source: try api.source(style), upsert: { api.put($0, $1) }, delete: { api.put($0, nil) })
+    harness.reopen = { try api.source(style) }
     harness.settle = { api.pass(60_000) }
     if case .since = style.delta {
       harness.voidTokens = { api.restore() }
@@ -87,7 +34,7 @@ struct RESTConformanceTests {
   func keepsThePromisesOfASink(_ precondition: RESTAPI.Precondition, _ check: SinkCheck) async throws {
     let api = FakeREST(keepsDeleted: false)
     @Sendable func opened() throws -> RESTSource {
-      var items = Self.collection(Self.styles[0])
+      var items = FakeREST.collection(FakeREST.styles[0])
       items.push = RESTAPI.Push(
         write: RESTAPI.Request("PUT", "items/{id}"), delete: RESTAPI.Request("DELETE", "items/{id}"),
         precondition: precondition)
@@ -106,5 +53,22 @@ struct RESTConformanceTests {
     // A tombstone does not prevent a creation.
     #expect(check == .creationSentAgainBringsNothingBack, "\(reason)")
     try Test.cancel("\(reason)")
+  }
+}
+
+extension FakeREST.Style {
+  /// The checks that do not apply to this style, as it declares. No other check may be skipped.
+  ///
+  /// The list tells no total, and only times may be void or stand for late commits.
+  fileprivate var inapplicable: Set<SourceCheck> {
+    let all: Set<SourceCheck> = [.totalCountsTheListing, .keysAreListedWithTheirVersions]
+    switch delta {
+    case .since: return all
+    case .token: return all.union([.voidTokenIsNoError, .lateCommitIsFound])
+    case .etag, nil:
+      return all.union([
+        .voidTokenIsNoError, .lateCommitIsFound, .deletionComesAsTombstone, .deletionsHaveRisingVersions,
+      ]).union(delta == nil ? [.deltaOfNothingIsEmpty] : [])
+    }
   }
 }

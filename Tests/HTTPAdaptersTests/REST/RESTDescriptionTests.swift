@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import Foundation
 import HTTPAdapters
 import SyncJSON

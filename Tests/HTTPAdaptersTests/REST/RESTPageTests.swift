@@ -1,4 +1,5 @@
 import CanonicalSync
+import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import Synchronization
@@ -99,14 +100,14 @@ struct RESTPageTests {
   }
 
   @Test(
-    arguments: RESTConformanceTests.styles.filter { $0.delta != nil && $0.delta != .etag } + [
-      RESTConformanceTests.Style(testDescription: "tags without pages", delta: .etag)
+    arguments: FakeREST.styles.filter { $0.delta != nil && $0.delta != .etag } + [
+      FakeREST.Style("tags without pages", delta: .etag)
     ])
-  func anUnchangedTypeCostsOneRequest(_ style: RESTConformanceTests.Style) async throws {
+  func anUnchangedTypeCostsOneRequest(_ style: FakeREST.Style) async throws {
     let api = FakeREST()
     for number in 0..<12 { api.put("k\(number)", 0) }
     api.pass(60_000)
-    let source = try RESTConformanceTests.source(style, over: api)
+    let source = try api.source(style)
     let limit = style.paging == nil ? 100 : 5
     var token = try await Self.pass(source, limit: limit).token
     for _ in 1...2 {

@@ -1,3 +1,4 @@
+import CanonicalSyncTestServers
 import HTTPAdapters
 import SyncModels
 import SyncPorts

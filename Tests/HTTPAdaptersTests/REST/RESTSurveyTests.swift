@@ -1,3 +1,4 @@
+import CanonicalSyncTestServers
 import HTTPAdapters
 import SyncModels
 import Testing
@@ -17,10 +18,10 @@ struct RESTSurveyTests {
     return api
   }
 
-  @Test(arguments: RESTConformanceTests.styles)
-  func findsNothingWrongWithASoundDescription(_ style: RESTConformanceTests.Style) async throws {
+  @Test(arguments: FakeREST.styles)
+  func findsNothingWrongWithASoundDescription(_ style: FakeREST.Style) async throws {
     let api = Self.filled()
-    let source = try RESTConformanceTests.source(style, over: api)
+    let source = try api.source(style)
     let survey = try await source.survey("items", pageSize: 100)
     #expect(survey.problems == [])
     #expect(survey.notes.contains("100 records on the first page, at /data."))
