@@ -43,7 +43,7 @@ extension Inspection {
     func counts(_ counts: [String: Int]) -> JSON {
       .object(counts.sorted { $0.key < $1.key }.map { ($0.key, .integer($0.value)) })
     }
-    func failure(_ failure: TypeStatus.Failure) -> JSON {
+    func failure(_ failure: PassOutcomes.Failure) -> JSON {
       ["code": .string(failure.code), "message": .string(failure.message), "retryAt": .time(failure.retryAt)]
     }
     return [

@@ -6,7 +6,7 @@ extension Inspection {
   func status() async throws(SyncError) {
     let entities = try await entities()
     let now = ContinuousClock().timestamp
-    let reports = try await TypeReport.load(entities, from: store, at: now)
+    let reports = try await TypeStatus.load(entities, from: store, at: now)
     let (identity, tokens) = try await store.read { (snapshot) throws(SyncError) in
       var tokens: [RecordType: SyncToken] = [:]
       for entity in entities { tokens[entity.type] = try snapshot.checkpoint(for: entity.type)?.committed }
@@ -34,7 +34,7 @@ extension Inspection {
   ]
 
   private static func table(
-    _ reports: [TypeReport], _ tokens: [RecordType: SyncToken], at now: Timestamp
+    _ reports: [TypeStatus], _ tokens: [RecordType: SyncToken], at now: Timestamp
   ) -> TextTable {
     let headings =
       ["type", "live", "up to date", "last attempt", "failures", "last error", "next attempt"]
@@ -42,7 +42,7 @@ extension Inspection {
     func count(_ number: Int) -> TextTable.Cell { number == 0 ? .empty : .number(number) }
     func text(_ text: String?) -> TextTable.Cell { text.map { .text($0) } ?? .empty }
     let rows = reports.map { report -> [TextTable.Cell] in
-      let status = report.status
+      let status = report.passes
       // The attempt after the last success is of interest, or one without any success.
       let attempt = status.lastAttempt.flatMap { $0 > status.lastSuccess ?? .distantPast ? $0 : nil }
       return [
@@ -68,13 +68,13 @@ extension Inspection {
   }
 
   /// The number of edits for each reason to wait.
-  private static func waits(_ report: TypeReport) -> JSON {
+  private static func waits(_ report: TypeStatus) -> JSON {
     .object(PendingEdit.Kind.allCases.map { ($0.rawValue, .integer(report.waiting[$0] ?? 0)) })
   }
 
-  private static func object(_ report: TypeReport, _ token: SyncToken?) -> JSON {
+  private static func object(_ report: TypeStatus, _ token: SyncToken?) -> JSON {
     let error: JSON =
-      report.status.lastError.map {
+      report.passes.lastError.map {
         ["code": .string($0.code), "message": .string($0.message), "retryAt": .time($0.retryAt)]
       } ?? .null
     let pass: JSON =
@@ -87,10 +87,10 @@ extension Inspection {
     let members: [(key: String, value: JSON)] = [
       ("live", .integer(report.live)), ("token", .text(token?.rawValue)),
       ("tokenAgeSeconds", report.tokenAge.map { .integer(Int($0.components.seconds)) } ?? .null),
-      ("lastSuccess", .time(report.status.lastSuccess)), ("lastAttempt", .time(report.status.lastAttempt)),
-      ("lastError", error), ("consecutiveFailures", .integer(report.status.consecutiveFailures)),
-      ("successes", .integer(report.status.successes)), ("failures", .integer(report.status.failures)),
-      ("successRate", report.status.successRate.map { .double($0) } ?? .null),
+      ("lastSuccess", .time(report.passes.lastSuccess)), ("lastAttempt", .time(report.passes.lastAttempt)),
+      ("lastError", error), ("consecutiveFailures", .integer(report.passes.consecutiveFailures)),
+      ("successes", .integer(report.passes.successes)), ("failures", .integer(report.passes.failures)),
+      ("successRate", report.passes.successRate.map { .double($0) } ?? .null),
       ("dataAgeSeconds", report.dataAge.map { .integer(Int($0.components.seconds)) } ?? .null),
     ]
     let counts = kinds.map { (key: $0.rawValue, value: JSON.integer(report.withheld[$0] ?? 0)) }

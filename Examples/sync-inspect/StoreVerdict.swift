@@ -18,13 +18,13 @@ struct StoreVerdict: Hashable {
   let ink: Ink
 
   /// Judges a store by the reports on its types, and by its last sync.
-  init(_ reports: [TypeReport], lastSync: PastSync?, at now: Timestamp) {
+  init(_ reports: [TypeStatus], lastSync: PastSync?, at now: Timestamp) {
     let types = Counted(reports.count, "type")
     guard !reports.isEmpty else {
       (sentence, advice, ink) = ("The store has no types yet: nothing was synced into it.", [], .warning)
       return
     }
-    let failing = reports.filter { $0.status.lastError != nil }
+    let failing = reports.filter { $0.passes.lastError != nil }
     // A failure that ended the whole sync may have reached no type.
     let wholeFailure = lastSync.flatMap { Self.failure(of: $0, at: now) }
     let problems =
@@ -32,9 +32,9 @@ struct StoreVerdict: Hashable {
       + reports.compactMap(Self.refusedSweep)
     let waits = Self.waits(reports)
     advice = problems + waits
-    let oldest = reports.leastFresh?.status.lastSuccess
+    let oldest = reports.leastFresh?.passes.lastSuccess
     let freshness = oldest.map { "all \(types) were up to date \($0.ago(at: now))" }
-    let never = reports.filter { $0.status.lastSuccess == nil }.map(\.type.rawValue)
+    let never = reports.filter { $0.passes.lastSuccess == nil }.map(\.type.rawValue)
     if !problems.isEmpty {
       sentence =
         if !failing.isEmpty {
@@ -52,9 +52,9 @@ struct StoreVerdict: Hashable {
     }
   }
 
-  private static func failure(_ report: TypeReport, at now: Timestamp) -> String {
-    let error = report.status.lastError
-    let times = Counted(report.status.consecutiveFailures, "time")
+  private static func failure(_ report: TypeStatus, at now: Timestamp) -> String {
+    let error = report.passes.lastError
+    let times = Counted(report.passes.consecutiveFailures, "time")
     return
       "\(report.type) failed \(times.grouped): \(error?.message ?? "")\(retry(report.nextRetry, at: now))"
   }
@@ -68,7 +68,7 @@ struct StoreVerdict: Hashable {
     instant.map { $0 > now ? "; not tried again before \($0.spelled)" : "" } ?? ""
   }
 
-  private static func refusedSweep(_ report: TypeReport) -> String? {
+  private static func refusedSweep(_ report: TypeStatus) -> String? {
     guard let sweep = report.sweep else { return nil }
     switch sweep.refusal {
     case nil:
@@ -84,7 +84,7 @@ struct StoreVerdict: Hashable {
     }
   }
 
-  private static func waits(_ reports: [TypeReport]) -> [String] {
+  private static func waits(_ reports: [TypeStatus]) -> [String] {
     func sum(_ kinds: WithheldChange.Kind...) -> Int {
       reports.reduce(0) { sum, report in sum + kinds.reduce(0) { $0 + (report.withheld[$1] ?? 0) } }
     }
@@ -102,9 +102,9 @@ struct StoreVerdict: Hashable {
   }
 }
 
-extension [TypeReport] {
+extension [TypeStatus] {
   /// The type that was up to date the longest time ago, or never.
-  var leastFresh: TypeReport? {
-    self.min { ($0.status.lastSuccess ?? .distantPast) < ($1.status.lastSuccess ?? .distantPast) }
+  var leastFresh: TypeStatus? {
+    self.min { ($0.passes.lastSuccess ?? .distantPast) < ($1.passes.lastSuccess ?? .distantPast) }
   }
 }

@@ -107,10 +107,10 @@ public final class DirectorySource: RemoteRecordSource {
   ) throws(FileDescriptor.Failure) -> RecordPage {
     let hasSeenNoRecord = hasSeenNoRecord(before: request, token)
     guard let (descriptor, stamp) = try file.open(mayBeMissing: hasSeenNoRecord) else {
-      return Self.nothing(.absent, coverage: token == ContentName.absent.token ? .changes : .everything)
+      return Self.nothing(.absent, coverage: token == ContentName.absent.token ? .delta : .full)
     }
     let survey = try FileSurvey(of: descriptor, prefixUpTo: 0)
-    if survey.content.token == token { return Self.nothing(survey.content, coverage: .changes) }
+    if survey.content.token == token { return Self.nothing(survey.content, coverage: .delta) }
     pass = OpenPass(FileReading(descriptor, survey, stamp: stamp, limits: limits))
     return try nextPage(request, of: file, pass: &pass)
   }
@@ -161,7 +161,7 @@ public final class DirectorySource: RemoteRecordSource {
       pass?.advance(to: reading)
     }
     return RecordPage(
-      coverage: .everything, changes: changes, total: reading.survey.lines,
+      coverage: .full, changes: changes, total: reading.survey.lines,
       next: reading.isAtEnd
         ? .done(reading.survey.content.token) : .more(reading.position.token, resumable: true))
   }
@@ -173,7 +173,7 @@ public final class DirectorySource: RemoteRecordSource {
   private static let contentChanged = reset(.contentChanged)
 
   private static func reset(_ reason: ResetReason) -> RecordPage {
-    RecordPage(coverage: .everything, changes: [], next: .reset(reason))
+    RecordPage(coverage: .full, changes: [], next: .reset(reason))
   }
 }
 

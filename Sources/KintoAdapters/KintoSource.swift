@@ -125,13 +125,13 @@ public final class KintoSource: RemoteRecordSource {
     }
     if let token, response.status == 304 {
       return RecordPage(
-        coverage: .changes, changes: [], startToken: token.syncToken, total: 0, next: .done(nil))
+        coverage: .delta, changes: [], startToken: token.syncToken, total: 0, next: .done(nil))
     }
     // The server rejects this `_since`, whatever program wrote it.
     if token != nil, response.status == 400 { return .reset(.tokenExpired) }
     if isMissing(collection, response) {
       guard token == nil else { return .reset(.remoteReplaced) }
-      return RecordPage(coverage: .everything, changes: [], total: 0, next: .done(nil))
+      return RecordPage(coverage: .full, changes: [], total: 0, next: .done(nil))
     }
     let answer = try KintoAnswer(response, of: collection)
     if let token, answer.etag < token.etag { return .reset(.remoteReplaced) }
@@ -139,7 +139,7 @@ public final class KintoSource: RemoteRecordSource {
     let isSettled = answer.isSettled(overlap: options.overlap, elapsed: elapsed())
     let listing = try KintoListing(answer.body, of: request.entity, collection, after: nil)
     var bookmark = KintoBookmark(
-      coverage: token == nil ? .everything : .changes, etag: answer.etag, expected: token?.count)
+      coverage: token == nil ? .full : .delta, etag: answer.etag, expected: token?.count)
     if token == nil, answer.nextPage == nil {
       bookmark.count = listing.changes.count
     } else if let token, token.etag == answer.etag {

@@ -16,22 +16,33 @@ public struct StorePosition: Hashable, Sendable, Comparable, Codable {
 
 /// The records that writes changed after a position.
 public struct CommittedChanges: Hashable, Sendable {
-  /// What an observer has to read again.
-  public enum Scope: Hashable, Sendable {
-    /// These records, each once and by id.
-    case records([RecordID])
-    /// Everything: the changes are too many, or older than what the store keeps.
-    case everything
-  }
-
-  /// What to read again.
-  public var scope: Scope
+  /// What an observer has to read again, by id; everything if the changes are older than what the
+  /// store keeps.
+  public var scope: ChangedRecords
   /// The position of the last write, for the next query.
   public var position: StorePosition
 
   /// Creates a set of changes.
-  public init(_ scope: Scope, through position: StorePosition) {
+  public init(_ scope: ChangedRecords, through position: StorePosition) {
     self.scope = scope
     self.position = position
+  }
+
+  /// The most records that one position lists.
+  package static let maximumRecords = 256
+  /// The number of positions that are kept, at least.
+  package static let maximumWrites: Int64 = 1000
+}
+
+extension ChangedRecords {
+  /// Adds the records that a round puts or deletes, up to what one position lists.
+  package mutating func insert(_ changes: StoreChanges) {
+    let count = changes.put.count + changes.deleted.count
+    guard count > 0, case .records(var ids) = self else { return }
+    self = .everything
+    guard ids.count + count <= CommittedChanges.maximumRecords else { return }
+    ids += changes.put.lazy.map(\.id)
+    ids += changes.deleted.lazy.map(\.id)
+    self = .records(ids)
   }
 }

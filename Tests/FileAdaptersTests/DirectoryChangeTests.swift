@@ -13,7 +13,7 @@ struct DirectoryChangeTests {
       let token = try await DirectorySource(directory: directory.path).listing().token
       try directory.replace("games.ndjson", with: lines(1...5))
       let page = try await DirectorySource(directory: directory.path).page(.start(since: token))
-      #expect(page.changes.isEmpty && page.coverage == .changes)
+      #expect(page.changes.isEmpty && page.coverage == .delta)
       #expect(page.next == .done(token))
     }
   }
@@ -30,7 +30,7 @@ struct DirectoryChangeTests {
       try directory.setModified("games.ndjson", at: 1_700_000_000)
       let second = try await source.listing(since: first.token, pass: 2)
       #expect(second.keys == ["g1", "g2", "g3", "g4", "g6"])
-      #expect(second.pages[0].coverage == .everything)
+      #expect(second.pages[0].coverage == .full)
       #expect(second.token != first.token)
     }
   }

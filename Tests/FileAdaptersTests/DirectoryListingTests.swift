@@ -12,7 +12,7 @@ struct DirectoryListingTests {
       let source = try DirectorySource(directory: directory.path)
       let listing = try await source.listing(limit: limit)
       #expect(listing.keys == (1...7).map { "g\($0)" })
-      #expect(listing.pages.allSatisfy { $0.coverage == .everything && $0.total == 7 })
+      #expect(listing.pages.allSatisfy { $0.coverage == .full && $0.total == 7 })
       #expect(listing.pages.allSatisfy { $0.changes.count <= limit })
       #expect(listing.pages.count == (7 + limit - 1) / limit)
       #expect(listing.token != nil)
@@ -67,7 +67,7 @@ struct DirectoryListingTests {
     try await withTemporaryDirectory { directory in
       try directory.write(text, to: "games.ndjson")
       let page = try await DirectorySource(directory: directory.path).page(.start(since: nil))
-      #expect(page.changes.isEmpty && page.coverage == .everything && page.total == 0)
+      #expect(page.changes.isEmpty && page.coverage == .full && page.total == 0)
       guard case .done(.some) = page.next else {
         Issue.record("the listing does not end: \(page.next)")
         return

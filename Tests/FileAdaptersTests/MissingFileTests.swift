@@ -21,12 +21,12 @@ struct MissingFileTests {
     try await withTemporaryDirectory { directory in
       let source = try DirectorySource(directory: directory.path)
       let page = try await source.page(.start(since: nil))
-      #expect(page.changes.isEmpty && page.coverage == .everything)
+      #expect(page.changes.isEmpty && page.coverage == .full)
       guard case .done(let token?) = page.next else {
         Issue.record("the listing does not end: \(page.next)")
         return
       }
-      #expect(try await source.page(.start(since: token)).coverage == .changes)
+      #expect(try await source.page(.start(since: token)).coverage == .delta)
       try directory.write(lines(1...2), to: "games.ndjson")
       #expect(try await source.listing(since: token).keys == ["g1", "g2"])
     }
@@ -46,7 +46,7 @@ struct MissingFileTests {
       }
       try directory.write("", to: "games.ndjson")
       let emptied = try await source.page(.start(since: token))
-      #expect(emptied.coverage == .everything && emptied.changes.isEmpty)
+      #expect(emptied.coverage == .full && emptied.changes.isEmpty)
     }
   }
 

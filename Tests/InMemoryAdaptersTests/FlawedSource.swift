@@ -89,21 +89,21 @@ final class FlawedSource: RemoteRecordSource {
       if !page.changes.isEmpty, page.changes.allSatisfy(Self.isMalformed) { page.next = .done(nil) }
     case .stampsAllAlike, .forgetsFields, .datesDeletionsBack: page.changes = page.changes.map(spoiled)
     case .listsEverythingTwice: page.changes += page.changes
-    case .saysChangesForAll: page.coverage = .changes
+    case .saysChangesForAll: page.coverage = .delta
     case .makesTotalsUp: page.total = 1000
     case .givesNoTokens:
       page.startToken = nil
       if isLast { page.next = .done(nil) }
-    case .listsKeysWithOldVersions where page.coverage == .everything:
+    case .listsKeysWithOldVersions where page.coverage == .full:
       page.present = page.changes.compactMap { change in
         change.id.map { PresentRecord(id: $0, version: Version(modifiedAt: Timestamp(milliseconds: 1))) }
       }
       page.changes = []
-    case .listsTheDead where isLast && page.coverage == .everything:
+    case .listsTheDead where isLast && page.coverage == .full:
       page.changes += page.changes.suffix(1).compactMap { copy(of: $0, named: "i02") }
-    case .losesTheLastOfADelta where isLast && page.coverage == .changes:
+    case .losesTheLastOfADelta where isLast && page.coverage == .delta:
       page.changes = page.changes.dropLast()
-    case .endsDeltasTooEarly where page.coverage == .changes:
+    case .endsDeltasTooEarly where page.coverage == .delta:
       try await dropLaterChanges(from: &page, request)
     default: break
     }
@@ -191,7 +191,7 @@ struct KeyListing: RemoteRecordSource {
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page = try await base.page(request)
-    guard page.coverage == .everything else { return page }
+    guard page.coverage == .full else { return page }
     for case .upsert(let record) in page.changes {
       page.present.append(PresentRecord(id: record.id, version: record.version))
     }

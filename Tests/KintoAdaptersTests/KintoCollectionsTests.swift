@@ -55,7 +55,7 @@ struct KintoCollectionsTests {
   @Test func oneThatIsMissingCountsAsEmptyWhereThatIsAskedFor() async throws {
     let page = try await source(Self.missing).page()
     #expect(page.changes.isEmpty)
-    #expect(page.coverage == .everything)
+    #expect(page.coverage == .full)
     #expect(page.next == .done(nil))
     #expect(page.startToken == nil)
     let since = try await source(Self.missing).page(

@@ -25,7 +25,7 @@ struct EditingTests {
       let engine = try await setting.engine()
       var changes = engine.changes().makeAsyncIterator()
       try await engine.edits.upsert(Team(name: "Owls"), key: "t")
-      #expect(try await changes.next() == .some([RecordID(type: "teams", key: "t")]))
+      #expect(try await changes.next() == .records([RecordID(type: "teams", key: "t")]))
       #expect(try await engine.records.find(Team.self, key: "t")?.value == Team(name: "Owls"))
       #expect(try await engine.edits.pending("teams").count == 1)
       #expect(setting.remote.records(of: "teams").isEmpty)

@@ -82,18 +82,18 @@ struct ReadingTests {
       _ = try await engine.sync(SyncRequest(direction: .pull))
       let reports = try await engine.status()
       let (teams, games) = (reports[0], reports[1])
-      #expect(teams.status.lastError?.code == "permissionDenied")
-      #expect(teams.status.consecutiveFailures == 1)
+      #expect(teams.passes.lastError?.code == "permissionDenied")
+      #expect(teams.passes.consecutiveFailures == 1)
       #expect(teams.withheld[.quarantined] == 1)
       #expect(teams.tokenAge == .seconds(100))
-      #expect(teams.status.lastSuccess == setting.clock.timestamp - .seconds(100))
-      #expect(teams.status.lastAttempt == setting.clock.timestamp)
+      #expect(teams.passes.lastSuccess == setting.clock.timestamp - .seconds(100))
+      #expect(teams.passes.lastAttempt == setting.clock.timestamp)
       // The other type completed, and shows no failure.
-      #expect(games.status.lastError == nil)
-      #expect(games.status.consecutiveFailures == 0)
+      #expect(games.passes.lastError == nil)
+      #expect(games.passes.consecutiveFailures == 0)
       #expect(games.pending == 1)
       // Half of the attempts at the teams succeeded, and their data are as old as that success.
-      #expect(teams.status.successRate == 0.5)
+      #expect(teams.passes.successRate == 0.5)
       #expect(teams.dataAge == .seconds(100))
     }
   }
@@ -154,7 +154,7 @@ struct ReadingTests {
       let engine = try await setting.engine()
       var changes = engine.changes().makeAsyncIterator()
       _ = try await engine.sync()
-      guard case .some(let ids)? = try await changes.next() else {
+      guard case .records(let ids)? = try await changes.next() else {
         Issue.record("nothing is reported")
         return
       }

@@ -38,9 +38,9 @@
         let (observer, writer) = (try await engine(here), try await engine(there))
         var changes = observer.changes().makeAsyncIterator()
         try await observer.edits.upsert(Team(id: "own", name: "1"))
-        #expect(try await changes.next() == .some([RecordID(type: "teams", key: "own")]))
+        #expect(try await changes.next() == .records([RecordID(type: "teams", key: "own")]))
         try await writer.edits.upsert(Team(id: "other", name: "1"))
-        #expect(try await changes.next() == .some([RecordID(type: "teams", key: "other")]))
+        #expect(try await changes.next() == .records([RecordID(type: "teams", key: "other")]))
         await there.close()
       }
     }

@@ -1,6 +1,6 @@
 package import CanonicalSync
 
-extension [TypeReport] {
+extension [TypeStatus] {
   /// The number of the store's records of each type.
   package var live: [RecordType: Int] {
     Dictionary(map { ($0.type, $0.live) }, uniquingKeysWith: { first, _ in first })

@@ -13,7 +13,7 @@ struct ReportModel: Sendable {
   /// Whether contents of records are shown.
   var showsContents: Bool
   /// The state of each type.
-  var types: [TypeReport] = []
+  var types: [TypeStatus] = []
   /// The last syncs, the latest first.
   var syncs: [PastSync] = []
   /// The edits in the outbox, the oldest first.
@@ -38,13 +38,13 @@ struct ReportModel: Sendable {
 extension ReportModel {
   /// Reads a store, in one snapshot, so that no number contradicts another one.
   ///
-  /// - Complexity: As ``TypeReport/load(_:from:at:)``, and O(*n* log *m*) for the listed elements.
+  /// - Complexity: As ``TypeStatus/load(_:from:at:)``, and O(*n* log *m*) for the listed elements.
   static func gather(
     from store: any LocalStore, at place: String, now: Timestamp, showsContents: Bool
   ) async throws(SyncError) -> ReportModel {
     try await store.read { (snapshot) throws(SyncError) in
       let entities = try snapshot.registeredEntities()
-      let types = try TypeReport.load(entities, in: snapshot, at: now)
+      let types = try TypeStatus.load(entities, in: snapshot, at: now)
       var edits: [PendingEdit] = []
       var quarantine: [WithheldChange] = []
       for entity in entities {

@@ -19,7 +19,7 @@ extension ReportPage {
   }
 
   private var failures: HTML {
-    let failing = model.types.filter { $0.status.lastError != nil }
+    let failing = model.types.filter { $0.passes.lastError != nil }
     guard !failing.isEmpty else { return "" }
     let table = DataTable(
       "Failing types",
@@ -29,9 +29,9 @@ extension ReportPage {
       ],
       rows: failing.map { report in
         [
-          "\(report.type.rawValue)", "\(report.status.lastError?.code ?? "")",
-          "\(report.status.consecutiveFailures)",
-          report.status.lastSuccess.map(timeAndAge) ?? "never", retry(report.nextRetry),
+          "\(report.type.rawValue)", "\(report.passes.lastError?.code ?? "")",
+          "\(report.passes.consecutiveFailures)",
+          report.passes.lastSuccess.map(timeAndAge) ?? "never", retry(report.nextRetry),
         ]
       })
     return table.markup(

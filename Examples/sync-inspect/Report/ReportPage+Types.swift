@@ -39,9 +39,9 @@ extension ReportPage {
       + legend
   }
 
-  private func row(_ report: TypeReport) -> [HTML?] {
+  private func row(_ report: TypeStatus) -> [HTML?] {
     let count = Self.count
-    let status = report.status
+    let status = report.passes
     let pass = report.inFlight.map { pass -> HTML in
       let total: HTML = pass.total.map { " of \($0)" } ?? ""
       return "number \(Int(clamping: pass.number)), \(pass.fetched)\(total) fetched"

@@ -38,7 +38,7 @@ struct ReportPage {
   private var freshness: HTML {
     guard let oldest = model.types.leastFresh else { return "" }
     let name = oldest.type.rawValue.shortened(to: 200)
-    guard let instant = oldest.status.lastSuccess else {
+    guard let instant = oldest.passes.lastSuccess else {
       return "<p>\(name) has never been up to date.</p>\n"
     }
     return "<p>The least fresh type is \(name): up to date \(instant.ago(at: model.writtenAt)).</p>\n"

@@ -13,12 +13,12 @@
       var place: QueryPlace
       var token: QueryToken?
       switch request.position {
-      case .start(nil): place = QueryPlace(coverage: .everything, from: 0)
+      case .start(nil): place = QueryPlace(coverage: .full, from: 0)
       case .start(let since?):
         guard let known = QueryToken(since) else { return .reset(.tokenExpired) }
         token = known
         let isDue = reader.type.isSweepDue(since: known.swept, at: source.service.clock.timestamp)
-        place = QueryPlace(coverage: isDue ? .everything : .changes, from: known.since)
+        place = QueryPlace(coverage: isDue ? .full : .delta, from: known.since)
         place.keysFollow = isDue
       case .resume(let next):
         guard let known = QueryPlace(next) else { return .reset(.pageTokenExpired) }
@@ -45,7 +45,7 @@
         page.startToken =
           QueryToken(
             since: max(0, (portion.sentAt - reader.type.overlap).microseconds / 1000),
-            swept: place.coverage == .everything ? max(0, now) : token?.swept ?? 0
+            swept: place.coverage == .full ? max(0, now) : token?.swept ?? 0
           ).syncToken
       }
       return page

@@ -73,11 +73,11 @@
     func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
       var place: ZonePlace
       switch request.position {
-      case .start(nil): place = ZonePlace(coverage: .everything)
+      case .start(nil): place = ZonePlace(coverage: .full)
       case .start(let since?):
         guard let known = ZoneToken(since) else { return .reset(.tokenExpired) }
         let isDue = reader.type.isSweepDue(since: known.swept, at: source.service.clock.timestamp)
-        place = ZonePlace(coverage: isDue ? .everything : .changes, token: known.token)
+        place = ZonePlace(coverage: isDue ? .full : .delta, token: known.token)
         (place.keysFollow, place.swept) = (isDue, known.swept)
       case .resume(let next):
         guard let known = ZonePlace(next) else { return .reset(.pageTokenExpired) }
@@ -120,7 +120,7 @@
         (next.keysFollow, next.token, next.end) = (false, nil, token)
         page.next = .more(next.pageToken, resumable: true)
       } else {
-        let swept = place.coverage == .everything ? max(0, now.microseconds / 1000) : place.swept
+        let swept = place.coverage == .full ? max(0, now.microseconds / 1000) : place.swept
         page.next = .done(ZoneToken(token: place.end ?? token, swept: swept).syncToken)
       }
       return page

@@ -76,7 +76,7 @@ struct RESTListing: Sendable {
     case nil: break
     }
     var bookmark = RESTBookmark(
-      coverage: base == nil ? .everything : .changes, base: base, candidate: candidate)
+      coverage: base == nil ? .full : .delta, base: base, candidate: candidate)
     bookmark.total = answer.total
     if collection.delta == .etag {
       bookmark.tagged = []
@@ -150,7 +150,7 @@ struct RESTListing: Sendable {
   ) async throws(SyncError) -> RecordPage {
     var bookmark = before
     var changes = answer.rows.map(reader.read)
-    if before.pages == 0, before.coverage == .everything { try refuseUnreadable(answer.rows, changes) }
+    if before.pages == 0, before.coverage == .full { try refuseUnreadable(answer.rows, changes) }
     let isOverlapping = pagination.overlaps(before, limit: asked.limit)
     try pagination.compare(
       RESTBookmark.Ends(changes, answer.rows), isOverlapping: isOverlapping, &bookmark)
@@ -237,7 +237,7 @@ extension RESTListing {
   func finished(
     _ changes: [RecordChange], _ bookmark: RESTBookmark, _ asked: Asked
   ) async throws(SyncError) -> RecordPage {
-    if let total = bookmark.total, bookmark.pages <= 1, bookmark.coverage == .everything,
+    if let total = bookmark.total, bookmark.pages <= 1, bookmark.coverage == .full,
       bookmark.rows < total
     {
       throw SyncError(
@@ -258,7 +258,7 @@ extension RESTListing {
       )
     case .since, .token:
       if try await isInDoubt(bookmark) {
-        if bookmark.coverage == .everything { token.relists = true } else { token = bookmark.base ?? token }
+        if bookmark.coverage == .full { token.relists = true } else { token = bookmark.base ?? token }
       }
     case nil: break
     }
@@ -305,7 +305,7 @@ extension RESTListing {
     let next: RecordPage.Continuation =
       walk.next.map { .more($0.pageToken, resumable: true) } ?? .done(walk.token.syncToken)
     return RecordPage(
-      coverage: .changes, changes: [], startToken: walk.index == 0 ? walk.token.syncToken : nil, total: 0,
+      coverage: .delta, changes: [], startToken: walk.index == 0 ? walk.token.syncToken : nil, total: 0,
       next: next)
   }
 

@@ -230,7 +230,7 @@ struct RESTTrial: Sendable {
   func secondPage(_ survey: inout RESTSurvey) async throws(SyncError) {
     let pagination = RESTPagination(requests: listing.requests)
     var bookmark = RESTBookmark(
-      coverage: .everything, base: nil, candidate: RESTToken(.list, listedAt: Timestamp(microseconds: 0)))
+      coverage: .full, base: nil, candidate: RESTToken(.list, listedAt: Timestamp(microseconds: 0)))
     (bookmark.pages, bookmark.rows) = (1, first.rows.count)
     guard !first.rows.isEmpty,
       let place = try pagination.place(after: first, fresh: bookmark.rows, to: asked, &bookmark)

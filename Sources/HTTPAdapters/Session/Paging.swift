@@ -5,7 +5,7 @@ import Synchronization
 extension RecordPage {
   /// The answer to a position that leads nowhere: the pass starts over.
   package static func reset(_ reason: ResetReason) -> RecordPage {
-    RecordPage(coverage: .everything, changes: [], next: .reset(reason))
+    RecordPage(coverage: .full, changes: [], next: .reset(reason))
   }
 }
 

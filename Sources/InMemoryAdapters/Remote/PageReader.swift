@@ -48,7 +48,7 @@ struct PageReader {
     if !configuration.isByTime && since.value > latest { return Self.reset(.tokenExpired) }
     switch configuration.deltas {
     case .fullOnly where since.value == collection.sequence:
-      return RecordPage(coverage: .changes, changes: [], total: total(0), next: .done(token))
+      return RecordPage(coverage: .delta, changes: [], total: total(0), next: .done(token))
     case .fullOnly: return listing(request)
     case .changeTokens: return delta(request, after: .init(sequence: since.value))
     case .modifiedSince(let overlap):
@@ -71,7 +71,7 @@ struct PageReader {
   }
 
   private static func reset(_ reason: ResetReason) -> RecordPage {
-    RecordPage(coverage: .changes, changes: [], next: .reset(reason))
+    RecordPage(coverage: .delta, changes: [], next: .reset(reason))
   }
 
   private mutating func listing(_ request: PageRequest) -> RecordPage {
@@ -150,7 +150,7 @@ struct PageReader {
         next.place = collection.place(of: document)
       }
     }
-    let coverage: RecordPage.Coverage = cursor.pass == .delta ? .changes : .everything
+    let coverage: RecordPage.Coverage = cursor.pass == .delta ? .delta : .full
     // A page that the script emptied is never the last one.
     guard isComplete && limit > 0 else {
       next.serial = limit > 0 ? 0 : cursor.serial + (isStuck ? 0 : 1)

@@ -8,24 +8,21 @@ struct ChangeLog: Sendable {
   /// The changes so far of the open transaction.
   private var open: Set<RecordID> = []
 
-  private static let maximumWrites = 1000
-  private static let maximumRecords = 256
-
-  mutating func note(_ id: RecordID) { open.insert(id) }
+  mutating func insert(_ id: RecordID) { open.insert(id) }
 
   /// Assigns a position to the transaction's changes, if there are any.
   mutating func close() {
     if open.isEmpty { return }
     position.number += 1
-    writes[position] = .some(open.count > Self.maximumRecords ? nil : Array(open))
-    writes[StorePosition(position.number - Int64(Self.maximumWrites))] = nil
+    writes[position] = .some(open.count > CommittedChanges.maximumRecords ? nil : Array(open))
+    writes[StorePosition(position.number - CommittedChanges.maximumWrites)] = nil
     open = []
   }
 
   /// The changes after a position.
   func after(_ start: StorePosition?) -> CommittedChanges {
     guard let start, start != position else { return CommittedChanges(.records([]), through: position) }
-    let oldest = position.number - Int64(Self.maximumWrites)
+    let oldest = position.number - CommittedChanges.maximumWrites
     guard start < position, start.number >= oldest else {
       return CommittedChanges(.everything, through: position)
     }

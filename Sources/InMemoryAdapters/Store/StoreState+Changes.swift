@@ -11,7 +11,7 @@ extension StoreState {
     for id in changes.dequeued { outbox[id] = nil }
     for copy in changes.put {
       try change(copy.id.type, during: "writing \(copy.id.type)") { $0.put(copy) }
-      self.changes.note(copy.id)
+      self.changes.insert(copy.id)
     }
     for copy in changes.versions {
       try change(copy.id.type, during: "writing \(copy.id.type)") { $0.updateVersion(copy) }
@@ -20,7 +20,7 @@ extension StoreState {
       let type = tombstone.id.type
       let isLive = tables[type]?[tombstone.id.key]?.record != nil
       try change(type, during: "deleting \(type)") { $0.delete(tombstone) }
-      if isLive { self.changes.note(tombstone.id) }
+      if isLive { self.changes.insert(tombstone.id) }
     }
     for entry in changes.withheld { withheld.file(entry, tables[entry.key.type]?.entity) }
     for id in changes.marked {

@@ -185,7 +185,7 @@
     func changes(after position: StorePosition?) throws(SyncError) -> CommittedChanges {
       let last = StorePosition(self.position)
       guard let position, position != last else { return CommittedChanges(.records([]), through: last) }
-      guard position < last, last.number - position.number <= ObservedChanges.maximumWrites + 100 else {
+      guard position < last, last.number - position.number <= CommittedChanges.maximumWrites + 100 else {
         return CommittedChanges(.everything, through: last)
       }
       let sql =

@@ -6,7 +6,7 @@
   ///
   /// Writes wait for the next read or the end, and go to the server in one round trip with it.
   final class PostgresTransaction: PostgresSnapshot, PageGroupTransaction {
-    private var observed = ObservedChanges()
+    private var observed = ChangedRecords.records([])
     private var trail = RowTrail()
     /// Kept values to write, by the bytes of their keys.
     private var kept: [[UInt8]: [UInt8]?] = [:]
@@ -36,7 +36,7 @@
       if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
       if let time = changes.forgottenConflicts { deleteConflicts(settledBefore: time) }
       keep(changes.values)
-      observed.note(changes)
+      observed.insert(changes)
       if readsAhead.isUnderWay { try connection.send([], during: "writing") }
     }
 
@@ -233,7 +233,7 @@
           parameters.add(token)
           parameters.add(Int64(observed.isEmpty ? 0 : 1))
           parameters.add(Int64(changesKeptValues ? 1 : 0))
-          if let ids = observed.records {
+          if case .records(let ids) = observed {
             var columns = [ColumnArray](.text, .bytes)
             for id in ids {
               columns[0].append(id.type.rawValue)
@@ -250,7 +250,7 @@
       if !observed.isEmpty, position % 100 == 0 {
         connection.enqueue(
           Statement("DELETE FROM changes WHERE position <= $1::bigint") {
-            $0.add(position - ObservedChanges.maximumWrites)
+            $0.add(position - CommittedChanges.maximumWrites)
           })
       }
     }

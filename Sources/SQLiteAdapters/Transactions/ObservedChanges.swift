@@ -4,7 +4,7 @@
   import SyncPorts
 
   // Encoded by hand: an encoder takes longer than writing the records.
-  extension ObservedChanges {
+  extension ChangedRecords {
     /// Encodes records as JSON: an array of types, each followed by the key.
     static func encoded(_ ids: [RecordID]) -> [UInt8] {
       var bytes: [UInt8] = []
@@ -48,13 +48,16 @@
     func noteObservedChanges() throws(SyncError) {
       if observed.isEmpty { return }
       let statement = try connection.statement("INSERT INTO changes (records) VALUES (?)")
-      let records = observed.records.map { String(decoding: ObservedChanges.encoded($0), as: UTF8.self) }
+      var records: String?
+      if case .records(let ids) = observed {
+        records = String(decoding: ChangedRecords.encoded(ids), as: UTF8.self)
+      }
       try statement.bind(records, at: 1)
       try statement.run()
       let position = connection.lastRow
       // Every 100 positions, because trimming takes two statements.
       guard position % 100 == 0 else { return }
-      let end = position - ObservedChanges.maximumWrites
+      let end = position - CommittedChanges.maximumWrites
       let trim = try connection.statement("DELETE FROM changes WHERE position <= ?")
       try trim.bind(end, at: 1)
       try trim.run()
@@ -77,7 +80,7 @@
           return CommittedChanges(.everything, through: last)
         }
         next += 1
-        ids.formUnion(try ObservedChanges.records(in: statement.text(1)))
+        ids.formUnion(try ChangedRecords.records(in: statement.text(1)))
       }
       // A future position belongs to another store.
       guard next > position.number + 1 else { return CommittedChanges(.everything, through: last) }

@@ -4,7 +4,7 @@
 
   /// Reads and writes within one transaction of the writer's connection.
   final class SQLiteTransaction: SQLiteSnapshot, PageGroupTransaction {
-    private(set) var observed = ObservedChanges()
+    private(set) var observed = ChangedRecords.records([])
     private let writer: SerialConnection
     private var changeCount = 0
 
@@ -44,7 +44,7 @@
       if !changes.conflicts.isEmpty { try insertConflicts(changes.conflicts) }
       if let time = changes.forgottenConflicts { try deleteConflicts(settledBefore: time) }
       for value in changes.values { try keep(value) }
-      observed.note(changes)
+      observed.insert(changes)
       changeCount += changes.put.count + changes.versions.count + changes.deleted.count
     }
 

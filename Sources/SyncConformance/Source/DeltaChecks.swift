@@ -15,7 +15,7 @@ enum DeltaChecks {
     try expect(pass.values["i03"], equals: 203, "A delta holds a record's latest copy.")
     try expect(pass.values["new"], equals: 11, "A delta has new records.")
     try expect(pass.deleted, equals: [], "A delta has no tombstone of an existing record.")
-    guard pass.coverage == .changes else { return }
+    guard pass.coverage == .delta else { return }
     if bench.capabilities.deltas == .changeTokens || bench.harness.settle != nil {
       try expect(Set(pass.upserted), equals: ["i03", "new"], "A delta has only changed records.")
     }
@@ -34,11 +34,11 @@ enum DeltaChecks {
     }
     for pass in [2, 3] as [Int64] {
       let delta = try await bench.pull(since: token, pass: pass)
-      if bench.capabilities.sweepsByItself, delta.coverage == .everything {
+      if bench.capabilities.sweepsByItself, delta.coverage == .full {
         throw Inapplicable(reason: "The source lists everything now.")
       }
       try expect(
-        delta.coverage, equals: .changes, "A known token leads to a delta.")
+        delta.coverage, equals: .delta, "A known token leads to a delta.")
       if isExact { try expect(delta.changes.count, equals: 0, "When nothing changed, a delta is empty.") }
     }
   }
@@ -50,7 +50,7 @@ enum DeltaChecks {
     try await bench.harness.delete("i04")
     try await bench.harness.upsert("i04", 9)
     let pass = try await bench.pull(since: token, pass: 2)
-    if pass.coverage == .changes {
+    if pass.coverage == .delta {
       try expect(
         pass.deleted, equals: ["i01"], "A delta has the deleted records, without those written again.")
     } else {
@@ -76,12 +76,12 @@ enum DeltaChecks {
       }
     }
     let second = try await bench.pull(since: try bench.token(of: first), pass: 2)
-    var replica = second.coverage == .everything ? [:] : first.values
+    var replica = second.coverage == .full ? [:] : first.values
     replica.merge(second.values) { _, later in later }
     for key in second.deleted { replica[key] = nil }
     var wanted = Dictionary(uniqueKeysWithValues: (0..<12).map { (SourceBench.key($0), Int64($0)) })
     wanted.merge(["i00": 1000, "i11": 1011, "i00a": 5, "zz": 6]) { _, later in later }
-    if bench.capabilities.sendsTombstones || second.coverage == .everything {
+    if bench.capabilities.sendsTombstones || second.coverage == .full {
       (wanted["i01"], wanted["i10"]) = (nil, nil)
     } else {
       for key in ["i01", "i10"] where replica[key] == nil { wanted[key] = nil }
@@ -134,7 +134,7 @@ enum DeltaChecks {
     try await bench.fill(3)
     let page = try await bench.page(.start(since: SyncToken("no token of ours")))
     try expect(
-      isReset(page) || page.coverage == .everything,
+      isReset(page) || page.coverage == .full,
       "An unknown token leads to a reset or a full listing.")
     let resumed = try await bench.page(.resume(PageToken("no token of ours")))
     try expect(isReset(resumed), "An unknown continuation leads to a reset.")
@@ -149,7 +149,7 @@ enum DeltaChecks {
     if let token {
       let page = try await bench.page(.start(since: token), pass: 2)
       try expect(
-        isReset(page) || page.coverage == .everything, "A void token leads to a reset or a full listing.")
+        isReset(page) || page.coverage == .full, "A void token leads to a reset or a full listing.")
     }
     if case .more(let next, _) = first.next {
       try expect(isReset(try await bench.page(.resume(next))), "A void continuation leads to a reset.")
@@ -164,7 +164,7 @@ enum DeltaChecks {
     let listed = try version(in: listing, isDeletion: false)
     try await bench.harness.delete("i")
     let deletion = try await bench.pull(since: try bench.token(of: listing), pass: 2)
-    guard deletion.coverage == .changes else {
+    guard deletion.coverage == .delta else {
       throw Inapplicable(reason: "The source lists everything after a deletion.")
     }
     let deleted = try version(in: deletion, isDeletion: true)

@@ -85,7 +85,7 @@ struct SourceBench: Sendable {
     guard !page.present.isEmpty else { return [] }
     try expect(
       capabilities.supportsLookup, "Only a source that has lookups lists records without their contents.")
-    try expect(page.coverage, equals: .everything, "A delta has the contents of its records.")
+    try expect(page.coverage, equals: .full, "A delta has the contents of its records.")
     return try await source.lookup(page.present.map(\.id), of: SourceHarness.entity)
   }
 

@@ -33,13 +33,6 @@ struct CleanupRun {
 
   // MARK: Hiding
 
-  private struct Portion: Sendable {
-    var hidden: [RecordID] = []
-    var spared = 0
-    /// The key after which the next portion begins; `nil` after the last.
-    var last: String?
-  }
-
   private func apply(
     _ rule: CleanupPolicy.Rule, to entity: Entity, _ lease: LeaseKeeper,
     _ report: inout CleanupReport
@@ -50,12 +43,12 @@ struct CleanupRun {
     repeat {
       spared = 0
       let end = try await stop.walk { (last) throws(SyncError) in
-        let portion = try await hide(rule, of: entity, after: last, lease)
-        if !portion.hidden.isEmpty { environment.emit(.hidden(.some(portion.hidden))) }
-        rounds.note(portion.hidden)
-        report.hidden[entity.type, default: 0] += portion.hidden.count
-        spared += portion.spared
-        return portion.last
+        let (portion, count) = try await hide(rule, of: entity, after: last, lease)
+        if !portion.ids.isEmpty { environment.emit(.hidden(.records(portion.ids))) }
+        rounds.note(portion.ids)
+        report.hidden[entity.type, default: 0] += portion.ids.count
+        spared += count
+        return portion.end
       }
       if end == .stopped { report.wasCancelled = true }
       // A record to which only records of its own type refer can be hidden after those.
@@ -63,9 +56,10 @@ struct CleanupRun {
     report.spared[entity.type, default: 0] += spared
   }
 
+  /// Hides one portion, and counts the records that are spared.
   private func hide(
     _ rule: CleanupPolicy.Rule, of entity: Entity, after key: String?, _ lease: LeaseKeeper
-  ) async throws(SyncError) -> Portion {
+  ) async throws(SyncError) -> (Portion<String>, spared: Int) {
     let (schema, now, limit) = (environment.schema, environment.clock.timestamp, policy.recordsAtOnce)
     let fence = lease.fence
     return try await lease.write { (transaction) throws(SyncError) in
@@ -76,9 +70,8 @@ struct CleanupRun {
       let chosen = covered.filter { !spared.contains($0.id) }
       try HiddenRecords(schema: schema, transaction: transaction).hide(
         chosen, reason: "hidden by a clean-up rule, until the remote changes it", fence: fence, at: now)
-      return Portion(
-        hidden: chosen.map(\.id), spared: spared.count,
-        last: records.count == limit ? records.last?.id.key : nil)
+      let end = records.count == limit ? records.last?.id.key : nil
+      return (Portion(ids: chosen.map(\.id), end: end), spared.count)
     }
   }
 

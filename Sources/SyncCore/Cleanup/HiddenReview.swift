@@ -17,26 +17,19 @@ struct HiddenReview {
     }
     for entity in environment.schema.entities where counts[entity.type] != nil {
       let end = try await stop.walk { (last) throws(SyncError) in
-        let portion = try await review(entity, after: last, lease)
+        let (portion, shown) = try await review(entity, after: last, lease)
         environment.emitChanges(portion.tally, of: entity.type)
-        report.shown.merge(portion.shown, uniquingKeysWith: +)
-        return portion.last
+        report.shown.merge(shown, uniquingKeysWith: +)
+        return portion.end
       }
       if end == .stopped { return report.wasCancelled = true }
     }
   }
 
-  private struct Portion: Sendable {
-    var tally = Tally()
-    /// The numbers of records that are no longer hidden, by type.
-    var shown: [RecordType: Int] = [:]
-    /// The key after which the next portion begins; `nil` after the last.
-    var last: WithheldChange.Key?
-  }
-
+  /// Reviews one portion, and counts the records that are no longer hidden, by type.
   private func review(
     _ entity: Entity, after key: WithheldChange.Key?, _ lease: LeaseKeeper
-  ) async throws(SyncError) -> Portion {
+  ) async throws(SyncError) -> (Portion<WithheldChange.Key>, shown: [RecordType: Int]) {
     let (environment, limit) = (environment, policy.recordsAtOnce)
     let rules = policy.rules.filter { $0.type == entity.type }
     let now = environment.clock.timestamp
@@ -44,12 +37,12 @@ struct HiddenReview {
     return try await lease.write { (transaction) throws(SyncError) in
       let entries = try transaction.portion(
         withheld: entity.type, [.hidden], after: key, limit: limit)
-      var portion = Portion(last: entries.count == limit ? entries.last?.key : nil)
+      var portion = Portion(end: entries.count == limit ? entries.last?.key : nil)
       let unhidden = entries.filter { entry in
         guard case .upsert(let record) = entry.change else { return false }
         return !rules.contains { $0.hides(record, of: entity, at: now) }
       }
-      guard !unhidden.isEmpty else { return portion }
+      guard !unhidden.isEmpty else { return (portion, [:]) }
       let before = try environment.hiddenCounts(in: transaction)
       let markPass = try transaction.checkpoint(for: entity.type)?.markPass
       var merge = PageMerge(
@@ -59,10 +52,11 @@ struct HiddenReview {
       portion.tally = merge.tally
       // A record that is shown again brings along the hidden records that it refers to.
       let after = try environment.hiddenCounts(in: transaction)
+      var shown: [RecordType: Int] = [:]
       for (type, count) in before where count > after[type, default: 0] {
-        portion.shown[type] = count - after[type, default: 0]
+        shown[type] = count - after[type, default: 0]
       }
-      return portion
+      return (portion, shown)
     }
   }
 }

@@ -92,7 +92,7 @@ struct DeclarationWithholding: SyncPhase {
         let context = environment.releaseContext(fence: fence, markPass: nil)
         return try withholding.release(above: ids, context: context)
       }
-      session.note(tally, of: ids[0].type)
+      session.report(tally, of: ids[0].type)
     }
     return .finished
   }
@@ -123,7 +123,7 @@ struct DeclarationWithholding: SyncPhase {
       } else {
         rounds.append(outcome.referrers)
       }
-      session.note(outcome.tally, of: round[0].type)
+      session.report(outcome.tally, of: round[0].type)
     }
     return .finished
   }

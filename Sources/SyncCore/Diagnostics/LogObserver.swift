@@ -41,13 +41,13 @@ extension SyncEvent {
     case .quarantined(let malformed):
       "sync.quarantined type=\(malformed.type) key=\(malformed.key ?? "?") at=\"\(malformed.location ?? "?")\""
         + " reason=\"\(malformed.reason)\""
-    case .edited(.some(let ids)):
+    case .edited(.records(let ids)):
       "edit.saved records=\(ids.count)"
-    case .edited(.many):
+    case .edited(.everything):
       "edit.saved records=many"
-    case .hidden(.some(let ids)):
+    case .hidden(.records(let ids)):
       "cleanup.hidden records=\(ids.count)"
-    case .hidden(.many):
+    case .hidden(.everything):
       "cleanup.hidden records=many"
     case .conflict(let conflict, let isSignificant):
       "edit.conflict id=\(conflict.id) winner=\(conflict.winner.rawValue) significant=\(isSignificant)"

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Counts events for a metrics system, under stable names.
 ///
-/// All numbers begin with this process; ``TypeReport/metrics`` has those of the store's life. Names
+/// All numbers begin with this process; ``TypeStatus/metrics`` has those of the store's life. Names
 /// begin with `canonicalsync_`, and counters end in `_total`:
 ///
 /// - `syncs_total` by `outcome` (started, finished, cancelled, failed), `sync_seconds_total`, and
@@ -116,7 +116,7 @@ public final class MetricsObserver: SyncObserver {
         (.seconds, [], result.duration.inSeconds),
       ] + counts(of: result)
     case .edited: return [(.edits, [], 1)]
-    case .hidden(.some(let ids)): return [(.hidden, [], Double(ids.count))]
+    case .hidden(.records(let ids)): return [(.hidden, [], Double(ids.count))]
     case .conflict(let conflict, _):
       return [(.resolved, [Metric.Label("winner", conflict.winner.rawValue)], 1)]
     case .policyFailed: return [(.policyFailures, [], 1)]
@@ -126,7 +126,8 @@ public final class MetricsObserver: SyncObserver {
       let outcomes = PushCounts.names.filter { $0.name != "pending" && $0.name != "requests" }
       return [(.pushRequests, [], Double(counts.requests))]
         + outcomes.map { (.pushEdits, [.outcome($0.name)], Double($0.value(counts))) }
-    case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .undecodable, .lost, .hidden(.many),
+    case .entityStarted, .pageCommitted, .quarantined, .sweepRefused, .undecodable, .lost,
+      .hidden(.everything),
       .editRefused:
       return []
     }

@@ -59,7 +59,7 @@ struct AwaitedRelease: SyncPhase {
       try AwaitedRecords.forget(in: transaction)
       return merge.tally
     }
-    session.note(tally, of: entity.type)
+    session.report(tally, of: entity.type)
     return .finished
   }
 }

@@ -14,7 +14,7 @@ struct EditWriter {
   // Edits of one batch are mostly of one type.
   private var lastEntity: Entity?
   /// The records that these edits change for readers.
-  var changed = SyncEvent.ChangedRecords.some([])
+  var changed = ChangedRecords.records([])
   /// The records that these edits make visible to readers.
   private var appeared: [RecordID] = []
   /// The records that these edits delete, or give another natural key.

@@ -51,12 +51,8 @@ final class LeaseKeeper: Sendable {
     _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let keeper = LeaseKeeper(lease, of: store, clock: clock, for: duration)
-    let result = await running(beside: { await keeper.renewUntilLost() }) { () -> Result<R, SyncError> in
-      do throws(SyncError) {
-        return .success(try await work(keeper))
-      } catch {
-        return .failure(error)
-      }
+    let result = await running(beside: { await keeper.renewUntilLost() }) {
+      await Result(of: { () throws(SyncError) in try await work(keeper) })
     }
     let end = keeper.state.withLock { $0 }
     // The work has succeeded or failed already. A lease that cannot be released expires by itself.

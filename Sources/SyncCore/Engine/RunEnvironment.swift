@@ -26,7 +26,7 @@ struct RunEnvironment: Sendable {
   /// - Parameters:
   ///   - markPass: The complete listing whose records are marked, from the type's checkpoint.
   ///   - now: The time of a step that has read the clock already.
-  func releaseContext(fence: Int64, markPass: Int64?, at now: Timestamp? = nil) -> MergeContext {
+  func releaseContext(fence: Int64, markPass: Int64? = nil, at now: Timestamp? = nil) -> MergeContext {
     MergeContext(
       schema: schema, edits: edits, finder: .sync(fence: fence), now: now ?? clock.timestamp,
       source: source.capabilities, markPass: markPass)
@@ -45,18 +45,21 @@ struct RunEnvironment: Sendable {
   func fetch(_ request: PageRequest, epoch: Int64) async -> Result<RecordPage, SyncError> {
     if let offline { return .failure(offline) }
     let elapsed = clock.stopwatch()
-    let result: Result<RecordPage, SyncError>
-    do throws(SyncError) {
-      result = .success(try await withContents(source.page(request), of: request.entity, epoch: epoch))
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Result(of: { () throws(SyncError) in
+      try await withContents(source.page(request), of: request.entity, epoch: epoch)
+    })
     let bytes = (try? result.get())?.changes.reduce(0) { $0 + $1.payloadSize } ?? 0
-    meter.note { figures in
+    meter.update { figures in
       figures.fetching += elapsed()
       figures.bytes += bytes
     }
     return result
+  }
+
+  /// Makes a request, or fails at once if the network is known to be away.
+  func request<R: Sendable>(_ body: () async throws(SyncError) -> R) async -> Result<R, SyncError> {
+    if let offline { return .failure(offline) }
+    return await Result(of: body)
   }
 
   /// Emits the events of a transaction that a person may want to look into.

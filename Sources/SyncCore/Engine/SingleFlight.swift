@@ -55,12 +55,7 @@ final class SingleFlight: Sendable {
   private func lead(
     first: [RecordType], _ body: ([RecordType]) async throws(SyncError) -> SyncResult
   ) async throws(SyncError) -> SyncResult {
-    let landing: Landing
-    do throws(SyncError) {
-      landing = .success(try await body(first))
-    } catch {
-      landing = .failure(error)
-    }
+    let landing = await Landing(of: { () throws(SyncError) in try await body(first) })
     land(landing)
     return try landing.get()
   }
@@ -202,9 +197,8 @@ struct SyncScope: Hashable, Sendable {
   /// - Throws: `invalidConfiguration` for a type that is not declared, and for a push without a
   ///   sink.
   init(_ request: SyncRequest, of schema: SyncSchema, canPush: Bool) throws(SyncError) {
-    for type in (request.types ?? []) + request.fullPull + request.priority where schema[type] == nil {
-      throw SyncError(
-        .invalidConfiguration, during: "starting a sync", "The record type \(type) is not declared.")
+    for type in (request.types ?? []) + request.fullPull + request.priority {
+      _ = try schema.entity(type, during: "starting a sync")
     }
     if request.direction == .push, !canPush {
       throw SyncError(
@@ -236,9 +230,9 @@ extension SyncError {
   }
 }
 
-extension TypeStatus {
+extension PassOutcomes {
   /// Records that a pass continued or was completed.
-  mutating func noteAttempt(at now: Timestamp, isComplete: Bool) {
+  mutating func countAttempt(at now: Timestamp, isComplete: Bool) {
     lastAttempt = now
     guard isComplete else { return }
     lastSuccess = now
@@ -248,7 +242,7 @@ extension TypeStatus {
   }
 
   /// Records that a pass failed.
-  mutating func noteFailure(_ error: SyncError, at now: Timestamp) {
+  mutating func countFailure(_ error: SyncError, at now: Timestamp) {
     lastAttempt = now
     lastError = Failure(error, at: now)
     consecutiveFailures = consecutiveFailures.addingOne
@@ -256,10 +250,20 @@ extension TypeStatus {
   }
 }
 
-extension TypeStatus.Failure {
+extension PassOutcomes.Failure {
   /// Records an error that occurred now.
   init(_ error: SyncError, at now: Timestamp) {
     self.init(
       code: error.code.description, message: error.description, retryAt: error.retryAfter.map { now + $0 })
+  }
+}
+
+extension SyncSchema {
+  /// Returns the declaration of a type that a caller names.
+  ///
+  /// - Throws: `invalidConfiguration` if the type is not declared.
+  func entity(_ type: RecordType, during operation: String) throws(SyncError) -> Entity {
+    if let entity = self[type] { return entity }
+    throw SyncError(.invalidConfiguration, during: operation, "The record type \(type) is not declared.")
   }
 }

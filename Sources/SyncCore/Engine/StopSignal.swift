@@ -32,10 +32,7 @@ package struct StopSignal: Sendable {
   package func stopping<R: Sendable>(
     clock: any Clock<Duration>, _ work: @escaping @Sendable () async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let result = await cancelling(clock: clock) { () -> Result<R, SyncError> in
-      do throws(SyncError) { return .success(try await work()) } catch { return .failure(error) }
-    }
-    return try result.get()
+    try await cancelling(clock: clock) { await Result(of: work) }.get()
   }
 
   /// Walks through a list, portion by portion, until its end or a stop.
@@ -61,6 +58,17 @@ package struct StopSignal: Sendable {
     while !isRaised {
       // A cancelled sleep means that the signal is raised.
       try? await clock.pause(for: Self.pollInterval, as: .cancellation)
+    }
+  }
+}
+
+extension Result where Success: Sendable, Failure == SyncError {
+  /// Keeps the result of some work, or its failure.
+  init(of work: () async throws(SyncError) -> Success) async {
+    do throws(SyncError) {
+      self = .success(try await work())
+    } catch {
+      self = .failure(error)
     }
   }
 }

@@ -196,8 +196,8 @@ public final class SyncEngine: Sendable {
   ///
   /// - Throws: The store's codes.
   /// - Complexity: O(*p*) in the pending edits, beside what the store's counts cost.
-  public func status() async throws(SyncError) -> [TypeReport] {
-    try await TypeReport.load(schema.entities, from: environment.store, at: environment.clock.timestamp)
+  public func status() async throws(SyncError) -> [TypeStatus] {
+    try await TypeStatus.load(schema.entities, from: environment.store, at: environment.clock.timestamp)
   }
 
   /// Returns the store's knowledge of one record, shown or not.
@@ -213,7 +213,7 @@ extension SyncEngine {
   ///
   /// An app uses it to refresh what it shows. Each element holds the changes of one transaction,
   /// after its commit. A consumer that is too slow for each of them receives
-  /// ``SyncEvent/ChangedRecords/many``, and should reload everything.
+  /// ``ChangedRecords/everything``, and should reload everything.
   ///
   /// If the store is a ``SharedStore``, changes of other connections and processes come as well,
   /// within 250 ms, counted from the first request for an element. An element with them may repeat
@@ -221,7 +221,7 @@ extension SyncEngine {
   ///
   /// To miss nothing, call this first, then load, then iterate.
   /// ``LocalRecords/observe(_:where:order:limit:)`` does all of this for one query.
-  public func changes() -> some AsyncSequence<SyncEvent.ChangedRecords, Never> & Sendable {
+  public func changes() -> some AsyncSequence<ChangedRecords, Never> & Sendable {
     ChangeSequence(
       watch: CommitWatch(
         store: environment.store, clock: environment.clock, events: events().subscription))
@@ -257,9 +257,8 @@ extension SyncEngine {
   public func cleanUp(
     _ policy: CleanupPolicy, token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> CleanupReport {
-    for type in policy.rules.map(\.type) + policy.expiring.map(\.type) where schema[type] == nil {
-      throw SyncError(
-        .invalidConfiguration, during: "cleaning up", "The record type \(type) is not declared.")
+    for type in policy.rules.map(\.type) + policy.expiring.map(\.type) {
+      _ = try schema.entity(type, during: "cleaning up")
     }
     guard policy.recordsAtOnce > 0 else {
       throw SyncError(
@@ -292,11 +291,11 @@ extension SyncEngine {
   public func migrate(
     _ settings: any LegacySettings, by migration: LegacyMigration, token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> MigrationReport {
-    guard let entity = schema[migration.type], migration.recordsAtOnce > 0 else {
+    let entity = try schema.entity(migration.type, during: "migrating \(migration.name)")
+    guard migration.recordsAtOnce > 0 else {
       throw SyncError(
         .invalidConfiguration, during: "migrating \(migration.name)",
-        schema[migration.type] == nil
-          ? "The record type \(migration.type) is not declared." : "A transaction takes up 1 record or more.")
+        "A transaction takes up 1 record or more.")
     }
     return try await MigrationRun(
       edits: edits, store: environment.store, settings: settings, migration: migration, entity: entity,
@@ -342,10 +341,11 @@ extension SyncEngine {
     of type: RecordType, version: Int, options: RebuildOptions = RebuildOptions(), dryRun: Bool = false,
     token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> RebuildReport {
-    guard let entity = schema[type], entity.naturalKey != nil else {
+    let entity = try schema.entity(type, during: "collapsing duplicates of \(type)")
+    guard entity.naturalKey != nil else {
       throw SyncError(
         .invalidConfiguration, during: "collapsing duplicates of \(type)",
-        schema[type] == nil ? "The record type is not declared." : "The record type has no natural key.")
+        "The record type has no natural key.")
     }
     try options.check()
     return try await RebuildRun(

@@ -11,13 +11,13 @@ enum SyncHistory {
   /// The number of syncs that are kept.
   static let limit: Int64 = 1000
   /// The key of the number and the fencing number of the latest sync.
-  private static let latest = ValueFamily.history.rawValue
-  private static let prefix = latest + "/"
+  fileprivate static let latest = ValueFamily.history.rawValue
+  fileprivate static let prefix = latest + "/"
 
   /// Writes the entry of a sync.
   ///
   /// - Parameter sync: The sync. Its number is given here, once for each fencing number.
-  static func note(_ sync: PastSync, in transaction: any StoreTransaction) throws(SyncError) {
+  static func persist(_ sync: PastSync, in transaction: any StoreTransaction) throws(SyncError) {
     var sync = sync
     let latest = try latest(in: transaction)
     if latest.fence == sync.fence {
@@ -44,27 +44,7 @@ enum SyncHistory {
     }
     if numbers.earlier > 0, numbers.last > 0 { return (numbers.earlier, numbers.last) }
     // Numbers of another format are replaced.
-    return (try load(limit: 1, from: snapshot).first?.number ?? 0, 0)
-  }
-
-  /// Reads the history, the latest sync first.
-  static func load(limit: Int, from snapshot: any StoreSnapshot) throws(SyncError) -> [PastSync] {
-    var syncs: [PastSync] = []
-    var last: String?
-    repeat {
-      let names = try snapshot.portion(keys: prefix, after: last)
-      for name in names {
-        // A value of another format only describes past syncs, and is left out.
-        let key = ValueKey<PastSync>(.history, String(name.dropFirst(latest.count)))
-        if let sync = try snapshot.value(ifReadableOf: key) { syncs.append(sync) }
-      }
-      last = names.count < MergeContext.portion ? nil : names.last
-    } while last != nil
-    syncs.sort { $0.number > $1.number }
-    for index in syncs.indices.dropFirst() where syncs[index].outcome == .running {
-      syncs[index].outcome = .killed
-    }
-    return Array(syncs.prefix(max(0, limit)))
+    return (try PastSync.load(limit: 1, in: snapshot).first?.number ?? 0, 0)
   }
 }
 
@@ -86,7 +66,20 @@ extension PastSync {
 
   /// Reads a store's history in a snapshot, the latest sync first.
   package static func load(limit: Int, in snapshot: any StoreSnapshot) throws(SyncError) -> [PastSync] {
-    try SyncHistory.load(limit: limit, from: snapshot)
+    var syncs: [PastSync] = []
+    var portions = snapshot.portions(keys: SyncHistory.prefix)
+    while let names = try portions.next() {
+      for name in names {
+        // A value of another format only describes past syncs, and is left out.
+        let key = ValueKey<PastSync>(.history, String(name.dropFirst(SyncHistory.latest.count)))
+        if let sync = try snapshot.value(ifReadableOf: key) { syncs.append(sync) }
+      }
+    }
+    syncs.sort { $0.number > $1.number }
+    for index in syncs.indices.dropFirst() where syncs[index].outcome == .running {
+      syncs[index].outcome = .killed
+    }
+    return Array(syncs.prefix(max(0, limit)))
   }
 }
 
@@ -113,7 +106,7 @@ final class HistoryEntry: Sendable {
   /// The time since the sync began.
   let elapsed: @Sendable () -> Duration
   /// The entry as committed; `nil` before the first transaction.
-  private let noted = Mutex<PastSync?>(nil)
+  private let persisted = Mutex<PastSync?>(nil)
 
   /// How a sync ends.
   enum End: Sendable {
@@ -142,30 +135,30 @@ final class HistoryEntry: Sendable {
     _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let writing = clock.stopwatch()
-    defer { meter.note { $0.writing += writing() } }
-    let (begun, isRunning) = (begun, noted.withLock { $0?.outcome == .running })
+    defer { meter.update { $0.writing += writing() } }
+    let (begun, isRunning) = (begun, persisted.withLock { $0?.outcome == .running })
     if ending == nil, isRunning { return try await lease.write(body) }
     // The body may run again, so what it noted counts once it is committed.
     let (result, entry) = try await lease.write { (transaction) throws(SyncError) in
       let result = try body(transaction)
       var entry = begun
       if let (end, progress) = ending?(result) { entry = ended(end, progress, writing: writing()) }
-      try SyncHistory.note(entry, in: transaction)
+      try SyncHistory.persist(entry, in: transaction)
       return (result, entry)
     }
-    noted.withLock { $0 = entry }
+    persisted.withLock { $0 = entry }
     return result
   }
 
   /// Whether the store has this end of the sync.
-  func hasNoted(_ end: End, _ progress: SyncProgress) -> Bool {
-    guard let noted = noted.withLock(\.self) else { return false }
+  func hasPersisted(_ end: End, _ progress: SyncProgress) -> Bool {
+    guard let persisted = persisted.withLock(\.self) else { return false }
     // Only the durations have grown since.
     var ended = ended(end, progress, writing: .zero)
-    ended.seconds = noted.seconds
-    ended.fetchingSeconds = noted.fetchingSeconds
-    ended.writingSeconds = noted.writingSeconds
-    return ended == noted
+    ended.seconds = persisted.seconds
+    ended.fetchingSeconds = persisted.fetchingSeconds
+    ended.writingSeconds = persisted.writingSeconds
+    return ended == persisted
   }
 
   /// Returns the entry of the sync if it ends now.
@@ -178,7 +171,7 @@ final class HistoryEntry: Sendable {
     case .stopped: sync.outcome = .stopped
     case .failed(let error):
       sync.outcome = .failed
-      sync.failure = TypeStatus.Failure(error, at: clock.timestamp)
+      sync.failure = PassOutcomes.Failure(error, at: clock.timestamp)
     }
     let figures = meter.figures
     sync.seconds = elapsed().inSeconds
@@ -186,15 +179,15 @@ final class HistoryEntry: Sendable {
     (sync.fetchingSeconds, sync.writingSeconds) = (
       figures.fetching.inSeconds, (figures.writing + writing).inSeconds
     )
-    sync.note(progress.result, at: clock.timestamp)
+    sync.take(progress.result, at: clock.timestamp)
     return sync
   }
 }
 
 extension PastSync {
   /// Takes over the result of the sync, as far as it has come.
-  fileprivate mutating func note(_ result: SyncResult, at now: Timestamp) {
-    typeFailures = result.failures.map { TypeFailure($0.type, TypeStatus.Failure($0.error, at: now)) }
+  fileprivate mutating func take(_ result: SyncResult, at now: Timestamp) {
+    typeFailures = result.failures.map { TypeFailure($0.type, PassOutcomes.Failure($0.error, at: now)) }
     let names = SyncCounts.names
     for (type, counts) in result.entities {
       var numbers: [String: Int] = [:]
@@ -223,5 +216,5 @@ final class SyncMeter: Sendable {
 
   var figures: Figures { state.withLock { $0 } }
 
-  func note(_ change: (inout Figures) -> Void) { state.withLock { change(&$0) } }
+  func update(_ change: (inout Figures) -> Void) { state.withLock { change(&$0) } }
 }

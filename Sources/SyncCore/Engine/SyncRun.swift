@@ -42,14 +42,9 @@ struct SyncRun {
     if let offline = environment.offline { throw offline }
     environment.priorities.begin(first)
     // A stop cancels the task of all that follows, so every wait ends by itself.
-    let result = await stop.cancelling(clock: environment.clock) { () -> Result<SyncResult, SyncError> in
-      do throws(SyncError) {
-        return .success(try await performUntilStopped())
-      } catch {
-        return .failure(error)
-      }
+    return try await stop.stopping(clock: environment.clock) { () throws(SyncError) in
+      try await performUntilStopped()
     }
-    return try result.get()
   }
 
   private func performUntilStopped() async throws(SyncError) -> SyncResult {
@@ -66,11 +61,11 @@ struct SyncRun {
     return try await LeaseKeeper.hold(lease, of: store, clock: environment.clock, for: duration) {
       (lease) throws(SyncError) in
       environment.emit(.started(fence: lease.fence))
-      note { $0.lastBegin = $1 }
+      announce { $0.lastBegin = $1 }
       var session = SyncSession(
         measured, request, types: scope.types, lease: lease, entry: entry, stop: stop)
       let end = try await run(in: &session)
-      if end == .finished { note { $0.lastSuccess = $1 } }
+      if end == .finished { announce { $0.lastSuccess = $1 } }
       return session.progress.finished(after: elapsed(), wasCancelled: end == .stopped)
     }
   }
@@ -80,7 +75,7 @@ struct SyncRun {
     var measured = environment
     let (emit, meter) = (environment.emit, environment.meter)
     measured.emit = { event in
-      if case .retrying = event { meter.note { $0.retries += 1 } }
+      if case .retrying = event { meter.update { $0.retries += 1 } }
       emit(event)
     }
     return measured
@@ -97,7 +92,7 @@ struct SyncRun {
       return end
     } catch {
       let result = session.progress.finished(after: session.entry.elapsed(), wasCancelled: false)
-      environment.meter.note { $0.result = result }
+      environment.meter.update { $0.result = result }
       let failures = result.failures + session.failing.map { ($0, error) }
       await close(.failed(error), failures, in: session)
       throw error
@@ -111,21 +106,21 @@ struct SyncRun {
     _ end: HistoryEntry.End, _ failures: [(type: RecordType, error: SyncError)], in session: SyncSession
   ) async {
     let (progress, now) = (session.progress, environment.clock.timestamp)
-    if failures.isEmpty, session.entry.hasNoted(end, progress) { return }
+    if failures.isEmpty, session.entry.hasPersisted(end, progress) { return }
     // The caller receives the result or the failure itself, so an error while saving it changes
     // nothing.
     try? await session.entry.write(under: session.lease, ending: { (end, progress) }) {
       (transaction) throws(SyncError) in
       for (type, error) in failures {
-        var status = try TypeStatus.load(for: type, from: transaction)
-        status.noteFailure(error, at: now)
+        var status = try PassOutcomes.load(for: type, from: transaction)
+        status.countFailure(error, at: now)
         try status.save(for: type, in: transaction)
       }
     }
   }
 
   /// Reports this attempt to a coordinator, if it covers all types.
-  private func note(_ change: (inout Attempts, Timestamp) -> Void) {
+  private func announce(_ change: (inout Attempts, Timestamp) -> Void) {
     guard scope.pulls, scope.types.count == environment.schema.entities.count else { return }
     var attempts = environment.attempts.value
     change(&attempts, environment.clock.timestamp)

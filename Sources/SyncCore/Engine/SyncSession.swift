@@ -73,20 +73,20 @@ struct SyncSession: Sendable {
   }
 
   /// Counts and reports a transaction that merged no page.
-  mutating func note(_ tally: Tally, of type: RecordType) {
-    progress.note(tally)
+  mutating func report(_ tally: Tally, of type: RecordType) {
+    progress.count(tally)
     environment.emitChanges(tally, of: type)
   }
 
   /// Lists a refused sweep.
-  mutating func note(_ refusal: Checkpoint.Refusal, of type: RecordType) {
-    progress.note(refusal, of: type)
+  mutating func report(_ refusal: Checkpoint.Refusal, of type: RecordType) {
+    progress.add(refusal, of: type)
     environment.emit(.sweepRefused(type, refusal))
   }
 
   /// Lists a type's own failure; the other types go on.
-  mutating func noteFailure(of type: RecordType, _ error: SyncError) {
-    progress.noteFailure(of: type, error)
+  mutating func reportFailure(of type: RecordType, _ error: SyncError) {
+    progress.addFailure(of: type, error)
     environment.emit(.entityFailed(type, error))
   }
 
@@ -113,25 +113,21 @@ struct SyncSession: Sendable {
     }
   }
 
-  /// One step of a walk through a list of the store.
-  struct Portion<Place: Sendable>: Sendable {
-    var tally = Tally()
-    /// The place after which the next portion begins; `nil` after the last.
-    var end: Place?
-  }
-
   /// Runs a transaction for each portion of a list, until its end or a stop.
   ///
   /// - Parameters:
   ///   - start: The place after which the list begins; `nil` for its beginning.
   ///   - type: The type whose records change.
+  ///   - use: Receives the records of each committed step.
   mutating func walk<Place: Sendable>(
     from start: Place? = nil, of type: RecordType,
-    _ step: @escaping @Sendable (any StoreTransaction, Place?) throws(SyncError) -> Portion<Place>
+    _ step: @escaping @Sendable (any StoreTransaction, Place?) throws(SyncError) -> Portion<Place>,
+    use: ([RecordID]) -> Void = { _ in }
   ) async throws(SyncError) -> PhaseEnd {
     try await stop.walk(from: start) { (start) throws(SyncError) in
       let portion = try await write { (transaction) throws(SyncError) in try step(transaction, start) }
-      note(portion.tally, of: type)
+      report(portion.tally, of: type)
+      use(portion.ids)
       return portion.end
     }
   }
@@ -147,35 +143,31 @@ struct SyncProgress: Sendable {
     self.order = order
   }
 
-  /// Records that the pull of a type begins, so that the result lists the type.
-  mutating func noteStart(of type: RecordType) {
-    _ = index(of: type)
-  }
+  /// Lists a type in the result.
+  mutating func add(_ type: RecordType) { _ = index(of: type) }
 
-  /// Records requests.
-  mutating func noteRequests(of type: RecordType, _ count: Int) {
+  /// Counts requests.
+  mutating func countRequests(of type: RecordType, _ count: Int) {
     result.entities[index(of: type)].counts.requests += count
   }
 
-  /// Records a committed transaction.
-  mutating func note(_ tally: Tally) {
-    for (type, counts) in tally.counts {
-      result.entities[index(of: type)].counts += counts
-    }
+  /// Counts a committed transaction.
+  mutating func count(_ tally: Tally) {
+    for (type, counts) in tally.counts { result.entities[index(of: type)].counts += counts }
   }
 
-  /// Records the records that a collapse of a type's duplicates changed for readers.
-  mutating func noteCollapsed(_ changed: SyncEvent.ChangedRecords, of type: RecordType) {
+  /// Counts the records that a collapse of a type's duplicates changed for readers.
+  mutating func countCollapsed(_ changed: ChangedRecords, of type: RecordType) {
     switch changed {
-    case .some(let ids): for id in ids { result.entities[index(of: id.type)].counts.replayed += 1 }
-    case .many: result.entities[index(of: type)].counts.replayed += SyncEvent.ChangedRecords.limit
+    case .records(let ids): for id in ids { result.entities[index(of: id.type)].counts.replayed += 1 }
+    case .everything: result.entities[index(of: type)].counts.replayed += ChangedRecords.limit
     }
   }
 
   /// Returns the progress after some more transactions.
   func after(_ tallies: [Tally]) -> SyncProgress {
     var progress = self
-    for tally in tallies { progress.note(tally) }
+    for tally in tallies { progress.count(tally) }
     return progress
   }
 
@@ -185,18 +177,18 @@ struct SyncProgress: Sendable {
     set { result.pushed = newValue }
   }
 
-  /// Records conflicts of pushed edits.
-  mutating func noteConflicts(of type: RecordType, _ count: Int) {
+  /// Counts conflicts of pushed edits.
+  mutating func countConflicts(of type: RecordType, _ count: Int) {
     result.entities[index(of: type)].counts.conflicts += count
   }
 
-  /// Records that a type's own pass failed.
-  mutating func noteFailure(of type: RecordType, _ error: SyncError) {
+  /// Lists a type's own failure.
+  mutating func addFailure(of type: RecordType, _ error: SyncError) {
     result.failures.append((type, error))
   }
 
-  /// Records that a sweep was refused.
-  mutating func note(_ refusal: Checkpoint.Refusal, of type: RecordType) {
+  /// Lists a refused sweep.
+  mutating func add(_ refusal: Checkpoint.Refusal, of type: RecordType) {
     result.refusedSweeps.append((type, refusal))
   }
 

@@ -16,9 +16,7 @@ struct MemberPurge {
 
   func run(portion: Int, _ report: inout CleanupReport) async throws(SyncError) {
     let (member, end) = (member, environment.clock.timestamp - environment.edits.maximumClockSkew)
-    var last: String?
-    repeat {
-      if stop.isRaised { return report.wasCancelled = true }
+    let way = try await stop.walk { (last: String?) throws(SyncError) in
       let query = Query(member.type, afterKey: last, limit: portion)
       let (ended, next) = try await environment.store.read { (snapshot) throws(SyncError) in
         let records = try snapshot.portion(of: query)
@@ -26,8 +24,9 @@ struct MemberPurge {
         return (ended, records.count == portion ? records.last?.id.key : nil)
       }
       if !ended.isEmpty { report.expired += try await purge(ended, by: end) }
-      last = next
-    } while last != nil
+      return next
+    }
+    if way == .stopped { report.wasCancelled = true }
   }
 
   /// Removes the member from those of some records that still have it.

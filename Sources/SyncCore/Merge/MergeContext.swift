@@ -59,7 +59,7 @@ struct MergeContext {
   ) {
     self.init(
       schema: schema, edits: edits, finder: finder, now: now, source: source,
-      pass: Checkpoint.Pass(number: lastPass, base: nil, coverage: .changes), markPass: markPass,
+      pass: Checkpoint.Pass(number: lastPass, base: nil, coverage: .delta), markPass: markPass,
       stages: false)
   }
 
@@ -69,13 +69,13 @@ struct MergeContext {
   func forRelease(markPass: Int64?) -> MergeContext {
     var context = self
     context.stages = false
-    context.coverage = .changes
+    context.coverage = .delta
     context.markPass = markPass
     return context
   }
 
   /// Whether the pass lists everything as of one instant.
-  var listsOneInstant: Bool { isSnapshot && coverage == .everything }
+  var listsOneInstant: Bool { isSnapshot && coverage == .full }
 
   /// Whether the marking listing holds a change of some origin.
   ///

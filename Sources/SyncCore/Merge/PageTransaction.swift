@@ -8,7 +8,7 @@ struct PageTransaction: Sendable {
   var entity: Entity
   var context: MergeContext
   var commit: PageCommit
-  var status: TypeStatus?
+  var status: PassOutcomes?
 
   /// Writes the page, and returns the outcomes of its changes.
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Tally {

@@ -12,7 +12,7 @@ struct Tally: Sendable {
   private var settled: [RecordType: SyncCounts] = [:]
   private var type: RecordType?
   private var current = SyncCounts()
-  private(set) var changed = SyncEvent.ChangedRecords.some([])
+  private(set) var changed = ChangedRecords.records([])
   private(set) var malformed: [MalformedRecord] = []
   private(set) var conflicts: [Conflict] = []
   /// Remote stamps that were too far ahead to be trusted.

@@ -14,7 +14,7 @@ struct PullMachine {
     /// Commit these successive pages in one transaction.
     case commit([PageCommit])
     case finish
-    case fail(PullFailure)
+    case fail(SyncError.Code)
   }
 
   let entity: Entity
@@ -53,7 +53,7 @@ struct PullMachine {
     /// A request, or the pause before its next attempt, is under way.
     case asking(Question, failures: Int)
     case listed
-    case failed(PullFailure)
+    case failed(SyncError)
   }
 
   /// What a request asks for.
@@ -92,7 +92,7 @@ struct PullMachine {
         || Self.isDeletionCheckDue(checkpoint, settings: settings, now: now)
       let base = needsEverything ? nil : checkpoint.inFlight.map(\.base) ?? checkpoint.committed
       self.pass = Checkpoint.Pass(
-        number: checkpoint.lastPass + 1, base: base, coverage: base == nil ? .everything : .changes)
+        number: checkpoint.lastPass + 1, base: base, coverage: base == nil ? .full : .delta)
       if base == nil, settings.capabilities.deltas != .fullOnly, let stored,
         stored.scope.source == settings.scope.source
       {
@@ -112,6 +112,11 @@ struct PullMachine {
     case .due(.oldToken, _), .asking(.oldToken, _): true
     case .due, .asking, .listed, .failed: false
     }
+  }
+
+  /// Why the pass cannot go on; `nil` if it can.
+  var failure: SyncError? {
+    if case .failed(let error) = state { error } else { nil }
   }
 
   /// The number of failed attempts at the current page.
@@ -146,12 +151,14 @@ struct PullMachine {
     _ page: RecordPage, of position: PullPosition, at now: Timestamp
   ) -> [Action] {
     if isFirstPage {
-      pass.coverage = pass.base == nil ? .everything : page.coverage
+      pass.coverage = pass.base == nil ? .full : page.coverage
       pass.candidate = page.startToken
       // A total outside the range of counts is ignored.
       pass.total = page.total.flatMap { StoredNumbers.counts.contains(Int64($0)) ? $0 : nil }
     }
-    if stall.isStuck(after: position, page: page) { return fail(.stuck) }
+    if stall.isStuck(after: position, page: page) {
+      return fail("The remote keeps answering with the same continuation, so the listing would never end.")
+    }
     queue.waiting.append(commit(of: page, at: now))
     isFirstPage = false
     switch page.next {
@@ -185,7 +192,7 @@ struct PullMachine {
       return oldTokenAnswered(.reset(.tokenExpired), holding: first, arrivedAt: arrival)
     }
     guard let pause = settings.retry.pause(afterFailures: failures, error: error, random: random) else {
-      return fail(.remote(error))
+      return fail(error)
     }
     state = .asking(question, failures: failures)
     return [.wait(pause)]
@@ -203,16 +210,20 @@ struct PullMachine {
     let actions = commitIfFree() + fetchIfRoom()
     guard actions.isEmpty else { return actions }
     switch state {
-    case .failed(let failure): return [.fail(failure)]
+    case .failed(let error): return [.fail(error.code)]
     case .listed: return [.finish]
     case .due, .asking: return []
     }
   }
 
   /// Gives the pass up, after the pages that have arrived are committed.
-  private mutating func fail(_ failure: PullFailure) -> [Action] {
-    state = .failed(failure)
-    return queue.isEmpty ? [.fail(failure)] : commitIfFree()
+  private mutating func fail(_ error: SyncError) -> [Action] {
+    state = .failed(error)
+    return queue.isEmpty ? [.fail(error.code)] : commitIfFree()
+  }
+
+  private mutating func fail(_ message: String) -> [Action] {
+    fail(SyncError(.inconsistentData, during: "pulling \(entity.type)", message))
   }
 
   private mutating func fetchIfRoom() -> [Action] {
@@ -238,7 +249,7 @@ struct PullMachine {
     let before = pass
     var unpublished: Checkpoint?
     pass.fetched += page.listed
-    let clearsMarks = isFirstPage && pass.coverage == .everything
+    let clearsMarks = isFirstPage && pass.coverage == .full
     if clearsMarks { checkpoint.sweep = nil }
     checkpoint.lastPass = pass.number
     switch page.next {
@@ -246,15 +257,15 @@ struct PullMachine {
       pass.resumeAt = resumable ? token : nil
       checkpoint.inFlight = pass
     case .done(let token):
-      if pass.coverage == .everything, entity.visibility == .wholeEntity {
+      if pass.coverage == .full, entity.visibility == .wholeEntity {
         unpublished = checkpoint
         unpublished?.inFlight = before
       }
       // A delta that names no token keeps the token from which it started.
-      checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .changes ? pass.base : nil)
+      checkpoint.committed = token ?? pass.candidate ?? (pass.coverage == .delta ? pass.base : nil)
       checkpoint.committedAt = now
       checkpoint.inFlight = nil
-      if pass.coverage == .everything {
+      if pass.coverage == .full {
         checkpoint.sweep = Checkpoint.Sweep(pass: pass.number, listed: pass.fetched)
       }
     case .reset:
@@ -268,7 +279,10 @@ struct PullMachine {
 
   private mutating func reset(_ reason: ResetReason) -> [Action] {
     resets += 1
-    guard resets <= settings.maximumResets else { return fail(.resetsWithoutEnd(reason)) }
+    guard resets <= settings.maximumResets else {
+      return fail(
+        "The remote keeps starting its listing over (\(reason.rawValue)); try again when it is quiet.")
+    }
     let base = reason == .pageTokenExpired ? pass.base : nil
     if reason == .remoteReplaced {
       checkpoint.epoch += 1
@@ -280,7 +294,7 @@ struct PullMachine {
     }
     pass = Checkpoint.Pass(
       number: max(pass.number, checkpoint.lastPass) + 1, base: base,
-      coverage: base == nil ? .everything : .changes)
+      coverage: base == nil ? .full : .delta)
     isFirstPage = true
     isResumed = false
     state = .due(.page(.start(since: base)))
@@ -305,48 +319,6 @@ struct PullMachine {
     }
     // A time in the future was stamped by a wrong clock.
     return last > now || now >= last + settings.deletionCheckInterval
-  }
-}
-
-/// The reason why the pass over one type cannot go on.
-enum PullFailure: Hashable {
-  /// The remote failed, permanently or past the budget.
-  case remote(SyncError)
-  /// The remote keeps answering with the same continuation.
-  case stuck
-  /// The remote keeps starting over.
-  case resetsWithoutEnd(ResetReason)
-
-  static func == (a: PullFailure, b: PullFailure) -> Bool {
-    switch (a, b) {
-    case (.remote(let a), .remote(let b)): a.code == b.code && a.operation == b.operation
-    case (.stuck, .stuck): true
-    case (.resetsWithoutEnd(let a), .resetsWithoutEnd(let b)): a == b
-    default: false
-    }
-  }
-
-  func hash(into hasher: inout Hasher) {
-    switch self {
-    case .remote(let error): hasher.combine(error.code)
-    case .stuck: hasher.combine(0)
-    case .resetsWithoutEnd(let reason): hasher.combine(reason)
-    }
-  }
-
-  /// Returns the failure as an error for the caller.
-  func error(type: RecordType) -> SyncError {
-    switch self {
-    case .remote(let error): error
-    case .stuck:
-      SyncError(
-        .inconsistentData, during: "pulling \(type)",
-        "The remote keeps answering with the same continuation, so the listing would never end.")
-    case .resetsWithoutEnd(let reason):
-      SyncError(
-        .inconsistentData, during: "pulling \(type)",
-        "The remote keeps starting its listing over (\(reason.rawValue)); try again when it is quiet.")
-    }
   }
 }
 
@@ -439,7 +411,7 @@ struct PageCommit: Hashable {
   ///
   /// It is under way, or waits for its sweep.
   var markPass: Int64? {
-    pass.coverage == .everything ? pass.number : checkpoint.sweep?.pass
+    pass.coverage == .full ? pass.number : checkpoint.sweep?.pass
   }
 }
 

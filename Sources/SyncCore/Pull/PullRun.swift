@@ -39,7 +39,7 @@ private struct PullRun {
 
   private var schedule: PullSchedule
   private var machines: [RecordType: PullMachine] = [:]
-  private var statuses: [RecordType: TypeStatus] = [:]
+  private var statuses: [RecordType: PassOutcomes] = [:]
   private var stopwatches: [RecordType: @Sendable () -> Duration] = [:]
   private let starts: [RecordType: PullStart]
   /// Requests of types that wait for more urgent ones.
@@ -98,7 +98,7 @@ private struct PullRun {
     underWay -= 1
     guard case .committed(let type, let committed, let error) = event else { return }
     isCommitting = false
-    note(committed, of: type)
+    report(committed, of: type)
     failure = failure ?? error
   }
 
@@ -147,7 +147,7 @@ private struct PullRun {
     case .fetch(let request):
       guard !schedule.hold(type) else { return held[type] = request }
       underWay += 1
-      session.progress.noteRequests(of: type, 1)
+      session.progress.countRequests(of: type, 1)
       // The store has the epoch of a replaced remote only after the first page.
       let epoch = machines[type]?.checkpoint.epoch ?? 0
       tasks.addTask { .fetched(type, await environment.fetch(request, epoch: epoch)) }
@@ -165,10 +165,10 @@ private struct PullRun {
     case .finish:
       environment.emit(.entityFinished(type, session.progress.result[type]))
       end(type, in: &tasks)
-    case .fail(let reason):
-      let error = reason.error(type: type)
+    case .fail:
+      guard let error = machines[type]?.failure else { return }
       guard error.endsOneTypeAlone else { return failure = error }
-      session.noteFailure(of: type, error)
+      session.reportFailure(of: type, error)
       end(type, in: &tasks)
     }
   }
@@ -200,20 +200,20 @@ private struct PullRun {
     return commits.isEmpty && schedule.isLast(type) && session.progress.result.failures.isEmpty
   }
 
-  private mutating func note(_ committed: CommittedPages, of type: RecordType) {
+  private mutating func report(_ committed: CommittedPages, of type: RecordType) {
     for tally in committed.pages {
-      session.progress.note(tally)
+      session.progress.count(tally)
       report(tally, of: type)
     }
-    for tally in committed.changes { session.note(tally, of: type) }
-    session.progress.noteRequests(of: type, committed.requests)
-    if let refusal = committed.refusal { session.note(refusal, of: type) }
+    for tally in committed.changes { session.report(tally, of: type) }
+    session.progress.countRequests(of: type, committed.requests)
+    if let refusal = committed.refusal { session.report(refusal, of: type) }
   }
 
-  private mutating func status(of type: RecordType, after commit: PageCommit) -> TypeStatus? {
+  private mutating func status(of type: RecordType, after commit: PageCommit) -> PassOutcomes? {
     guard commit.isLast || statuses[type] == nil else { return nil }
-    var status = statuses[type] ?? starts[type]?.status ?? TypeStatus()
-    status.noteAttempt(at: session.environment.clock.timestamp, isComplete: commit.isLast)
+    var status = statuses[type] ?? starts[type]?.status ?? PassOutcomes()
+    status.countAttempt(at: session.environment.clock.timestamp, isComplete: commit.isLast)
     statuses[type] = status
     return status
   }
@@ -240,7 +240,7 @@ private struct PullRun {
   private mutating func startTypes(in tasks: inout Tasks) {
     for entity in schedule.next() {
       guard let start = starts[entity.type] else { continue }
-      session.progress.noteStart(of: entity.type)
+      session.progress.add(entity.type)
       stopwatches[entity.type] = session.environment.clock.stopwatch()
       machines[entity.type] = PullMachine(
         entity: entity, checkpoint: start.checkpoint, settings: start.settings,
@@ -269,7 +269,7 @@ private struct PullRun {
 /// The start of a type's pull, read from the store before the sync's first request.
 struct PullStart: Sendable {
   var checkpoint: Checkpoint?
-  var status: TypeStatus
+  var status: PassOutcomes
   var settings: PullMachine.Settings
 
   /// Reads the starts of some types.
@@ -285,7 +285,7 @@ struct PullStart: Sendable {
         let lacksSomething = try ListingGap.of(entity.type, in: snapshot) == .exposed
         starts[entity.type] = PullStart(
           checkpoint: try snapshot.checkpoint(for: entity.type),
-          status: try TypeStatus.load(for: entity.type, from: snapshot),
+          status: try PassOutcomes.load(for: entity.type, from: snapshot),
           settings: PullMachine.Settings(
             scope: scope, capabilities: source.capabilities, pageSize: options.pageSize,
             pagesAhead: options.pagesAhead, retry: options.retry,

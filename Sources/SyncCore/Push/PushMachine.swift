@@ -224,10 +224,10 @@ struct PushMachine {
     let isOfLeg = batch.first?.id.type == type
     for (place, result) in zip(batch.indices, results) {
       switch result {
-      case .accepted: queue.noteDone(batch[place].id)
-      case .lost: if legs.first?.stage != .deletions { queue.noteDone(batch[place].id) }
+      case .accepted: queue.settle(batch[place].id)
+      case .lost: if legs.first?.stage != .deletions { queue.settle(batch[place].id) }
       case .rebased(let entry):
-        if entry.base.record != nil, legs.first?.stage != .deletions { queue.noteDone(entry.id) }
+        if entry.base.record != nil, legs.first?.stage != .deletions { queue.settle(entry.id) }
         conflicts[entry.id, default: 0] += 1
         if conflicts[entry.id, default: 0] >= settings.rounds {
           leftAlone.insert(entry.id)
@@ -257,7 +257,7 @@ struct PushMachine {
         (room, state) = (.askedFor, .makingRoom)
         return .onStorageFull
       }
-      noteFull()
+      endNewRecords()
     }
     if let batch = batches.first {
       state = .sending(failures: 0)
@@ -301,7 +301,7 @@ struct PushMachine {
   /// Stops sending records that are new to the remote.
   ///
   /// If the remote has no room for updates either, only deletions are sent from now on.
-  private mutating func noteFull() {
+  private mutating func endNewRecords() {
     let updates = starved.filter { !$0.entry.isNewToTheRemote }
     starved = []
     queue.removeNew()
@@ -441,7 +441,7 @@ struct PushQueue {
   }
 
   /// Records that edits no longer have to wait for a record.
-  mutating func noteDone(_ id: RecordID) {
+  mutating func settle(_ id: RecordID) {
     absent.remove(id)
   }
 

@@ -137,11 +137,8 @@ extension WithheldChange {
 struct PushOutset: Sendable {
   var portion: PushPortion
   var entity: Entity
-  var schema: SyncSchema
-  var edits: EditOptions
-  var source: SourceCapabilities
-  var fence: Int64
-  var now: Timestamp
+  /// The context of the settlements, before the type's checkpoint is known.
+  var context: MergeContext
 
   /// Returns the portion, and the tally of the settlements; `nil` without any.
   func load(in transaction: any StoreTransaction) throws(SyncError) -> (LoadedPortion, Tally?) {
@@ -149,7 +146,7 @@ struct PushOutset: Sendable {
     if try SourceExchange.forgetBases(of: entries, entity, in: transaction) {
       entries = try self.entries(in: transaction)
     }
-    if try Postponement.makeDue(entries, of: portion.type, at: now, in: transaction) {
+    if try Postponement.makeDue(entries, of: portion.type, at: context.now, in: transaction) {
       entries = try self.entries(in: transaction)
     }
     var tally: Tally?
@@ -162,7 +159,7 @@ struct PushOutset: Sendable {
     let blocked = Set(waiting.compactMap(\.change.id))
     return (
       try portion.candidates(
-        among: entries, blocked: blocked, entity, in: schema, at: now, from: transaction),
+        among: entries, blocked: blocked, entity, in: context.schema, at: context.now, from: transaction),
       tally
     )
   }
@@ -177,7 +174,7 @@ struct PushOutset: Sendable {
   ) throws(SyncError) -> [WithheldChange] {
     let counts = try transaction.withheldCounts(portion.type)
     guard WithheldChange.Kind.blocking.contains(where: { counts[$0, default: 0] > 0 }) else { return [] }
-    let keys = entries.filter { $0.isDue(at: now) && portion.stage.includes($0) }
+    let keys = entries.filter { $0.isDue(at: context.now) && portion.stage.includes($0) }
       .map { WithheldChange.Key.record($0.id) }
     guard !keys.isEmpty else { return [] }
     let copies = try transaction.withheld(for: keys).filter { WithheldChange.Kind.blocking.contains($0.kind) }
@@ -188,12 +185,9 @@ struct PushOutset: Sendable {
     by copies: [WithheldChange], in transaction: any StoreTransaction
   ) throws(SyncError) -> Tally {
     let checkpoint = try transaction.checkpoint(for: portion.type)
-    let context = MergeContext(
-      schema: schema, edits: edits, finder: .sync(fence: fence), now: now, source: source,
-      lastPass: checkpoint?.lastPass ?? 0, markPass: checkpoint?.markPass)
-    var merge = PageMerge(entity, context: context)
+    var merge = PageMerge(entity, context: context.following(checkpoint))
     try merge.release(copies, in: transaction)
-    try ArrivedDuplicates.remember(merge.tally.changed, of: schema, in: transaction)
+    try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     return merge.tally
   }
 }

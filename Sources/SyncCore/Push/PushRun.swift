@@ -49,7 +49,7 @@ struct SuspectPhase: SyncPhase {
       try await session.isolate(suspect.entry, EditFailure(suspect.error, isProven: false))
     }
     guard let failure = push.failure else { return }
-    for type in Set(push.suspects.map(\.entry.id.type)).sorted() { session.noteFailure(of: type, failure) }
+    for type in Set(push.suspects.map(\.entry.id.type)).sorted() { session.reportFailure(of: type, failure) }
   }
 }
 
@@ -107,11 +107,11 @@ struct PushRun {
     let end = try await run.performAll(in: &session)
     let machine = run.machine
     session.progress.pushed.isRemoteFull = session.progress.pushed.isRemoteFull || machine.isRemoteFull
-    try await run.noteRoom(in: session)
+    try await run.persistRoom(in: session)
     session.progress.pushed.pending = try await session.pendingEdits(of: session.entities)
       .reduce(0) { $0 + $1.count }
     for (type, error) in machine.typeFailures {
-      session.noteFailure(of: type, error)
+      session.reportFailure(of: type, error)
       if !error.isAboutEdits { session.deniedTypes.insert(type) }
     }
     let counts = session.progress.pushed
@@ -128,64 +128,60 @@ struct PushRun {
     var action = machine.start()
     while true {
       if session.isStopped { return .stopped }
-      switch try await perform(action, in: &session) {
-      case .next(let next): action = next
-      case .end: return .finished
-      case .stopped: return .stopped
+      switch action {
+      case .finish, .fail: return .finished
+      default: break
       }
+      guard let next = try await perform(action, in: &session) else { return .stopped }
+      action = next
     }
   }
 
-  private enum Step {
-    case next(PushMachine.Action)
-    case end
-    case stopped
-  }
-
-  /// Performs one step.
+  /// Performs one step, and returns the next one; `nil` after a request to stop.
   private mutating func perform(
     _ action: PushMachine.Action, in session: inout SyncSession
-  ) async throws(SyncError) -> Step {
+  ) async throws(SyncError) -> PushMachine.Action? {
     switch action {
     case .askLimits:
-      let result = await session.environment.askLimits(of: sink)
-      if session.isStopped { return .stopped }
+      let result = await session.environment.request { () throws(SyncError) in try await sink.limits() }
+      if session.isStopped { return nil }
       switch result {
-      case .success(let limits): return .next(machine.limitsTold(limits))
-      case .failure(let error): return .next(failed(error, in: session))
+      case .success(let limits): return machine.limitsTold(limits)
+      case .failure(let error): return failed(error, in: session)
       }
     case .load(let portion):
-      return .next(machine.loaded(try await load(portion, in: &session)))
+      return machine.loaded(try await load(portion, in: &session))
     case .prepare(let ids, let stage):
       let preparation = PushPreparation(ids: ids, stage: stage, now: session.environment.clock.timestamp)
-      return .next(
-        machine.prepared(
-          try await session.write { (transaction) throws(SyncError) in try preparation.run(in: transaction) })
-      )
+      return machine.prepared(
+        try await session.write { (transaction) throws(SyncError) in try preparation.run(in: transaction) })
     case .send(let changes):
       session.progress.pushed.requests += 1
-      let result = await session.environment.push(changes, to: sink)
-      if session.isStopped { return .stopped }
+      let schema = session.schema
+      let result = await session.environment.request { () throws(SyncError) in
+        try await sink.push(changes, entities: schema)
+      }
+      if session.isStopped { return nil }
       switch result {
       case .success(let outcomes):
-        return .next(machine.answered(outcomes, random: session.environment.random.next()))
-      case .failure(let error): return .next(failed(error, in: session))
+        return machine.answered(outcomes, random: session.environment.random.next())
+      case .failure(let error): return failed(error, in: session)
       }
     case .settle(let answers):
-      return .next(machine.settled(try await settle(answers, in: &session)))
+      return machine.settled(try await settle(answers, in: &session))
     case .isolate(let entry, let failure):
       try await session.isolate(entry, failure)
-      return .next(machine.isolated())
+      return machine.isolated()
     case .wait(let pause):
       guard (try? await session.environment.clock.pause(for: pause, as: .retry)) != nil else {
-        return .stopped
+        return nil
       }
-      return .next(machine.waited())
+      return machine.waited()
     case .onStorageFull:
       let wasMade = await onStorageFull(in: session)
-      return session.isStopped ? .stopped : .next(machine.roomMade(wasMade))
+      return session.isStopped ? nil : machine.roomMade(wasMade)
     case .finish, .fail:
-      return .end
+      return nil
     }
   }
 
@@ -206,17 +202,16 @@ struct PushRun {
       return LoadedPortion(candidates: [], count: 0)
     }
     let outset = PushOutset(
-      portion: portion, entity: entity, schema: environment.schema, edits: environment.edits,
-      source: environment.source.capabilities, fence: session.fence, now: environment.clock.timestamp)
+      portion: portion, entity: entity, context: environment.releaseContext(fence: session.fence))
     // Within a write, because a store that caches what it reads in a write need not read it again
     // for the next step.
     let (loaded, tally) = try await session.write { (transaction) throws(SyncError) in
-      try SourceExchange.noteFirst(entity, in: environment, transaction)
+      try SourceExchange.persistFirst(entity, in: environment, transaction)
       return try outset.load(in: transaction)
     }
     if let tally {
       session.progress.pushed.conflicts += tally.conflicts.count
-      session.note(tally, of: portion.type)
+      session.report(tally, of: portion.type)
     }
     return loaded
   }
@@ -227,14 +222,15 @@ struct PushRun {
     let environment = session.environment
     // A batch is of one type.
     guard let type = answers.first?.entry.id.type, let entity = environment.schema[type] else { return [] }
+    var context = environment.releaseContext(fence: session.fence)
+    // A change that is withheld here was not counted as fetched, so the pull must not count it again.
+    context.finder = .push(fence: session.fence)
     let settlement = PushSettlement(
-      entity: entity, schema: environment.schema, edits: environment.edits,
-      source: environment.source.capabilities, retry: environment.options.retry, fence: session.fence,
-      now: environment.clock.timestamp, answers: answers)
+      entity: entity, context: context, retry: environment.options.retry, answers: answers)
     let outcome = try await session.write { (transaction) throws(SyncError) in
       try settlement.run(in: transaction)
     }
-    session.note(outcome, of: type)
+    session.report(outcome, of: type)
     return outcome.results
   }
 
@@ -248,14 +244,14 @@ struct PushRun {
     return await onStorageFull()
   }
 
-  private func noteRoom(in session: SyncSession) async throws(SyncError) {
+  private func persistRoom(in session: SyncSession) async throws(SyncError) {
     let isLacking = session.progress.pushed.isRemoteFull
     let isKnown = try await session.read { (snapshot) throws(SyncError) in
       try RemoteRoom.isLacking(in: snapshot) == isLacking
     }
     if isKnown { return }
     try await session.write { (transaction) throws(SyncError) in
-      try RemoteRoom.note(isLacking: isLacking, in: transaction)
+      try RemoteRoom.persist(isLacking: isLacking, in: transaction)
     }
   }
 }
@@ -315,7 +311,7 @@ extension SyncSession {
   }
 
   /// Counts and reports the settled answers to a batch.
-  fileprivate mutating func note(_ outcome: PushSettlement.Outcome, of type: RecordType) {
+  fileprivate mutating func report(_ outcome: PushSettlement.Outcome, of type: RecordType) {
     for result in outcome.results {
       switch result {
       case .accepted: progress.pushed.accepted += 1
@@ -328,7 +324,7 @@ extension SyncSession {
     // The pull counts what was fetched. Only conflicts are counted for the push as well.
     var found = SyncCounts()
     found.conflicts = outcome.tally.conflicts.count
-    if found.conflicts > 0 { progress.noteConflicts(of: type, found.conflicts) }
+    if found.conflicts > 0 { progress.countConflicts(of: type, found.conflicts) }
     environment.emitFindings(outcome.tally)
     for (id, reason) in outcome.refusals { environment.emit(.editRefused(id, reason: reason)) }
     if !outcome.tally.changed.isEmpty {
@@ -336,30 +332,6 @@ extension SyncSession {
         .pageCommitted(
           SyncEvent.PageReport(
             type: type, counts: found, changed: outcome.tally.changed, fetched: 0, total: nil)))
-    }
-  }
-}
-
-extension RunEnvironment {
-  /// Reads a sink's limits, or fails at once if the network is away.
-  fileprivate func askLimits(of sink: any RemoteRecordSink) async -> Result<SinkLimits, SyncError> {
-    if let offline { return .failure(offline) }
-    do throws(SyncError) {
-      return .success(try await sink.limits())
-    } catch {
-      return .failure(error)
-    }
-  }
-
-  /// Sends a batch, or fails at once if the network is away.
-  fileprivate func push(
-    _ changes: [OutgoingChange], to sink: any RemoteRecordSink
-  ) async -> Result<[PushOutcome], SyncError> {
-    if let offline { return .failure(offline) }
-    do throws(SyncError) {
-      return .success(try await sink.push(changes, entities: schema))
-    } catch {
-      return .failure(error)
     }
   }
 }
@@ -373,8 +345,8 @@ enum RemoteRoom {
     try snapshot.value(of: key) != nil
   }
 
-  /// Notes whether the remote had room.
-  static func note(isLacking: Bool, in transaction: any StoreTransaction) throws(SyncError) {
+  /// Saves whether the remote had room.
+  static func persist(isLacking: Bool, in transaction: any StoreTransaction) throws(SyncError) {
     if isLacking { try transaction.set(.noted, for: key) } else { try transaction.remove(key) }
   }
 }

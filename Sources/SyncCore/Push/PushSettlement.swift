@@ -24,12 +24,9 @@ enum SettlementResult: Hashable, Sendable {
 /// Settles the remote's answers to a batch, in one transaction.
 struct PushSettlement: Sendable {
   var entity: Entity
-  var schema: SyncSchema
-  var edits: EditOptions
-  var source: SourceCapabilities
+  /// The context of the settlement, before the type's checkpoint is known.
+  var context: MergeContext
   var retry: RetryPolicy
-  var fence: Int64
-  var now: Timestamp
   var answers: [PushAnswer]
 
   /// The results of the answers, in their order.
@@ -41,6 +38,7 @@ struct PushSettlement: Sendable {
   }
 
   func run(in transaction: any StoreTransaction) throws(SyncError) -> Outcome {
+    let now = context.now
     let before = try entries(of: answers, in: transaction)
     let checkpoint = try transaction.checkpoint(for: entity.type)
     var outcome = Outcome()
@@ -84,22 +82,22 @@ struct PushSettlement: Sendable {
       }
     }
     try kept.write(in: transaction)
-    if kept.isAnyPostponed { try Postponement.note(entity.type, at: now, in: transaction) }
-    var merge = PageMerge(entity, context: context(at: checkpoint))
+    if kept.isAnyPostponed { try Postponement.persist(entity.type, at: now, in: transaction) }
+    var merge = PageMerge(entity, context: context.following(checkpoint))
     try merge.settle(accepted: accepted, met: met, in: transaction)
     if accepted.contains(where: { $0.entry.attempts > 1 }) {
       // An earlier attempt may have taken effect long ago, and a listing has skipped what happened
       // to the record since.
       try ListingGap.answered(entity.type, in: transaction)
     }
-    try ArrivedDuplicates.remember(merge.tally.changed, of: schema, in: transaction)
+    try ArrivedDuplicates.remember(merge.tally.changed, of: context.schema, in: transaction)
     // The outcomes of the other edits follow from their entries afterwards.
     let after = try entries(of: answers.filter { !$0.isAccepted }, in: transaction)
     outcome.results = answers.map { answer in
       let id = answer.entry.id
       return answer.result(
         before: before[id], after: after[id], remoteState: remoteStates[id],
-        serverManagedFields: source.serverManagedFields)
+        serverManagedFields: context.serverManagedFields)
     }
     outcome.tally = merge.tally
     outcome.refusals = kept.refusals
@@ -115,16 +113,6 @@ struct PushSettlement: Sendable {
     of answers: [PushAnswer], in transaction: any StoreTransaction
   ) throws(SyncError) -> [RecordID: OutboxEntry] {
     answers.isEmpty ? [:] : try transaction.edits(of: answers.map(\.entry.id))
-  }
-
-  private func context(at checkpoint: Checkpoint?) -> MergeContext {
-    MergeContext(
-      // A change that is withheld here was not counted as fetched, so the pull must not count it
-      // again.
-      schema: schema, edits: edits, finder: .push(fence: fence), now: now, source: source,
-      lastPass: checkpoint?.lastPass ?? 0,
-      // A record that a push learns of counts as listed: it must not be swept.
-      markPass: checkpoint?.markPass)
   }
 }
 
@@ -287,7 +275,7 @@ struct EditIsolation: Sendable {
       try transaction.giveUp([stored])
     } else {
       try transaction.queue([stored])
-      if case .postponed = stored.state { try Postponement.note(entry.id.type, at: now, in: transaction) }
+      if case .postponed = stored.state { try Postponement.persist(entry.id.type, at: now, in: transaction) }
     }
     return stored.state
   }
@@ -302,8 +290,8 @@ enum Postponement {
   /// The longest pause of an edit, whatever the remote asks for.
   static let longest = Duration.seconds(86_400)
 
-  /// Notes that edits of a type are postponed now.
-  static func note(_ type: RecordType, at now: Timestamp, in transaction: any StoreTransaction)
+  /// Saves that edits of a type are postponed now.
+  static func persist(_ type: RecordType, at now: Timestamp, in transaction: any StoreTransaction)
     throws(SyncError)
   {
     try transaction.set(now, for: key(type))
@@ -332,5 +320,17 @@ enum Postponement {
 
   private static func key(_ type: RecordType) -> ValueKey<Timestamp> {
     ValueKey(.postponements, type.rawValue)
+  }
+}
+
+extension MergeContext {
+  /// Returns the context for changes that are merged between the passes of a type.
+  ///
+  /// A record that a push learns of counts as listed: it must not be swept.
+  func following(_ checkpoint: Checkpoint?) -> MergeContext {
+    var context = self
+    context.pass = checkpoint?.lastPass ?? 0
+    context.markPass = checkpoint?.markPass
+    return context
   }
 }

@@ -50,10 +50,10 @@ struct SourceExchange: SyncPhase {
     return due
   }
 
-  /// Notes the remote of a type that has edits to push and was never pulled.
+  /// Saves the remote of a type that has edits to push and was never pulled.
   ///
   /// Such an edit may be made after the sync began.
-  static func noteFirst(
+  static func persistFirst(
     _ entity: Entity, in environment: RunEnvironment, _ transaction: any StoreTransaction
   ) throws(SyncError) {
     guard try transaction.checkpoint(for: entity.type) == nil, try transaction.outboxCount(entity.type) > 0

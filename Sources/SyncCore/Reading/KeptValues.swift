@@ -172,7 +172,7 @@ extension Checkpoint {
   ///
   /// It is under way, or waits for its sweep.
   var markPass: Int64? {
-    if let inFlight, inFlight.coverage == .everything { return inFlight.number }
+    if let inFlight, inFlight.coverage == .full { return inFlight.number }
     return sweep?.pass
   }
 
@@ -185,8 +185,8 @@ extension Checkpoint {
     return isMarked ? markPass : markPass - 1
   }
 
-  /// Notes that the sweep of the complete listing is done.
-  mutating func noteSwept(by fence: Int64, at now: Timestamp, isAnythingInDoubt: Bool) {
+  /// Ends the sweep of the complete listing.
+  mutating func endSweep(by fence: Int64, at now: Timestamp, isAnythingInDoubt: Bool) {
     guard let pass = sweep?.pass else { return }
     needsSecondListing = isAnythingInDoubt
     sweep = nil

@@ -1,6 +1,15 @@
 package import SyncModels
 package import SyncPorts
 
+/// The result of one step of a walk through a list of the store.
+struct Portion<Place: Sendable>: Sendable {
+  var tally = Tally()
+  /// The records that the step removed, released or hid, in order.
+  var ids: [RecordID] = []
+  /// The place after which the next portion begins; `nil` after the last.
+  var end: Place?
+}
+
 /// The portions of a list in the store, read one after the other.
 ///
 /// ```swift
@@ -72,6 +81,11 @@ extension StoreSnapshot {
     Portions(at: \.key) { (last) throws(SyncError) in
       try portion(related: .referringTo, ids, kinds, after: last)
     }
+  }
+
+  /// The names that begin with a prefix.
+  func portions(keys prefix: String) -> Portions<String, String> {
+    Portions(at: \.self) { (last) throws(SyncError) in try portion(keys: prefix, after: last) }
   }
 
   /// The pending edits of a type.

@@ -111,7 +111,7 @@ extension ReadRecords {
 
 /// The changes of an engine's records, for one consumer; see ``SyncEngine/changes()``.
 struct ChangeSequence: AsyncSequence, Sendable {
-  typealias Element = SyncEvent.ChangedRecords
+  typealias Element = ChangedRecords
   typealias Failure = Never
 
   let watch: CommitWatch
@@ -120,13 +120,13 @@ struct ChangeSequence: AsyncSequence, Sendable {
 
   struct AsyncIterator: AsyncIteratorProtocol {
     let watch: CommitWatch
-    private var waiting: [SyncEvent.ChangedRecords] = []
+    private var waiting: [ChangedRecords] = []
     private var position: StorePosition?
     private var mark: CommitMark?
 
     init(watch: CommitWatch) { self.watch = watch }
 
-    mutating func next() async -> SyncEvent.ChangedRecords? {
+    mutating func next() async -> ChangedRecords? {
       while waiting.isEmpty {
         if Task.isCancelled { return nil }
         if position == nil, watch.store is any SharedStore {
@@ -135,21 +135,18 @@ struct ChangeSequence: AsyncSequence, Sendable {
         }
         let awakening = await watch.wait(after: mark, ignoresOwn: true)
         waiting = awakening.events.compactMap(\.changed)
-        if awakening.isByOthers { await noteOthers() }
+        if awakening.isByOthers { await takeOthers() }
         if Task.isCancelled, waiting.isEmpty { return nil }
       }
       return waiting.removeFirst()
     }
 
-    private mutating func noteOthers() async {
+    private mutating func takeOthers() async {
       let now = await watch.mark()
       // After a failure, the next look finds the same commits again.
       guard let changes = await changes() else { return }
       (mark, position) = (now, changes.position)
-      switch changes.scope {
-      case .everything: waiting.append(.many)
-      case .records(let ids): if !ids.isEmpty { waiting.append(.some(ids)) }
-      }
+      if !changes.scope.isEmpty { waiting.append(changes.scope) }
     }
 
     /// What changed since the position; `nil` if the store cannot tell at present.
@@ -167,7 +164,7 @@ extension SyncEvent {
     switch self {
     case .edited(let changed), .hidden(let changed): changed
     case .pageCommitted(let report): report.changed.isEmpty ? nil : report.changed
-    case .lost: .many
+    case .lost: .everything
     default: nil
     }
   }

@@ -9,11 +9,11 @@ import SyncPorts
 enum ArrivedDuplicates {
   /// Counts an arrival for each type whose changed records share natural keys with others.
   static func remember(
-    _ changed: SyncEvent.ChangedRecords, of schema: SyncSchema, in transaction: any StoreTransaction
+    _ changed: ChangedRecords, of schema: SyncSchema, in transaction: any StoreTransaction
   ) throws(SyncError) {
     for entity in schema.entities where entity.naturalKey != nil {
       var ids: [RecordID]?
-      if case .some(let all) = changed {
+      if case .records(let all) = changed {
         let own = all.filter { $0.type == entity.type }
         // Most pages change no record of most types, and need no look at the rebuild's progress.
         if own.isEmpty { continue }
@@ -104,7 +104,7 @@ struct ArrivalCollapse: SyncPhase {
         }
         guard let step else { return .finished }
         (machine, action) = (step.machine, step.action)
-        session.progress.noteCollapsed(step.changed, of: type)
+        session.progress.countCollapsed(step.changed, of: type)
         if !step.changed.isEmpty { environment.emit(.edited(step.changed)) }
       case .finish:
         guard machine.progress.isDone else { return .finished }

@@ -25,7 +25,7 @@ struct Collapse: Sendable {
   struct Step: Sendable {
     var machine: RebuildMachine
     var action: RebuildMachine.Action
-    var changed: SyncEvent.ChangedRecords
+    var changed: ChangedRecords
     /// Whether the next step takes the same groups, because their references were too many.
     var isRepeated: Bool
   }
@@ -71,9 +71,9 @@ struct Collapse: Sendable {
   /// - Returns: The other records that changed for readers, and whether all was done.
   func repoint(
     to winners: [RecordID: RecordID], by merge: inout PageMerge, in transaction: any StoreTransaction
-  ) throws(SyncError) -> (changed: SyncEvent.ChangedRecords, isComplete: Bool) {
+  ) throws(SyncError) -> (changed: ChangedRecords, isComplete: Bool) {
     let referrers = Referrers(to: winners, of: entity.type, in: schema)
-    guard !referrers.winners.isEmpty else { return (.some([]), true) }
+    guard !referrers.winners.isEmpty else { return (.records([]), true) }
     let shown = try referrers.reveal(limit: MergeContext.portion, in: transaction)
     var (found, isComplete) = try referrers.find(limit: MergeContext.portion, in: transaction)
     if isComplete {
@@ -99,7 +99,7 @@ struct Collapse: Sendable {
 
   /// Throws if an incomplete step has changed nothing: the next step would repeat it forever.
   private func checkAdvances(
-    _ changed: SyncEvent.ChangedRecords, isComplete: Bool
+    _ changed: ChangedRecords, isComplete: Bool
   ) throws(SyncError) {
     guard !isComplete, changed.isEmpty else { return }
     throw SyncError(
@@ -128,7 +128,7 @@ struct Collapse: Sendable {
   private func write(
     _ drafts: [RecordID: RecordDraft], _ plan: CollapsePlan, deletesLosers: Bool,
     in transaction: any StoreTransaction
-  ) throws(SyncError) -> SyncEvent.ChangedRecords {
+  ) throws(SyncError) -> ChangedRecords {
     var writer = try EditWriter(schema, at: now, maximumClockSkew: maximumClockSkew, in: transaction)
     let pass = try edit(drafts, plan.pending, by: &writer)
     if deletesLosers, !plan.elections.isEmpty {

@@ -8,7 +8,7 @@ import SyncPorts
 struct LoserReview: SyncPhase {
   private struct Outcome: Sendable {
     var tally: Tally
-    var changed: SyncEvent.ChangedRecords
+    var changed: ChangedRecords
     /// Whether there are losers, in the outbox or just removed from it.
     var areAny: Bool
     var last: EditStamp?
@@ -26,8 +26,8 @@ struct LoserReview: SyncPhase {
       while true {
         if session.isStopped { return .stopped }
         let outcome = try await review(entity, after: last, in: session)
-        session.note(outcome.tally, of: entity.type)
-        session.progress.noteCollapsed(outcome.changed, of: entity.type)
+        session.report(outcome.tally, of: entity.type)
+        session.progress.countCollapsed(outcome.changed, of: entity.type)
         if !outcome.changed.isEmpty { session.environment.emit(.edited(outcome.changed)) }
         areAny = areAny || outcome.areAny
         guard outcome.isComplete else { continue }

@@ -24,13 +24,10 @@ struct HeldRelease: SyncPhase {
     of deletions: HeldDeletions, _ rounds: inout DwindlingRounds, in session: inout SyncSession
   ) async throws(SyncError) -> PhaseEnd {
     guard try await isAnythingHeld(in: session) else { return .finished }
-    return try await session.stop.walk { (start) throws(SyncError) in
-      let portion = try await session.write { (transaction) throws(SyncError) in
-        try deletions.portion(after: start, in: transaction)
-      }
-      session.note(portion.tally, of: entity.type)
-      rounds.note(portion.released)
-      return portion.next
+    return try await session.walk(of: entity.type) { (transaction, start) throws(SyncError) in
+      try deletions.portion(after: start, in: transaction)
+    } use: {
+      rounds.note($0)
     }
   }
 
@@ -43,7 +40,7 @@ struct HeldRelease: SyncPhase {
     let (tally, deleted) = try await session.write { (transaction) throws(SyncError) in
       try circles.release(in: transaction)
     }
-    session.note(tally, of: entity.type)
+    session.report(tally, of: entity.type)
     return deleted
   }
 

@@ -26,7 +26,9 @@ struct Lookup {
     var answer = Answer(asked: ids)
     while true {
       answer.requests += 1
-      let result = await request(ids)
+      let result = await environment.request { () throws(SyncError) in
+        try await environment.source.lookup(ids, of: entity)
+      }
       if session.isStopped { return nil }
       switch result {
       case .success(let changes):
@@ -41,16 +43,6 @@ struct Lookup {
         environment.emit(.retrying(type, attempt: answer.requests + 1, after: pause, error: error))
         guard (try? await environment.clock.pause(for: pause, as: .retry)) != nil else { return nil }
       }
-    }
-  }
-
-  private func request(_ ids: [RecordID]) async -> Result<[RecordChange], SyncError> {
-    let environment = session.environment
-    if let offline = environment.offline { return .failure(offline) }
-    do throws(SyncError) {
-      return .success(try await environment.source.lookup(ids, of: entity))
-    } catch {
-      return .failure(error)
     }
   }
 }

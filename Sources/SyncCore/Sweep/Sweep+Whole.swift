@@ -33,8 +33,8 @@ extension Sweep {
         let portion = try portion(
           after: last, answer: confirmed.map { (asked: Array($0), present: []) }, in: transaction)
         if !portion.tally.changed.isEmpty { tallies.append(portion.tally) }
-        rounds.note(portion.removed)
-        last = portion.lastKey
+        rounds.note(portion.ids)
+        last = portion.end
       } while last != nil
       let circles = try HeldCircles(entity: entity, context: context).release(in: transaction)
       if !circles.tally.changed.isEmpty { tallies.append(circles.tally) }

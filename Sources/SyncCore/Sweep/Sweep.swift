@@ -20,14 +20,6 @@ struct Sweep: Sendable {
     case lookedUp
   }
 
-  /// The result of a portion.
-  struct Portion: Sendable {
-    var tally = Tally()
-    /// The key after which the next portion begins; `nil` after the last.
-    var lastKey: String?
-    var removed: [RecordID] = []
-  }
-
   /// Removes one portion of the unlisted records.
   ///
   /// - Parameter answer: The records that were looked up, and those that the remote still has;
@@ -35,10 +27,10 @@ struct Sweep: Sendable {
   func portion(
     after key: String?, answer: (asked: [RecordID], present: [RecordChange])?,
     in transaction: any StoreTransaction
-  ) throws(SyncError) -> Portion {
-    var result = Portion()
+  ) throws(SyncError) -> Portion<String> {
+    var result = Portion<String>()
     var candidates = try transaction.portion(unmarked: entity.type, after: key)
-    result.lastKey = candidates.last?.id.key
+    result.end = candidates.last?.id.key
     if let answer {
       let present = Set(answer.present.compactMap(\.id))
       let absent = Set(answer.asked).subtracting(present)
@@ -65,7 +57,7 @@ struct Sweep: Sendable {
   }
 
   private func remove(
-    _ gone: [Tombstone], withheld: Set<RecordID>, _ result: inout Portion,
+    _ gone: [Tombstone], withheld: Set<RecordID>, _ result: inout Portion<String>,
     in transaction: any StoreTransaction
   ) throws(SyncError) {
     let referenced =
@@ -78,7 +70,7 @@ struct Sweep: Sendable {
     try transaction.release(removable.map { .record($0.id) })
     try transaction.delete(removable)
     for tombstone in removable { result.tally.noteSwept(tombstone.id) }
-    result.removed = removable.map(\.id)
+    result.ids = removable.map(\.id)
   }
 
   /// Releases one portion of the withheld changes from before the listing that it lacked.

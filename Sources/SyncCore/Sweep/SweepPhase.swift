@@ -29,7 +29,7 @@ struct SweepPhase: SyncPhase {
           session.failing = [entity.type]
           throw error
         }
-        session.noteFailure(of: entity.type, error)
+        session.reportFailure(of: entity.type, error)
       }
       if try await HeldRelease(entity: entity).run(in: &session) == .stopped { return .stopped }
     }
@@ -50,7 +50,7 @@ struct SweepPhase: SyncPhase {
       capabilities: session.environment.source.capabilities)
     let verdict = try await verdict(on: sweep, checkpoint, in: session)
     if case .refused(let refusal) = verdict {
-      session.note(refusal, of: entity.type)
+      session.report(refusal, of: entity.type)
       try await save(checkpoint, of: entity, in: session) { $0.sweep?.refusal = refusal }
       return .finished
     }
@@ -62,7 +62,7 @@ struct SweepPhase: SyncPhase {
       try sweep.isAnythingInDoubt(in: snapshot)
     }
     try await save(checkpoint, of: entity, isLast: entity.type == session.entities.first?.type, in: session) {
-      $0.noteSwept(by: fence, at: now, isAnythingInDoubt: isInDoubt)
+      $0.endSweep(by: fence, at: now, isAnythingInDoubt: isInDoubt)
     }
     return .finished
   }
@@ -77,7 +77,7 @@ struct SweepPhase: SyncPhase {
     } while try rounds.end()
     return try await session.walk(of: sweep.entity.type) {
       (transaction, start: WithheldChange.Key?) throws(SyncError) in
-      SyncSession.Portion(end: try sweep.forgetUnlisted(after: start, in: transaction))
+      Portion(end: try sweep.forgetUnlisted(after: start, in: transaction))
     }
   }
 
@@ -88,20 +88,20 @@ struct SweepPhase: SyncPhase {
     var absent: Set<RecordID>?
     if sweep.absence == .lookedUp {
       guard let answer = try await AbsenceCheck(sweep: sweep, session: session).run() else { return .stopped }
-      session.progress.noteRequests(of: sweep.entity.type, answer.requests)
-      for tally in answer.tallies { session.note(tally, of: sweep.entity.type) }
+      session.progress.countRequests(of: sweep.entity.type, answer.requests)
+      for tally in answer.tallies { session.report(tally, of: sweep.entity.type) }
       absent = answer.absent
     }
     let (confirmed, now, fence) = (absent, session.environment.clock.timestamp, session.fence)
     let tallies = try await session.write { (transaction) throws(SyncError) in
       var checkpoint = checkpoint
       let tallies = try sweep.removeAll(confirmed: confirmed, in: transaction)
-      checkpoint.noteSwept(
+      checkpoint.endSweep(
         by: fence, at: now, isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
       try transaction.setCheckpoint(checkpoint, for: sweep.entity.type)
       return tallies
     }
-    for tally in tallies { session.note(tally, of: sweep.entity.type) }
+    for tally in tallies { session.report(tally, of: sweep.entity.type) }
     return .finished
   }
 
@@ -120,25 +120,27 @@ struct SweepPhase: SyncPhase {
   private func round(
     of sweep: Sweep, _ rounds: inout DwindlingRounds, in session: inout SyncSession
   ) async throws(SyncError) -> PhaseEnd {
-    var last: String?
-    repeat {
-      if session.isStopped { return .stopped }
+    var wasStopped = false
+    let end = try await session.stop.walk { (start: String?) throws(SyncError) in
       var answer: Lookup.Answer?
       if sweep.absence == .lookedUp {
         let lookup = Lookup(entity: sweep.entity, session: session)
-        guard let found = try await lookup.ask(after: last) else { return .stopped }
-        session.progress.noteRequests(of: sweep.entity.type, found.requests)
+        guard let found = try await lookup.ask(after: start) else {
+          wasStopped = true
+          return nil
+        }
+        session.progress.countRequests(of: sweep.entity.type, found.requests)
         answer = found
       }
-      let (start, present) = (last, answer)
+      let present = answer
       let portion = try await session.write { (transaction) throws(SyncError) in
         try sweep.portion(after: start, answer: present.map { ($0.asked, $0.present) }, in: transaction)
       }
-      session.note(portion.tally, of: sweep.entity.type)
-      rounds.note(portion.removed)
-      last = portion.lastKey
-    } while last != nil
-    return .finished
+      session.report(portion.tally, of: sweep.entity.type)
+      rounds.note(portion.ids)
+      return portion.end
+    }
+    return wasStopped ? .stopped : end
   }
 
   private func save(

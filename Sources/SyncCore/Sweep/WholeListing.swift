@@ -25,7 +25,7 @@ struct WholeListing: Sendable {
     guard let last = pages.last, let unpublished = last.commit.unpublished else { return nil }
     let (environment, checkpoint) = (session.environment, last.commit.checkpoint)
     var context = last.context
-    context.coverage = .changes
+    context.coverage = .delta
     context.stages = false
     sweep = Sweep(
       last.entity, context: context, passBefore: checkpoint.sweptPass,
@@ -144,7 +144,7 @@ struct WholeListing: Sendable {
   private func noteSwept(
     _ checkpoint: inout Checkpoint, in transaction: any StoreTransaction
   ) throws(SyncError) {
-    checkpoint.noteSwept(
+    checkpoint.endSweep(
       by: session.fence, at: sweep.context.now,
       isAnythingInDoubt: try sweep.isAnythingInDoubt(in: transaction))
   }

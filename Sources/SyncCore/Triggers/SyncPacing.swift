@@ -107,7 +107,7 @@ struct PacingState: Hashable, Sendable, Codable {
       // A value of an unknown format is ignored: at worst there is one sync too many.
       var record = try snapshot.value(ifReadableOf: key) ?? PacingState()
       let statuses = try types.map { (type) throws(SyncError) in
-        try TypeStatus.load(for: type, from: snapshot)
+        try PassOutcomes.load(for: type, from: snapshot)
       }
       // An attempt at one type does not make the other types fresh.
       let attempt = earliest(statuses.map(\.lastAttempt))

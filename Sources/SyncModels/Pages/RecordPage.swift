@@ -40,9 +40,9 @@ public struct RecordPage: Hashable, Sendable {
   /// The coverage of a pass.
   public enum Coverage: String, Hashable, Sendable, Codable {
     /// The changes since the token of the request.
-    case changes
+    case delta
     /// Every record that the remote has. Records that the pass does not list are gone.
-    case everything
+    case full
   }
 
   /// The continuation of a page.

@@ -66,7 +66,7 @@ extension PastSync {
     }
   }
 
-  private static func append(_ failure: TypeStatus.Failure, to json: inout [UInt8]) {
+  private static func append(_ failure: PassOutcomes.Failure, to json: inout [UInt8]) {
     json += "{\"code\":".utf8
     JSONString.append(failure.code, to: &json)
     json += ",\"message\":".utf8

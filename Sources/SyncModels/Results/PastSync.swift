@@ -25,10 +25,10 @@ public struct PastSync: Hashable, Sendable, Decodable {
     /// The record type.
     public var type: RecordType
     /// The error.
-    public var failure: TypeStatus.Failure
+    public var failure: PassOutcomes.Failure
 
     /// Creates the failure of a type.
-    public init(_ type: RecordType, _ failure: TypeStatus.Failure) {
+    public init(_ type: RecordType, _ failure: PassOutcomes.Failure) {
       self.type = type
       self.failure = failure
     }
@@ -47,7 +47,7 @@ public struct PastSync: Hashable, Sendable, Decodable {
   /// The duration in seconds; zero while it runs, and for a killed sync.
   public var seconds = 0.0
   /// The failure of the sync as a whole.
-  public var failure: TypeStatus.Failure?
+  public var failure: PassOutcomes.Failure?
   /// The failures of single types.
   public var typeFailures: [TypeFailure] = []
   /// The counts of each type that are not zero, by their stable names.
@@ -112,7 +112,7 @@ extension PastSync {
       began: try container.decode(Timestamp.self, forKey: .began))
     outcome = try container.decode(Outcome.self, forKey: .outcome)
     seconds = try container.decode(Double.self, forKey: .seconds)
-    failure = try container.decodeIfPresent(TypeStatus.Failure.self, forKey: .failure)
+    failure = try container.decodeIfPresent(PassOutcomes.Failure.self, forKey: .failure)
     typeFailures = try container.decodeIfPresent([TypeFailure].self, forKey: .typeFailures) ?? []
     let named = try container.decodeIfPresent([String: [String: Count]].self, forKey: .counts) ?? [:]
     counts = Dictionary(

@@ -91,28 +91,4 @@ public enum SyncEvent: Sendable {
       self.fetchedInSync = fetchedInSync
     }
   }
-
-  /// The records that a transaction changed, up to a limit.
-  public enum ChangedRecords: Hashable, Sendable {
-    /// These records, in no particular order.
-    case some([RecordID])
-    /// More than 10,000 records changed: reload instead of updating.
-    case many
-
-    /// The most records that are listed.
-    package static let limit = 10_000
-
-    /// Whether no record changed.
-    public var isEmpty: Bool { self == .some([]) }
-
-    /// Adds a record.
-    package mutating func insert(_ id: RecordID) {
-      guard case .some(var ids) = self else { return }
-      self = .many
-      if ids.count < Self.limit {
-        ids.append(id)
-        self = .some(ids)
-      }
-    }
-  }
 }

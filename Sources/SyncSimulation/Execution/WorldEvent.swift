@@ -140,7 +140,7 @@ extension WorldEvent.ServedPage {
     if case .reset = page.next { isReset = true } else { isReset = false }
     changes = isReset ? [] : page.changes.map(WorldEvent.Delivery.init)
     present = isReset ? [] : page.present.map(\.id)
-    isListing = page.coverage == .everything
+    isListing = page.coverage == .full
   }
 }
 

@@ -107,7 +107,7 @@ final class SimulatedSource: RemoteRecordSource {
   /// It never removes the same record twice.
   private func leaveOut(of page: RecordPage, _ request: PageRequest) -> RecordPage {
     let world = incarnation.world
-    guard !world.isCalm, world.shape.hazards.contains(.oddPages), page.coverage == .everything,
+    guard !world.isCalm, world.shape.hazards.contains(.oddPages), page.coverage == .full,
       capabilities.listing == .moving, world.choices.once(in: 4)
     else { return page }
     let live = world.watch.lastView.live

@@ -49,7 +49,7 @@ struct ChangeSource<Server: ChangeServer>: RemoteRecordSource {
         .remoteUnavailable, during: "fetching a page of \(request.entity.type)", underlying: error)
     }
     return RecordPage(
-      coverage: place.since == nil ? .everything : .changes,
+      coverage: place.since == nil ? .full : .delta,
       changes: try read(answer.body, as: request.entity),
       // Of the first page alone, and less the overlap. Late changes are then in the next delta.
       startToken: place.cursor == nil ? SyncToken(String(answer.serverTime - 5000)) : nil,
@@ -100,6 +100,6 @@ private struct Place {
 extension RecordPage {
   /// The answer to a token that means nothing: the pass starts over.
   fileprivate static func restarting(_ reason: ResetReason) -> RecordPage {
-    RecordPage(coverage: .everything, changes: [], next: .reset(reason))
+    RecordPage(coverage: .full, changes: [], next: .reset(reason))
   }
 }

@@ -75,10 +75,10 @@
 
     @Test func tellsOfAFailureThatReachedNoType() async throws {
       var types = try await model().types
-      types.removeAll { $0.status.lastError != nil }
+      types.removeAll { $0.passes.lastError != nil }
       var sync = PastSync(number: 7, fence: 7, triggers: ["request"], began: Self.now - .seconds(60))
       sync.outcome = .failed
-      sync.failure = TypeStatus.Failure(
+      sync.failure = PassOutcomes.Failure(
         code: "authentication", message: "The key was refused.", retryAt: Self.now + .seconds(60))
       let verdict = StoreVerdict(types, lastSync: sync, at: Self.now)
       #expect(verdict.sentence == "The last sync failed." && verdict.ink == .bad)

@@ -35,7 +35,7 @@
           checkpoint.committedAt = type == "games" ? ago(7_400) : ago(140)
           if type == "games" {
             checkpoint.inFlight = Checkpoint.Pass(
-              number: 977, base: nil, coverage: .everything, fetched: 250, total: 400)
+              number: 977, base: nil, coverage: .full, fetched: 250, total: 400)
           }
           if type == "teams" { checkpoint.sweep = Checkpoint.Sweep(pass: 976) }
           try transaction.setCheckpoint(checkpoint, for: type)
@@ -63,23 +63,23 @@
         payload: Payload(Array(json.utf8)), fields: [])
     }
 
-    private var well: TypeStatus {
-      var status = TypeStatus()
+    private var well: PassOutcomes {
+      var status = PassOutcomes()
       (status.lastSuccess, status.lastAttempt) = (ago(140), ago(150))
       (status.successes, status.failures) = (991, 9)
       return status
     }
 
-    private var failing: TypeStatus {
-      var status = TypeStatus()
+    private var failing: PassOutcomes {
+      var status = PassOutcomes()
       (status.lastSuccess, status.lastAttempt) = (ago(7_400), ago(150))
       (status.successes, status.failures, status.consecutiveFailures) = (952, 48, 24)
       status.lastError = failure(retryAt: now + .seconds(340))
       return status
     }
 
-    private func failure(retryAt: Timestamp? = nil) -> TypeStatus.Failure {
-      TypeStatus.Failure(
+    private func failure(retryAt: Timestamp? = nil) -> PassOutcomes.Failure {
+      PassOutcomes.Failure(
         code: "remoteUnavailable",
         message: "The remote answered 503 while games were fetched: \(text)", retryAt: retryAt)
     }

@@ -129,7 +129,7 @@ struct RESTPageTests {
     let token = try await Self.pass(source).token
     let listed = api.requests
     let again = try await Self.pass(source, since: token)
-    #expect(again.changes.isEmpty && again.coverage == .changes)
+    #expect(again.changes.isEmpty && again.coverage == .delta)
     let conditional = api.requests.dropFirst(listed.count)
     #expect(conditional.map(\.address) == listed.map(\.address))
     #expect(Set(conditional.compactMap { $0.headers["If-None-Match"] }).count == 3)
@@ -175,7 +175,7 @@ struct RESTPageTests {
     let source = try Self.source(#""paging":\#(paging),"delta":{"etag":true},"item":"items/{id}""#, api)
     let token = try await Self.pass(source).token
     let again = try await Self.pass(source, since: token)
-    #expect(again.changes.isEmpty && again.coverage == .changes && again.token == token)
+    #expect(again.changes.isEmpty && again.coverage == .delta && again.token == token)
 
     let store = InMemoryStore()
     let engine = try await SyncEngine(
@@ -197,7 +197,7 @@ struct RESTPageTests {
       api, clock: clock)
     var token = try await Self.pass(source).token
     for (minutes, coverage) in [
-      (30, RecordPage.Coverage.changes), (29, .changes), (2, .everything), (30, .changes),
+      (30, RecordPage.Coverage.delta), (29, .delta), (2, .full), (30, .delta),
     ] {
       clock.advance(by: .seconds(60 * minutes))
       let pass = try await Self.pass(source, since: token)

@@ -79,7 +79,7 @@ struct RESTPartTests {
     token.relists = true
     #expect(RESTToken(token.syncToken) == token)
     var bookmark = RESTBookmark(
-      coverage: .changes, base: token, candidate: RESTToken(.token("é ="), listedAt: .init(microseconds: 1)))
+      coverage: .delta, base: token, candidate: RESTToken(.token("é ="), listedAt: .init(microseconds: 1)))
     bookmark.place = .cursor("c d")
     bookmark.ends = .init(first: "a b", last: "", count: 2)
     bookmark.tagged = []

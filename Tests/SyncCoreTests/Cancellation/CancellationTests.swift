@@ -109,8 +109,8 @@ struct CancellationTests {
     world.addTeams(1...3)
     _ = try await world.engine.sync(token: FlagToken(isCancelled: true))
     let report = try #require(try await world.engine.status().first)
-    #expect(report.status.lastError == nil)
-    #expect(report.status.consecutiveFailures == 0)
+    #expect(report.passes.lastError == nil)
+    #expect(report.passes.consecutiveFailures == 0)
     let failures = world.recorder.events.filter { if case .failed = $0 { true } else { false } }
     #expect(failures.isEmpty)
   }

@@ -174,7 +174,9 @@ struct CleanupTests {
     #expect(cancelled.wasCancelled)
     #expect(world.keys("games").count == 5)
     try await world.engine.cleanUp(Self.policy)
-    let told = world.recorder.events.compactMap { if case .hidden(.some(let ids)) = $0 { ids } else { nil } }
+    let told = world.recorder.events.compactMap {
+      if case .hidden(.records(let ids)) = $0 { ids } else { nil }
+    }
     #expect(told.flatMap { $0 }.map(\.key) == ["old", "timed"])
   }
 

@@ -61,7 +61,7 @@ struct HiddenReviewTests {
     #expect(world.keys("games") == ["month"])
     #expect(world.keys("teams") == ["t1", "t2"])
     let told = world.recorder.events.compactMap { event -> [String]? in
-      guard case .pageCommitted(let page) = event, case .some(let ids) = page.changed, page.fetched == 0
+      guard case .pageCommitted(let page) = event, case .records(let ids) = page.changed, page.fetched == 0
       else { return nil }
       return ids.map(\.key).sorted()
     }

@@ -57,7 +57,7 @@ struct HistoryTests {
     let lease = try await world.store.acquireLease(for: .seconds(15))
     let killed = PastSync(number: 1, fence: lease.fence, triggers: ["launch"], began: world.clock.timestamp)
     _ = try await world.store.write(.lease(lease)) { (transaction) throws(SyncError) in
-      try SyncHistory.note(killed, in: transaction)
+      try SyncHistory.persist(killed, in: transaction)
     }
     #expect(try await world.engine.history().map(\.outcome) == [.running, .finished])
     try await world.store.release(lease)
@@ -74,7 +74,7 @@ struct HistoryTests {
       for number in 1...1005 {
         var sync = PastSync(number: 1, fence: Int64(number), triggers: [], began: Timestamp(microseconds: 0))
         sync.outcome = .finished
-        try SyncHistory.note(sync, in: transaction)
+        try SyncHistory.persist(sync, in: transaction)
       }
     }
     let history = try await world.engine.history(limit: .max)
@@ -115,7 +115,7 @@ struct HistoryTests {
     (sync.seconds, sync.fetchingSeconds, sync.writingSeconds) = (1.25e-7, 3, 1e21)
     (sync.bytes, sync.retries) = (5_000_000_000, 2)
     if let error {
-      let failure = TypeStatus.Failure(error, at: Timestamp(microseconds: 5))
+      let failure = PassOutcomes.Failure(error, at: Timestamp(microseconds: 5))
       sync.failure = failure
       sync.typeFailures = [.init("teams", failure), .init("games \\", failure)]
       sync.counts = ["teams": ["inserted": 3, "fetched": 4], "games": ["deleted": 1]]
@@ -123,7 +123,7 @@ struct HistoryTests {
     }
     let noted = sync
     try await store.write(.app) { (transaction) throws(SyncError) in
-      try SyncHistory.note(noted, in: transaction)
+      try SyncHistory.persist(noted, in: transaction)
     }
     #expect(try await PastSync.load(from: store) == [sync])
   }

@@ -10,24 +10,24 @@ import Testing
 struct MetricsTests {
   private static let failure = SyncError(.permissionDenied, during: "fetching")
 
-  private func report(_ type: RecordType, _ world: World) async throws -> TypeReport {
+  private func report(_ type: RecordType, _ world: World) async throws -> TypeStatus {
     try #require(try await world.engine.status().first { $0.type == type })
   }
 
   @Test func tellEachTypesSuccessRateInTheStoresLife() async throws {
     let world = try await World()
-    #expect(try await report("teams", world).status.successRate == nil)
+    #expect(try await report("teams", world).passes.successRate == nil)
     _ = try await world.engine.sync()
     for _ in 1...3 {
       world.remote.behave(.fail(Self.failure), onNext: 1, of: "games")
       _ = try await world.engine.sync()
     }
     let (teams, games) = (try await report("teams", world), try await report("games", world))
-    #expect(teams.status.successes == 4)
-    #expect(teams.status.successRate == 1)
-    #expect(games.status.successes == 1)
-    #expect(games.status.failures == 3)
-    #expect(games.status.successRate == 0.25)
+    #expect(teams.passes.successes == 4)
+    #expect(teams.passes.successRate == 1)
+    #expect(games.passes.successes == 1)
+    #expect(games.passes.failures == 3)
+    #expect(games.passes.successRate == 0.25)
     let lines = games.metrics.prometheusText.split(separator: "\n")
     #expect(lines.contains(#"canonicalsync_store_success_ratio{type="games"} 0.25"#))
     #expect(lines.contains(#"canonicalsync_store_failures_total{type="games"} 3"#))
@@ -105,13 +105,13 @@ struct MetricsTests {
 
   @Test func areReadFromAStatusThatDidNotCount() throws {
     let old = #"{"consecutiveFailures":2,"lastAttempt":5,"lastError":{"code":"offline","message":"m"}}"#
-    var status = try JSONByteDecoder().decode(TypeStatus.self, from: Array(old.utf8)[...])
+    var status = try JSONByteDecoder().decode(PassOutcomes.self, from: Array(old.utf8)[...])
     #expect(status.consecutiveFailures == 2)
     #expect(status.lastAttempt == Timestamp(microseconds: 5))
     #expect(status.lastError?.code == "offline")
     #expect(status.successRate == nil)
     status.consecutiveFailures = .max
-    status.noteFailure(Self.failure, at: Timestamp(microseconds: 9))
+    status.countFailure(Self.failure, at: Timestamp(microseconds: 9))
     #expect(status.consecutiveFailures == .max)
     #expect(status.failures == 1)
   }

@@ -77,10 +77,10 @@ struct LastWriteTests {
   }
 
   @Test(arguments: [
-    (Entity("meters"), TypeReport.LastWrite.edit(.editStamp)),
+    (Entity("meters"), TypeStatus.LastWrite.edit(.editStamp)),
     (Entity("meters", stampField: "edited"), .edit("edited")), (Entity("meters", stamping: .none), .arrival),
   ])
-  func isToldByTheStatus(_ entity: Entity, _ means: TypeReport.LastWrite) async throws {
+  func isToldByTheStatus(_ entity: Entity, _ means: TypeStatus.LastWrite) async throws {
     let world = try await PushWorld([entity])
     #expect(try await world.engine.status().map(\.lastWrite) == [means])
   }

@@ -47,7 +47,7 @@ struct LocalEditTests {
         == #"{"id":"t1", "name":"Bees","city":"Ulm","extra":1.50}"#.utf8.count)
     #expect(entry.sent == nil && entry.attempts == 0)
     let told = await changes.first { _ in true }
-    #expect(told == .some([Self.team]))
+    #expect(told == .records([Self.team]))
   }
 
   @Test func keepWhatTheirTypeKnowsNothingOfAndRemoveWhatIsNil() async throws {

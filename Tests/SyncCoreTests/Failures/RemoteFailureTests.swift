@@ -60,9 +60,9 @@ struct RemoteFailureTests {
     #expect(world.keys("teams").count == 3)
     let status = try await world.engine.status()
     #expect(status.map(\.type) == ["teams", "games"])
-    #expect(status.map { $0.status.lastError?.code } == [nil, "remoteUnavailable"])
-    #expect(status.map { $0.status.consecutiveFailures } == [0, 1])
-    #expect(status[0].status.lastSuccess != nil)
+    #expect(status.map { $0.passes.lastError?.code } == [nil, "remoteUnavailable"])
+    #expect(status.map { $0.passes.consecutiveFailures } == [0, 1])
+    #expect(status[0].passes.lastSuccess != nil)
   }
 
   // R5.3
@@ -78,7 +78,7 @@ struct RemoteFailureTests {
     } throws: {
       code($0) == .remoteUnavailable
     }
-    let failed = try await world.engine.status().filter { $0.status.lastError != nil }.map(\.type)
+    let failed = try await world.engine.status().filter { $0.passes.lastError != nil }.map(\.type)
     #expect(failed == ["meters"])
   }
 
@@ -115,7 +115,7 @@ struct RemoteFailureTests {
     #expect(world.remote.counters().requests == 1)
     let report = try #require(try await world.engine.status().first)
     #expect(report.nextRetry == start + .seconds(60))
-    #expect(report.status.lastError?.code == "remoteUnavailable")
+    #expect(report.passes.lastError?.code == "remoteUnavailable")
   }
 
   @Test func theBudgetOfAttemptsIsUsedUpAndNoMore() async throws {
@@ -139,14 +139,14 @@ struct RemoteFailureTests {
     for attempt in 1...3 {
       await #expect(throws: SyncError.self) { try await world.engine.sync() }
       let report = try #require(try await world.engine.status().first)
-      #expect(report.status.consecutiveFailures == attempt)
-      #expect(report.status.lastSuccess == nil)
+      #expect(report.passes.consecutiveFailures == attempt)
+      #expect(report.passes.lastSuccess == nil)
     }
     _ = try await world.engine.sync()
     let report = try #require(try await world.engine.status().first)
-    #expect(report.status.consecutiveFailures == 0)
-    #expect(report.status.lastError == nil)
-    #expect(report.status.lastSuccess == world.clock.timestamp)
+    #expect(report.passes.consecutiveFailures == 0)
+    #expect(report.passes.lastError == nil)
+    #expect(report.passes.lastSuccess == world.clock.timestamp)
     #expect(report.nextRetry == nil)
   }
 
@@ -164,8 +164,8 @@ struct RemoteFailureTests {
     #expect(result["games"].deferred == 1)
     #expect(result.isBalanced)
     let reports = try await world.engine.status()
-    #expect(reports.first { $0.type == "teams" }?.status.lastError?.code == refusal.description)
-    #expect(reports.first { $0.type == "venues" }?.status.lastError == nil)
+    #expect(reports.first { $0.type == "teams" }?.passes.lastError?.code == refusal.description)
+    #expect(reports.first { $0.type == "venues" }?.passes.lastError == nil)
     #expect(try await world.engine.sync()["games"].replayed == 1)
   }
 

@@ -18,7 +18,7 @@ enum RerunStory: String, CaseIterable, Sendable {
     case .sweep: "swept: 3"
     case .wholeEntity: "updated: 8"
     case .rebuild: "losers: 1"
-    case .arrivals: "ChangedRecords.some\n    ▿ some: 2 elements\n      ▿ readings/r9"
+    case .arrivals: "ChangedRecords.records\n    ▿ records: 2 elements\n      ▿ readings/r9"
     case .cleanUp: "hidden"
     case .migration: "name\":\"Old"
     case .throttle: "recorded"

@@ -34,7 +34,7 @@ final class ListedPages: RemoteRecordSource {
           payload: Payload(Array(payload.utf8)), fields: []))
     }
     return RecordPage(
-      coverage: .everything, changes: changes, startToken: start == 0 ? SyncToken("t") : nil,
+      coverage: .full, changes: changes, startToken: start == 0 ? SyncToken("t") : nil,
       next: end < records.count ? .more(PageToken("\(end)"), resumable: true) : .done(nil))
   }
 }

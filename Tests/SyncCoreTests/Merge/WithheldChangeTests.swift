@@ -146,12 +146,12 @@ private struct Listing: RemoteRecordSource {
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     let own = changes.filter { $0.id?.type == request.entity.type }
-    guard isPaged else { return RecordPage(coverage: .everything, changes: own, next: .done(nil)) }
+    guard isPaged else { return RecordPage(coverage: .full, changes: own, next: .done(nil)) }
     var place = 0
     if case .resume(let token) = request.position { place = token.rawValue.utf8.count }
     let isLast = place + 1 >= own.count
     return RecordPage(
-      coverage: .everything, changes: Array(own[place..<min(place + 1, own.count)]),
+      coverage: .full, changes: Array(own[place..<min(place + 1, own.count)]),
       next: isLast
         ? .done(nil) : .more(PageToken(String(repeating: "x", count: place + 1)), resumable: true))
   }

@@ -142,7 +142,7 @@ private final class KeysAlone: RemoteRecordSource {
 
   func page(_ request: PageRequest) async throws(SyncError) -> RecordPage {
     var page = try await base.page(request)
-    guard page.coverage == .everything else { return page }
+    guard page.coverage == .full else { return page }
     for case .upsert(let record) in page.changes {
       page.present.append(PresentRecord(id: record.id, version: record.version))
     }

@@ -37,7 +37,7 @@ struct PullMachineTests {
   static func page(_ next: RecordPage.Continuation, records: Int = 1, start: String? = nil) -> RecordPage {
     let malformed = RecordChange.malformed(MalformedRecord(type: "games", bytes: Payload([]), reason: "test"))
     return RecordPage(
-      coverage: .everything, changes: Array(repeating: malformed, count: records),
+      coverage: .full, changes: Array(repeating: malformed, count: records),
       startToken: start.map { SyncToken($0) }, next: next)
   }
 
@@ -87,7 +87,7 @@ struct PullMachineTests {
     let bytes = Payload(Array(repeating: 0, count: CommitQueue.bytesAhead))
     func page(_ token: String) -> RecordPage {
       let malformed = RecordChange.malformed(MalformedRecord(type: "games", bytes: bytes, reason: "test"))
-      return RecordPage(coverage: .everything, changes: [malformed], next: Self.more(token))
+      return RecordPage(coverage: .full, changes: [malformed], next: Self.more(token))
     }
     _ = machine.start()
     #expect(machine.fetched(page("a"), at: Self.now).count == 2)
@@ -132,7 +132,7 @@ struct PullMachineTests {
     var checkpoint = Checkpoint(scope: Self.scope)
     checkpoint.lastPass = 7
     checkpoint.inFlight = Checkpoint.Pass(
-      number: 7, base: SyncToken("t"), coverage: .changes, resumeAt: PageToken("p"))
+      number: 7, base: SyncToken("t"), coverage: .delta, resumeAt: PageToken("p"))
     var machine = Self.machine(checkpoint)
     #expect(machine.start() == [.fetch(Self.request(.resume(PageToken("p")), pass: 7))])
     #expect(machine.isResumed)
@@ -141,7 +141,7 @@ struct PullMachineTests {
   @Test func startsAnInterruptedPassOverFromItsBaseWhereTheSourceCannotResume() {
     var checkpoint = Checkpoint(scope: Self.scope)
     checkpoint.lastPass = 7
-    checkpoint.inFlight = Checkpoint.Pass(number: 7, base: SyncToken("t"), coverage: .changes)
+    checkpoint.inFlight = Checkpoint.Pass(number: 7, base: SyncToken("t"), coverage: .delta)
     var machine = Self.machine(checkpoint)
     #expect(machine.start() == [.fetch(Self.request(.start(since: SyncToken("t")), pass: 8))])
   }
@@ -176,7 +176,7 @@ struct PullMachineTests {
     #expect(machine.waited() == [.fetch(Self.request(.start(since: nil)))])
     #expect(machine.fetchFailed(error, random: 0) == [.wait(.zero)])
     _ = machine.waited()
-    #expect(machine.fetchFailed(error, random: 0) == [.fail(.remote(error))])
+    #expect(machine.fetchFailed(error, random: 0) == [.fail(error.code)])
   }
 
   @Test func failsOnlyAfterThePagesBeforeAreInTheStore() {
@@ -185,7 +185,7 @@ struct PullMachineTests {
     _ = machine.fetched(Self.page(Self.more("a")), at: Self.now)
     let error = SyncError(.authentication, during: "testing")
     #expect(machine.fetchFailed(error, random: 0).isEmpty)
-    #expect(machine.committed() == [.fail(.remote(error))])
+    #expect(machine.committed() == [.fail(error.code)])
   }
 
   @Test func takesAContinuationThatNeverAdvancesForAnErrorAndNeverForTheEnd() {
@@ -194,11 +194,11 @@ struct PullMachineTests {
     _ = machine.fetched(Self.page(Self.more("a")), at: Self.now)
     _ = machine.committed()
     var actions: [PullMachine.Action] = []
-    for _ in 0..<3 where !actions.contains(.fail(.stuck)) {
+    for _ in 0..<3 where !actions.contains(.fail(.inconsistentData)) {
       actions += machine.fetched(Self.page(Self.more("a"), records: 0), at: Self.now)
-      if !actions.contains(.fail(.stuck)) { actions += machine.committed() }
+      if !actions.contains(.fail(.inconsistentData)) { actions += machine.committed() }
     }
-    #expect(actions.contains(.fail(.stuck)))
+    #expect(actions.contains(.fail(.inconsistentData)))
     #expect(!actions.contains(.finish))
   }
 
@@ -207,8 +207,9 @@ struct PullMachineTests {
     _ = machine.start()
     var failed = false
     for number in 0..<40 where !failed {
-      failed = machine.fetched(Self.page(Self.more("t\(number % 3)")), at: Self.now).contains(.fail(.stuck))
-      if !failed { failed = machine.committed().contains(.fail(.stuck)) }
+      failed = machine.fetched(Self.page(Self.more("t\(number % 3)")), at: Self.now).contains(
+        .fail(.inconsistentData))
+      if !failed { failed = machine.committed().contains(.fail(.inconsistentData)) }
     }
     #expect(failed)
   }
@@ -239,7 +240,7 @@ struct PullMachineTests {
     for _ in 0..<3 { _ = machine.fetched(Self.page(.reset(.contentChanged)), at: Self.now) }
     #expect(
       machine.fetched(Self.page(.reset(.contentChanged)), at: Self.now)
-        == [.fail(.resetsWithoutEnd(.contentChanged))])
+        == [.fail(.inconsistentData)])
   }
 
   @Test func listsEverythingFromTimeToTimeWhereDeletionsAreNotTold() {

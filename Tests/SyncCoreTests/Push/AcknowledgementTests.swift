@@ -152,7 +152,7 @@ struct AcknowledgementTests {
     let told = world.recorder.events.dropFirst(before).compactMap {
       if case .pageCommitted(let page) = $0, !page.changed.isEmpty { page.changed } else { nil }
     }
-    #expect(told == [.some([RecordID(type: "meters", key: "m1")])])
+    #expect(told == [.records([RecordID(type: "meters", key: "m1")])])
   }
 }
 

@@ -49,7 +49,7 @@ struct PushConflictTests {
     #expect(log.first?.local.content.payload?.withoutEditStamp == Payload(Array(#"{"name":1}"#.utf8)))
     let shown = world.recorder.events.contains {
       if case .pageCommitted(let page) = $0 {
-        page.changed == .some([RecordID(type: "meters", key: "m1")]) && page.counts.conflicts == 1
+        page.changed == .records([RecordID(type: "meters", key: "m1")]) && page.counts.conflicts == 1
       } else {
         false
       }

@@ -117,7 +117,7 @@ struct PushFailureTests {
     #expect(world.remote.counters().requests == 2, "types are asked for once, to tell whether it is away")
     #expect(try await world.outbox().first?.state == .waiting)
     let report = try #require(try await world.engine.status().first { $0.type == "meters" })
-    #expect(report.status.lastError?.code == "remoteUnavailable")
+    #expect(report.passes.lastError?.code == "remoteUnavailable")
     #expect(report.pending == 1)
     #expect(try await world.engine.sync().pushed.accepted == 1)
   }

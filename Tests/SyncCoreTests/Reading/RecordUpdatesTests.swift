@@ -111,12 +111,12 @@ struct RecordUpdatesTests {
     world.clock.advance(by: .milliseconds(250))
     // The next look finds the store well.
     await world.clock.passNextSleep(.milliseconds(250))
-    #expect(await change == .some([RecordID(type: "teams", key: "t1")]))
+    #expect(await change == .records([RecordID(type: "teams", key: "t1")]))
   }
 
   private static func first(
-    of changes: some AsyncSequence<SyncEvent.ChangedRecords, Never> & Sendable
-  ) async -> SyncEvent.ChangedRecords? {
+    of changes: some AsyncSequence<ChangedRecords, Never> & Sendable
+  ) async -> ChangedRecords? {
     await changes.first { _ in true }
   }
 

@@ -72,7 +72,7 @@ struct LookupTests {
       #expect(store.records(of: "teams").count == 2)
       #expect(store.records(of: "games").count == 3)
       let status = try await engine.status()
-      #expect(status.map { $0.status.lastError?.code } == [nil, "permissionDenied"])
+      #expect(status.map { $0.passes.lastError?.code } == [nil, "permissionDenied"])
       // The sweep stays due.
       #expect(status.map { $0.sweep != nil } == [false, true])
     }
@@ -80,7 +80,7 @@ struct LookupTests {
     #expect(failed == ["games", "games"])
     source.isOpen = true
     #expect(try await engine.sync()["games"].swept == 1)
-    #expect(try await engine.status().allSatisfy { $0.status.lastError == nil && $0.sweep == nil })
+    #expect(try await engine.status().allSatisfy { $0.passes.lastError == nil && $0.sweep == nil })
   }
 
   /// Versions of a remote that replaced another one are newer than the former remote's.
@@ -112,7 +112,7 @@ struct LookupTests {
   @Test func isRememberedAsTheFailureOfItsTypeWhereItEndsTheSync() async throws {
     let (engine, _, _, _) = try await engine(failingLookups: 3)
     _ = try? await engine.sync()
-    let status = try await engine.status()[0].status
+    let status = try await engine.status()[0].passes
     #expect(status.lastError?.code == "remoteUnavailable")
     #expect(status.consecutiveFailures == 1)
   }

@@ -6,9 +6,9 @@ import Testing
 struct ChangesTests {
   /// The keys of the first change; `nil` if they are too many.
   private func next(
-    _ changes: inout some AsyncIteratorProtocol<SyncEvent.ChangedRecords, Never>
+    _ changes: inout some AsyncIteratorProtocol<ChangedRecords, Never>
   ) async -> [String]? {
-    guard let change = await changes.next(isolation: #isolation), case .some(let ids) = change else {
+    guard let change = await changes.next(isolation: #isolation), case .records(let ids) = change else {
       return nil
     }
     return ids.map(\.key).sorted()

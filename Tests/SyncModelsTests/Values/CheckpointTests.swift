@@ -7,7 +7,7 @@ struct CheckpointTests {
   private static func text(_ change: (String) -> String = { $0 }) -> [UInt8] {
     Array(
       change(
-        #"{"scope":{"source":"s","query":"","schemaVersion":1,"store":"x"},"inFlight":{"number":4,"coverage":"everything","fetched":100,"total":423},"lastPass":4,"epoch":2,"sweptPass":1,"needsSecondListing":false,"sweep":{"pass":3}}"#
+        #"{"scope":{"source":"s","query":"","schemaVersion":1,"store":"x"},"inFlight":{"number":4,"coverage":"full","fetched":100,"total":423},"lastPass":4,"epoch":2,"sweptPass":1,"needsSecondListing":false,"sweep":{"pass":3}}"#
       ).utf8)
   }
 
@@ -47,7 +47,7 @@ struct CheckpointTests {
     if has(1) { checkpoint.committedAt = Timestamp(microseconds: -1) }
     if has(2) {
       checkpoint.inFlight = Checkpoint.Pass(
-        number: 7, base: has(0) ? SyncToken("b") : nil, coverage: has(1) ? .changes : .everything,
+        number: 7, base: has(0) ? SyncToken("b") : nil, coverage: has(1) ? .delta : .full,
         resumeAt: has(3) ? PageToken("p\t") : nil, candidate: has(4) ? SyncToken("") : nil, fetched: 9,
         total: has(5) ? 12 : nil)
     }

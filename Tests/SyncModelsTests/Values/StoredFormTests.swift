@@ -65,19 +65,19 @@ struct StoredFormTests {
       checkpoint, #"{"scope":\#(scope),"lastPass":0,"epoch":0,"sweptPass":0,"needsSecondListing":false}"#)
     (checkpoint.committed, checkpoint.committedAt) = (SyncToken("é"), Timestamp(microseconds: 1))
     checkpoint.inFlight = Checkpoint.Pass(
-      number: 6, base: SyncToken("b"), coverage: .changes, resumeAt: PageToken("p"),
+      number: 6, base: SyncToken("b"), coverage: .delta, resumeAt: PageToken("p"),
       candidate: SyncToken("c"), fetched: 7, total: 8)
     (checkpoint.lastPass, checkpoint.epoch, checkpoint.sweptPass, checkpoint.sweptFence) = (6, 2, 3, 4)
     (checkpoint.deletionsVerifiedAt, checkpoint.needsSecondListing) = (Timestamp(microseconds: 5), true)
     checkpoint.sweep = Checkpoint.Sweep(pass: 6, listed: 9, refusal: .massDeletion(missing: 1, of: 2))
     try check(
       checkpoint,
-      #"{"scope":\#(scope),"committed":{"rawValue":"é"},"committedAt":1,"inFlight":{"number":6,"base":{"rawValue":"b"},"coverage":"changes","resumeAt":{"rawValue":"p"},"candidate":{"rawValue":"c"},"fetched":7,"total":8},"lastPass":6,"epoch":2,"sweptPass":3,"sweptFence":4,"deletionsVerifiedAt":5,"needsSecondListing":true,"sweep":{"pass":6,"listed":9,"refusal":{"massDeletion":{"missing":1,"of":2}}}}"#
+      #"{"scope":\#(scope),"committed":{"rawValue":"é"},"committedAt":1,"inFlight":{"number":6,"base":{"rawValue":"b"},"coverage":"delta","resumeAt":{"rawValue":"p"},"candidate":{"rawValue":"c"},"fetched":7,"total":8},"lastPass":6,"epoch":2,"sweptPass":3,"sweptFence":4,"deletionsVerifiedAt":5,"needsSecondListing":true,"sweep":{"pass":6,"listed":9,"refusal":{"massDeletion":{"missing":1,"of":2}}}}"#
     )
-    var status = TypeStatus()
+    var status = PassOutcomes()
     try check(status, #"{"consecutiveFailures":0,"successes":0,"failures":0}"#)
     (status.lastSuccess, status.lastAttempt) = (Timestamp(microseconds: 1), Timestamp(microseconds: 2))
-    status.lastError = TypeStatus.Failure(code: "c", message: "m", retryAt: Timestamp(microseconds: 3))
+    status.lastError = PassOutcomes.Failure(code: "c", message: "m", retryAt: Timestamp(microseconds: 3))
     (status.consecutiveFailures, status.successes, status.failures) = (4, 5, 6)
     try check(
       status,

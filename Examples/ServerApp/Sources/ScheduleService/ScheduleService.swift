@@ -68,7 +68,7 @@ package struct ScheduleService: Sendable {
 
   /// The last attempt is in the store, so one server's sync counts for all.
   private func decide() async throws(SyncError) -> SyncPolicy.Decision {
-    let attempts = try await engine.status().compactMap(\.status.lastAttempt)
+    let attempts = try await engine.status().compactMap(\.passes.lastAttempt)
     return policy.decide(
       lastAttempt: attempts.max(), at: clock.timestamp, connectivity: connectivity.connectivity)
   }

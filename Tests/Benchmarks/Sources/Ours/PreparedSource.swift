@@ -31,7 +31,7 @@ struct PreparedSource: RemoteRecordSource {
     if pages.options.latency > .zero { try? await Task.sleep(for: pages.options.latency) }
     let isLast = number + 1 >= pages.count(of: request.entity)
     return RecordPage(
-      coverage: request.position == .start(since: nil) ? .everything : .changes,
+      coverage: request.position == .start(since: nil) ? .full : .delta,
       changes: changes(number, of: request.entity), startToken: SyncToken("\(pages.options.generation)"),
       total: pages.changes(of: request.entity),
       next: isLast ? .done(nil) : .more(PageToken("\(number + 1)"), resumable: true))

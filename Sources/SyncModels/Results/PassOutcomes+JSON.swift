@@ -1,6 +1,6 @@
 import SyncJSON
 
-extension TypeStatus: SpelledOut {
+extension PassOutcomes: SpelledOut {
   /// The JSON that the generic encoder would write; `nil` after a failure.
   package var json: [UInt8]? {
     guard lastError == nil else { return nil }
@@ -15,7 +15,7 @@ extension TypeStatus: SpelledOut {
   /// Reads the form of ``json``.
   package init?(json: [UInt8]) {
     var counts: (consecutive: Int?, successes: Int?, failures: Int?)
-    var read = TypeStatus()
+    var read = PassOutcomes()
     let isWhole = json[...].members { name, value in
       switch name {
       case "lastSuccess": Self.take(value.timestamp, into: &read.lastSuccess)

@@ -1,5 +1,5 @@
 /// The history of one type's syncs, kept in the store across restarts.
-public struct TypeStatus: Hashable, Sendable, Codable {
+public struct PassOutcomes: Hashable, Sendable, Codable {
   /// When a pass was last completed.
   public var lastSuccess: Timestamp?
   /// When a pass was last started or resumed.

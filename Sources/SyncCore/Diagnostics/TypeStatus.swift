@@ -3,11 +3,11 @@ public import SyncModels
 public import SyncPorts
 
 /// The state of one type: its syncs, its token, and its withheld changes.
-public struct TypeReport: Sendable {
+public struct TypeStatus: Sendable {
   /// The record type.
   public var type: RecordType
-  /// The status of the type's syncs.
-  public var status: TypeStatus
+  /// How the type's passes ended so far.
+  public var passes: PassOutcomes
   /// The number of live records.
   public var live: Int
   /// The time since the last pass was completed; `nil` before the first.
@@ -32,7 +32,7 @@ public struct TypeReport: Sendable {
   /// The number of those edits that the remote refused for good.
   public var refused: Int { waiting[.change] ?? 0 }
   /// When the next request may be made, if the remote named a time.
-  public var nextRetry: Timestamp? { status.lastError?.retryAt }
+  public var nextRetry: Timestamp? { passes.lastError?.retryAt }
 
   /// How the last of several edits of a record is determined.
   public enum LastWrite: Hashable, Sendable {
@@ -50,35 +50,35 @@ public struct TypeReport: Sendable {
     }
   }
 
-  /// Reads the reports of some types, from one snapshot.
+  /// Reads the status of some types, from one snapshot.
   ///
   /// - Complexity: O(*p*) in the pending edits, beside what the store's counts cost.
   public static func load(
     _ entities: [Entity], from store: any LocalStore, at now: Timestamp
-  ) async throws(SyncError) -> [TypeReport] {
+  ) async throws(SyncError) -> [TypeStatus] {
     try await store.read { (snapshot) throws(SyncError) in try load(entities, in: snapshot, at: now) }
   }
 
-  /// Reads the reports of some types in a snapshot.
+  /// Reads the status of some types in a snapshot.
   package static func load(
     _ entities: [Entity], in snapshot: any StoreSnapshot, at now: Timestamp
-  ) throws(SyncError) -> [TypeReport] {
-    var reports: [TypeReport] = []
+  ) throws(SyncError) -> [TypeStatus] {
+    var statuses: [TypeStatus] = []
     for entity in entities {
       let checkpoint = try snapshot.checkpoint(for: entity.type)
-      let status = try TypeStatus.load(for: entity.type, from: snapshot)
-      reports.append(
-        TypeReport(
-          type: entity.type, status: status,
+      let passes = try PassOutcomes.load(for: entity.type, from: snapshot)
+      statuses.append(
+        TypeStatus(
+          type: entity.type, passes: passes,
           live: try snapshot.count(Query(entity.type)),
           tokenAge: checkpoint?.committedAt.map { now.duration(since: $0) },
-          dataAge: status.lastSuccess.map { max(now.duration(since: $0), .zero) },
+          dataAge: passes.lastSuccess.map { max(now.duration(since: $0), .zero) },
           inFlight: checkpoint?.inFlight, sweep: checkpoint?.sweep,
           withheld: try snapshot.withheldCounts(entity.type), lastWrite: LastWrite(entity),
           pending: try snapshot.outboxCount(entity.type),
           waiting: try waits(of: entity, in: snapshot)))
     }
-    return reports
+    return statuses
   }
 
   private static func waits(
@@ -96,23 +96,23 @@ public struct TypeReport: Sendable {
   }
 }
 
-extension TypeStatus {
-  /// Loads the status of a type; empty if the type was never synced.
-  static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> TypeStatus {
-    // A status of an unknown format is ignored: it only describes past syncs.
-    try snapshot.value(ifReadableOf: key(for: type)) ?? TypeStatus()
+extension PassOutcomes {
+  /// Loads the outcomes of a type's passes; empty if the type was never synced.
+  static func load(for type: RecordType, from snapshot: any StoreSnapshot) throws(SyncError) -> PassOutcomes {
+    // Outcomes of an unknown format is ignored: they only describe past syncs.
+    try snapshot.value(ifReadableOf: key(for: type)) ?? PassOutcomes()
   }
 
-  /// Saves the status within a transaction.
+  /// Saves the outcomes within a transaction.
   func save(for type: RecordType, in transaction: any StoreTransaction) throws(SyncError) {
     try transaction.set(self, for: Self.key(for: type))
   }
 
-  private static func key(for type: RecordType) -> ValueKey<TypeStatus> { ValueKey(.status, type.rawValue) }
+  private static func key(for type: RecordType) -> ValueKey<PassOutcomes> { ValueKey(.status, type.rawValue) }
 }
 
-extension TypeReport {
-  /// The report as numbers under stable names, for a metrics system to collect.
+extension TypeStatus {
+  /// The status as numbers under stable names, for a metrics system to collect.
   ///
   /// Names begin with `canonicalsync_store_`, and all have the label `type`. `records` are the live
   /// ones, `withheld` has the label `kind`, and `outbox` has the label `waits_for`. The counters
@@ -129,11 +129,11 @@ extension TypeReport {
     }
     var metrics = [
       metric("records", .gauge, "Live records in the store.", Double(live)),
-      metric("successes_total", .counter, "Passes completed in the store's life.", Double(status.successes)),
-      metric("failures_total", .counter, "Passes failed in the store's life.", Double(status.failures)),
+      metric("successes_total", .counter, "Passes completed in the store's life.", Double(passes.successes)),
+      metric("failures_total", .counter, "Passes failed in the store's life.", Double(passes.failures)),
       metric(
         "consecutive_failures", .gauge, "Failed passes since the last success.",
-        Double(status.consecutiveFailures)),
+        Double(passes.consecutiveFailures)),
     ]
     metrics += WithheldChange.Kind.allCases.map { kind in
       metric(
@@ -145,7 +145,7 @@ extension TypeReport {
         "outbox", .gauge, "Edits in the outbox, by what they wait for.", Double(waiting[kind] ?? 0),
         Metric.Label("waits_for", kind.rawValue.inSnakeCase))
     }
-    if let ratio = status.successRate {
+    if let ratio = passes.successRate {
       metrics.append(
         metric("success_ratio", .gauge, "The share of passes that completed, 0 to 1.", ratio))
     }
