@@ -6,7 +6,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     .library(name: "CanonicalSync", targets: ["CanonicalSync"]),
-    .library(name: "SyncJSON", targets: ["SyncJSON"]),
+    .library(name: "SyncAdapters", targets: ["SyncAdapters"]),
     .library(name: "InMemoryAdapters", targets: ["InMemoryAdapters"]),
     .library(name: "SQLiteAdapters", targets: ["SQLiteAdapters"]),
     .library(name: "PostgresAdapters", targets: ["PostgresAdapters"]),
@@ -47,6 +47,8 @@ let package = Package(
     .target(name: "SyncFoundation", dependencies: ["SyncModels"]),
     .target(
       name: "CanonicalSync", dependencies: ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"]),
+    // The door of the author of an adapter.
+    .target(name: "SyncAdapters", dependencies: ["SyncJSON", "SyncModels", "SyncPorts"]),
 
     // What verifies, salvages and moves a store.
     .target(name: "SyncMaintenance", dependencies: ["SyncJSON", "SyncModels", "SyncPorts", "SyncCore"]),
@@ -114,27 +116,37 @@ let package = Package(
         "SyncJSON", "SyncModels", "SyncPorts", "SyncCore", "SyncMaintenance", "InMemoryAdapters",
       ]),
     // Such a world as a page.
-    .target(name: "SyncPictures", dependencies: ["CanonicalSyncPages", "SyncModels", "SyncSimulation"]),
+    .target(
+      name: "SyncPictures",
+      dependencies: ["CanonicalSyncPages", "SyncCore", "SyncJSON", "SyncModels", "SyncSimulation"]),
 
     // Command-line tools.
     .target(
       name: "CanonicalSyncToolSupport",
-      dependencies: ["CanonicalSync", "PostgresAdapters", "SQLiteAdapters", "SyncJSON"],
+      dependencies: [
+        "CanonicalSync", "SyncCore", "SyncAdapters", "SyncModels", "PostgresAdapters", "SQLiteAdapters",
+        "SyncJSON",
+      ],
       path: "Examples/ToolSupport"),
     .target(
       name: "CanonicalSyncScheduleKit",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "FileAdapters", "CanonicalSyncToolSupport"],
+      dependencies: [
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "FileAdapters", "CanonicalSyncToolSupport",
+      ],
       path: "Examples/ScheduleKit",
       resources: [.copy("Resources/bootstrap.json")]),
     .executableTarget(
       name: "CanonicalSyncDeviceSettings",
       dependencies: [
-        "CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON", "CanonicalSyncToolSupport",
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON",
+        "CanonicalSyncToolSupport",
       ],
       path: "Examples/device-settings"),
     .executableTarget(
       name: "CanonicalSyncScheduleSync",
-      dependencies: ["CanonicalSync", "CanonicalSyncScheduleKit", "CanonicalSyncToolSupport"],
+      dependencies: [
+        "CanonicalSync", "SyncAdapters", "CanonicalSyncScheduleKit", "CanonicalSyncToolSupport",
+      ],
       path: "Examples/schedule-sync"),
     .executableTarget(
       name: "CanonicalSyncDaemon",
@@ -146,21 +158,23 @@ let package = Package(
     .executableTarget(
       name: "CanonicalSyncInspect",
       dependencies: [
-        "CanonicalSync", "CanonicalSyncPages", "SQLiteAdapters", "SyncJSON", "SyncMaintenance",
+        "CanonicalSync", "SyncCore", "SyncAdapters", "CanonicalSyncPages", "SQLiteAdapters", "SyncJSON",
+        "SyncMaintenance",
         "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-inspect"),
     .executableTarget(
       name: "CanonicalSyncMirror",
       dependencies: [
-        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "KintoAdapters",
+        "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "CurlAdapters", "HTTPAdapters", "KintoAdapters",
         "SQLiteAdapters", "CanonicalSyncToolSupport",
       ],
       path: "Examples/sync-mirror"),
     .executableTarget(
       name: "CanonicalSyncSimulate",
       dependencies: [
-        "CanonicalSync", "SQLiteAdapters", "SyncPictures", "SyncSimulation", "CanonicalSyncToolSupport",
+        "CanonicalSync", "SyncCore", "SyncAdapters", "SQLiteAdapters", "SyncPictures", "SyncSimulation",
+        "CanonicalSyncToolSupport",
       ],
       path: "Examples/simulate"),
 
@@ -169,27 +183,30 @@ let package = Package(
     .testTarget(name: "SyncJSONTests", dependencies: ["SyncJSON"]),
     .testTarget(name: "SyncModelsTests", dependencies: ["SyncJSON", "SyncModels"]),
     .testTarget(
-      name: "SyncFoundationTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncJSON"]),
+      name: "SyncFoundationTests",
+      dependencies: ["CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SyncJSON"]),
     .testTarget(
       name: "SyncCoreTests",
       dependencies: [
-        "CanonicalSync", "InMemoryAdapters", "SyncJSON", "SyncMaintenance", "CanonicalSyncTestExecutors",
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SyncJSON", "SyncMaintenance",
+        "CanonicalSyncTestExecutors",
       ]),
     .testTarget(
-      name: "SyncMaintenanceTests", dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncMaintenance"]),
+      name: "SyncMaintenanceTests",
+      dependencies: ["CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SyncMaintenance"]),
     .testTarget(
       name: "InMemoryAdaptersTests",
       dependencies: [
-        "CanonicalSync", "InMemoryAdapters", "SyncConformance", "SyncMaintenance",
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SyncConformance", "SyncMaintenance",
         "CanonicalSyncTestExecutors",
       ]),
     .testTarget(
       name: "FileAdaptersTests",
-      dependencies: ["CanonicalSync", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
+      dependencies: ["CanonicalSync", "SyncAdapters", "FileAdapters", "InMemoryAdapters", "SyncConformance"]),
     .testTarget(
       name: "SQLiteAdaptersTests",
       dependencies: [
-        "CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters", "SyncConformance", "SyncJSON",
         "SyncMaintenance",
       ]),
     // The database that Tests/run starts.
@@ -199,7 +216,8 @@ let package = Package(
     .testTarget(
       name: "PostgresAdaptersTests",
       dependencies: [
-        "CanonicalSync", "InMemoryAdapters", "PostgresAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "PostgresAdapters", "SyncConformance",
+        "SyncJSON",
         "CanonicalSyncTestPostgres",
       ]),
     // The simulator's worlds in a real server.
@@ -214,7 +232,9 @@ let package = Package(
       ]),
     .testTarget(
       name: "SchedulingAdaptersTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SchedulingAdapters", "SyncConformance"]),
+      dependencies: [
+        "CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SchedulingAdapters", "SyncConformance",
+      ]),
     // Test servers: scripted ones, a proxy that spoils answers, and the real one that Tests/run
     // starts.
     .target(
@@ -228,7 +248,7 @@ let package = Package(
     .testTarget(
       name: "HTTPAdaptersTests",
       dependencies: [
-        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSync", "SyncAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance", "SyncJSON",
         "CanonicalSyncTestServers",
       ]),
     .testTarget(
@@ -241,35 +261,38 @@ let package = Package(
     .testTarget(
       name: "CloudKitAdaptersTests",
       dependencies: [
-        "CanonicalSync", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters", "SyncConformance",
+        "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters",
+        "SyncConformance",
         "SyncJSON", "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "KintoAdaptersTests",
       dependencies: [
-        "CanonicalSync", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters", "SyncConformance", "SyncJSON",
+        "CanonicalSync", "SyncAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
+        "SyncConformance", "SyncJSON",
         "CanonicalSyncTestServers",
       ]),
     // Faults and other writers, at each remote.
     .testTarget(
       name: "RemoteTests",
       dependencies: [
-        "CanonicalSync", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters", "SyncJSON",
+        "CanonicalSync", "SyncAdapters", "CloudKitAdapters", "HTTPAdapters", "InMemoryAdapters",
+        "KintoAdapters", "SyncJSON",
         "CanonicalSyncTestServers",
       ]),
     .testTarget(
       name: "SyncSimulationTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SyncPictures", "SyncSimulation"]),
+      dependencies: ["CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SyncPictures", "SyncSimulation"]),
     // Each required behaviour of the library, through the public API, on every store.
     .testTarget(
       name: "RequirementsTests",
-      dependencies: ["CanonicalSync", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON"]),
+      dependencies: ["CanonicalSync", "SyncAdapters", "InMemoryAdapters", "SQLiteAdapters", "SyncJSON"]),
     .testTarget(name: "ArchitectureTests"),
     // A process that edits and syncs a store until it is killed.
     .executableTarget(
       name: "canonical-sync-worker",
       dependencies: [
-        "CanonicalSync", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
+        "CanonicalSync", "SyncAdapters", "CurlAdapters", "HTTPAdapters", "InMemoryAdapters", "KintoAdapters",
         "SQLiteAdapters", "SyncMaintenance", "CanonicalSyncToolSupport",
       ],
       path: "Tests/sync-worker"),
@@ -277,7 +300,8 @@ let package = Package(
     .testTarget(
       name: "ExamplesTests",
       dependencies: [
-        "CanonicalSync", "CloudKitAdapters", "CurlAdapters", "FileAdapters", "HTTPAdapters",
+        "CanonicalSync", "SyncCore", "SyncAdapters", "CloudKitAdapters", "CurlAdapters", "FileAdapters",
+        "HTTPAdapters",
         "InMemoryAdapters", "KintoAdapters",
         "SQLiteAdapters", "CanonicalSyncPages", "CanonicalSyncScheduleKit", "SyncConformance", "SyncJSON",
         "SyncMaintenance", "SyncPictures", "SyncSimulation",

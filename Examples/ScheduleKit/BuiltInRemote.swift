@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 
 /// The built-in schedule as a remote: a small server in this process.
 ///

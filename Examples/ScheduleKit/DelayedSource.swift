@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 
 /// A source that delays each page, so that a sync can be watched and interrupted.
 struct DelayedSource: RemoteRecordSource {

@@ -3,6 +3,7 @@ import CanonicalSyncToolSupport
 import FileAdapters
 import Foundation
 import InMemoryAdapters
+import SyncAdapters
 
 /// The data to sync: the types, their source, and the bundled records.
 package struct Schedule {

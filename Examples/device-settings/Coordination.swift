@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import InMemoryAdapters
+import SyncAdapters
 
 /// A device's running coordinator, with its events as the story awaits them.
 struct Coordination: Sendable {

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 
 /// A phone with the app: a store, an engine, and a network of its own.
 struct Device: Sendable {

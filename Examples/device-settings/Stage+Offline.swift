@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import InMemoryAdapters
+import SyncAdapters
 
 extension Stage {
   /// Edits made offline wait, and are pushed once the network is back and stable.

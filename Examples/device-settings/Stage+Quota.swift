@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import InMemoryAdapters
+import SyncAdapters
 
 extension Stage {
   /// The remote has no room for new records.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import InMemoryAdapters
+import SyncAdapters
 
 extension Stage {
   /// The rebuild of version 2 keeps one copy of each meter.

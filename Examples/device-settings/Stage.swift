@@ -2,6 +2,7 @@ import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
 import InMemoryAdapters
+import SyncAdapters
 import SyncJSON
 
 /// The story's setting: two devices, one remote, and a manual clock.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
+import SyncAdapters
 
 /// The report after a sync: the counts, a few reads from the store, and next steps.
 struct ScheduleReport {

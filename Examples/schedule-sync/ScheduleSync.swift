@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import SyncAdapters
   import CanonicalSyncScheduleKit
   import CanonicalSyncToolSupport
   import Foundation

@@ -1,6 +1,8 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
+import SyncAdapters
+import SyncCore
 import SyncSimulation
 
 /// The report on many worlds.

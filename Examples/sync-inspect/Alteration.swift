@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
 import SyncJSON
 
 /// A change to one record, and to its edit in the outbox.

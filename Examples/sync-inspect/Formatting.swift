@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
+import SyncAdapters
 
 extension Timestamp {
   /// The instant for a person: date and time in UTC, to the second.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
 
 extension Inspection {
   /// Prints the store's knowledge of one record.

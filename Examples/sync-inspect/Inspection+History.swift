@@ -1,5 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
+import SyncCore
 
 extension Inspection {
   /// Prints the last syncs, the latest first.

@@ -1,5 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
+import SyncCore
 import SyncJSON
 
 extension Inspection {

@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
 import SyncJSON
 
 extension Inspection {

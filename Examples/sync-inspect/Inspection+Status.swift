@@ -1,5 +1,7 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
+import SyncCore
 
 extension Inspection {
   /// Prints the status of each type: one row a type, and below it the failures.

@@ -1,6 +1,8 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
 import Foundation
+import SyncAdapters
+import SyncCore
 import SyncJSON
 import SyncMaintenance
 

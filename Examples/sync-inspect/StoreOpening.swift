@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
 import SyncMaintenance
 
 #if SQLite

@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncToolSupport
+import SyncAdapters
 
 /// What a person should know of a store at first: whether all is well, and what to do.
 struct StoreVerdict: Hashable {

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import SyncAdapters
   import CanonicalSyncToolSupport
 
   /// The remote's types that a store can hold, and the others with the reasons.

@@ -22,6 +22,7 @@ enum Rules {
     "SyncMaintenance": ports.union(["SyncCore"]),
     "SyncFoundation": ["SyncModels", "FoundationEssentials", "Foundation"],
     "CanonicalSync": ["SyncModels", "SyncPorts", "SyncCore", "SyncFoundation"],
+    "SyncAdapters": ports,
     "InMemoryAdapters": ports,
     "FileAdapters": ports.union(system),
     "SQLiteAdapters": ports.union(system).union(["CanonicalSyncCSQLite"]),
@@ -35,7 +36,7 @@ enum Rules {
     "CanonicalSyncPages": ["SyncModels", "SyncCore"],
     "SyncConformance": ports,
     "SyncSimulation": ports.union(["SyncCore", "SyncMaintenance", "InMemoryAdapters"]),
-    "SyncPictures": ["SyncModels", "SyncSimulation", "CanonicalSyncPages"],
+    "SyncPictures": ["SyncJSON", "SyncModels", "SyncCore", "SyncSimulation", "CanonicalSyncPages"],
   ]
 
   /// Module maps of system libraries.

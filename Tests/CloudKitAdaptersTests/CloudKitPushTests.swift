@@ -1,6 +1,7 @@
 #if CloudKit && os(Linux)
   @testable import CloudKitAdapters
   import CanonicalSync
+  import SyncAdapters
   import CanonicalSyncTestServers
   import InMemoryAdapters
   import SyncJSON

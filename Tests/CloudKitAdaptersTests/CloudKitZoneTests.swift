@@ -1,5 +1,6 @@
 #if CloudKit && os(Linux)
   import CanonicalSync
+  import SyncAdapters
   import CanonicalSyncTestServers
   import CloudKitAdapters
   import HTTPAdapters

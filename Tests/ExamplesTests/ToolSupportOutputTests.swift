@@ -1,5 +1,6 @@
 import CanonicalSync
 import Foundation
+import SyncCore
 import Testing
 
 @testable import CanonicalSyncToolSupport

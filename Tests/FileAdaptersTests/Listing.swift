@@ -1,5 +1,6 @@
 import CanonicalSync
 import FileAdapters
+import SyncAdapters
 
 /// The type that the tests read.
 let games = Entity("games", references: [.to("teams", by: "home_team_id")], indexes: ["date"])

@@ -2,6 +2,7 @@ import CanonicalSync
 import FileAdapters
 import Foundation
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 @Suite("A directory with missing files", .timeLimit(.minutes(10)))

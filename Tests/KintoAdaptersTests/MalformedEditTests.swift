@@ -3,6 +3,7 @@ import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
 import KintoAdapters
+import SyncAdapters
 import SyncJSON
 import Testing
 

@@ -4,6 +4,7 @@ import Foundation
 import HTTPAdapters
 import InMemoryAdapters
 import KintoAdapters
+import SyncAdapters
 import Testing
 
 @Suite(

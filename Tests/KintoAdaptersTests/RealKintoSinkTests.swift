@@ -2,6 +2,7 @@ import CanonicalSync
 import CanonicalSyncTestServers
 import HTTPAdapters
 import KintoAdapters
+import SyncAdapters
 import SyncConformance
 import Testing
 

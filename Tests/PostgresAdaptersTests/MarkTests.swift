@@ -1,5 +1,6 @@
 #if Postgres
   import CanonicalSync
+  import SyncAdapters
   import CanonicalSyncTestPostgres
   import InMemoryAdapters
   import PostgresAdapters

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncTestServers
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSync
   import InMemoryAdapters
   import SQLiteAdapters
   import SyncJSON

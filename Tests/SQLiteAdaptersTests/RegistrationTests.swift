@@ -1,4 +1,5 @@
 #if SQLite
+  import CanonicalSync
   import SQLiteAdapters
   import SyncModels
   import SyncPorts

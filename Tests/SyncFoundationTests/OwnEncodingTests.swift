@@ -1,6 +1,7 @@
 import CanonicalSync
 import Foundation
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 /// A record with one value.

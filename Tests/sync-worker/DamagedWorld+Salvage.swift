@@ -1,5 +1,6 @@
 #if SQLite && (Curl || !os(Linux))
   import CanonicalSync
+  import SyncAdapters
   import InMemoryAdapters
   import SQLiteAdapters
   import SyncMaintenance

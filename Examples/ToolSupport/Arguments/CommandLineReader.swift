@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 
 /// Reads the words of a command line once, from left to right.
 struct CommandLineReader {

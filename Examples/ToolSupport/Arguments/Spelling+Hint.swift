@@ -1,4 +1,4 @@
-import CanonicalSync
+import SyncModels
 
 extension Spelling {
   /// `; did you mean …?` with the most similar valid word, or nothing if none is similar.

@@ -1,4 +1,5 @@
 package import CanonicalSync
+import SyncAdapters
 import Synchronization
 
 /// Shows a sync's progress, and the events that a person should see.

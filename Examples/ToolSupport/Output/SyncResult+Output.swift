@@ -1,4 +1,5 @@
 package import CanonicalSync
+package import SyncCore
 
 extension [TypeStatus] {
   /// The number of the store's records of each type.

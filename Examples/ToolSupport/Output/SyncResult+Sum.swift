@@ -1,4 +1,5 @@
 package import CanonicalSync
+import SyncAdapters
 
 extension SyncResult {
   /// Adds the result of a later sync. Only the later failures and refusals count.

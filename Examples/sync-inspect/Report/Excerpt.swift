@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncPages
+import SyncAdapters
 
 /// The first elements of a list that may be long.
 struct Excerpt<Element: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncPages
+import SyncAdapters
 
 extension ReportPage {
   /// What is wrong, what to do about it, and when it is tried again.

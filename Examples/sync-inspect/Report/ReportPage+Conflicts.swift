@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncPages
+import SyncAdapters
 
 extension ReportPage {
   /// The conflicts of edits, side by side, the newest first.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncPages
 import CanonicalSyncToolSupport
+import SyncAdapters
 
 extension ReportPage {
   /// The edits that the remote has not acknowledged, the oldest first.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import CanonicalSyncPages
+import SyncAdapters
 
 extension ReportPage {
   /// The malformed records, with the reason.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncPages
 import CanonicalSyncToolSupport
+import SyncAdapters
 
 extension ReportPage {
   /// The syncs over time, and the numbers of each.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncPages
 import Foundation
+import SyncAdapters
 
 /// The charts of a store's history, drawn at the time of writing.
 struct SyncCharts {

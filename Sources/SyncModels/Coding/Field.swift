@@ -20,7 +20,8 @@ public struct Field<Root: SyncedRecord, Value: Sendable>: Sendable {
     self.name = name
   }
 
-  private func value(_ value: some FieldValueConvertible) -> FieldValue {
+  /// The JSON value of a member, in the form that the type gives it.
+  package func value(_ value: some FieldValueConvertible) -> FieldValue {
     guard let formed = value as? any ScalarFormed else { return value.fieldValue }
     // A form that cannot write the value has none in a record either.
     return (try? Root.coding.scalar(of: formed, at: { [name.rawValue] }))?.fieldValue ?? .null
@@ -28,26 +29,6 @@ public struct Field<Root: SyncedRecord, Value: Sendable>: Sendable {
 }
 
 extension Field where Value: FieldValueConvertible {
-  /// The field equals a value; `nil` is null, which a missing member equals.
-  public static func == (field: Self, value: Value?) -> Condition {
-    .equal(field.name, value.map { field.value($0) } ?? .null)
-  }
-
-  /// The field does not equal a value.
-  public static func != (field: Self, value: Value?) -> Condition { !(field == value) }
-
-  /// The field is less than a value.
-  public static func < (field: Self, value: Value) -> Condition { .less(field.name, field.value(value)) }
-
-  /// The field is at most a value.
-  public static func <= (field: Self, value: Value) -> Condition { .atMost(field.name, field.value(value)) }
-
-  /// The field is greater than a value.
-  public static func > (field: Self, value: Value) -> Condition { .greater(field.name, field.value(value)) }
-
-  /// The field is at least a value.
-  public static func >= (field: Self, value: Value) -> Condition { .atLeast(field.name, field.value(value)) }
-
   /// The field equals one of some values.
   public func isIn(_ values: some Sequence<Value>) -> Condition { .isIn(name, values.map { value($0) }) }
 }

@@ -59,13 +59,6 @@ public indirect enum Condition: Hashable, Sendable {
   public static func atMost(_ field: FieldName, _ value: FieldValue) -> Condition {
     .within(field, lower: nil, upper: Bound(value, isIncluded: true))
   }
-
-  /// Both conditions hold.
-  public static func && (a: Condition, b: Condition) -> Condition { .all([a, b]) }
-  /// At least one of the conditions holds.
-  public static func || (a: Condition, b: Condition) -> Condition { .any([a, b]) }
-  /// The condition does not hold.
-  public static prefix func ! (condition: Condition) -> Condition { .not(condition) }
 }
 
 extension Condition {

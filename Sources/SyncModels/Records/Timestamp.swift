@@ -38,16 +38,19 @@ extension Timestamp: Comparable, CustomStringConvertible {
   /// The instant a duration later, clamped to the range.
   ///
   /// The duration is rounded to whole microseconds, towards zero.
-  public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
-    let (sum, overflow) = instant.microseconds.addingReportingOverflow(duration.wholeMicroseconds)
+  public func advanced(by duration: Duration) -> Timestamp {
+    let (sum, overflow) = microseconds.addingReportingOverflow(duration.wholeMicroseconds)
     return Timestamp(microseconds: overflow ? (duration < .zero ? .min : .max) : sum)
+  }
+
+  /// The instant a duration later, clamped to the range.
+  public static func + (instant: Timestamp, duration: Duration) -> Timestamp {
+    instant.advanced(by: duration)
   }
 
   /// The instant a duration earlier, clamped to the range.
   public static func - (instant: Timestamp, duration: Duration) -> Timestamp {
-    let (difference, overflow) = instant.microseconds.subtractingReportingOverflow(
-      duration.wholeMicroseconds)
-    return Timestamp(microseconds: overflow ? (duration < .zero ? .max : .min) : difference)
+    instant.advanced(by: .zero - duration)
   }
 
   /// The duration from another instant to this one; negative if this one is earlier.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import Foundation
+import SyncAdapters
 
 // The code of Docs/FirstApp.md: the app.
 

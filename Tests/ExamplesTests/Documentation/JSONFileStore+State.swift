@@ -1,5 +1,5 @@
-import CanonicalSync
 import Foundation
+import SyncAdapters
 
 // The code of Docs/WritingAStore.md: the file's content, its reads and its changes.
 

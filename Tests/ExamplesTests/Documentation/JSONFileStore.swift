@@ -1,5 +1,5 @@
-import CanonicalSync
 import Foundation
+import SyncAdapters
 
 // The code of Docs/WritingAStore.md: transactions, the lease and the file.
 

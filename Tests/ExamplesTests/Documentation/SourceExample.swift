@@ -1,5 +1,4 @@
-import CanonicalSync
-import SyncJSON
+import SyncAdapters
 
 // The code of Docs/WritingASource.md.
 

@@ -1,5 +1,7 @@
 #if SQLite
   import CanonicalSync
+  import SyncAdapters
+  import SyncCore
   import SyncJSON
 
   /// A store with trouble of every kind, and a thousand syncs behind it.

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import SyncAdapters
   import CanonicalSyncTestServers
   import Foundation
   import SQLiteAdapters

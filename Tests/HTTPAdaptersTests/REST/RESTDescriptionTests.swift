@@ -2,6 +2,7 @@ import CanonicalSync
 import CanonicalSyncTestServers
 import Foundation
 import HTTPAdapters
+import SyncAdapters
 import SyncJSON
 import Testing
 

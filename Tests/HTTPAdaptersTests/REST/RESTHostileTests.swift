@@ -1,6 +1,7 @@
 import CanonicalSync
 import HTTPAdapters
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 import Testing
 

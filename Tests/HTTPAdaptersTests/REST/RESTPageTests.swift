@@ -2,6 +2,7 @@ import CanonicalSync
 import CanonicalSyncTestServers
 import HTTPAdapters
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 import Testing
 

@@ -1,5 +1,6 @@
 #if SQLite
   import CanonicalSync
+  import SyncAdapters
   import Foundation
   import SyncMaintenance
   import Testing

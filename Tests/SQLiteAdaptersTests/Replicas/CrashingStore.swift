@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 import Synchronization
 
 /// A store whose process dies at a given writing transaction.

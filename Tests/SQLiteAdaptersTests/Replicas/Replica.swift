@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 
 /// One device: a store, a possibly wrong clock, and an engine for each start.
 final class Replica: Sendable {

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 @Suite("A bundled data set", .timeLimit(.minutes(10)))

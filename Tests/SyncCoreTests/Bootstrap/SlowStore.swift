@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 
 /// A store whose writes take time, and fail from a certain one on.

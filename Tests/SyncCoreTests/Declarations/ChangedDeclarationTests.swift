@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 @Suite("Once a declaration has changed,", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 /// R3.3: the default choice of the last of two edits of a record.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 
 /// A store with one failing call, which reports every committed state.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 
 /// A scenario of an app with the library, from its first sync to its end.

@@ -1,6 +1,7 @@
 import CanonicalSync
 import CanonicalSyncTestExecutors
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 import Testing
 

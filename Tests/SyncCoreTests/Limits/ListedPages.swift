@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 import Synchronization
 
 /// A source with a given listing, which may repeat ids.

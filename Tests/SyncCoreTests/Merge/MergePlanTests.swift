@@ -1,4 +1,5 @@
 import CanonicalSync
+import SyncAdapters
 import Testing
 
 @testable import SyncCore

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 @Suite("What is set aside", .timeLimit(.minutes(10)))

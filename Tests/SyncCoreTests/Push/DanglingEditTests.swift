@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 /// The remote's copy refers to a record that is missing here.

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 @Suite("A push that meets other edits", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Testing
 
 @Suite("A push that fails", .timeLimit(.minutes(10)))

@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 
 /// A device with its store and engine, and the remote that it pushes to.

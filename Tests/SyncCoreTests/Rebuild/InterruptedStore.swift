@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 import Synchronization
 
 /// A store that calls a function right before the first write.

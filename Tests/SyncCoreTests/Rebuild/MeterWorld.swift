@@ -1,5 +1,6 @@
 import CanonicalSync
 import InMemoryAdapters
+import SyncAdapters
 
 /// Meters that share hardware addresses, and readings that refer to them.
 struct MeterWorld {
