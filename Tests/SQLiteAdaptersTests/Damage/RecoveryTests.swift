@@ -95,7 +95,7 @@
       let (_, edits) = try await refused()
       var statements = "SELECT 'CREATE TABLE lost_and_found (rootpgno, pgno, nfield, id, "
       statements += (0..<40).map { "c\($0)" }.joined(separator: ", ") + ");';"
-      for (table, count, number) in [("outbox", 31, "entry"), ("conflicts", 22, "number"), ("state", 2, "")] {
+      for (table, count, number) in [("outbox", 32, "entry"), ("conflicts", 22, "number"), ("state", 2, "")] {
         let connection = try Connection(
           uri: StoreOpening.uri(directory.file("intact.db")), flags: 1, busyTimeout: .seconds(1))
         var columns: [String] = []
