@@ -35,7 +35,7 @@ extension Simulation {
   /// Replays a world, and draws it.
   ///
   /// A world that breaks no promise is drawn as well. Make a broken one smaller first, by
-  /// ``shrink(_:attempts:while:)``.
+  /// ``SyncSimulation/Simulation/shrink(_:attempts:while:)``.
   public func picture(of recording: Recording) -> WorldPicture {
     WorldPicture(replay(recording, keepsTimeline: true))
   }

@@ -8,7 +8,9 @@
     ///
     /// Each is a read of its own. Writers continue meanwhile.
     ///
-    /// - Parameter isQuick: Whether indexes are not compared with their tables.
+    /// - Parameters:
+    ///   - limit: The most findings that are returned.
+    ///   - isQuick: Whether indexes are not compared with their tables.
     /// - Complexity: O(*n* log *n*) in the rows and index entries of the file; O(*n*) if quick.
     public func formatFindings(limit: Int, isQuick: Bool) async throws(SyncError) -> [StoreFinding] {
       var found: [StoreFinding] = []
