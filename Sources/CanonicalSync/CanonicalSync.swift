@@ -87,6 +87,7 @@
 @_exported public import class SyncPorts.CancellationSource
 @_exported public import protocol SyncPorts.CancellationToken
 @_exported public import protocol SyncPorts.Clock
+@_exported public import struct SyncPorts.CommittedChanges
 @_exported public import enum SyncPorts.Connectivity
 @_exported public import protocol SyncPorts.ConnectivityMonitor
 @_exported public import protocol SyncPorts.LegacySettings
@@ -94,5 +95,6 @@
 @_exported public import struct SyncPorts.NetworkStatus
 @_exported public import protocol SyncPorts.RemoteRecordSink
 @_exported public import protocol SyncPorts.RemoteRecordSource
+@_exported public import struct SyncPorts.StorePosition
 @_exported public import protocol SyncPorts.SyncObserver
 @_exported public import struct SyncPorts.TimeOfDay

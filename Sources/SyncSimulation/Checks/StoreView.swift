@@ -129,11 +129,16 @@ struct StoreView: Equatable, Sendable {
   ///
   /// `nil` for other edits, and for a group that the app has ended.
   func winner(over entry: OutboxEntry) -> RecordID? {
-    guard case .rebuild(let rebuilt) = entry.author, entry.edit.content == .deletion else { return nil }
-    guard let winner = rebuilt.winner, let lost = outbox[winner], case .rebuild = lost.author,
-      lost.edit.content == .deletion
-    else { return rebuilt.winner }
-    return self.winner(over: lost)
+    var entry = entry
+    // A record has lost once. A library that deletes a winner may form a circle.
+    for _ in 0...outbox.count {
+      guard case .rebuild(let rebuilt) = entry.author, entry.edit.content == .deletion else { return nil }
+      guard let winner = rebuilt.winner, let lost = outbox[winner], case .rebuild = lost.author,
+        lost.edit.content == .deletion
+      else { return rebuilt.winner }
+      entry = lost
+    }
+    return entry.id
   }
 
   /// The same state, with the fields of all records under a schema.
