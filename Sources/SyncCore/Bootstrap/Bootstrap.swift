@@ -62,11 +62,10 @@ public struct Bootstrap: Sendable {
     if let stranger = sections.keys.filter({ !known.contains($0) }).sorted().first {
       throw BootstrapDocument.flaw("It has records of the type \(stranger), which is not declared.")
     }
-    try await StoredDeclarations.noteRegistered(in: store, before: schema)
-    try await store.register(schema)
+    try await StoredDeclarations.register(schema, with: store)
     let duration = Duration.seconds(60)
     let lease = try await store.acquireLease(for: duration)
-    return try await LeaseKeeper.hold(lease, of: store, clock: clock, for: duration) {
+    return try await LeaseKeeper.hold(lease, of: store, by: schema, clock: clock, for: duration) {
       (lease) throws(SyncError) in
       var result = Result()
       for entity in schema.entities {
@@ -168,7 +167,6 @@ struct SectionLoad: Sendable {
   /// - Returns: Whether the type was new to the store.
   private func load(_ places: Range<Int>, in transaction: any StoreTransaction) throws(SyncError) -> Bool {
     guard try transaction.checkpoint(for: entity.type) == nil else { return false }
-    try StoredDeclarations.noteTurn(of: schema, at: now, in: transaction)
     let reader = RecordReader(entity, layout: layout)
     var merge = PageMerge(
       entity,

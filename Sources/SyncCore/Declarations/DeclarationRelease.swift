@@ -3,49 +3,30 @@ import SyncPorts
 
 /// Releases the copies that changed declarations no longer withhold, before the pulls.
 ///
+/// It is the first phase, and refuses a sync by declarations that others have replaced.
 /// ``DeclarationWithholding`` follows after the pulls. The order matters because a type that is
 /// declared together with a reference to it has no records before its first pull.
 struct DeclarationRelease: SyncPhase {
   var survey: Survey? {
     { (snapshot, session) throws(SyncError) in
-      let stored = try StoredDeclarations.load(from: snapshot)
-      return !(stored?.isInLine(with: session.schema, at: session.environment.clock.timestamp) ?? false)
+      if try !snapshot.isDecided(by: session.schema) { return true }
+      return try StoredDeclarations.load(from: snapshot).types.contains { $0.isDeclared && $0.release != nil }
     }
   }
 
   func run(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
-    let (schema, now) = (session.schema, session.environment.clock.timestamp)
-    if try await session.declarations()?.isInLine(with: schema, at: now) ?? false { return .finished }
-    try await session.updateDeclarations { $0.begin(schema, at: now) }
+    let schema = session.schema
+    let stored = try await session.read { (snapshot) throws(SyncError) in
+      try snapshot.demandDecision(by: schema)
+      return try StoredDeclarations.load(from: snapshot)
+    }
     for entity in schema.entities {
-      guard let stored = try await session.declarations(), let change = stored.change(to: entity, at: now)
-      else { continue }
-      let progress = stored.progress(of: entity)
-      if !progress.isReleased {
-        if change.releases,
-          try await session.releaseParked(of: entity, after: progress.after, notesProgress: true) == .stopped
-        {
-          return .stopped
-        }
-        try await Self.finish(entity, change, in: session)
+      guard let walk = stored.known(entity.type)?.release else { continue }
+      if try await session.releaseParked(of: entity, walk, savesProgress: true) == .stopped {
+        return .stopped
       }
-      if !change.withholds { try await session.updateDeclarations { $0.finish(entity) } }
     }
     return .finished
-  }
-
-  private static func finish(
-    _ entity: Entity, _ change: DeclarationChange, in session: SyncSession
-  ) async throws(SyncError) {
-    try await session.write { (transaction) throws(SyncError) in
-      // A rebuild by another natural key does not count: the app's next one does it anew.
-      if change.voidsRebuild { try RebuildProgress.forget(for: entity.type, in: transaction) }
-      try StoredDeclarations.update(in: transaction) { stored in
-        if change.releases { stored.noteReleased(entity) }
-        stored.note(
-          StoredDeclarations.Progress(shape: DeclaredShape(entity), isReleased: true), of: entity)
-      }
-    }
   }
 }
 
@@ -54,34 +35,18 @@ extension SyncSession {
   ///
   /// Each of them is shown, or parked for the records that it needs now.
   ///
-  /// - Parameters:
-  ///   - key: The key after which the first copy is taken.
-  ///   - notesProgress: Whether the store keeps where the next sync continues after a stop.
+  /// - Parameter savesProgress: Whether the store keeps where the next sync continues after a stop.
   mutating func releaseParked(
-    of entity: Entity, after key: String?, notesProgress: Bool
+    of entity: Entity, _ walk: StoredDeclarations.Walk = StoredDeclarations.Walk(), savesProgress: Bool
   ) async throws(SyncError) -> PhaseEnd {
-    let start = key.map { WithheldChange.Key.record(RecordID(type: entity.type, key: $0)) }
+    let start = walk.after.map { WithheldChange.Key.record(RecordID(type: entity.type, key: $0)) }
     return try await replay(entity, .parked, after: start) {
       (merge, entries, transaction) throws(SyncError) in
       if !entries.isEmpty { try merge.release(entries, in: transaction) }
-      guard case .record(let id)? = entries.last?.key, notesProgress else { return }
-      try StoredDeclarations.update(in: transaction) { stored in
-        stored.note(StoredDeclarations.Progress(shape: DeclaredShape(entity), after: id.key), of: entity)
-      }
-    }
-  }
-
-  /// Reads the declarations that the stored records follow.
-  func declarations() async throws(SyncError) -> StoredDeclarations? {
-    try await read { (snapshot) throws(SyncError) in try StoredDeclarations.load(from: snapshot) }
-  }
-
-  /// Changes the declarations that the stored records follow.
-  func updateDeclarations(
-    _ change: @escaping @Sendable (inout StoredDeclarations) -> Void
-  ) async throws(SyncError) {
-    try await write { (transaction) throws(SyncError) in
-      try StoredDeclarations.update(in: transaction, change)
+      guard savesProgress else { return }
+      var next: StoredDeclarations.Walk?
+      if case .record(let id)? = entries.last?.key { next = StoredDeclarations.Walk(after: id.key) }
+      try StoredDeclarations.update(in: transaction) { $0.setRelease(next, of: entity.type) }
     }
   }
 }

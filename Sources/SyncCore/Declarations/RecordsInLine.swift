@@ -13,15 +13,14 @@ package struct RecordsInLine: Sendable {
   /// Creates an empty value: no type is in line.
   package init() {}
 
-  /// Reads what the store's last syncs have carried out.
+  /// Reads what the store has carried out of the declarations that were registered last.
   package init(of entities: [Entity], in snapshot: any StoreSnapshot) throws(SyncError) {
-    guard let stored = try StoredDeclarations.load(from: snapshot) else { return }
+    let stored = try StoredDeclarations.load(from: snapshot)
     staying = Set(stored.left)
     types = Set(
       entities.filter { entity in
-        stored.types.contains {
-          $0.type == entity.type && $0.carriedOut == DeclaredShape(entity) && $0.underWay == nil
-        }
+        guard let known = stored.known(entity.type), known.isDeclared else { return false }
+        return known.shape == DeclaredShape(entity) && !known.withholds
       }.map(\.type))
   }
 }

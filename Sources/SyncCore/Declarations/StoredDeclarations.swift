@@ -1,209 +1,218 @@
-import SyncModels
-import SyncPorts
+package import SyncModels
+package import SyncPorts
 
-/// The declarations that the stored records follow, and changes under way.
+/// The parts of a type's declaration that decide which records may be shown.
+struct DeclaredShape: Hashable, Codable {
+  /// The ordered references, without duplicates, sorted.
+  var references: [Target]
+  var naturalKey: NaturalKey?
+
+  struct Target: Hashable, Codable {
+    var field: FieldName
+    var type: RecordType
+  }
+
+  init(_ entity: Entity) {
+    let targets = Set(
+      entity.references.filter(\.isOrdered).map { Target(field: $0.field, type: $0.target) })
+    references = targets.sorted { ($0.type, $0.field.rawValue) < ($1.type, $1.field.rawValue) }
+    naturalKey = entity.naturalKey
+  }
+
+  /// Whether records that satisfy another declaration's references satisfy these too.
+  func needsNoMore(than satisfied: [Target]) -> Bool { Set(references).isSubset(of: satisfied) }
+}
+
+/// The declarations that were registered last, and what the stored records still have to follow.
+///
+/// The version of the app that registers last decides. Engines of other versions read and edit;
+/// their syncs are refused.
 struct StoredDeclarations: Hashable, Codable {
   /// The state of each type, sorted by name.
   private(set) var types: [Known] = []
-  /// Records that were left because of their edits, to be checked again.
-  var left: [RecordID] = []
+  /// Records that the withholding left because of their edits, to be checked again.
+  private(set) var left: [RecordID] = []
 
-  /// The state of one type's declarations.
+  /// What is known of one type.
   struct Known: Hashable, Codable {
     let type: RecordType
-    /// The declaration that was last carried out; `nil` if the type was not declared then.
-    var carriedOut: DeclaredShape?
-    /// The declarations carried out before that, oldest first.
-    var former: [DeclaredShape] = []
-    /// The change that is being carried out.
-    var underWay: Progress?
-    /// When the release of parked copies was last postponed.
-    ///
-    /// It is postponed while versions of the app take turns.
-    var releasePutOffAt: Timestamp?
+    /// The type's last declaration.
+    var shape: DeclaredShape
+    /// Whether the type is declared now.
+    var isDeclared = true
+    /// The references that no live record leaves dangling.
+    var satisfied: [DeclaredShape.Target]
+    /// The walk over parked copies that may have lost their reason to wait.
+    var release: Walk?
+    /// The walk over live records, once begun, that withholds the dangling ones.
+    var withholding: Walk?
+
+    /// Whether live records may refer to absent ones.
+    var withholds: Bool { isDeclared && !shape.needsNoMore(than: satisfied) }
   }
 
-  /// The progress of a change.
-  struct Progress: Hashable, Codable {
-    /// The declaration that the change leads to.
-    var shape: DeclaredShape
-    /// Whether the release of parked copies is done.
-    var isReleased = false
+  /// The progress of a walk.
+  struct Walk: Hashable, Codable {
     /// The key after which the walk continues.
-    ///
-    /// It walks through parked copies, and after their release through records.
     var after: String?
   }
 
-  private static let formerAtMost = 8
-  /// How long a version's stricter declaration holds after its last turn.
-  static let turnsLast = Duration.seconds(86_400)
+  func known(_ type: RecordType) -> Known? { types.first { $0.type == type } }
 
-  /// Whether the store is in line with a schema.
-  func isInLine(with schema: SyncSchema, at now: Timestamp) -> Bool {
-    types.filter { $0.carriedOut != nil }.count == schema.entities.count
-      && schema.entities.allSatisfy { entity in
-        change(to: entity, at: now) == nil && !known(entity.type).isInterrupted(by: DeclaredShape(entity))
-      }
-  }
-
-  /// Returns the effect of a type's declaration, if it is not carried out yet.
-  func change(to entity: Entity, at now: Timestamp) -> DeclarationChange? {
-    let (known, shape) = (known(entity.type), DeclaredShape(entity))
-    if known.carriedOut == shape { return known.isReleaseDue(at: now) ? .overdueRelease : nil }
-    return DeclarationChange(from: known.carriedOut, to: shape, former: known.former)
-  }
-
-  /// Returns the progress of a type's change.
+  /// Replaces the declarations, and makes due what the stored records need because of it.
   ///
-  /// Progress towards another declaration does not count.
-  func progress(of entity: Entity) -> Progress {
-    let shape = DeclaredShape(entity)
-    if let progress = known(entity.type).underWay, progress.shape == shape { return progress }
-    return Progress(shape: shape)
-  }
-
-  /// Notes the progress of a type's change.
-  mutating func note(_ progress: Progress, of entity: Entity) {
-    update(entity.type) { $0.underWay = progress }
-  }
-
-  /// Notes that a type follows its declaration.
-  mutating func finish(_ entity: Entity) {
-    update(entity.type) { known in
-      known.retire()
-      known.carriedOut = DeclaredShape(entity)
+  /// - Returns: The types whose knowledge of duplicates is based on another natural key.
+  mutating func declare(_ entities: [Entity]) -> [RecordType] {
+    var void: [RecordType] = []
+    let declared = Set(entities.map(\.type))
+    for place in types.indices where !declared.contains(types[place].type) {
+      // What the store keeps of the type meanwhile is checked once it is declared again.
+      types[place].isDeclared = false
+      (types[place].satisfied, types[place].release, types[place].withholding) = ([], Walk(), nil)
     }
-  }
-
-  /// Notes that the parked copies of a type were merged again.
-  mutating func noteReleased(_ entity: Entity) {
-    update(entity.type) { $0.releasePutOffAt = nil }
-  }
-
-  /// Notes the declared types, and finishes those without affected records.
-  mutating func begin(_ schema: SyncSchema, at now: Timestamp) {
-    for type in types.map(\.type) where schema[type] == nil { update(type) { $0.retire() } }
-    for entity in schema.entities {
+    for entity in entities {
       let shape = DeclaredShape(entity)
-      if known(entity.type).isInterrupted(by: shape) { update(entity.type) { $0.interrupt(at: now) } }
-      guard let change = change(to: entity, at: now) else { continue }
-      // Each turn of another version restarts a postponement.
-      let isTurn = known(entity.type).carriedOut != shape && known(entity.type).releasePutOffAt != nil
-      if change.postponesRelease || isTurn { update(entity.type) { $0.releasePutOffAt = now } }
-      if change.isEmpty {
-        finish(entity)
-      } else {
-        // Noted at the start, because releases of one type also show copies of others that waited
-        // for them.
-        note(progress(of: entity), of: entity)
+      guard let place = types.firstIndex(where: { $0.type == entity.type }) else {
+        types.append(Known(type: entity.type, shape: shape, satisfied: shape.references))
+        continue
       }
+      let old = types[place]
+      if old.isDeclared, old.shape == shape { continue }
+      if old.shape.naturalKey != shape.naturalKey { void.append(entity.type) }
+      types[place].isDeclared = true
+      types[place].shape = shape
+      types[place].withholding = nil
+      types[place].satisfied.removeAll { !shape.references.contains($0) }
+      let needsLess = !old.shape.needsNoMore(than: shape.references)
+      if needsLess || old.release != nil { types[place].release = Walk() }
+    }
+    types.sort { $0.type < $1.type }
+    return void
+  }
+
+  /// Makes due what edits by an engine with other declarations may have left dangling.
+  mutating func weaken(by other: SyncSchema) {
+    for place in types.indices {
+      let references = other[types[place].type].map { DeclaredShape($0).references } ?? []
+      guard types[place].isDeclared, !types[place].shape.needsNoMore(than: references) else { continue }
+      types[place].satisfied.removeAll { !references.contains($0) }
+      types[place].withholding = nil
     }
   }
 
-  private func known(_ type: RecordType) -> Known {
-    types.first { $0.type == type } ?? Known(type: type)
+  /// Continues or ends the release of a type's parked copies.
+  mutating func setRelease(_ walk: Walk?, of type: RecordType) {
+    update(type) { $0.release = walk }
   }
+
+  /// Begins or continues the withholding of a type's records.
+  mutating func setWithholding(_ walk: Walk, of type: RecordType) {
+    update(type) { $0.withholding = walk }
+  }
+
+  /// Ends the withholding of a type's records.
+  ///
+  /// It is due again if another engine's edits have interrupted its walk.
+  mutating func finishWithholding(of type: RecordType) {
+    update(type) { known in
+      guard known.withholding != nil else { return }
+      (known.withholding, known.satisfied) = (nil, known.shape.references)
+    }
+  }
+
+  /// Adds records to be checked again after the next pulls.
+  mutating func leave(_ ids: [RecordID]) { left = Set(left).union(ids).sorted() }
+
+  /// Removes records that have been checked.
+  mutating func forget(_ ids: Set<RecordID>) { left.removeAll(where: ids.contains) }
 
   private mutating func update(_ type: RecordType, _ change: (inout Known) -> Void) {
-    var known = known(type)
-    change(&known)
-    types = (types.filter { $0.type != type } + [known]).sorted { $0.type < $1.type }
-  }
-
-  fileprivate static func limited(_ former: [DeclaredShape]) -> [DeclaredShape] {
-    former.suffix(formerAtMost)
-  }
-}
-
-extension StoredDeclarations.Known {
-  /// Whether a postponed release is due.
-  ///
-  /// The other version is then taken for gone. A clock that was ahead and is corrected makes the
-  /// release due at once.
-  fileprivate func isReleaseDue(at now: Timestamp) -> Bool {
-    guard let instant = releasePutOffAt else { return false }
-    return now < instant || instant + StoredDeclarations.turnsLast <= now
-  }
-
-  /// Whether a version with another declaration has begun a change without finishing it.
-  fileprivate func isInterrupted(by shape: DeclaredShape) -> Bool {
-    underWay.map { $0.shape != shape } ?? false
-  }
-
-  /// Accepts the part of a change that another version did not finish.
-  ///
-  /// Records that it has shown satisfy only its own references. Copies that it has parked wait for
-  /// them.
-  fileprivate mutating func interrupt(at now: Timestamp) {
-    let (begun, old) = (underWay?.shape, carriedOut)
-    retire()
-    guard let begun, var shape = old else { return }
-    former = StoredDeclarations.limited(former.filter { $0 != begun } + [begun])
-    shape.references.removeAll { !begun.references.contains($0) }
-    shape.naturalKey = begun.naturalKey
-    carriedOut = shape
-    releasePutOffAt = now
-  }
-
-  /// Moves the carried-out declaration to the former ones.
-  fileprivate mutating func retire() {
-    underWay = nil
-    guard let shape = carriedOut else { return }
-    carriedOut = nil
-    former = StoredDeclarations.limited(former.filter { $0 != shape } + [shape])
+    guard let place = types.firstIndex(where: { $0.type == type }) else { return }
+    change(&types[place])
   }
 }
 
 extension StoredDeclarations {
   private static let key = ValueKey<StoredDeclarations>(.declarations)
 
-  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> StoredDeclarations? {
-    try snapshot.value(of: key)
+  static func load(from snapshot: any StoreSnapshot) throws(SyncError) -> StoredDeclarations {
+    try snapshot.value(of: key) ?? StoredDeclarations()
   }
 
   /// Changes the stored value.
-  static func update(
-    in transaction: any StoreTransaction, _ change: (inout StoredDeclarations) -> Void
-  ) throws(SyncError) {
+  static func update<R>(
+    in transaction: any StoreTransaction, _ change: (inout StoredDeclarations) -> R
+  ) throws(SyncError) -> R {
     let before = try load(from: transaction)
-    var after = before ?? StoredDeclarations()
-    change(&after)
+    var after = before
+    let result = change(&after)
     if after != before { try transaction.set(after, for: key) }
+    return result
   }
 
-  /// Notes live records to be checked after the pulls.
-  static func noteLeft(_ ids: [RecordID], in transaction: any StoreTransaction) throws(SyncError) {
-    try update(in: transaction) { $0.left = Set($0.left).union(ids).sorted() }
-  }
-
-  /// Notes that records are being shown by a schema, before its first sync.
-  ///
-  /// Another version of the app then withholds those that dangle by its own declarations.
-  static func noteTurn(
-    of schema: SyncSchema, at now: Timestamp, in transaction: any StoreTransaction
-  ) throws(SyncError) {
-    // Without a note, no version with other declarations has opened the store.
-    guard let stored = try load(from: transaction), !stored.isInLine(with: schema, at: now) else { return }
-    try update(in: transaction) { $0.begin(schema, at: now) }
-  }
-
-  /// Notes the declarations that a store follows, before a different schema is registered.
-  ///
-  /// It applies to a store that has no such note yet.
-  static func noteRegistered(in store: any LocalStore, before schema: SyncSchema) async throws(SyncError) {
-    let registered = try await store.read { (snapshot) throws(SyncError) -> [Entity] in
-      try load(from: snapshot) == nil ? snapshot.registeredEntities() : []
+  /// Registers a schema with a store, and makes its declarations those that decide.
+  static func register(_ schema: SyncSchema, with store: any LocalStore) async throws(SyncError) {
+    let (isKnown, former) = try await store.read { (snapshot) throws(SyncError) in
+      let stored = try load(from: snapshot)
+      var next = stored
+      _ = next.declare(schema.entities)
+      // A salvaged store has declarations, and no note of them.
+      return (next == stored, stored.types.isEmpty ? try snapshot.registeredEntities() : [])
     }
-    let isAlike = registered.allSatisfy { entity in
-      schema[entity.type].map { DeclaredShape($0) == DeclaredShape(entity) } ?? false
-    }
-    if isAlike { return }
+    try await store.register(schema)
+    if isKnown { return }
     try await store.write(.app) { (transaction) throws(SyncError) in
-      guard try load(from: transaction) == nil else { return }
-      try update(in: transaction) { stored in
-        for entity in registered { stored.finish(entity) }
+      let void = try update(in: transaction) { stored in
+        let isNew = stored.types.isEmpty
+        return (isNew ? stored.declare(former) : []) + stored.declare(schema.entities)
+      }
+      // A rebuild by another natural key does not count: the app's next one does it anew.
+      for type in void {
+        try RebuildProgress.forget(for: type, in: transaction)
       }
     }
+  }
+}
+
+extension StoreSnapshot {
+  /// Whether a schema has the declarations that were registered last.
+  package func isDecided(by schema: SyncSchema) throws(SyncError) -> Bool {
+    var others: [RecordType] = []
+    for entity in try registeredEntities() {
+      guard let own = schema[entity.type] else {
+        others.append(entity.type)
+        continue
+      }
+      if own.references == entity.references, own.naturalKey == entity.naturalKey { continue }
+      if DeclaredShape(own) != DeclaredShape(entity) { return false }
+    }
+    if others.isEmpty { return true }
+    // A store keeps the types that are declared no more.
+    let stored = try StoredDeclarations.load(from: self)
+    return !others.contains { stored.known($0)?.isDeclared ?? false }
+  }
+
+  /// Demands that a schema has the declarations that were registered last.
+  ///
+  /// - Throws: `declarationsReplaced`.
+  func demandDecision(by schema: SyncSchema) throws(SyncError) {
+    if try isDecided(by: schema) { return }
+    throw SyncError(
+      .declarationsReplaced, during: "following the declarations of the store",
+      """
+      Another version of the app has registered other declarations with the store since this engine was made. \
+      Reads and edits go on. To sync, restart the process or make a new engine; the version that registers \
+      last decides.
+      """)
+  }
+}
+
+extension StoreTransaction {
+  /// Makes the next sync check what edits by a schema may have left dangling.
+  ///
+  /// Nothing is written if the schema has the declarations that were registered last.
+  func weakenDeclarations(by schema: SyncSchema) throws(SyncError) {
+    if try isDecided(by: schema) { return }
+    try StoredDeclarations.update(in: self) { $0.weaken(by: schema) }
   }
 }

@@ -40,6 +40,7 @@ struct EditWriter {
       try PendingLosers.endGroups(of: winners, type, in: transaction)
     }
     try ArrivedDuplicates.remember(changed, of: schema, in: transaction)
+    try transaction.weakenDeclarations(by: schema)
     try clock.save(in: transaction)
   }
 

@@ -8,6 +8,7 @@ import Synchronization
 /// If another holder takes it over, the work's task is cancelled.
 final class LeaseKeeper: Sendable {
   private let store: any LocalStore
+  private let schema: SyncSchema
   private let clock: any Clock<Duration>
   private let duration: Duration
   private let state: Mutex<State>
@@ -22,8 +23,12 @@ final class LeaseKeeper: Sendable {
     var loss: SyncError?
   }
 
-  private init(_ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration) {
+  private init(
+    _ lease: Lease, of store: any LocalStore, by schema: SyncSchema, clock: any Clock<Duration>,
+    for duration: Duration
+  ) {
     self.store = store
+    self.schema = schema
     self.clock = clock
     self.duration = duration
     fence = lease.fence
@@ -32,14 +37,20 @@ final class LeaseKeeper: Sendable {
 
   /// Does some work under a store's lease, and always releases the lease afterwards.
   ///
-  /// - Throws: `syncAlreadyInProgress` if another holder has the lease; what the work throws.
+  /// - Throws: `declarationsReplaced` if other declarations were registered since the environment's;
+  ///   `syncAlreadyInProgress` if another holder has the lease; what the work throws.
   static func hold<R: Sendable>(
     _ environment: RunEnvironment,
     _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let duration = environment.options.leaseDuration
+    let (duration, schema) = (environment.options.leaseDuration, environment.schema)
+    // What works by replaced declarations may have other effects before its first transaction.
+    try await environment.store.read { (snapshot) throws(SyncError) in
+      try snapshot.demandDecision(by: schema)
+    }
     let lease = try await environment.store.acquireLease(for: duration)
-    return try await hold(lease, of: environment.store, clock: environment.clock, for: duration, work)
+    return try await hold(
+      lease, of: environment.store, by: schema, clock: environment.clock, for: duration, work)
   }
 
   /// Does some work under an acquired lease, and always releases the lease afterwards.
@@ -47,10 +58,10 @@ final class LeaseKeeper: Sendable {
   /// - Parameter duration: How long the lease lasts after each renewal.
   /// - Throws: `leaseLost` if another holder took the lease over; what the work throws.
   static func hold<R: Sendable>(
-    _ lease: Lease, of store: any LocalStore, clock: any Clock<Duration>, for duration: Duration,
-    _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
+    _ lease: Lease, of store: any LocalStore, by schema: SyncSchema, clock: any Clock<Duration>,
+    for duration: Duration, _ work: @escaping @Sendable (LeaseKeeper) async throws(SyncError) -> R
   ) async throws(SyncError) -> R {
-    let keeper = LeaseKeeper(lease, of: store, clock: clock, for: duration)
+    let keeper = LeaseKeeper(lease, of: store, by: schema, clock: clock, for: duration)
     let result = await running(beside: { await keeper.renewUntilLost() }) {
       await Result(of: { () throws(SyncError) in try await work(keeper) })
     }
@@ -62,11 +73,18 @@ final class LeaseKeeper: Sendable {
   }
 
   /// Runs one transaction under the lease.
+  ///
+  /// - Throws: `declarationsReplaced` if other declarations than the work's were registered since;
+  ///   what ``LocalStore/write(_:_:)`` throws.
   func write<R: Sendable>(
     _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     try await renewIfDue()
-    return try await store.write(.lease(state.withLock { $0.lease }), body)
+    let schema = schema
+    return try await store.write(.lease(state.withLock { $0.lease })) { (transaction) throws(SyncError) in
+      try transaction.demandDecision(by: schema)
+      return try body(transaction)
+    }
   }
 
   private func renewIfDue() async throws(SyncError) {

@@ -52,8 +52,7 @@ public final class SyncEngine: Sendable {
         .invalidConfiguration, during: "setting up the sync",
         "A merge policy is for \(type), which is not declared.")
     }
-    try await StoredDeclarations.noteRegistered(in: store, before: schema)
-    try await store.register(schema)
+    try await StoredDeclarations.register(schema, with: store)
     let schema = schema.synced(
       with: Entity.RemoteTraits(
         serverManagedFields: source.capabilities.serverManagedFields,

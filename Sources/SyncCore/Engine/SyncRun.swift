@@ -17,7 +17,6 @@ struct SyncRun {
       DeclarationRelease(),  // merges copies again that a changed declaration no longer withholds
       UpgradeReplay(),  // merges records of a newer schema that the app now understands
       SourceExchange(),  // voids the tokens of another remote
-      CircleReview(),  // shows circles of records that earlier versions did not find
       AwaitedRelease(),  // shows copies that waited for records which the app itself has made
 
       // Then edits go out, and changes come in.
@@ -58,7 +57,9 @@ struct SyncRun {
         began: environment.clock.timestamp),
       meter: environment.meter, clock: environment.clock, elapsed: elapsed)
     let (store, duration) = (environment.store, environment.options.leaseDuration)
-    return try await LeaseKeeper.hold(lease, of: store, clock: environment.clock, for: duration) {
+    return try await LeaseKeeper.hold(
+      lease, of: store, by: environment.schema, clock: environment.clock, for: duration
+    ) {
       (lease) throws(SyncError) in
       environment.emit(.started(fence: lease.fence))
       announce { $0.lastBegin = $1 }

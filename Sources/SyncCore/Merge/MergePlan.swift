@@ -12,8 +12,6 @@ struct MergePlan {
   let view: PageView
   /// Hidden records that were shown again, because another record refers to them.
   let revealed: Set<RecordID>
-  /// Records whose edit has just been settled, or that have none.
-  private let unedited: Set<RecordID>
   var tally: Tally
   /// Everything that the round writes.
   var changes = StoreChanges()
@@ -23,10 +21,6 @@ struct MergePlan {
   ///
   /// They are settled one after the other, after the round is applied.
   var dangling: [(settlement: EditSettlement, origin: Incoming.Origin, entry: OutboxEntry)] = []
-  /// Live records whose references dangle.
-  ///
-  /// A version of the app with milder declarations has shown them.
-  private(set) var unsupported: [RecordID] = []
   /// Edits that restore immutable fields of copies in ``changes``.
   var restorations: [EditWriter.Change] = []
   /// The notes of the settled edits.
@@ -48,10 +42,8 @@ struct MergePlan {
     rule = merge.rule
     settler = merge.settler
     revealed = merge.revealed
-    unedited = merge.unedited
     self.tally = tally
     self.view = view
-    changes.released = view.moot
     planMarks(of: round)
     planMalformed(round)
     planCopies(round)
@@ -123,7 +115,6 @@ struct MergePlan {
       if outcome == .unchanged, let stored, !rule.restates(round.copies[place].version, stored) {
         changes.versions.append(round.copies[place])
       }
-      if outcome == .unchanged, !view.absent.isEmpty { noteUnsupported(round.copies[place]) }
       note(outcome, of: round.copies[place].id, origin: origin)
       return false
     }
@@ -153,17 +144,12 @@ struct MergePlan {
     }
     guard missing.isEmpty else {
       withheld.append(context.parked(record, waitingFor: missing, origin: origin))
-      if outcome == .updated, unedited.contains(record.id) { noteUnsupported(record) }
       note(.deferred, of: record.id, origin: origin)
       return false
     }
     if outcome.shows { appeared.append(record.id) }
     note(outcome, of: record.id, origin: origin)
     return true
-  }
-
-  private mutating func noteUnsupported(_ copy: Record) {
-    if !copy.missing(view.absent, entity).isEmpty { unsupported.append(copy.id) }
   }
 
   /// The row that a copy of the same listing would replace.

@@ -62,9 +62,6 @@ struct PageMerge {
     var plan = MergePlan(round, view, of: self, counting: counted)
     try plan.keepFirstFinds(in: transaction)
     if !plan.changes.isEmpty { try transaction.apply(plan.changes) }
-    if !plan.unsupported.isEmpty {
-      try StoredDeclarations.noteLeft(plan.unsupported, in: transaction)
-    }
     swap(&tally, &plan.tally)
     noteParked(plan.changes.withheld)
     try plan.settled.write(of: entity, in: transaction)

@@ -15,8 +15,6 @@ struct PageView {
   var copyStates: [StoredState?] = []
   /// The stored states of the tombstones' records, in their order; empty if changes are staged.
   var tombstoneStates: [StoredState?] = []
-  /// Hidden changes below an edited record, as earlier versions of the library left them.
-  var moot: [WithheldChange.Key] = []
   /// Records that the copies refer to and that are not live.
   var absent: Set<RecordID> = []
   /// Those of ``absent`` that copies of edited records refer to.
@@ -88,23 +86,9 @@ extension PageMerge {
   ) throws(SyncError) {
     let ids = round.ids
     view.withheld = try transaction.withheld(of: ids)
-    if counts[.hidden, default: 0] > 0 { try forgetHiddenBelowEdits(in: transaction, &view) }
     guard counts[.quarantined, default: 0] > 0 else { return }
     for entry in try transaction.withheld(for: ids.map { .beside($0) }) {
       if let id = entry.change.id { view.besides[id] = entry }
-    }
-  }
-
-  /// Drops hidden changes of edited records from the view.
-  ///
-  /// An edit of a hidden record is made on the hidden copy.
-  private func forgetHiddenBelowEdits(
-    in transaction: any StoreTransaction, _ view: inout PageView
-  ) throws(SyncError) {
-    let hidden = view.withheld.values.filter { $0.kind == .hidden }.compactMap(\.change.id)
-    for id in try pendingEdits(of: hidden, in: transaction).keys {
-      view.withheld[id] = nil
-      view.moot.append(.record(id))
     }
   }
 

@@ -7,7 +7,6 @@ public import SyncPorts
 /// All other keys are the app's own.
 package enum ValueFamily: String, CaseIterable, Sendable {
   case checkpoints = "checkpoint/"
-  case circles = "circles/"
   case declarations = "declarations"
   case edits = "edits/"
   case expiring = "expiring/"
@@ -34,8 +33,8 @@ package enum ValueFamily: String, CaseIterable, Sendable {
   package var survivesSalvage: Bool {
     switch self {
     case .expiring, .migrations, .throttle: true
-    case .checkpoints, .circles, .declarations, .edits, .history, .listingGaps, .postponements, .push,
-      .rebuilds, .sourceEpochs, .status, .sync:
+    case .checkpoints, .declarations, .edits, .history, .listingGaps, .postponements, .push, .rebuilds,
+      .sourceEpochs, .status, .sync:
       false
     }
   }

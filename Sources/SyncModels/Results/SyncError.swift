@@ -42,7 +42,7 @@ extension SyncError {
     private enum Name: String {
       case remoteUnavailable, offline, syncAlreadyInProgress, leaseLost, quotaExceeded, authentication
       case untrustedServer, permissionDenied, tokenExpired, invalidResponse, inconsistentData
-      case invalidConfiguration, invalidEdit, batchTooLarge, pullIncomplete
+      case invalidConfiguration, invalidEdit, batchTooLarge, pullIncomplete, declarationsReplaced
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
       case undecodable
     }
@@ -87,6 +87,10 @@ extension SyncError {
     ///
     /// Nothing was done. Sync, and call again.
     public static let pullIncomplete = Code(name: .pullIncomplete)
+    /// Another version of the app has registered other declarations with the store since.
+    ///
+    /// Nothing was done. Reads and edits go on; a new engine, as after a restart, syncs again.
+    public static let declarationsReplaced = Code(name: .declarationsReplaced)
     /// The batch is too large for the remote. Nothing was applied; a smaller one may be.
     public static let batchTooLarge = Code(name: .batchTooLarge)
     /// The store failed. The whole transaction was rolled back.

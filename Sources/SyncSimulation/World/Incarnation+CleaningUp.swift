@@ -68,7 +68,10 @@ extension Incarnation {
     } catch {
       trace(as: .sync, "could not clean up: \(error.code)")
       world.trace.mix(error.code.description)
-      if !isDead, error.code != .syncAlreadyInProgress, !causes.contains(error.code) {
+      let own: [SyncError.Code] =
+        world.shape.hazards.contains(.sharedVersions)
+        ? [.declarationsReplaced, .syncAlreadyInProgress] : [.syncAlreadyInProgress]
+      if !isDead, !own.contains(error.code), !causes.contains(error.code) {
         world.ledger.report(.honestErrors, "\(self) could not clean up: \(error)")
       }
     }

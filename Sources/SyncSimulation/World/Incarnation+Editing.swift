@@ -153,8 +153,7 @@ extension Incarnation {
         trace(as: .sync, "could not rebuild: \(error.code)")
         world.trace.mix(error.code.description)
         var own: Set<SyncError.Code> = [.pullIncomplete, .syncAlreadyInProgress]
-        // Another version may have registered its own natural key.
-        if world.shape.hazards.contains(.sharedVersions) { own.insert(.invalidConfiguration) }
+        if world.shape.hazards.contains(.sharedVersions) { own.insert(.declarationsReplaced) }
         if !isDead, !own.contains(error.code), !causes.contains(error.code) {
           world.ledger.report(.honestErrors, "\(self) could not rebuild: \(error)")
         }

@@ -138,12 +138,17 @@ extension Incarnation {
     ledger.saw(.syncFailed)
     if error.code == .leaseLost { ledger.saw(.leaseLost) }
     if error.code == .syncAlreadyInProgress { ledger.saw(.leaseRefused) }
+    if error.code == .declarationsReplaced {
+      ledger.saw(.declarationsReplaced)
+      if world.choices.below(2) == 1 { kill() }
+    }
     demandCause(of: error)
   }
 
   /// Checks that a port has thrown each error, except for the engine's own errors.
   private func demandCause(of error: SyncError) {
-    let own: Set<SyncError.Code> = [.offline, .syncAlreadyInProgress, .inconsistentData]
+    var own: Set<SyncError.Code> = [.offline, .syncAlreadyInProgress, .inconsistentData]
+    if world.shape.hazards.contains(.sharedVersions) { own.insert(.declarationsReplaced) }
     if !own.contains(error.code), !causes.contains(error.code) {
       world.ledger.report(.honestErrors, "\(self) failed without a cause: \(error)")
     }

@@ -120,6 +120,8 @@ public enum Sight: String, Hashable, Sendable, CaseIterable, Codable {
   case editTraced
   /// The app's declarations changed.
   case declarationsChanged
+  /// A sync was refused, because another version has registered its declarations.
+  case declarationsReplaced
   /// The app changed to another remote.
   case sourceExchanged
   /// A clean-up hid a record.

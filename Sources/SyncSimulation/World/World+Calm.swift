@@ -55,7 +55,7 @@ extension World {
 
   /// The running process, or a new one if it has ended or is too old.
   ///
-  /// A process is also too old if another version has registered another natural key since.
+  /// A process is also too old if another version has registered other declarations since.
   private func survivor(_ process: Int, _ version: AppVersion) async -> Incarnation? {
     let survivor = state.withLock { $0.survivors[process] }
     if let survivor, !survivor.isDead, survivor.version == version,
@@ -71,13 +71,11 @@ extension World {
   }
 
   private func isRegistered(_ version: AppVersion, in store: (any LocalStore)?) async -> Bool {
-    let registered = try? await store?.read { (snapshot) throws(SyncError) in
-      try snapshot.registeredEntities()
+    guard let schema = schema(of: version) else { return true }
+    let isDecided = try? await store?.read { (snapshot) throws(SyncError) in
+      try snapshot.isDecided(by: schema)
     }
-    guard let registered, let schema = schema(of: version) else { return true }
-    return registered.allSatisfy { entity in
-      schema[entity.type].map { $0.naturalKey == entity.naturalKey } ?? true
-    }
+    return isDecided ?? true
   }
 
   /// Whether a type fails for a permanent reason that its failure names.
