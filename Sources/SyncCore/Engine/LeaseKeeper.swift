@@ -74,15 +74,16 @@ final class LeaseKeeper: Sendable {
 
   /// Runs one transaction under the lease.
   ///
+  /// - Parameter asDecider: Whether the transaction depends on the declarations of the work.
   /// - Throws: `declarationsReplaced` if other declarations than the work's were registered since;
   ///   what ``LocalStore/write(_:_:)`` throws.
   func write<R: Sendable>(
-    _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
+    asDecider: Bool = true, _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     try await renewIfDue()
     let schema = schema
     return try await store.write(.lease(state.withLock { $0.lease })) { (transaction) throws(SyncError) in
-      try transaction.demandDecision(by: schema)
+      if asDecider { try transaction.demandDecision(by: schema) }
       return try body(transaction)
     }
   }

@@ -98,6 +98,8 @@ public final class SyncEngine: Sendable {
   ///   `invalidConfiguration` for an undeclared type, and for a push without a sink: nothing was
   ///   done. `remoteUnavailable`, `authentication` and the store's codes: the pages committed
   ///   before stay, and the next sync resumes there. `leaseLost`: another process resumes there.
+  ///   `declarationsReplaced`: another version of the app has registered other declarations; a new
+  ///   engine resumes there.
   public func sync(
     _ request: SyncRequest = SyncRequest(), token: (any CancellationToken)? = nil
   ) async throws(SyncError) -> SyncResult {
@@ -247,8 +249,9 @@ extension SyncEngine {
   ///   - policy: What is hidden, and what is removed.
   ///   - token: Requests a stop, which takes effect between transactions. Cancelling the task does
   ///     the same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared; `syncAlreadyInProgress`
-  ///   while a sync runs; the store's codes. Earlier commits stay.
+  /// - Throws: `invalidConfiguration` for a type that is not declared; `declarationsReplaced` where
+  ///   another version of the app has registered other declarations; `syncAlreadyInProgress` while a
+  ///   sync runs; the store's codes. Earlier commits stay.
   /// - Complexity: O(*h*) in the hidden records, and in all sightings and expiring values; O(*m*)
   ///   in the type's records for an age by modification, otherwise as the rule's query. For a
   ///   member that ends by itself, every payload of its type is parsed.
@@ -329,8 +332,8 @@ extension SyncEngine {
   ///     to each other, references among losers of different batches are counted too.
   ///   - token: Requests a stop, which takes effect between batches. Cancelling the task does the
   ///     same.
-  /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key, or
-  ///   where another version of the app has registered another natural key for the store since;
+  /// - Throws: `invalidConfiguration` for a type that is not declared or has no natural key;
+  ///   `declarationsReplaced` where another version of the app has registered other declarations;
   ///   `pullIncomplete` before the type, and those that refer to it, have been pulled completely;
   ///   `syncAlreadyInProgress` while a sync runs; the store's codes. Earlier commits stay.
   /// - Complexity: O(*m*) in the type's records, of which those with duplicates are read. Memory

@@ -129,17 +129,19 @@ final class HistoryEntry: Sendable {
 
   /// Runs a transaction of the sync, with the entry.
   ///
-  /// - Parameter ending: How the sync ends and its progress, if it ends with this transaction.
+  /// - Parameters:
+  ///   - asDecider: Whether the transaction depends on the declarations of the sync.
+  ///   - ending: How the sync ends and its progress, if it ends with this transaction.
   func write<R: Sendable>(
-    under lease: LeaseKeeper, ending: (@Sendable (R) -> (End, SyncProgress))? = nil,
+    under lease: LeaseKeeper, asDecider: Bool = true, ending: (@Sendable (R) -> (End, SyncProgress))? = nil,
     _ body: @Sendable (any StoreTransaction) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let writing = clock.stopwatch()
     defer { meter.update { $0.writing += writing() } }
     let (begun, isRunning) = (begun, persisted.withLock { $0?.outcome == .running })
-    if ending == nil, isRunning { return try await lease.write(body) }
+    if ending == nil, isRunning { return try await lease.write(asDecider: asDecider, body) }
     // The body may run again, so what it noted counts once it is committed.
-    let (result, entry) = try await lease.write { (transaction) throws(SyncError) in
+    let (result, entry) = try await lease.write(asDecider: asDecider) { (transaction) throws(SyncError) in
       let result = try body(transaction)
       var entry = begun
       if let (end, progress) = ending?(result) { entry = ended(end, progress, writing: writing()) }

@@ -110,7 +110,7 @@ struct SyncRun {
     if failures.isEmpty, session.entry.hasPersisted(end, progress) { return }
     // The caller receives the result or the failure itself, so an error while saving it changes
     // nothing.
-    try? await session.entry.write(under: session.lease, ending: { (end, progress) }) {
+    try? await session.entry.write(under: session.lease, asDecider: false, ending: { (end, progress) }) {
       (transaction) throws(SyncError) in
       for (type, error) in failures {
         var status = try PassOutcomes.load(for: type, from: transaction)

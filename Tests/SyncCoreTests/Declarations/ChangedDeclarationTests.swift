@@ -235,7 +235,7 @@ struct ChangedDeclarationTests {
       await #expect(throws: SyncError.self) { try await older.sync() }
     }
     // The older version goes on reading and editing.
-    #expect(try await older.explain(RecordID(type: "games", key: "g")).record != nil)
+    #expect(try await older.explain(RecordID(type: "games", key: "g")).live != nil)
     try await older.edits.perform { (batch) throws(SyncError) in
       try batch.set(RecordID(type: "teams", key: "u")) { $0["name"] = Array(#""u""#.utf8)[...] }
     }
