@@ -53,6 +53,7 @@
 @_exported public import struct SyncModels.EditStamp
 @_exported public import struct SyncModels.Entity
 @_exported public import struct SyncModels.Field
+@_exported public import struct SyncModels.FieldMap
 @_exported public import struct SyncModels.FieldName
 @_exported public import enum SyncModels.FieldValue
 @_exported public import protocol SyncModels.FieldValueConvertible
@@ -65,6 +66,7 @@
 @_exported public import struct SyncModels.PushCounts
 @_exported public import struct SyncModels.Query
 @_exported public import struct SyncModels.Record
+@_exported public import enum SyncModels.RecordChange
 @_exported public import struct SyncModels.RecordCoding
 @_exported public import struct SyncModels.RecordID
 @_exported public import protocol SyncModels.RecordKey

@@ -72,6 +72,9 @@ extension UUID: ScalarFormed, FieldValueConvertible, RecordKey {
   /// The UUID as a lowercase string, unless the type's coding gives its key another form.
   public var recordKey: String { uuidString.lowercased() }
 
+  /// The UUID in lower case, and in upper case, as Foundation spells it.
+  public var recordKeys: [String] { [recordKey, uuidString] }
+
   /// Whether a key spells the UUID, in either case.
   public func names(_ key: String) -> Bool { UUID(uuidString: key) == self }
 }

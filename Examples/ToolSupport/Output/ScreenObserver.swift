@@ -44,7 +44,8 @@ package final class ScreenObserver: SyncObserver {
     case .remoteStorageFull(let pending):
       let edits = Counted(pending, "edit waits", "edits wait").grouped
       screen.say("The remote is full: \(edits).", isWarning: true)
-    case .conflict(_, false), .pushFinished, .edited, .hidden, .started, .entityStarted, .pageCommitted,
+    case .conflict(_, false), .pushFinished, .edited, .annotated, .hidden, .started, .entityStarted,
+      .pageCommitted,
       .entityFinished, .finished, .failed, .lost:
       break
     }

@@ -45,6 +45,8 @@ extension SyncEvent {
       "edit.saved records=\(ids.count)"
     case .edited(.everything):
       "edit.saved records=many"
+    case .annotated(let id):
+      "value.saved id=\(id)"
     case .hidden(.records(let ids)):
       "cleanup.hidden records=\(ids.count)"
     case .hidden(.everything):

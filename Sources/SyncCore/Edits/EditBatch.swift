@@ -6,7 +6,10 @@ import SyncPorts
 public struct EditBatch {
   var writer: EditWriter
   let schema: SyncSchema
+  let options: EditOptions
   let transaction: any StoreTransaction
+  /// What to tell observers once the transaction is committed.
+  var events: [SyncEvent] = []
 
   /// Returns the current record, with the edits made so far.
   public func record(_ id: RecordID) throws(SyncError) -> Record? {
@@ -25,6 +28,13 @@ public struct EditBatch {
     }.complete().first
   }
 
+  /// Returns the current record of an `id`; see ``find(_:key:)``.
+  public func find<T: SyncedRecord & Identifiable>(
+    _ type: T.Type, id: T.ID
+  ) throws(SyncError) -> Stored<T>? where T.ID: RecordKey {
+    try find(type, key: try transaction.key(of: id, type))
+  }
+
   /// Returns the records that a query selects, with the edits made so far.
   public func records(_ query: Query) throws(SyncError) -> [Record] {
     try transaction.records(query)
@@ -32,24 +42,22 @@ public struct EditBatch {
 
   /// Updates a record to a value, or inserts it; see ``LocalEdits/upsert(_:key:)``.
   public mutating func upsert<T: SyncedRecord & Encodable>(_ value: T, key: String) throws(SyncError) {
-    let id = RecordID(type: T.recordType, key: key)
-    if value.isNamed(otherThan: key) {
-      throw SyncError(
-        .invalidEdit, during: "editing \(id)",
-        "The value's id names another record. Edit that one, or declare in its coding that id is not the key."
-      )
-    }
+    let id = try Self.id(of: value, key: key)
     try set(id) { (fields) throws(SyncError) in
-      let new = try Self.fields(id) { try value.fields() }
+      var new = try Self.fields(id) { try value.fields() }
       // A new record has no stored members to keep.
       guard !fields.fields.isEmpty else { return fields = new }
       let stored = fields.payload
-      let overlay =
-        if let old = try? stored.decoded(as: T.self, key: key) {
-          TypedOverlay(try Self.fields(id) { try old.fields() }, .asStored)
-        } else {
-          TypedOverlay(try Self.fields(id) { try value.fields(spellingNil: true) }, .named)
+      let overlay: TypedOverlay
+      if let old = try? stored.decoded(as: T.self, key: key) {
+        overlay = TypedOverlay(try Self.fields(id) { try old.fields() }, .asStored)
+        // The key stands for the member where the remote leaves it out.
+        if let member = T.coding.keyMember, fields[member] == nil, T.self is any Identifiable.Type {
+          new[member] = nil
         }
+      } else {
+        overlay = TypedOverlay(try Self.fields(id) { try value.fields(spellingNil: true) }, .named)
+      }
       overlay.lay(new, over: &fields)
     }
   }
@@ -58,20 +66,85 @@ public struct EditBatch {
   public mutating func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
   ) throws(SyncError) where T.ID: RecordKey {
-    guard let key = value.ownKey else {
-      throw SyncError(
-        .invalidEdit, during: "editing \(T.recordType)",
-        "The type's coding says that id is not the record's key: name the key.")
-    }
+    let key = try transaction.key(of: value.id, T.self)
     try upsert(value, key: key)
   }
 
-  /// Updates a record that was read, under its key; see ``LocalEdits/upsert(_:key:)``.
-  public mutating func upsert<T: SyncedRecord & Encodable>(_ record: Stored<T>) throws(SyncError) {
-    try upsert(record.value, key: record.key)
+  /// Writes what the app has changed of a record that was read; see
+  /// ``LocalEdits/upsert(_:ifUnchanged:)``.
+  public mutating func upsert<T: SyncedRecord & Encodable>(
+    _ record: Stored<T>, ifUnchanged: Bool = false
+  ) throws(SyncError) {
+    let id = try Self.id(of: record.value, key: record.key)
+    guard let origin = record.origin else {
+      if ifUnchanged { throw Self.unread(id) }
+      return try upsert(record.value, key: record.key)
+    }
+    let changed: FieldMap
+    let overlay: TypedOverlay
+    do {
+      let read = try origin.decoded(as: T.self, key: id.key)
+      overlay = TypedOverlay(try Self.fields(id) { try read.fields() }, .asRead)
+      changed = try Self.fields(id) { try record.value.fields() }
+    } catch let error as SyncError {
+      throw error
+    } catch {
+      throw SyncError(.undecodable, during: "editing \(id)", "\(error).", underlying: error)
+    }
+    try upsert(id, changed, by: overlay, readAs: origin, ifUnchanged: ifUnchanged)
   }
 
-  /// Changes some members of a record, or inserts a record with them.
+  private mutating func upsert(
+    _ id: RecordID, _ new: FieldMap, by overlay: TypedOverlay, readAs origin: Payload, ifUnchanged: Bool
+  ) throws(SyncError) {
+    guard let entity = schema[id.type] else {
+      return try writer.edit(id) { (_) throws(SyncError) in .deletion }
+    }
+    let (preview, options) = (writer, options)
+    var told: [SyncEvent] = []
+    try writer.edit(id) { (shown) throws(SyncError) in
+      if ifUnchanged { try Self.demand(id, shown, isAsRead: origin) }
+      let (before, now) = (
+        try Self.members(of: origin, id), try Self.members(of: shown?.payload ?? origin, id)
+      )
+      var fields = now
+      overlay.lay(new, over: &fields)
+      try Self.checkIsPortable(fields, unlike: now, id)
+      let content = try Self.content(of: fields, onto: shown?.payload, id, entity)
+      guard shown == nil || overlay.meets(now, since: before, changing: new) else { return content }
+      let meeting = try preview.meeting(content, of: id, entity, readAs: origin, shown: shown, options)
+      told += meeting.events
+      return meeting.content
+    }
+    events += told
+  }
+
+  /// Changes a record's value in this transaction.
+  ///
+  /// See ``LocalEdits/update(_:key:_:)``.
+  public mutating func update<T: SyncedRecord & Encodable, R>(
+    _ type: T.Type, key: String, _ change: (inout T) throws(SyncError) -> R
+  ) throws(SyncError) -> R {
+    guard var record = try find(type, key: key) else {
+      throw Self.absent(RecordID(type: T.recordType, key: key))
+    }
+    let result = try change(&record.value)
+    try upsert(record)
+    return result
+  }
+
+  /// Changes the value of an `id`'s record; see ``LocalEdits/update(_:key:_:)``.
+  public mutating func update<T: SyncedRecord & Encodable & Identifiable, R>(
+    _ type: T.Type, id: T.ID, _ change: (inout T) throws(SyncError) -> R
+  ) throws(SyncError) -> R where T.ID: RecordKey {
+    try update(type, key: try transaction.key(of: id, type), change)
+  }
+
+  /// Changes some members of a record, or inserts a record with only them.
+  ///
+  /// A record that this store has not pulled yet is not here. An insertion under its key competes
+  /// with the remote's whole record, by the type's policy. To change only what is here, use
+  /// ``update(_:_:)``.
   ///
   /// - Parameters:
   ///   - id: The record.
@@ -84,26 +157,78 @@ public struct EditBatch {
   ) throws(SyncError) {
     let entity = schema[id.type]
     try writer.edit(id) { (shown) throws(SyncError) in
-      var fields = FieldMap()
-      if let shown {
-        do {
-          fields = try FieldMap(shown.payload)
-        } catch {
-          throw SyncError(
-            .invalidEdit, during: "editing \(id)", "The stored payload is not one JSON object: \(error).")
-        }
-      }
-      let before = shown?.payload
-      let stored = fields
+      let stored = if let shown { try Self.members(of: shown.payload, id) } else { FieldMap() }
+      var fields = stored
       try change(&fields)
       try Self.checkIsPortable(fields, unlike: stored, id)
-      if shown == nil, let field = entity?.schemaVersionField, fields[field] == nil {
-        fields[field] = Array("\(entity?.schemaVersion ?? 1)".utf8)[...]
-      }
-      var payload = fields.payload
-      if let before, before.hasSameMembers(as: payload) { payload = before }
-      return .upsert(payload, schemaVersion: try Self.schemaVersion(of: payload, id, entity))
+      return try Self.content(of: fields, onto: shown?.payload, id, entity)
     }
+  }
+
+  /// Changes some members of a record that is here.
+  ///
+  /// - Parameters:
+  ///   - id: The record.
+  ///   - change: Receives the stored record's members. Values are JSON.
+  /// - Throws: `invalidEdit` if the record is not here; otherwise as ``set(_:_:)``.
+  public mutating func update(
+    _ id: RecordID, _ change: (inout FieldMap) throws(SyncError) -> Void
+  ) throws(SyncError) {
+    if schema[id.type] != nil, try record(id) == nil { throw Self.absent(id) }
+    try set(id, change)
+  }
+
+  private static func members(of payload: Payload, _ id: RecordID) throws(SyncError) -> FieldMap {
+    do {
+      return try FieldMap(payload)
+    } catch {
+      throw SyncError(
+        .invalidEdit, during: "editing \(id)", "The stored payload is not one JSON object: \(error).")
+    }
+  }
+
+  /// Returns the content of an edit with some members, in the stored bytes where they are equal.
+  private static func content(
+    of fields: FieldMap, onto stored: Payload?, _ id: RecordID, _ entity: Entity?
+  ) throws(SyncError) -> Edit.Content {
+    var fields = fields
+    if stored == nil, let field = entity?.schemaVersionField, fields[field] == nil {
+      fields[field] = Array("\(entity?.schemaVersion ?? 1)".utf8)[...]
+    }
+    var payload = fields.payload
+    if let stored, stored.hasSameMembers(as: payload) { payload = stored }
+    return .upsert(payload, schemaVersion: try Self.schemaVersion(of: payload, id, entity))
+  }
+
+  /// Returns the record that a value is written to.
+  private static func id<T: SyncedRecord>(of value: T, key: String) throws(SyncError) -> RecordID {
+    let id = RecordID(type: T.recordType, key: key)
+    guard value.isNamed(otherThan: key) else { return id }
+    throw SyncError(
+      .invalidEdit, during: "editing \(id)",
+      "The value's id names another record. Edit that one, or declare in its coding that id is not the key.")
+  }
+
+  private static func absent(_ id: RecordID) -> SyncError {
+    SyncError(
+      .invalidEdit, during: "updating \(id)",
+      "There is no such record here. Insert one by upsert or set, or sync first.")
+  }
+
+  private static func unread(_ id: RecordID) -> SyncError {
+    SyncError(
+      .invalidEdit, during: "editing \(id)",
+      "Whether it is unchanged is known only of a value that was read: find it, change it, and write that.")
+  }
+
+  /// - Throws: `changedMeanwhile` unless a record is as it was read.
+  private static func demand(
+    _ id: RecordID, _ shown: Record?, isAsRead origin: Payload
+  ) throws(SyncError) {
+    if let shown, shown.payload.hasSameMembers(as: origin) { return }
+    throw SyncError(
+      .changedMeanwhile, during: "editing \(id)",
+      "It has been \(shown == nil ? "deleted" : "changed") since it was read. Read it again.")
   }
 
   /// Throws for new values that no remote could receive.
@@ -122,8 +247,24 @@ public struct EditBatch {
   }
 
   /// Deletes a record that was read. An absent record stays absent.
-  public mutating func delete<T: SyncedRecord>(_ record: Stored<T>) throws(SyncError) {
+  ///
+  /// - Parameter ifUnchanged: Whether the record has to be as it was read.
+  /// - Throws: `changedMeanwhile` if it has to be and is not; otherwise as ``LocalEdits/delete(_:)-(RecordID)``.
+  public mutating func delete<T: SyncedRecord>(
+    _ record: Stored<T>, ifUnchanged: Bool = false
+  ) throws(SyncError) {
+    if ifUnchanged {
+      guard let origin = record.origin else { throw Self.unread(record.recordID) }
+      try Self.demand(record.recordID, try self.record(record.recordID), isAsRead: origin)
+    }
     try delete(record.recordID)
+  }
+
+  /// Deletes the record of an `id`. An absent record stays absent.
+  public mutating func delete<T: SyncedRecord & Identifiable>(
+    _ type: T.Type, id: T.ID
+  ) throws(SyncError) where T.ID: RecordKey {
+    try delete(RecordID(type: T.recordType, key: try transaction.key(of: id, type)))
   }
 
   /// Deletes a record. An absent record stays absent.
@@ -159,57 +300,5 @@ public struct EditBatch {
       )
     }
     return version
-  }
-}
-
-/// Lays a typed value over a stored record, at every level of nesting.
-///
-/// Members that the type does not know stay unchanged. Members of objects are taken one by one;
-/// arrays and scalars are taken whole.
-struct TypedOverlay {
-  /// How the type's own members are determined.
-  enum Source {
-    /// By encoding the stored record as the type.
-    case asStored
-    /// By encoding the new value, with null for each optional that is nil.
-    ///
-    /// This is for a stored record that does not decode as the type.
-    case named
-  }
-
-  private let own: FieldMap
-  private let source: Source
-
-  /// - Parameter own: The type's own members.
-  init(_ own: FieldMap, _ source: Source) {
-    self.own = own
-    self.source = source
-  }
-
-  /// Lays an object's new members over its stored ones.
-  func lay(_ new: FieldMap, over stored: inout FieldMap) {
-    for field in own.fields where new[field] == nil { stored[field] = nil }
-    for field in new.fields {
-      if source == .asStored, own.hasSameValue(as: new, for: field) { continue }
-      stored[field] = merged(field, new, stored)
-    }
-  }
-
-  private func merged(_ field: FieldName, _ new: FieldMap, _ stored: FieldMap) -> ArraySlice<UInt8>? {
-    guard let inner = new[field].flatMap(FieldMap.init(object:)),
-      var kept = stored[field].flatMap(FieldMap.init(object:))
-    else { return new[field] }
-    // Without a counterpart, no nested member is known to be the type's.
-    let own = own[field].flatMap(FieldMap.init(object:)) ?? FieldMap()
-    TypedOverlay(own, source).lay(inner, over: &kept)
-    return kept.payload.bytes
-  }
-}
-
-extension FieldMap {
-  /// Parses the members of a value that is an object.
-  fileprivate init?(object bytes: ArraySlice<UInt8>) {
-    guard bytes.first == UInt8(ascii: "{"), let map = try? FieldMap(Payload(bytes)) else { return nil }
-    self = map
   }
 }

@@ -46,7 +46,10 @@ struct EditSettler {
     _ remoteState: RemoteState, _ entry: OutboxEntry, isAnswer: Bool = false, policyFlaw flaw: String? = nil
   ) -> EditSettlement {
     let entry = entry.taking(serverManagedFields, of: remoteState)
-    if remoteState.isSame(as: entry.edit.content) { return settled(by: remoteState, entry) }
+    if remoteState.isSame(as: entry.edit.content) {
+      if !isAnswer, let settlement = sharing(remoteState, entry, flaw) { return settlement }
+      return settled(by: remoteState, entry)
+    }
     let isTaken = entry.sent.map { remoteState.fulfils($0.content, on: entry.base) } ?? false
     if let sent = entry.sent, isAnswer || isTaken {
       guard sent != entry.edit else { return settled(by: remoteState, entry) }
@@ -78,6 +81,23 @@ struct EditSettler {
       if isPurge(remoteState.payload) { return rebased(entry, onto: remoteState) }
     }
     return settle(entry, remoteState, since: entry.base.record?.payload, flaw)
+  }
+
+  /// Settles an edit whose result another replica has written too, if the policy makes more of both.
+  ///
+  /// Two people may each count from 10 to 11. The remote's copy is the entry's own edit if that was
+  /// sent and the copy has its stamp. Without a stamp, an edit that was sent counts as received.
+  private func sharing(
+    _ remoteState: RemoteState, _ entry: OutboxEntry, _ flaw: String?
+  ) -> EditSettlement? {
+    if entry.author != .app || remoteState.isSame(as: entry.base) { return nil }
+    if let sent = entry.sent {
+      guard let stamp = remoteState.stamp(by: entity) else { return nil }
+      if stamp == sent.content.payload.flatMap(entity.stamp(in:)) ?? sent.stamp { return nil }
+    }
+    let settlement = settle(entry, remoteState, since: entry.base.record?.payload, flaw)
+    guard settlement.conflict?.winner == .merged else { return nil }
+    return settlement
   }
 
   // MARK: Endings
@@ -131,38 +151,28 @@ struct EditSettler {
   ) -> EditSettlement {
     let (stamp, distrusted) = StampTrust(now: now, bound: maximumClockSkew, known: entry.lastWrite).stamp(
       of: remoteState, entity)
-    // Policies do not merge the edit stamp: the result gets a new stamp.
-    let merge = MergeConflict(
-      id: entry.id, base: base?.withoutEditStamp,
-      local: StampedValue(entry.edit.content.payload?.withoutEditStamp, stamp: entry.lastWrite),
-      remote: StampedValue(remoteState.payload?.withoutEditStamp, stamp: stamp))
-    var conflict = Conflict(
-      id: entry.id, settledAt: now, local: entry.edit, remote: remoteState.change, remoteStamp: stamp,
-      base: base, winner: .remote, reason: "")
+    let decision = PolicyDecision(
+      by: policy, entity, entry.id, base: base, local: entry.edit, lastWrite: entry.lastWrite,
+      remoteState, remoteStamp: stamp, at: now, flaw: flaw)
+    var conflict = decision.conflict
     var settlement: EditSettlement
-    var resolution = policy.settle(merge)
-    let flaw = flaw ?? entity.flaw(in: resolution)
-    if let flaw { resolution = .remote(reason: "the policy's resolution is invalid: it \(flaw)") }
-    switch resolution {
-    case .remote(let reason):
-      conflict.reason = reason
+    switch decision.resolution {
+    case .remote:
       settlement = settled(by: remoteState, entry)
-    case .local(let reason):
-      (conflict.winner, conflict.reason) = (.local, reason)
+    case .local:
       settlement = rebased(entry, onto: remoteState, as: stamped(entry.edit.content, of: entry, after: stamp))
-    case .merged(let payload, let reason):
-      conflict.reason = reason
+    case .merged(let payload, _):
       let schema = max(entry.edit.content.schemaVersion ?? 1, remoteState.schemaVersion ?? 1)
       let content = stamped(.upsert(payload, schemaVersion: schema), of: entry, after: stamp)
       if remoteState.isSame(as: content) {
+        conflict.winner = .remote
         settlement = settled(by: remoteState, entry)
       } else {
-        conflict.winner = .merged
         settlement = rebased(entry.written(max(entry.lastWrite, stamp)), onto: remoteState, as: content)
       }
     }
     settlement.conflict = conflict
-    settlement.policyFlaw = flaw
+    settlement.policyFlaw = decision.flaw
     settlement.distrusted = distrusted
     return settlement
   }
@@ -177,21 +187,6 @@ struct EditSettler {
     guard case .upsert(let payload, let schemaVersion) = content else { return content }
     let own = entry.author == .app ? entry.edit.stamp.following(stamp) : max(entry.lastWrite, stamp)
     return .upsert(entity.stamped(payload, own), schemaVersion: schemaVersion)
-  }
-}
-
-extension Entity {
-  /// Returns why a resolution is not a valid record; `nil` if it is.
-  fileprivate func flaw(in resolution: MergeResolution) -> String? {
-    guard case .merged(let payload, _) = resolution else { return nil }
-    do throws(JSONError) {
-      _ = try FieldMap(payload)
-      guard let version = try schemaVersion(of: payload) else { return "names no schema" }
-      if version <= schemaVersion { return nil }
-      return "has the schema \(version), and the app understands up to \(schemaVersion)"
-    } catch {
-      return "is not one JSON object: \(error)"
-    }
   }
 }
 

@@ -7,7 +7,7 @@ import SyncPorts
 struct EditWriter {
   private let schema: SyncSchema
   let transaction: any StoreTransaction
-  private let now: Timestamp
+  let now: Timestamp
   private let maximumClockSkew: Duration
   private var clock: HybridClock
   private var listed: [RecordType: Bool] = [:]
@@ -246,7 +246,7 @@ struct EditWriter {
     return isListed
   }
 
-  private func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {
+  func base(of id: RecordID, shown: Record?) throws(SyncError) -> OutboxEntry.Base {
     if let shown { return .shown(shown) }
     guard let state = try transaction.state(of: id), state.version != .unversioned else { return .none }
     return .deleted(Tombstone(id: id, version: state.version))

@@ -15,7 +15,7 @@ public struct LocalEdits: Sendable {
   private let schema: SyncSchema
   private let clock: any Clock<Duration>
   private let options: EditOptions
-  private let emit: @Sendable (SyncEvent) -> Void
+  let emit: @Sendable (SyncEvent) -> Void
 
   /// Creates an editor of a store with the types of a schema.
   ///
@@ -58,8 +58,12 @@ public struct LocalEdits: Sendable {
 
   /// Updates a record to a value, or inserts it.
   ///
-  /// Members of the stored record that the value's type does not know stay. Members that the value
-  /// does not change keep their spelling. An optional that is `nil` removes its member.
+  /// The value is the whole of what its type knows: each of its members is written that the stored
+  /// record lacks or has otherwise. To write back a value that was read, hand over the ``Stored``,
+  /// so that what changed meanwhile is not undone; see ``upsert(_:ifUnchanged:)``.
+  ///
+  /// Members of the stored record that the value's type does not know stay. Members that are equal
+  /// keep their spelling. An optional that is `nil` removes its member.
   ///
   /// - Throws: `invalidConfiguration` for a type that is not declared; `invalidEdit` for a value
   ///   whose `id` is another key (see ``RecordCoding/key``), that refers to a record that is not in
@@ -69,20 +73,79 @@ public struct LocalEdits: Sendable {
   }
 
   /// Updates or inserts the record of the value's own key; see ``upsert(_:key:)``.
+  ///
+  /// A record whose key spells the `id` otherwise, such as a UUID in the other case, is updated.
   public func upsert<T: SyncedRecord & Encodable & Identifiable>(
     _ value: T
   ) async throws(SyncError) where T.ID: RecordKey {
     try await perform { (batch) throws(SyncError) in try batch.upsert(value) }
   }
 
-  /// Updates a record that was read, under its key; see ``upsert(_:key:)``.
-  public func upsert<T: SyncedRecord & Encodable>(_ record: Stored<T>) async throws(SyncError) {
-    try await perform { (batch) throws(SyncError) in try batch.upsert(record) }
+  /// Writes what the app has changed of a record that was read.
+  ///
+  /// The record may have changed since, here or by a sync. Members that the app did not change stay
+  /// as they are now. If a member that the app has changed has another value than the one that was
+  /// read, the type's policy decides, as if the stored record were the remote's. That is an event
+  /// and an entry in the log of conflicts. A record that was deleted meanwhile is written whole if
+  /// the policy prefers the local side.
+  ///
+  /// - Parameters:
+  ///   - record: A record that was read, with changes. One that the app made itself is written as by
+  ///     ``upsert(_:key:)``.
+  ///   - ifUnchanged: Whether the record has to be as it was read.
+  /// - Throws: `changedMeanwhile` if it has to be and is not; otherwise as ``upsert(_:key:)``.
+  public func upsert<T: SyncedRecord & Encodable>(
+    _ record: Stored<T>, ifUnchanged: Bool = false
+  ) async throws(SyncError) {
+    try await perform { (batch) throws(SyncError) in try batch.upsert(record, ifUnchanged: ifUnchanged) }
+  }
+
+  /// Changes a record's value: reads it, changes it and writes it in one transaction.
+  ///
+  /// No other edit and no sync comes in between, so a value may depend on the one before.
+  ///
+  /// ```swift
+  /// try await engine.edits.update(Game.self, key: "g1") { $0.seats -= 2 }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The model of the type.
+  ///   - key: The record's key.
+  ///   - change: Changes the value. The store may call it more than once, and only the last call
+  ///     counts. Keep other effects out of it.
+  /// - Returns: What the change returns.
+  /// - Throws: `invalidEdit` if the record is not here; `undecodable` if it does not decode; what the
+  ///   change throws; otherwise as ``upsert(_:key:)``. Nothing was written.
+  @discardableResult
+  public func update<T: SyncedRecord & Encodable, R: Sendable>(
+    _ type: T.Type, key: String, _ change: @Sendable (inout T) throws(SyncError) -> R
+  ) async throws(SyncError) -> R {
+    try await perform { (batch) throws(SyncError) in try batch.update(type, key: key, change) }
+  }
+
+  /// Changes the value of an `id`'s record; see ``update(_:key:_:)``.
+  @discardableResult
+  public func update<T: SyncedRecord & Encodable & Identifiable, R: Sendable>(
+    _ type: T.Type, id: T.ID, _ change: @Sendable (inout T) throws(SyncError) -> R
+  ) async throws(SyncError) -> R where T.ID: RecordKey {
+    try await perform { (batch) throws(SyncError) in try batch.update(type, id: id, change) }
+  }
+
+  /// Deletes the record of an `id`; see ``delete(_:)-(RecordID)``.
+  public func delete<T: SyncedRecord & Identifiable>(
+    _ type: T.Type, id: T.ID
+  ) async throws(SyncError) where T.ID: RecordKey {
+    try await perform { (batch) throws(SyncError) in try batch.delete(type, id: id) }
   }
 
   /// Deletes a record that was read; see ``delete(_:)-(RecordID)``.
-  public func delete<T: SyncedRecord>(_ record: Stored<T>) async throws(SyncError) {
-    try await delete(record.recordID)
+  ///
+  /// - Parameter ifUnchanged: Whether the record has to be as it was read.
+  /// - Throws: `changedMeanwhile` if it has to be and is not.
+  public func delete<T: SyncedRecord>(
+    _ record: Stored<T>, ifUnchanged: Bool = false
+  ) async throws(SyncError) {
+    try await perform { (batch) throws(SyncError) in try batch.delete(record, ifUnchanged: ifUnchanged) }
   }
 
   /// Deletes a record, here at once and at the remote with the next push.
@@ -104,15 +167,16 @@ public struct LocalEdits: Sendable {
     _ body: @Sendable (inout EditBatch) throws(SyncError) -> R
   ) async throws(SyncError) -> R {
     let (schema, options, now) = (schema, options, clock.timestamp)
-    let (result, changed) = try await store.write(.app) { (transaction) throws(SyncError) in
+    let (result, changed, events) = try await store.write(.app) { (transaction) throws(SyncError) in
       var batch = EditBatch(
         writer: try EditWriter(schema, at: now, maximumClockSkew: options.maximumClockSkew, in: transaction),
-        schema: schema, transaction: transaction)
+        schema: schema, options: options, transaction: transaction)
       let result = try body(&batch)
       try batch.writer.finish()
-      return (result, batch.writer.changed)
+      return (result, batch.writer.changed, batch.events)
     }
     if !changed.isEmpty { emit(.edited(changed)) }
+    events.forEach(emit)
     return result
   }
 

@@ -30,6 +30,7 @@ struct SyncRun {
       pulls ? LoserReview() : nil,  // shows losers again whose winners are gone
       pulls ? ArrivalCollapse() : nil,  // collapses duplicates that have arrived
       pulls ? sink.map { LoserDeletion(sink: $0) } : nil,  // deletes losers at the remote
+      pulls ? sink.map { _ in RefusalReview() } : nil,  // gives refused edits another chance
     ]
     return phases.compactMap(\.self)
   }

@@ -36,6 +36,8 @@ public struct ExpiringValues: Sendable {
 
   /// Writes a value, whose lifetime begins now; `nil` removes it.
   ///
+  /// ``SyncEngine/changes()`` tells of it as a change of the record.
+  ///
   /// - Throws: `invalidConfiguration` for a field whose name is empty or has a slash; `invalidEdit`
   ///   for a value that JSON cannot represent; the store's codes.
   public func set<Value>(
@@ -57,6 +59,7 @@ public struct ExpiringValues: Sendable {
     try await store.write(.app) { (transaction) throws(SyncError) in
       try transaction.setValue(written, forKey: key.name)
     }
+    edits.emit(.annotated(id))
   }
 
   /// Returns a value that was written less than its lifetime ago.

@@ -84,6 +84,10 @@ struct PushRun {
   private var machine: PushMachine
   /// The types that have edits to push.
   private let types: [RecordType]
+  /// The edits that the remote has refused, with its reasons.
+  private var refusals: [RecordID: String] = [:]
+  /// The types of which the remote has accepted updates or deletions.
+  private var freed: Set<RecordType> = []
 
   /// Pushes the edits of some types, as far as that is possible.
   ///
@@ -104,13 +108,21 @@ struct PushRun {
         pending.map { ($0.type, $0.count) },
         settings: PushMachine.Settings(retry: session.environment.options.retry), stages: stages),
       types: pending.map(\.type))
-    let end = try await run.performAll(in: &session)
+    var end = try await run.performAll(in: &session)
+    var (typeFailures, suspects) = (run.machine.typeFailures, run.machine.suspects)
+    if end == .finished, run.machine.failure == nil, let again = try await run.reconsidered(in: &session) {
+      run.machine = again
+      end = try await run.performAll(in: &session)
+      typeFailures += run.machine.typeFailures
+      suspects += run.machine.suspects
+    }
+    try await run.reportRefusals(in: &session)
     let machine = run.machine
     session.progress.pushed.isRemoteFull = session.progress.pushed.isRemoteFull || machine.isRemoteFull
     try await run.persistRoom(in: session)
     session.progress.pushed.pending = try await session.pendingEdits(of: session.entities)
       .reduce(0) { $0 + $1.count }
-    for (type, error) in machine.typeFailures {
+    for (type, error) in typeFailures {
       session.reportFailure(of: type, error)
       if !error.isAboutEdits { session.deniedTypes.insert(type) }
     }
@@ -120,8 +132,45 @@ struct PushRun {
       session.environment.emit(.pushFinished(counts))
     }
     return PushEnd(
-      end: end, failure: machine.failure, types: run.types, typeFailures: machine.typeFailures,
-      suspects: machine.suspects, pending: counts.pending)
+      end: end, failure: machine.failure, types: run.types, typeFailures: typeFailures,
+      suspects: suspects, pending: counts.pending)
+  }
+
+  /// Returns a second push for refused edits, if the first one has changed what they met.
+  ///
+  /// A remote refuses a record with a unique value that another one has until that one is deleted or
+  /// changed, and deletions are sent after upserts.
+  private func reconsidered(in session: inout SyncSession) async throws(SyncError) -> PushMachine? {
+    var pending: [(type: RecordType, count: Int)] = []
+    for type in types where freed.contains(type) {
+      let count = try await session.write { (transaction) throws(SyncError) in
+        try transaction.reconsiderRefused(type)
+      }
+      if count > 0 {
+        pending.append(
+          (
+            type,
+            try await session.read { (snapshot) throws(SyncError) in
+              try snapshot.outboxCount(type)
+            }
+          ))
+      }
+    }
+    if pending.isEmpty { return nil }
+    return PushMachine(pending, settings: machine.settings)
+  }
+
+  /// Counts and reports the edits that stay refused.
+  private func reportRefusals(in session: inout SyncSession) async throws(SyncError) {
+    for ids in refusals.keys.sorted().portions(of: MergeContext.portion) {
+      let refused = try await session.read { (snapshot) throws(SyncError) in
+        try snapshot.outbox(for: ids).filter(\.isRefused).map(\.id)
+      }
+      session.progress.pushed.refused += refused.count
+      for id in refused.sorted() {
+        session.environment.emit(.editRefused(id, reason: refusals[id] ?? ""))
+      }
+    }
   }
 
   private mutating func performAll(in session: inout SyncSession) async throws(SyncError) -> PhaseEnd {
@@ -216,7 +265,7 @@ struct PushRun {
     return loaded
   }
 
-  private func settle(
+  private mutating func settle(
     _ answers: [PushAnswer], in session: inout SyncSession
   ) async throws(SyncError) -> [SettlementResult] {
     let environment = session.environment
@@ -231,6 +280,10 @@ struct PushRun {
       try settlement.run(in: transaction)
     }
     session.report(outcome, of: type)
+    for (id, reason) in outcome.refusals { refusals[id] = reason }
+    for (answer, result) in zip(answers, outcome.results) where result == .accepted {
+      if answer.entry.base.record != nil { freed.insert(type) }
+    }
     return outcome.results
   }
 
@@ -315,9 +368,8 @@ extension SyncSession {
     for result in outcome.results {
       switch result {
       case .accepted: progress.pushed.accepted += 1
-      case .refused: progress.pushed.refused += 1
       case .postponed: progress.pushed.postponed += 1
-      case .lost, .rebased, .unresolved, .noRoom: break
+      case .refused, .lost, .rebased, .unresolved, .noRoom: break
       }
     }
     progress.pushed.conflicts += outcome.tally.conflicts.count
@@ -326,7 +378,6 @@ extension SyncSession {
     found.conflicts = outcome.tally.conflicts.count
     if found.conflicts > 0 { progress.countConflicts(of: type, found.conflicts) }
     environment.emitFindings(outcome.tally)
-    for (id, reason) in outcome.refusals { environment.emit(.editRefused(id, reason: reason)) }
     if !outcome.tally.changed.isEmpty {
       environment.emit(
         .pageCommitted(

@@ -218,9 +218,15 @@ struct EditFailure: Hashable, Sendable {
 
   init(_ error: SyncError, isProven: Bool) {
     self.isProven = isProven
-    reason =
-      "The remote fails at this edit: \(error.message.isEmpty ? error.code.description : error.message)"
+    reason = Self.preface + (error.message.isEmpty ? error.code.description : error.message)
     isOutage = error.code == .remoteUnavailable
+  }
+
+  private static let preface = "The remote fails at this edit: "
+
+  /// Whether such a failure is why an edit is refused.
+  static func isReason(of entry: OutboxEntry) -> Bool {
+    if case .refused(let reason, _) = entry.state { reason.hasPrefix(preface) } else { false }
   }
 
   /// The most attempts at an edit that alone finds the remote unavailable.

@@ -126,6 +126,22 @@ public struct LocalRecords: Sendable {
     return try decoded(read, as: type).complete().first
   }
 
+  /// Returns the live record of an `id`, if there is one.
+  ///
+  /// Its key may spell the `id` otherwise, such as a UUID in the other case.
+  ///
+  /// - Throws: ``SyncError`` with code `undecodable` for a record that does not decode;
+  ///   `invalidConfiguration` for a type whose coding says that `id` is not the record's key.
+  public func find<T: SyncedRecord & Identifiable>(
+    _ type: T.Type, id: T.ID
+  ) async throws(SyncError) -> Stored<T>? where T.ID: RecordKey {
+    let read = try await store.read { (snapshot) throws(SyncError) in
+      let id = RecordID(type: T.recordType, key: try snapshot.key(of: id, type, .invalidConfiguration))
+      return try ReadRecords(try snapshot.records(withIDs: [id]).compactMap(\.self), of: id.type, in: snapshot)
+    }
+    return try decoded(read, as: type).complete().first
+  }
+
   /// Returns the number of live records that satisfy a condition.
   public func count<T: SyncedRecord>(
     _ type: T.Type, where condition: Condition? = nil
@@ -213,6 +229,25 @@ public struct LocalRecords: Sendable {
       }
     if let flaw { throw SyncError(.invalidConfiguration, during: "reading \(T.recordType)", flaw) }
     return Query(T.recordType, where: condition, order: order, afterKey: afterKey, limit: limit)
+  }
+}
+
+extension StoreSnapshot {
+  /// Returns the key of the record that an `id` stands for, or that a new record gets.
+  ///
+  /// - Parameter code: The code to throw if the type's coding says that `id` is not the key.
+  func key<T: SyncedRecord & Identifiable>(
+    of id: T.ID, _ type: T.Type, _ code: SyncError.Code = .invalidEdit
+  ) throws(SyncError) -> String where T.ID: RecordKey {
+    let keys = T.keys(of: id)
+    guard let first = keys.first else {
+      throw SyncError(
+        code, during: "finding a record of \(T.recordType)",
+        "The type's coding says that id is not the record's key: name the key.")
+    }
+    if keys.count == 1 { return first }
+    let found = try records(withIDs: keys.map { RecordID(type: T.recordType, key: $0) })
+    return found.compactMap { $0?.id.key }.first ?? first
   }
 }
 

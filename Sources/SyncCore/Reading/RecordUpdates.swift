@@ -163,6 +163,7 @@ extension SyncEvent {
   fileprivate var changed: ChangedRecords? {
     switch self {
     case .edited(let changed), .hidden(let changed): changed
+    case .annotated(let id): .records([id])
     case .pageCommitted(let report): report.changed.isEmpty ? nil : report.changed
     case .lost: .everything
     default: nil

@@ -3,7 +3,8 @@ public import SyncModels
 /// A stored record as the app's type, with its key and state.
 ///
 /// The value's members are at hand: `game.startsAt` is `game.value.startsAt`. A changed value goes
-/// back by `edits.upsert(game)`, under the same key.
+/// back by `edits.upsert(game)`, under the same key. It knows what it was read from, so that
+/// members that the app did not change stay as they are by then.
 @dynamicMemberLookup
 public struct Stored<Value: SyncedRecord>: Sendable {
   /// The record as the app's type.
@@ -15,12 +16,20 @@ public struct Stored<Value: SyncedRecord>: Sendable {
   /// Whether an edit of the record waits in the outbox.
   public let hasPendingEdit: Bool
 
+  /// The payload that the value was read from; `nil` for a value that was not read.
+  let origin: Payload?
+
   /// Creates a stored record, for tests and previews.
   public init(_ value: Value, key: String, version: Version = .unversioned, hasPendingEdit: Bool = false) {
+    self.init(value, key: key, version: version, hasPendingEdit: hasPendingEdit, origin: nil)
+  }
+
+  init(_ value: Value, key: String, version: Version, hasPendingEdit: Bool, origin: Payload?) {
     self.value = value
     self.key = key
     self.version = version
     self.hasPendingEdit = hasPendingEdit
+    self.origin = origin
   }
 
   /// The record's type and key.
@@ -36,8 +45,20 @@ public struct Stored<Value: SyncedRecord>: Sendable {
   }
 }
 
-extension Stored: Equatable where Value: Equatable {}
-extension Stored: Hashable where Value: Hashable {}
+extension Stored: Equatable where Value: Equatable {
+  /// Whether value, key and state are equal, whatever members the records have beside.
+  public static func == (a: Stored, b: Stored) -> Bool {
+    a.value == b.value && a.key.isSameUTF8(as: b.key) && a.version == b.version
+      && a.hasPendingEdit == b.hasPendingEdit
+  }
+}
+extension Stored: Hashable where Value: Hashable {
+  /// Hashes the value and the key.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(value)
+    hasher.combine(key)
+  }
+}
 extension Stored: Identifiable where Value: Identifiable {
   /// The value's own `id`.
   public var id: Value.ID { value.id }
@@ -97,7 +118,7 @@ extension Record {
     do throws(Undecodable) {
       return Stored(
         try payload.decoded(as: type, key: id.key), key: id.key, version: version,
-        hasPendingEdit: pending.contains(id))
+        hasPendingEdit: pending.contains(id), origin: payload)
     } catch {
       emit(.undecodable(error.id, reason: error.reason))
       throw error

@@ -89,6 +89,8 @@ public struct RecordCoding: Sendable {
 public protocol RecordKey: Hashable, Sendable {
   /// The key of the record.
   var recordKey: String { get }
+  /// The keys that remotes give such a record, ``recordKey`` among them.
+  var recordKeys: [String] { get }
   /// Whether the value is a number in JSON.
   static var isNumber: Bool { get }
   /// Whether a key is the value's, in any spelling that the value is read from.
@@ -98,6 +100,9 @@ public protocol RecordKey: Hashable, Sendable {
 extension RecordKey {
   /// A string in JSON.
   public static var isNumber: Bool { false }
+
+  /// ``recordKey`` alone.
+  public var recordKeys: [String] { [recordKey] }
 
   /// Whether a key has the same UTF-8 bytes as the value's own.
   public func names(_ key: String) -> Bool { recordKey.isSameUTF8(as: key) }

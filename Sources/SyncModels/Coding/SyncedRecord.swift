@@ -88,13 +88,14 @@ extension SyncedRecord where Self: Encodable {
 }
 
 extension SyncedRecord {
-  /// Returns the key that `id` names; `nil` where it is no key.
-  package var ownKey: String? {
-    guard let id = ownID, let member = Self.coding.keyMember else { return nil }
+  /// Returns the keys that an `id` may stand for, the one that a new record gets first; empty where
+  /// it is no key.
+  package static func keys(of id: any RecordKey) -> [String] {
+    guard let member = coding.keyMember else { return [] }
     guard let formed = id as? any ScalarFormed,
-      case .string(let text)? = try? Self.coding.scalar(of: formed, at: { [member.rawValue] })
-    else { return id.recordKey }
-    return text
+      case .string(let text)? = try? coding.scalar(of: formed, at: { [member.rawValue] })
+    else { return id.recordKeys }
+    return [text] + id.recordKeys.filter { !$0.isSameUTF8(as: text) }
   }
 
   /// Whether the value's `id` names another record than a key does.
@@ -118,7 +119,7 @@ extension SyncedRecord {
 
 extension RecordCoding {
   /// The member in whose place the key stands; `nil` if `id` is not the key.
-  var keyMember: FieldName? {
+  package var keyMember: FieldName? {
     switch key {
     case .member(let name), .omitted(let name): name
     case .unrelated: nil

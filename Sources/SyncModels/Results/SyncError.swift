@@ -42,7 +42,7 @@ extension SyncError {
     private enum Name: String {
       case remoteUnavailable, offline, syncAlreadyInProgress, leaseLost, quotaExceeded, authentication
       case untrustedServer, permissionDenied, tokenExpired, invalidResponse, inconsistentData
-      case invalidConfiguration, invalidEdit, batchTooLarge, pullIncomplete, declarationsReplaced
+      case invalidConfiguration, invalidEdit, changedMeanwhile, batchTooLarge, pullIncomplete, declarationsReplaced
       case storeFailure, storeBusy, storeFull, storeReadOnly, storeNewer, storeUnreadable, cancelled
       case undecodable
     }
@@ -83,6 +83,10 @@ extension SyncError {
     ///
     /// Nothing was written.
     public static let invalidEdit = Code(name: .invalidEdit)
+    /// The edit demands a record as it was read, and the record has changed since.
+    ///
+    /// Nothing was written. Read the record again.
+    public static let changedMeanwhile = Code(name: .changedMeanwhile)
     /// The operation needs everything that the remote has, and no pull has been completed.
     ///
     /// Nothing was done. Sync, and call again.

@@ -14,6 +14,8 @@ public enum SyncEvent: Sendable {
   case quarantined(MalformedRecord)
   /// The app edited records. Readers see the edits, and the next push sends them.
   case edited(ChangedRecords)
+  /// The app wrote a value that is kept beside a record. Only this store has it.
+  case annotated(RecordID)
   /// A clean-up hid records. Readers no longer see them, and nothing is sent to the remote.
   case hidden(ChangedRecords)
   /// A merge conflict was resolved. The app's own test tells whether it matters to a person.

@@ -30,6 +30,15 @@ struct ExpiryTests {
     #expect(try await values.value(of: Self.seen, for: Self.meter) == nil)
   }
 
+  @Test func areToldAsChangesOfTheirRecord() async throws {
+    let world = try await World([Entity("meters")])
+    var changes = world.engine.changes().makeAsyncIterator()
+    try await world.engine.expiring.set("kitchen", for: Self.seen, of: Self.meter)
+    #expect(try await changes.next() == .records([Self.meter]))
+    try await world.engine.expiring.set(nil, for: Self.seen, of: Self.meter)
+    #expect(try await changes.next() == .records([Self.meter]))
+  }
+
   @Test func lastFromWhenTheyWereWrittenLast() async throws {
     let world = try await World([Entity("meters")])
     let values = world.engine.expiring

@@ -18,6 +18,7 @@ struct EventTests {
     case .entityFailed: "entityFailed"
     case .undecodable: "undecodable"
     case .edited: "edited"
+    case .annotated: "annotated"
     case .hidden: "hidden"
     case .conflict: "conflict"
     case .clockAhead: "clockAhead"

@@ -208,7 +208,8 @@ struct PushFailureTests {
     let engine = try await SyncEngine(
       schema: world.engine.schema, store: world.store, source: world.remote, sink: world.remote,
       clock: world.clock, observers: [observer])
-    world.remote.rule(.refused(reason: "no"), on: "meters", "m1")
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "m1", #"{"name":"2"}"#)
     let result = try await engine.sync(token: token)
     #expect(result.wasCancelled)
     #expect(world.remote.pushCounters.requests == 1)
@@ -217,11 +218,11 @@ struct PushFailureTests {
   }
 }
 
-/// Acts when the remote refuses an edit.
+/// Acts when the remote has another copy than the edit.
 private struct EditWatcher: SyncObserver {
   let act: @Sendable () -> Void
 
   func receive(_ event: SyncEvent) {
-    if case .editRefused = event { act() }
+    if case .conflict = event { act() }
   }
 }

@@ -1,0 +1,117 @@
+import SyncJSON
+import SyncModels
+
+/// Lays a typed value over a stored record, at every level of nesting.
+///
+/// Members that the type does not know stay unchanged. Members of objects are taken one by one;
+/// arrays and scalars are taken whole.
+struct TypedOverlay {
+  /// How the type's own members are determined.
+  enum Source {
+    /// By encoding the stored record as the type. What the new value has is written.
+    case asStored
+    /// By encoding the record as it was read. What the new value has changed is written.
+    case asRead
+    /// By encoding the new value, with null for each optional that is nil.
+    ///
+    /// This is for a stored record that does not decode as the type.
+    case named
+  }
+
+  private let own: FieldMap
+  private let source: Source
+
+  /// - Parameter own: The type's own members.
+  init(_ own: FieldMap, _ source: Source) {
+    self.own = own
+    self.source = source
+  }
+
+  /// Lays an object's new members over its stored ones.
+  func lay(_ new: FieldMap, over stored: inout FieldMap) {
+    for field in own.fields where new[field] == nil { stored[field] = nil }
+    for field in new.fields {
+      if own.hasSameValue(as: new, for: field) {
+        if source == .asRead || source == .asStored && stored.spells(field, of: new) { continue }
+      }
+      stored[field] = merged(field, new, stored)
+    }
+  }
+
+  /// Whether a member that the new value changes is not as it was read.
+  ///
+  /// - Parameters:
+  ///   - origin: The stored object as it was read.
+  ///   - stored: The stored object now.
+  func meets(_ stored: FieldMap, since origin: FieldMap, changing new: FieldMap) -> Bool {
+    (own.fields + new.fields.filter { own[$0] == nil }).contains { field in
+      if own.hasSameValue(as: new, for: field) || origin.hasSameValue(as: stored, for: field) { return false }
+      guard let own = own.object(field), let new = new.object(field), let stored = stored.object(field),
+        let origin = origin.object(field)
+      else { return true }
+      return TypedOverlay(own, source).meets(stored, since: origin, changing: new)
+    }
+  }
+
+  private func merged(_ field: FieldName, _ new: FieldMap, _ stored: FieldMap) -> ArraySlice<UInt8>? {
+    guard let inner = new.object(field), var kept = stored.object(field) else { return new[field] }
+    // Without a counterpart, no nested member is known to be the type's.
+    let own = own.object(field) ?? FieldMap()
+    TypedOverlay(own, source).lay(inner, over: &kept)
+    return kept.payload.bytes
+  }
+}
+
+extension FieldMap {
+  /// The members of a member that is an object; `nil` for another value.
+  fileprivate func object(_ field: FieldName) -> FieldMap? {
+    guard let bytes = self[field], bytes.first == UInt8(ascii: "{") else { return nil }
+    return try? FieldMap(Payload(bytes))
+  }
+
+  /// Whether a member is another spelling of the same value as another map's.
+  ///
+  /// A text is another spelling if both are of one instant, one number, one UUID or the same bytes
+  /// in base64.
+  fileprivate func spells(_ field: FieldName, of other: FieldMap) -> Bool {
+    if hasSameValue(as: other, for: field) { return self[field] != nil }
+    guard let ours = self[field]?.text, let theirs = other[field]?.text else { return false }
+    if let instant = Timestamp(iso8601: ours) { return instant == Timestamp(iso8601: theirs) }
+    if let number = ours.canonicalNumber { return number == theirs.canonicalNumber }
+    return ours.isUUID && ours.lowercased() == theirs.lowercased() || ours.plainBase64 == theirs.plainBase64
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The text of a JSON string; `nil` for another value.
+  fileprivate var text: String? { (try? JSONValueSlice(checking: self))?.string() }
+}
+
+extension String {
+  /// The canonical form of the JSON number that the text spells.
+  fileprivate var canonicalNumber: [UInt8]? {
+    guard let value = try? JSONValueSlice(checking: Array(utf8)[...]), value.kind == .number else {
+      return nil
+    }
+    return JSONScanner.canonical(value.bytes)
+  }
+
+  fileprivate var isUUID: Bool {
+    utf8.count == 36
+      && utf8.enumerated().allSatisfy { place, byte in
+        [8, 13, 18, 23].contains(place) == (byte == UInt8(ascii: "-"))
+      }
+  }
+
+  /// The text with the letters of the base64 that is not made for addresses, and without padding.
+  fileprivate var plainBase64: [UInt8] {
+    utf8.compactMap { byte in
+      switch byte {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      case UInt8(ascii: "="): nil
+      default: byte
+      }
+    }
+  }
+}

@@ -1,0 +1,238 @@
+import CanonicalSync
+import InMemoryAdapters
+import Testing
+
+@Suite("An edit of a record that has changed since it was read", .timeLimit(.minutes(10)))
+struct StaleEditTests {
+  private struct Meter: SyncedRecord, Codable, Equatable {
+    static let recordType: RecordType = "meters"
+    var text: String
+    var isDone: Bool
+    var count: Int?
+    var place: Place?
+    struct Place: Codable, Equatable { var street: String; var floor: Int? }
+  }
+
+  /// Adds what both sides have counted.
+  private struct Sum: MergePolicy {
+    func settle(_ conflict: MergeConflict) -> MergeResolution {
+      func count(_ payload: Payload?) -> Int {
+        (try? payload?.decoded(as: Meter.self, key: conflict.id.key))?.count ?? 0
+      }
+      guard var merged = conflict.remote.content.flatMap({ try? FieldMap($0) }) else {
+        return .remote(reason: "deleted")
+      }
+      let sum = count(conflict.local.content) + count(conflict.remote.content) - count(conflict.base)
+      merged["count"] = Array("\(sum)".utf8)[...]
+      return .merged(merged.payload, reason: "the sum")
+    }
+  }
+
+  private static let stored =
+    #"{"text":"one","isDone":false,"count":10,"place":{"street":"S","zip":"8000"},"x":1.50}"#
+
+  private func world(_ policy: any MergePolicy = LastWriteWins()) async throws -> PushWorld {
+    let world = try await PushWorld(edits: EditOptions(policy: policy))
+    world.remote.upsert("meters", "m", Self.stored)
+    _ = try await world.engine.sync()
+    return world
+  }
+
+  private func read(_ world: PushWorld) async throws -> Stored<Meter> {
+    try #require(try await world.engine.records.find(Meter.self, key: "m"))
+  }
+
+  /// The remote's copy changes, and a sync brings it.
+  private func change(_ world: PushWorld, _ json: String) async throws {
+    world.clock.advance(by: .seconds(1))
+    world.remote.upsert("meters", "m", json)
+    _ = try await world.engine.sync()
+    world.clock.advance(by: .seconds(1))
+  }
+
+  @Test(arguments: [LastWriteWins() as any MergePolicy, FieldwiseLastWriteWins(), ServerWins()])
+  func leavesWhatTheAppDidNotTouch(_ policy: any MergePolicy) async throws {
+    let world = try await world(policy)
+    var form = try await read(world)
+    try await change(
+      world, #"{"text":"one","isDone":true,"count":10,"place":{"street":"S","zip":"9000","floor":2},"x":2}"#)
+    form.text = "two"
+    form.value.place?.street = "T"
+    try await world.engine.edits.upsert(form)
+    let merged =
+      #"{"text":"two","isDone":true,"count":10,"place":{"street":"T","zip":"9000","floor":2},"x":2}"#
+    #expect(world.here() == ["m": merged])
+    _ = try await world.engine.sync()
+    #expect(world.there() == ["m": merged])
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
+  @Test func leavesWhatAnotherFormHasWritten() async throws {
+    let world = try await world()
+    var (left, right) = (try await read(world), try await read(world))
+    left.text = "two"
+    right.isDone = true
+    right.value.count = nil
+    try await world.engine.edits.upsert(left)
+    try await world.engine.edits.upsert(right)
+    #expect(
+      world.here() == ["m": #"{"text":"two","isDone":true,"place":{"street":"S","zip":"8000"},"x":1.50}"#])
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func meetsThePolicyWhereBothHaveChangedAMember(isLocal: Bool) async throws {
+    let world = try await world(isLocal ? LastWriteWins() : ServerWins())
+    var form = try await read(world)
+    try await change(world, #"{"text":"theirs","isDone":true}"#)
+    form.text = "mine"
+    try await world.engine.edits.upsert(form)
+    #expect(world.here() == ["m": #"{"text":"\#(isLocal ? "mine" : "theirs")","isDone":true}"#])
+    #expect(try await world.outbox().count == (isLocal ? 1 : 0))
+    let conflict = try #require(try await world.engine.edits.conflicts().first)
+    #expect(conflict.winner == (isLocal ? .local : .remote))
+    #expect(conflict.base?.withoutEditStamp == Payload(Array(Self.stored.utf8)))
+    #expect(conflict.local.content.payload?.withoutEditStamp == Payload(#"{"text":"mine","isDone":true}"#))
+    let told = world.recorder.events.compactMap { event -> Conflict.Winner? in
+      if case .conflict(let conflict, true) = event { conflict.winner } else { nil }
+    }
+    #expect(told == [conflict.winner])
+  }
+
+  /// Both forms count from 10 to 11.
+  @Test func isCountedThoughBothFormsHaveTheSameValue() async throws {
+    let world = try await world(Sum())
+    var (left, right) = (try await read(world), try await read(world))
+    left.value.count = 11
+    right.value.count = 11
+    try await world.engine.edits.upsert(left)
+    try await world.engine.edits.upsert(right)
+    #expect(try await read(world).value.count == 12)
+  }
+
+  /// Two devices count from 10 to 11, and the answer to one of them is lost or not.
+  @Test(arguments: [true, false]) func isCountedThoughTwoDevicesHaveTheSameValue(isAnswered: Bool)
+    async throws
+  {
+    let one = try await world(Sum())
+    let two = try await PushWorld(name: "b", beside: one, edits: EditOptions(policy: Sum()))
+    _ = try await two.engine.sync()
+    for device in [one, two] { try await device.write("meters", "m", ["count": "11"]) }
+    if !isAnswered {
+      let lost = SyncError(.remoteUnavailable, during: "pushing", "The connection was lost.")
+      one.remote.behave(.loseAnswer(lost), onNextPushes: 1)
+    }
+    for _ in 0..<3 {
+      for device in [one, two] { _ = try? await device.engine.sync() }
+      one.clock.advance(by: .seconds(600))
+    }
+    #expect(try await read(one).value.count == 12)
+    #expect(try await read(two).value.count == 12)
+    #expect(try await one.outbox().isEmpty)
+    #expect(try await two.outbox().isEmpty)
+  }
+
+  @Test func tellsNothingOfAPolicyThatKeepsWhatBothHave() async throws {
+    let world = try await world()
+    var (left, right) = (try await read(world), try await read(world))
+    left.value.count = 11
+    right.value.count = 11
+    try await world.engine.edits.upsert(left)
+    try await world.engine.edits.upsert(right)
+    #expect(try await read(world).value.count == 11)
+    #expect(try await world.engine.edits.conflicts().isEmpty)
+  }
+
+  @Test func reportsAPolicyThatErrs() async throws {
+    struct Wrong: MergePolicy {
+      func settle(_: MergeConflict) -> MergeResolution { .merged(Payload("[]"), reason: "wrong") }
+    }
+    let world = try await world(Wrong())
+    var form = try await read(world)
+    try await change(world, #"{"text":"theirs","isDone":true}"#)
+    form.text = "mine"
+    try await world.engine.edits.upsert(form)
+    #expect(world.here() == ["m": #"{"text":"theirs","isDone":true}"#])
+    #expect(try await world.engine.edits.conflicts().first?.winner == .remote)
+    let isTold = world.recorder.events.contains { if case .policyFailed = $0 { true } else { false } }
+    #expect(isTold)
+  }
+
+  @Test(arguments: [true, false]) func meetsThePolicyWhereTheRecordIsGone(isLocal: Bool) async throws {
+    let world = try await world(isLocal ? LastWriteWins() : ServerWins())
+    var form = try await read(world)
+    world.clock.advance(by: .seconds(1))
+    world.remote.delete("meters", "m")
+    _ = try await world.engine.sync()
+    form.text = "mine"
+    try await world.engine.edits.upsert(form)
+    let whole = Self.stored.replacingText(#""one""#, with: #""mine""#)
+    #expect(world.here() == (isLocal ? ["m": whole] : [:]))
+    #expect(try await world.engine.edits.conflicts().map(\.winner) == [isLocal ? .local : .remote])
+  }
+
+  @Test func isRefusedIfItDemandsThatNothingHasChanged() async throws {
+    let world = try await world()
+    var form = try await read(world)
+    form.text = "mine"
+    try await change(world, #"{"text":"one","isDone":true}"#)
+    let before = world.here()
+    await #expect(
+      performing: { try await world.engine.edits.upsert(form, ifUnchanged: true) },
+      throws: PushWorld.isCode(.changedMeanwhile))
+    await #expect(
+      performing: { try await world.engine.edits.delete(form, ifUnchanged: true) },
+      throws: PushWorld.isCode(.changedMeanwhile))
+    #expect(world.here() == before)
+    #expect(try await world.outbox().isEmpty)
+    var fresh = try await read(world)
+    fresh.text = "mine"
+    try await world.engine.edits.upsert(fresh, ifUnchanged: true)
+    #expect(world.here() == ["m": #"{"text":"mine","isDone":true}"#])
+    fresh = try await read(world)
+    try await world.engine.edits.delete(fresh, ifUnchanged: true)
+    await #expect(
+      performing: { try await world.engine.edits.upsert(fresh, ifUnchanged: true) },
+      throws: PushWorld.isCode(.changedMeanwhile))
+    // Of a value that was not read, nobody knows what it was.
+    let own = Stored(Meter(text: "own", isDone: false), key: "own")
+    await #expect(
+      performing: { try await world.engine.edits.upsert(own, ifUnchanged: true) },
+      throws: PushWorld.isCode(.invalidEdit))
+    #expect(world.here().isEmpty)
+  }
+
+  @Test func isNoneWithinAnUpdate() async throws {
+    let world = try await world()
+    let (engine, tasks) = (world.engine, 20)
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<tasks {
+        group.addTask {
+          try await engine.edits.update(Meter.self, key: "m") { $0.count = ($0.count ?? 0) + 1 }
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try await read(world).value.count == 10 + tasks)
+    #expect(try await engine.edits.update(Meter.self, key: "m") { $0.text } == "one")
+    await #expect(
+      performing: { try await engine.edits.update(Meter.self, key: "none") { $0.text = "new" } },
+      throws: PushWorld.isCode(.invalidEdit))
+    await #expect(
+      performing: {
+        try await engine.edits.perform { (batch) throws(SyncError) in
+          try batch.update(RecordID(type: "meters", key: "none")) { $0["text"] = Array("0".utf8)[...] }
+        }
+      }, throws: PushWorld.isCode(.invalidEdit))
+    #expect(world.here().keys.sorted() == ["m"])
+  }
+}
+
+extension Payload {
+  fileprivate init(_ text: String) { self.init(Array(text.utf8)) }
+}
+
+extension String {
+  fileprivate func replacingText(_ text: String, with other: String) -> String {
+    split(separator: text, omittingEmptySubsequences: false).joined(separator: other)
+  }
+}

@@ -1,0 +1,99 @@
+import CanonicalSync
+import InMemoryAdapters
+import SyncAdapters
+import Testing
+
+@Suite("An edit refused for a value that another record has", .timeLimit(.minutes(10)))
+struct UniqueValueTests {
+  /// A remote that accepts a value of `slot` once.
+  private struct UniqueSink: RemoteRecordSink {
+    let base: InMemoryRemote
+    var identity: String { base.identity }
+    var keepsUnknownMembers: Bool { true }
+
+    func push(
+      _ changes: [OutgoingChange], entities: SyncSchema
+    ) async throws(SyncError) -> [PushOutcome] {
+      var outcomes: [PushOutcome] = []
+      for change in changes {
+        if let slot = slot(change.content.payload), isTaken(slot, except: change.id.key) {
+          outcomes.append(.refused(reason: "taken"))
+        } else {
+          outcomes += try await base.push([change], entities: entities)
+        }
+      }
+      return outcomes
+    }
+
+    private func slot(_ payload: Payload?) -> [UInt8]? {
+      payload.flatMap { try? FieldMap($0)["slot"] }.map(Array.init)
+    }
+
+    private func isTaken(_ slot: [UInt8], except key: String) -> Bool {
+      base.records(of: "meters").contains { $0.key != key && self.slot($0.payload) == slot }
+    }
+  }
+
+  private func world() async throws -> PushWorld {
+    let world = try await PushWorld(sink: { UniqueSink(base: $0) })
+    try await world.write("meters", "old", ["slot": "1"])
+    _ = try await world.engine.sync()
+    return world
+  }
+
+  private func refusals(_ world: PushWorld) -> Int {
+    world.recorder.events.filter { if case .editRefused = $0 { true } else { false } }.count
+  }
+
+  @Test(arguments: [true, false]) func goesOnceTheOtherIsDeletedOrChangedInTheSamePush(isDeletion: Bool)
+    async throws
+  {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    if isDeletion {
+      try await world.delete("meters", "old")
+    } else {
+      try await world.write("meters", "old", ["slot": "2"])
+    }
+    let pushed = try await world.engine.sync().pushed
+    #expect(world.there().keys.sorted() == (isDeletion ? ["new"] : ["new", "old"]))
+    #expect(pushed.accepted == 2 && pushed.refused == 0 && pushed.pending == 0)
+    #expect(refusals(world) == 0)
+  }
+
+  @Test func goesWithAnEditThatComesLater() async throws {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    #expect(refusals(world) == 1)
+    try await world.delete("meters", "old")
+    #expect(try await world.engine.sync().pushed.accepted == 2)
+    #expect(world.there().keys.sorted() == ["new"])
+    #expect(try await world.outbox().isEmpty)
+  }
+
+  @Test func goesAfterAnotherDeviceHasDeletedTheOther() async throws {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    #expect(try await world.engine.sync().pushed.refused == 1)
+    world.clock.advance(by: .seconds(1))
+    world.remote.delete("meters", "old")
+    _ = try await world.engine.sync()
+    #expect(try await world.engine.sync().pushed.accepted == 1)
+    #expect(world.there().keys.sorted() == ["new"])
+  }
+
+  @Test func staysRefusedWithoutSuchAChange() async throws {
+    let world = try await world()
+    try await world.write("meters", "new", ["slot": "1"])
+    try await world.write("meters", "old", ["name": "2"])
+    // The update of the other record might have freed the value, so there is a second attempt.
+    let pushed = try await world.engine.sync().pushed
+    #expect(pushed.refused == 1 && pushed.accepted == 1 && pushed.pending == 1)
+    #expect(refusals(world) == 1)
+    try await world.write("meters", "other", ["slot": "3"])
+    #expect(try await world.engine.sync().pushed.requests == 1)
+    #expect(try await world.engine.sync().pushed.requests == 0)
+    #expect(refusals(world) == 1)
+  }
+}
